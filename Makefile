@@ -1,0 +1,90 @@
+# Tabard. Needs Go 1.26, git and make, nothing else; make help lists the targets.
+
+export CGO_ENABLED := 0
+export GOTOOLCHAIN := local
+export GOFLAGS := -buildvcs=false
+
+VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
+FUZZTIME  ?= 30s
+MODULES   := . iampolicy awslocal
+GENERATED := api config/crd config/rbac docs/reference
+TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
+GEN       := $(TOOL) controller-gen
+GOTEST    := go test -timeout 20m
+
+# The programs that the tests start: the lab is made of them.
+export TABARD_BIN       := $(CURDIR)/bin/tabard
+export TABARD_LOCALKUBE := $(CURDIR)/bin/localkube
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
+	go build -ldflags '-X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)' -o bin/ ./cmd/tabard ./examples/keyless-pod
+
+.PHONY: localkube
+localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)
+	@mkdir -p bin
+	@path=$$(go run ./hack/localkube) && ln -sfn "$$path" bin/localkube && echo "$$path"
+
+# Tests named TestCommandLine… need clients that a fresh machine does not have;
+# make conformance runs them.
+.PHONY: test
+test: build localkube ## Run the whole test suite
+	@for module in $(MODULES); do (cd $$module && $(GOTEST) -skip '^TestCommandLine' ./...) || exit 1; done
+
+.PHONY: e2e
+e2e: build localkube ## Run only the tests on real programs, and say what they do
+	$(GOTEST) -count=1 -v ./test/lab/... ./test/e2e/...
+
+.PHONY: conformance
+conformance: ## Ask the local AWS with clients that are not ours (needs aws on the PATH)
+	$(GOTEST) -count=1 ./test/awslocal/... ./test/awslocals3/...
+
+.PHONY: demo
+demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the lab running)
+	@go run ./hack/demo
+
+.PHONY: generate
+generate: ## Write everything that is generated: deepcopy, config/crd, config/rbac, docs/reference
+	$(GEN) object crd paths=./api/... output:crd:dir=config/crd
+	$(GEN) rbac:roleName=tabard-issuer,fileName=issuer.yaml paths=./internal/controller/issuer/... output:rbac:dir=config/rbac
+	$(GEN) rbac:roleName=tabard-certificate,fileName=certificate.yaml paths=./internal/controller/certificate/... output:rbac:dir=config/rbac
+	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
+	go run ./hack/reference
+
+.PHONY: lint
+lint: ## Check style, known mistakes, import rules, and the size of files and functions
+	go run ./hack/imports
+	go run ./hack/shape
+	@for module in $(MODULES); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
+
+.PHONY: verify
+verify: generate lint ## Lint, and fail if what is generated is not what is committed
+	git diff --exit-code -- $(GENERATED)
+	@new=$$(git ls-files --others --exclude-standard -- $(GENERATED)); test -z "$$new" || { echo "generated and not committed: $$new"; exit 1; }
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz test for FUZZTIME (30s)
+	@for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | sort); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "$$file $$name"; \
+			(cd $$(dirname $$file) && go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@for module in $(MODULES); do (cd $$module && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
+
+.PHONY: race
+race: ## Run the unit tests under the race detector (needs a C compiler)
+	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race $$(go list ./... | grep -v /test/)) || exit 1; done
+
+.PHONY: clean
+clean: ## Remove bin; the cache of localkube stays
+	rm -rf bin

@@ -1,0 +1,74 @@
+package awslocal
+
+import (
+	"time"
+)
+
+// Admin looks into a server and moves its clock. It is safe for concurrent use.
+type Admin struct{ server *Server }
+
+// Entry is one call of the journal: what was asked by whom, and the answer. It
+// holds no secret.
+type Entry struct {
+	// Time is when the call came in, by the server's clock.
+	Time time.Time `json:"time"`
+	// RequestID is the ID that the caller was answered.
+	RequestID string `json:"requestID"`
+	// Service and Operation name the call, such as "sts" and "AssumeRole".
+	Service   string `json:"service"`
+	Operation string `json:"operation"`
+	Region    string `json:"region,omitempty"`
+	// Caller is the caller's ARN, "anonymous" for an unsigned call.
+	Caller string `json:"caller"`
+	// AccessKeyID is the key that signed, empty for an unsigned call.
+	AccessKeyID string `json:"accessKeyID,omitempty"`
+	// Resource is the ARN of what the call was about, where it is known.
+	Resource string `json:"resource,omitempty"`
+	// Status is the answer's HTTP status.
+	Status int `json:"status"`
+	// Error is the answer's error code, empty for success.
+	Error string `json:"error,omitempty"`
+}
+
+// Reset forgets all state, the journal and the clock's shifts. Accounts, their
+// administrators' keys and the certificate authority stay.
+func (a *Admin) Reset() {
+	a.server.iam.Reset()
+	a.server.sts.Reset()
+	a.server.s3.Reset()
+	a.server.issuers.Reset()
+	a.server.clock.Reset()
+	a.server.journal.Clear()
+}
+
+// Journal returns the calls in the order of their answers, at most the last
+// 10,000.
+func (a *Admin) Journal() []Entry { return a.since("") }
+
+func (a *Admin) since(id string) []Entry {
+	entries := []Entry{}
+	for _, e := range a.server.journal.Since(id) {
+		entries = append(entries, Entry{
+			Time: e.Time, RequestID: e.ID, Service: e.Service, Operation: e.Operation, Region: e.Region, Caller: e.Caller,
+			AccessKeyID: e.AccessKeyID, Resource: e.Resource, Status: e.Status, Error: e.Error,
+		})
+	}
+	return entries
+}
+
+// ClearJournal forgets the calls so far.
+func (a *Admin) ClearJournal() { a.server.journal.Clear() }
+
+// Now is the server's time.
+func (a *Admin) Now() time.Time { return a.server.clock.Now() }
+
+// AdvanceClock moves the server's clock on. Credentials and signatures age with
+// it, and so do tokens.
+func (a *Admin) AdvanceClock(d time.Duration) { a.server.clock.Advance(d) }
+
+// SetClock makes the server's clock show t; it runs on from there.
+func (a *Admin) SetClock(t time.Time) { a.server.clock.Set(t) }
+
+// SetTokenClockOffset makes web identity tokens be judged by a clock that is d
+// ahead of the server's, so that a token expires and signatures stay good.
+func (a *Admin) SetTokenClockOffset(d time.Duration) { a.server.clock.SetTokenOffset(d) }

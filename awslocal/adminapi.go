@@ -1,0 +1,131 @@
+package awslocal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	adminPath = "/_awslocal/"
+	// maxAdminBody is plenty for the few fields that the admin API takes.
+	maxAdminBody = 4 << 10
+)
+
+// route puts the admin API in front of the services. No bucket can have its
+// name: buckets' names have no underscore.
+func (s *Server) route(services http.Handler) http.Handler {
+	admin := http.NewServeMux()
+	admin.HandleFunc("GET "+adminPath+"health", s.serveHealth)
+	admin.HandleFunc("GET "+adminPath+"journal", s.serveJournal)
+	admin.HandleFunc("DELETE "+adminPath+"journal", s.serveClearJournal)
+	admin.HandleFunc("POST "+adminPath+"reset", s.serveReset)
+	admin.HandleFunc("GET "+adminPath+"clock", s.serveClock)
+	admin.HandleFunc("POST "+adminPath+"clock", s.serveSetClock)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasPrefix(r.URL.Path, adminPath):
+			services.ServeHTTP(w, r)
+		case !isLocal(r):
+			http.Error(w, "The admin API answers only programs on its own machine, and no web pages.", http.StatusForbidden)
+		default:
+			admin.ServeHTTP(w, r)
+		}
+	})
+}
+
+// isLocal keeps out other machines, and web pages that a browser on this one
+// shows: those send an Origin, or come by a name that is not this machine's.
+func isLocal(r *http.Request) bool {
+	peer, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || r.Header.Get("Origin") != "" {
+		return false
+	}
+	name := r.Host
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		name = host
+	}
+	local := name == "localhost" || net.ParseIP(strings.Trim(name, "[]")) != nil
+	address := net.ParseIP(peer)
+	return local && address != nil && address.IsLoopback()
+}
+
+func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, map[string]string{"status": "ok"})
+}
+
+func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, s.Admin().since(r.URL.Query().Get("since")))
+}
+
+func (s *Server) serveClearJournal(w http.ResponseWriter, _ *http.Request) {
+	s.Admin().ClearJournal()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) serveReset(w http.ResponseWriter, _ *http.Request) {
+	s.Admin().Reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) serveClock(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, map[string]string{
+		"now":         s.clock.Now().Format(time.RFC3339),
+		"tokenOffset": s.clock.TokenOffset().String(),
+	})
+}
+
+// clockChange is what POST clock takes; absent fields change nothing.
+type clockChange struct {
+	Advance     *string    `json:"advance"`
+	TokenOffset *string    `json:"tokenOffset"`
+	Set         *time.Time `json:"set"`
+}
+
+func (s *Server) serveSetClock(w http.ResponseWriter, r *http.Request) {
+	var change clockChange
+	decoder := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&change); err != nil {
+		http.Error(w, fmt.Sprintf("The body must be a JSON object with advance, tokenOffset or set: %v", err), http.StatusBadRequest)
+		return
+	}
+	advance, err := duration("advance", change.Advance)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	offset, err := duration("tokenOffset", change.TokenOffset)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if change.Set != nil {
+		s.clock.Set(*change.Set)
+	}
+	s.clock.Advance(advance)
+	if change.TokenOffset != nil {
+		s.clock.SetTokenOffset(offset)
+	}
+	s.serveClock(w, r)
+}
+
+func duration(field string, text *string) (time.Duration, error) {
+	if text == nil {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(*text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q, a duration such as \"6m\" or \"-1h30m\" was expected", field, *text)
+	}
+	return d, nil
+}
+
+func writeJSON(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // a client that has gone is nothing to report
+}

@@ -1,0 +1,175 @@
+package awslocal
+
+import (
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/authority"
+	"github.com/tabard-dev/tabard/awslocal/internal/clock"
+	"github.com/tabard-dev/tabard/awslocal/internal/gateway"
+	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/journal"
+	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
+	"github.com/tabard-dev/tabard/awslocal/internal/s3"
+	"github.com/tabard-dev/tabard/awslocal/internal/sts"
+)
+
+const (
+	// DefaultAccount is the account that exists where Options names none.
+	DefaultAccount = "123456789012"
+	// DefaultRegion is the region of calls that name none.
+	DefaultRegion = "us-east-1"
+)
+
+// Options says what kind of AWS it is. The zero value is useful.
+type Options struct {
+	// Accounts are the IDs of the accounts, 12 digits each; default one,
+	// DefaultAccount. Each has an IAM user "administrator" and nothing else.
+	Accounts []string
+	// Region is that of calls that name none; default DefaultRegion.
+	Region string
+	// Now is the clock; default time.Now. Admin can shift it.
+	Now func() time.Time
+	// Random is where identifiers, secrets and session tokens come from;
+	// default crypto/rand. A fixed source makes them repeatable, and guessable.
+	Random io.Reader
+	// TrustedCAs are trusted when token issuers' documents are fetched, besides
+	// the system's roots and the server's own authority.
+	TrustedCAs *x509.CertPool
+	// AllowPlainHTTPIssuers takes token issuers whose URL starts with http://,
+	// which AWS never does.
+	AllowPlainHTTPIssuers bool
+	// Dir is a folder in which the certificate authority and the
+	// administrators' keys are kept; it is made where it does not exist. Empty:
+	// new ones at each New.
+	Dir string
+	// Hosts are further names and addresses for the server's certificate.
+	Hosts []string
+	// Logger takes what callers are not told, such as why a token was refused;
+	// default none. It never gets a token or a key.
+	Logger *slog.Logger
+}
+
+// Credentials is a long-lived access key.
+type Credentials struct {
+	AccessKeyID     string
+	SecretAccessKey string
+}
+
+// Server is one local AWS. It is safe for concurrent use.
+type Server struct {
+	options        Options
+	clock          *clock.Clock
+	journal        *journal.Journal
+	authority      *authority.Authority
+	administrators map[string]Credentials
+
+	iam      *iam.Service
+	sts      *sts.Service
+	s3       *s3.Service
+	issuers  *oidc.Providers
+	handler  http.Handler
+	listener listeners
+}
+
+var accountPattern = regexp.MustCompile(`^\d{12}$`)
+
+// New makes a server that answers through Handler, and listens after Start.
+func New(options Options) (*Server, error) {
+	options = options.withDefaults()
+	for _, account := range options.Accounts {
+		if !accountPattern.MatchString(account) {
+			return nil, fmt.Errorf("awslocal: account ID %q has not 12 digits", account)
+		}
+	}
+	s := &Server{options: options, clock: clock.New(options.Now), journal: &journal.Journal{}}
+	identifiers := identifier.New(options.Random)
+	if err := s.load(identifiers); err != nil {
+		return nil, err
+	}
+	s.build(identifiers)
+	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Accounts) == 0 {
+		o.Accounts = []string{DefaultAccount}
+	}
+	o.Accounts = slices.Compact(slices.Sorted(slices.Values(o.Accounts)))
+	if o.Region == "" {
+		o.Region = DefaultRegion
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// build puts the services together.
+func (s *Server) build(identifiers *identifier.Source) {
+	keys := map[string]iam.Key{}
+	for account, key := range s.administrators {
+		keys[account] = iam.Key{ID: key.AccessKeyID, Secret: key.SecretAccessKey}
+	}
+	s.iam = iam.New(iam.Options{
+		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, AllowPlainHTTP: s.options.AllowPlainHTTPIssuers,
+	})
+	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
+	s.sts = sts.New(sts.Options{
+		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers,
+		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
+	})
+	s.s3 = s3.New(s3.Options{DefaultRegion: s.options.Region, PrincipalExists: s.iam.PrincipalExists})
+	door := gateway.New(gateway.Options{
+		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3},
+		Keyrings:    []gateway.Keyring{s.iam, s.sts},
+		Region:      s.options.Region,
+		Now:         s.clock.Now,
+		Identifiers: identifiers,
+		Journal:     s.journal,
+	})
+	s.handler = s.route(door)
+}
+
+// roots are the pools of which one is enough to trust an issuer's server. The
+// system's may be missing in a bare container, which is no reason to fail.
+func (s *Server) roots() []*x509.CertPool {
+	own := x509.NewCertPool()
+	own.AppendCertsFromPEM(s.authority.PEM())
+	pools := []*x509.CertPool{own}
+	if system, err := x509.SystemCertPool(); err == nil {
+		pools = append(pools, system)
+	}
+	if s.options.TrustedCAs != nil {
+		pools = append(pools, s.options.TrustedCAs)
+	}
+	return pools
+}
+
+// Handler answers AWS's services, and the admin API below /_awslocal/ for
+// clients on this machine.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// CACertificate is the certificate, in PEM, that clients of Start must trust.
+func (s *Server) CACertificate() []byte { return s.authority.PEM() }
+
+// Administrator is the access key of an account's administrator; empty for an
+// account that Options did not name.
+func (s *Server) Administrator(account string) Credentials { return s.administrators[account] }
+
+// Admin is the way to look into the server and to move its clock.
+func (s *Server) Admin() *Admin { return &Admin{server: s} }

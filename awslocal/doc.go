@@ -1,0 +1,19 @@
+// Package awslocal is a local AWS for tests, demonstrations and work without a
+// network: STS, IAM and S3 with AWS's own wire formats, over TLS with a
+// certificate authority of its own.
+//
+// It says no. Signatures, tokens, audiences, expiry, trust policies and
+// permission policies are judged as AWS judges them, and an operation that it
+// does not play is refused by name. What callers asked, who they were and what
+// they were answered stands in a journal.
+//
+//	server, err := awslocal.New(awslocal.Options{})
+//	…
+//	err = server.Start("127.0.0.1:0")
+//	…
+//	administrator := server.Administrator("123456789012")
+//	// give server.URL(), server.CACertificate() and administrator to any client
+//
+// State lives in memory. Only the certificate authority and the administrators'
+// keys outlive the process, where Options.Dir names a folder for them.
+package awslocal

@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
+)
+
+// authenticate proves who signed, verifies the body against its hash, and fills
+// in the call's payload.
+func (g *Gateway) authenticate(c *call.Call, service string, signature *sigv4.Signature, body []byte) (call.Credential, *sigv4.Error) {
+	credential := anonymous()
+	secret := ""
+	if signature != nil {
+		c.Entry.AccessKeyID = signature.KeyID
+		found, problem := g.check(c, service, signature, body)
+		if problem != nil {
+			return credential, problem
+		}
+		credential, secret = found, found.Secret
+		c.Region, c.Entry.Region = signature.Region, signature.Region
+		c.Entry.Caller = found.Caller.Principal.ARN
+	}
+	return credential, fillPayload(c, service, signature, secret, body)
+}
+
+// check makes all checks of a signature, in the order in which AWS's answers
+// show them.
+func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature, body []byte) (call.Credential, *sigv4.Error) {
+	credential, known := g.lookup(signature.KeyID)
+	if !known {
+		return credential, &sigv4.Error{Kind: sigv4.UnknownKey}
+	}
+	if subtle.ConstantTimeCompare([]byte(signature.Token), []byte(credential.Token)) != 1 {
+		return credential, &sigv4.Error{Kind: sigv4.WrongToken}
+	}
+	if signature.Service != service {
+		return credential, &sigv4.Error{Kind: sigv4.Scope, Detail: fmt.Sprintf("Credential should be scoped to correct service: '%s'.", service)}
+	}
+	for _, err := range []error{signature.CheckTime(c.Now), signature.CheckScope()} {
+		var problem *sigv4.Error
+		if errors.As(err, &problem) {
+			return credential, problem
+		}
+	}
+	hash, problem := payloadHash(c.HTTP, service, signature, body)
+	if problem != nil {
+		return credential, problem
+	}
+	if !signature.Matches(c.HTTP, credential.Secret, hash) {
+		return credential, &sigv4.Error{Kind: sigv4.Mismatch}
+	}
+	if !credential.Expires.IsZero() && !c.Now.Before(credential.Expires) {
+		return credential, &sigv4.Error{Kind: sigv4.SessionOver}
+	}
+	return credential, nil
+}
+
+func (g *Gateway) lookup(keyID string) (call.Credential, bool) {
+	for _, keyring := range g.options.Keyrings {
+		if credential, known := keyring.Lookup(keyID); known {
+			return credential, true
+		}
+	}
+	return call.Credential{}, false
+}
+
+const hashHeader = "X-Amz-Content-Sha256"
+
+// payloadHash is the text that was signed for the payload.
+func payloadHash(r *http.Request, service string, signature *sigv4.Signature, body []byte) (string, *sigv4.Error) {
+	given := r.Header.Get(hashHeader)
+	if service != "s3" {
+		if signature.Presigned {
+			return sigv4.Hash(nil), nil
+		}
+		return sigv4.Hash(body), nil
+	}
+	if name := signature.Unsigned(r.Header); name != "" {
+		return "", &sigv4.Error{Kind: sigv4.HeaderUnsigned, Detail: name}
+	}
+	if given != "" {
+		return given, nil
+	}
+	if signature.Presigned {
+		return sigv4.UnsignedPayload, nil
+	}
+	return "", &sigv4.Error{Kind: sigv4.HashMissing}
+}
+
+// fillPayload verifies the body against the hash that was signed for it, and
+// takes it out of its chunks.
+func fillPayload(c *call.Call, service string, signature *sigv4.Signature, secret string, body []byte) *sigv4.Error {
+	c.Payload = body
+	given := c.HTTP.Header.Get(hashHeader)
+	switch {
+	case service == "s3" && sigv4.IsStreaming(given):
+		return decode(c, signature, secret, body)
+	case given == "" || service == "s3" && given == sigv4.UnsignedPayload:
+	case !strings.EqualFold(given, sigv4.Hash(body)):
+		return &sigv4.Error{Kind: sigv4.BodyMismatch, Detail: "The body has another hash than x-amz-content-sha256."}
+	}
+	if len(c.Payload) > MaxPayload {
+		return tooLarge()
+	}
+	return nil
+}
+
+func decode(c *call.Call, signature *sigv4.Signature, secret string, body []byte) *sigv4.Error {
+	header := c.HTTP.Header
+	mode := header.Get(hashHeader)
+	if signature == nil && mode != sigv4.UnsignedTrailer {
+		return &sigv4.Error{Kind: sigv4.Broken, Detail: "The chunks are said to be signed, and the request is not."}
+	}
+	length, err := strconv.ParseInt(header.Get("X-Amz-Decoded-Content-Length"), 10, 64)
+	if err != nil {
+		length = -1
+	}
+	if length > MaxPayload {
+		return tooLarge()
+	}
+	chunks := &sigv4.Chunks{Mode: mode, DecodedLength: length, Signature: signature, Secret: secret}
+	payload, trailer, err := chunks.Decode(body)
+	var problem *sigv4.Error
+	if errors.As(err, &problem) {
+		return problem
+	}
+	c.Payload, c.Trailer = payload, trailer
+	dropChunkedEncoding(header)
+	return nil
+}
+
+func tooLarge() *sigv4.Error {
+	return &sigv4.Error{Kind: sigv4.TooLarge, Detail: fmt.Sprintf("The payload is larger than %d bytes.", MaxPayload)}
+}
+
+// dropChunkedEncoding takes "aws-chunked", which belongs to the transport, out
+// of the content's own encodings.
+func dropChunkedEncoding(header http.Header) {
+	kept := []string{}
+	for part := range strings.SplitSeq(header.Get("Content-Encoding"), ",") {
+		if part = strings.TrimSpace(part); part != "" && part != "aws-chunked" {
+			kept = append(kept, part)
+		}
+	}
+	header.Del("Content-Encoding")
+	if len(kept) > 0 {
+		header.Set("Content-Encoding", strings.Join(kept, ","))
+	}
+}

@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
+)
+
+// form is a service's way to refuse; an empty message is replaced by what was
+// found in the request.
+type form map[sigv4.Kind]call.Fault
+
+const (
+	badRequest = http.StatusBadRequest
+	forbidden  = http.StatusForbidden
+)
+
+var queryForm = form{
+	sigv4.Broken:         {Code: "IncompleteSignature", Status: badRequest},
+	sigv4.Unsupported:    {Code: "IncompleteSignature", Status: badRequest},
+	sigv4.Early:          {Code: "SignatureDoesNotMatch", Status: forbidden},
+	sigv4.Late:           {Code: "SignatureDoesNotMatch", Status: forbidden},
+	sigv4.Scope:          {Code: "SignatureDoesNotMatch", Status: forbidden},
+	sigv4.Mismatch:       {Code: "SignatureDoesNotMatch", Status: forbidden, Message: "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."},
+	sigv4.BodyMismatch:   {Code: "SignatureDoesNotMatch", Status: forbidden, Message: "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."},
+	sigv4.BodyIncomplete: {Code: "IncompleteBody", Status: badRequest},
+	sigv4.Unsigned:       {Code: "MissingAuthenticationToken", Status: forbidden, Message: "Request is missing Authentication Token"},
+	sigv4.UnknownKey:     {Code: "InvalidClientTokenId", Status: forbidden, Message: "The security token included in the request is invalid."},
+	sigv4.WrongToken:     {Code: "InvalidClientTokenId", Status: forbidden, Message: "The security token included in the request is invalid."},
+	sigv4.SessionOver:    {Code: "ExpiredToken", Status: forbidden, Message: "The security token included in the request is expired"},
+	sigv4.TooLarge:       {Code: "RequestEntityTooLarge", Status: http.StatusRequestEntityTooLarge},
+}
+
+var s3Form = form{
+	sigv4.Broken:         {Code: "AuthorizationHeaderMalformed", Status: badRequest},
+	sigv4.Unsupported:    {Code: "InvalidRequest", Status: badRequest},
+	sigv4.Early:          {Code: "RequestTimeTooSkewed", Status: forbidden, Message: "The difference between the request time and the current time is too large."},
+	sigv4.Late:           {Code: "RequestTimeTooSkewed", Status: forbidden, Message: "The difference between the request time and the current time is too large."},
+	sigv4.Expired:        {Code: "AccessDenied", Status: forbidden, Message: "Request has expired"},
+	sigv4.Scope:          {Code: "AuthorizationHeaderMalformed", Status: badRequest},
+	sigv4.Mismatch:       {Code: "SignatureDoesNotMatch", Status: forbidden, Message: "The request signature we calculated does not match the signature you provided. Check your key and signing method."},
+	sigv4.BodyMismatch:   {Code: "XAmzContentSHA256Mismatch", Status: badRequest, Message: "The provided 'x-amz-content-sha256' header does not match what was computed."},
+	sigv4.BodyIncomplete: {Code: "IncompleteBody", Status: badRequest},
+	sigv4.LengthMissing:  {Code: "MissingContentLength", Status: http.StatusLengthRequired, Message: "You must provide the Content-Length HTTP header."},
+	sigv4.UnknownKey:     {Code: "InvalidAccessKeyId", Status: forbidden, Message: "The AWS Access Key Id you provided does not exist in our records."},
+	sigv4.WrongToken:     {Code: "InvalidToken", Status: badRequest, Message: "The provided token is malformed or otherwise invalid."},
+	sigv4.SessionOver:    {Code: "ExpiredToken", Status: badRequest, Message: "The provided token has expired."},
+	sigv4.HashMissing:    {Code: "InvalidRequest", Status: badRequest, Message: "Missing required header for this request: x-amz-content-sha256"},
+	sigv4.HeaderUnsigned: {Code: "AccessDenied", Status: forbidden, Message: "There were headers present in the request which were not signed"},
+	sigv4.TooLarge:       {Code: "EntityTooLarge", Status: badRequest, Message: "Your proposed upload exceeds the maximum allowed size"},
+}
+
+var namespaces = map[string]string{
+	"sts": "https://sts.amazonaws.com/doc/2011-06-15/",
+	"iam": "https://iam.amazonaws.com/doc/2010-05-08/",
+}
+
+// refuse answers a request that did not pass, in the form of its service.
+func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.Error) {
+	table := queryForm
+	if service == "s3" {
+		table = s3Form
+	}
+	fault, known := table[problem.Kind]
+	if !known {
+		fault = call.Fault{Code: "InvalidRequest", Status: badRequest}
+	}
+	if fault.Message == "" {
+		fault.Message = problem.Detail
+	}
+	if service == "s3" {
+		refuseS3(w, c, &fault)
+		return
+	}
+	query.Refuse(w, c, namespaces[service], &fault)
+}
+
+func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
+	c.Entry.Error = fault.Code
+	body, err := xml.Marshal(struct {
+		XMLName   xml.Name `xml:"Error"`
+		Code      string
+		Message   string
+		Resource  string
+		RequestId string //nolint:revive // the name is the wire's
+		HostId    string //nolint:revive // the name is the wire's
+	}{Code: fault.Code, Message: fault.Message, Resource: strings.ToValidUTF8(c.HTTP.URL.Path, ""), RequestId: c.ID, HostId: hostID})
+	if err != nil {
+		body = []byte("<Error><Code>" + fault.Code + "</Code></Error>")
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(fault.Status)
+	_, _ = w.Write(body) // a client that has gone is nothing to report
+}
+
+// refuseService names a service that the local AWS does not play, in JSON for
+// clients that speak JSON.
+func refuseService(w http.ResponseWriter, c *call.Call, service string) {
+	fault := &call.Fault{Code: "ServiceNotImplemented", Status: http.StatusNotImplemented,
+		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays iam, s3 and sts.", service)}
+	if !strings.Contains(c.HTTP.Header.Get("Content-Type"), "json") {
+		query.Refuse(w, c, "https://aws.amazon.com/", fault)
+		return
+	}
+	c.Entry.Error = fault.Code
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Amzn-Errortype", fault.Code)
+	w.WriteHeader(fault.Status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"__type": fault.Code, "message": fault.Message})
+}

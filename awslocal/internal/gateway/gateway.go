@@ -1,0 +1,179 @@
+// Package gateway is the door of the local AWS: it reads requests, finds out
+// which service is meant, proves who signed, and hands over a call together with
+// the means to authorise it. What was asked and answered goes into the journal.
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/journal"
+	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
+	"github.com/tabard-dev/tabard/awslocal/internal/sts"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const (
+	// MaxPayload is the largest payload, which is held in memory.
+	MaxPayload = 64 << 20
+	// framing is room for the headers of chunks.
+	framing = 1 << 20
+	// hostID stands for the machine that answered, of which there is one.
+	hostID = "tabard-awslocal"
+)
+
+// Service answers the calls of one AWS service.
+type Service interface {
+	Serve(http.ResponseWriter, *call.Call)
+}
+
+// Keyring finds access keys.
+type Keyring interface {
+	Lookup(keyID string) (call.Credential, bool)
+}
+
+// Options is what the gateway needs.
+type Options struct {
+	// Services have their names in signature scopes as keys.
+	Services map[string]Service
+	Keyrings []Keyring
+	// Region is that of unsigned calls.
+	Region      string
+	Now         func() time.Time
+	Identifiers *identifier.Source
+	Journal     *journal.Journal
+}
+
+// Gateway is an http.Handler.
+type Gateway struct{ options Options }
+
+// New returns a gateway.
+func New(options Options) *Gateway { return &Gateway{options: options} }
+
+// recorder keeps the status that was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader notes the status and passes it on.
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// ServeHTTP answers one request. The Date header is the server's own clock, from
+// which clients correct theirs.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := g.options.Now()
+	c := &call.Call{HTTP: r, ID: g.options.Identifiers.Request(), Now: now, Region: g.options.Region}
+	c.Entry = &call.Entry{Time: now, ID: c.ID, Caller: "anonymous"}
+	w.Header().Set("Date", now.Format(http.TimeFormat))
+	w.Header().Set("Server", "awslocal")
+	recorded := &recorder{ResponseWriter: w, status: http.StatusOK}
+	g.serve(recorded, c)
+	c.Entry.Status = recorded.status
+	g.options.Journal.Add(*c.Entry)
+}
+
+func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
+	body, problem := readBody(w, c.HTTP)
+	signature, err := sigv4.Read(c.HTTP)
+	action, version := actionOf(c.HTTP, body)
+	name := destination(signature, action, version)
+	c.Entry.Service = name
+	setRequestID(w.Header(), name, c.ID)
+	service, known := g.options.Services[name]
+	if !known {
+		refuseService(w, c, name)
+		return
+	}
+	if problem == nil && name == "sts" && sts.Unsigned(action) {
+		signature, err = nil, nil
+	} else if problem == nil && err == nil && signature == nil && name != "s3" {
+		problem = &sigv4.Error{Kind: sigv4.Unsigned}
+	}
+	if problem == nil && err != nil && !errors.As(err, &problem) {
+		problem = &sigv4.Error{Kind: sigv4.Broken, Detail: err.Error()}
+	}
+	credential := anonymous()
+	if problem == nil {
+		credential, problem = g.authenticate(c, name, signature, body)
+	}
+	if problem != nil {
+		c.Entry.Operation = action
+		refuse(w, c, name, problem)
+		return
+	}
+	c.Caller = credential.Caller
+	c.Context = requestContext(c)
+	c.Authorize = authorizer(c, credential)
+	service.Serve(w, c)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *sigv4.Error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxPayload+framing))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, &sigv4.Error{Kind: sigv4.TooLarge, Detail: fmt.Sprintf("The request is larger than %d bytes.", MaxPayload)}
+	case err != nil:
+		return nil, &sigv4.Error{Kind: sigv4.BodyIncomplete, Detail: "The request's body ended early."}
+	}
+	return body, nil
+}
+
+// actionOf finds the Action and Version of a call in the query protocol.
+func actionOf(r *http.Request, body []byte) (action, version string) {
+	values := r.URL.Query()
+	if r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return "", ""
+		}
+		values = form
+	}
+	if r.URL.Path != "/" && r.URL.Path != "" {
+		return "", ""
+	}
+	return values.Get("Action"), values.Get("Version")
+}
+
+// destination names the service that a request is for: by the version of its
+// query protocol, which tells STS and IAM apart, else by its signature. What is
+// neither is a request to Amazon S3.
+func destination(signature *sigv4.Signature, action, version string) string {
+	switch {
+	case action != "" && version == "2010-05-08":
+		return "iam"
+	case action != "" && version == "2011-06-15":
+		return "sts"
+	case signature != nil:
+		return signature.Service
+	case action != "":
+		return "sts"
+	}
+	return "s3"
+}
+
+func setRequestID(header http.Header, service, id string) {
+	if service == "s3" {
+		header.Set("x-amz-request-id", id)
+		header.Set("x-amz-id-2", hostID)
+		return
+	}
+	header.Set("x-amzn-RequestId", id)
+}
+
+func anonymous() call.Credential {
+	context := iampolicy.Context{}
+	context.Set("aws:PrincipalType", "Anonymous")
+	return call.Credential{Caller: call.Caller{Principal: iampolicy.Principal{Kind: iampolicy.Anonymous}, UserID: "anonymous"}, Context: context}
+}

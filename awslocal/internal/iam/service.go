@@ -1,0 +1,166 @@
+// Package iam is the local AWS's Identity and Access Management: roles with
+// their inline policies, OpenID Connect providers, and one administrator an
+// account. It keeps the state that authorisation reads.
+package iam
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const (
+	namespace = "https://iam.amazonaws.com/doc/2010-05-08/"
+	version   = "2010-05-08"
+)
+
+// Key is an access key of an account's administrator.
+type Key struct {
+	ID     string
+	Secret string
+}
+
+// Options is what the service needs.
+type Options struct {
+	// Administrators has one key for each account; no other account exists.
+	Administrators map[string]Key
+	Identifiers    *identifier.Source
+	Now            func() time.Time
+	// AllowPlainHTTP takes provider URLs that start with http://.
+	AllowPlainHTTP bool
+}
+
+// Service is safe for concurrent use: one lock guards all accounts.
+type Service struct {
+	options Options
+
+	mu       sync.Mutex
+	accounts map[string]*account
+}
+
+// New returns a service whose accounts hold an administrator and nothing else.
+func New(options Options) *Service {
+	s := &Service{options: options}
+	s.Reset()
+	return s
+}
+
+// Reset forgets everything but the accounts and their administrators.
+func (s *Service) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.accounts = map[string]*account{}
+	for id, key := range s.options.Administrators {
+		s.accounts[id] = s.newAccount(id, key)
+	}
+}
+
+// request is one call on its way through an operation. The lock is held.
+type request struct {
+	*Service
+	call      *call.Call
+	form      query.Form
+	operation string
+	account   *account
+}
+
+// operation answers a call: a result, nil for none, or a fault.
+type operation func(*request) (any, *call.Fault)
+
+var operations = map[string]operation{
+	"CreateRole":                              createRole,
+	"GetRole":                                 getRole,
+	"ListRoles":                               listRoles,
+	"UpdateRole":                              updateRole,
+	"UpdateAssumeRolePolicy":                  updateAssumeRolePolicy,
+	"DeleteRole":                              deleteRole,
+	"PutRolePolicy":                           putRolePolicy,
+	"GetRolePolicy":                           getRolePolicy,
+	"ListRolePolicies":                        listRolePolicies,
+	"DeleteRolePolicy":                        deleteRolePolicy,
+	"TagRole":                                 tagRole,
+	"UntagRole":                               untagRole,
+	"ListRoleTags":                            listRoleTags,
+	"ListAttachedRolePolicies":                listAttachedRolePolicies,
+	"ListInstanceProfilesForRole":             listInstanceProfilesForRole,
+	"CreateOpenIDConnectProvider":             createProvider,
+	"GetOpenIDConnectProvider":                getProvider,
+	"ListOpenIDConnectProviders":              listProviders,
+	"DeleteOpenIDConnectProvider":             deleteProvider,
+	"AddClientIDToOpenIDConnectProvider":      addClientID,
+	"RemoveClientIDFromOpenIDConnectProvider": removeClientID,
+	"UpdateOpenIDConnectProviderThumbprint":   updateThumbprint,
+	"TagOpenIDConnectProvider":                tagProvider,
+	"UntagOpenIDConnectProvider":              untagProvider,
+	"ListOpenIDConnectProviderTags":           listProviderTags,
+	"GetUser":                                 getUser,
+	"ListUsers":                               listUsers,
+	"ListAccountAliases":                      listAccountAliases,
+}
+
+// Serve answers one call.
+func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
+	form, fault := query.Read(c)
+	if fault != nil {
+		query.Refuse(w, c, namespace, fault)
+		return
+	}
+	name := form.Get("Action")
+	c.Entry.Operation = name
+	run, known := operations[name]
+	if !known {
+		query.Refuse(w, c, namespace, query.UnknownOperation(name, version))
+		return
+	}
+	result, fault := s.run(c, form, name, run)
+	if fault != nil {
+		query.Refuse(w, c, namespace, fault)
+		return
+	}
+	query.Result(w, c, namespace, name, result)
+}
+
+func (s *Service) run(c *call.Call, form query.Form, name string, run operation) (any, *call.Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account, known := s.accounts[c.Caller.Principal.AccountID]
+	if !known {
+		return nil, query.AccessDenied("The caller's account " + c.Caller.Principal.AccountID + " does not exist in this local AWS.")
+	}
+	return run(&request{Service: s, call: c, form: form, operation: name, account: account})
+}
+
+// authorize refuses the caller unless the policies allow this operation on the
+// resource. It comes before any look at what exists.
+func (r *request) authorize(resource string, context iampolicy.Context) *call.Fault {
+	return r.authorizeAction(r.operation, resource, context)
+}
+
+func (r *request) authorizeAction(operation, resource string, context iampolicy.Context) *call.Fault {
+	r.call.Entry.Resource = resource
+	action := "iam:" + operation
+	decision := r.call.Authorize(action, resource, call.Side{AccountID: r.account.id}, context)
+	if decision.Allowed() {
+		return nil
+	}
+	return query.Denied(r.call.Caller.Principal.ARN, action, resource, decision)
+}
+
+// unsupported refuses the first of the named parameters that is present.
+func (r *request) unsupported(parameters ...string) *call.Fault {
+	for _, name := range parameters {
+		if r.form.Has(name) {
+			return query.Unsupported(r.operation, name)
+		}
+	}
+	return nil
+}
+
+// fold makes names compare without regard to case, as IAM's do.
+func fold(name string) string { return strings.ToLower(name) }

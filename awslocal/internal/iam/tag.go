@@ -1,0 +1,104 @@
+package iam
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const maxTags = 50
+
+// tags are sorted by nothing: IAM shows them as they were written.
+type tags []query.Tag
+
+var tagPattern = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+
+func (t tags) index(key string) int {
+	return slices.IndexFunc(t, func(tag query.Tag) bool { return strings.EqualFold(tag.Key, key) })
+}
+
+// with returns the tags with others added or replaced.
+func (t tags) with(others []query.Tag) (tags, *call.Fault) {
+	out := slices.Clone(t)
+	for _, tag := range others {
+		if i := out.index(tag.Key); i >= 0 {
+			out[i] = tag
+			continue
+		}
+		out = append(out, tag)
+	}
+	if len(out) > maxTags {
+		return nil, tooManyTags()
+	}
+	return out, nil
+}
+
+func (t tags) without(keys []string) tags {
+	return slices.DeleteFunc(slices.Clone(t), func(tag query.Tag) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return strings.EqualFold(key, tag.Key) })
+	})
+}
+
+// context has the tags as condition keys of the resource.
+func (t tags) context() iampolicy.Context {
+	context := iampolicy.Context{}
+	for _, tag := range t {
+		context.Set("aws:ResourceTag/"+tag.Key, tag.Value)
+		context.Set("iam:ResourceTag/"+tag.Key, tag.Value)
+	}
+	return context
+}
+
+// readTags reads and checks the tags of a call.
+func (r *request) readTags() ([]query.Tag, *call.Fault) {
+	given := r.form.Tags("Tags")
+	var v query.Validation
+	v.Count("Tags", len(given), maxTags)
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
+	for i, tag := range given {
+		if fault := checkTag(tag); fault != nil {
+			return nil, fault
+		}
+		if tags(given[:i]).index(tag.Key) >= 0 {
+			return nil, duplicateTag()
+		}
+	}
+	return given, nil
+}
+
+func checkTag(tag query.Tag) *call.Fault {
+	switch {
+	case tag.Key == "" || len([]rune(tag.Key)) > 128 || !tagPattern.MatchString(tag.Key):
+		return invalid("A tag key must have 1 to 128 letters, digits, spaces or _.:/=+-@ characters.")
+	case len([]rune(tag.Value)) > 256 || !tagPattern.MatchString(tag.Value):
+		return invalid("The value of tag " + tag.Key + " must have at most 256 letters, digits, spaces or _.:/=+-@ characters.")
+	case strings.HasPrefix(strings.ToLower(tag.Key), "aws:"):
+		return badInput("Tag keys must not begin with the reserved prefix aws:.")
+	}
+	return nil
+}
+
+// withRequestTags adds the condition keys of tags that a call writes.
+func withRequestTags(context iampolicy.Context, given []query.Tag) iampolicy.Context {
+	if len(given) == 0 {
+		return context
+	}
+	keys := []string{}
+	for _, tag := range given {
+		context.Set("aws:RequestTag/"+tag.Key, tag.Value)
+		keys = append(keys, tag.Key)
+	}
+	context.Set("aws:TagKeys", keys...)
+	return context
+}
+
+func withTagKeys(context iampolicy.Context, keys []string) iampolicy.Context {
+	context.Set("aws:TagKeys", keys...)
+	return context
+}

@@ -1,0 +1,218 @@
+package oidc
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // a thumbprint is SHA-1 by definition, it is compared and not trusted for signatures
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	// fetchTimeout is for both documents together.
+	fetchTimeout = 5 * time.Second
+	maxBody      = 1 << 20
+	maxRedirects = 3
+	// maxKeys is how many keys of each type a provider may have. IAM: "Quotas
+	// for OpenID Connect identity providers".
+	maxKeys = 100
+)
+
+var errCertificate = errors.New("the certificate is not trusted")
+
+// fetcher gets one provider's documents.
+type fetcher struct {
+	roots          []*x509.CertPool
+	allowPlainHTTP bool
+}
+
+// keys fetches the discovery document at issuer, and the keys it points to.
+func (f *fetcher) keys(ctx context.Context, issuer string, thumbprints []string) ([]jose.JSONWebKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	client := f.client(thumbprints)
+	defer client.CloseIdleConnections()
+	var discovery struct {
+		Issuer  string `json:"issuer"`
+		JWKSURI string `json:"jwks_uri"`
+	}
+	if err := f.get(ctx, client, issuer+"/.well-known/openid-configuration", &discovery); err != nil {
+		return nil, err
+	}
+	if discovery.Issuer != issuer {
+		return nil, retrieval("the discovery document of %s says issuer %q", issuer, discovery.Issuer)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := f.get(ctx, client, discovery.JWKSURI, &set); err != nil {
+		return nil, err
+	}
+	return readKeys(set.Keys)
+}
+
+// readKeys takes the RSA and EC keys; others, which STS has no use for, are left
+// out, and so are those that do not parse.
+func readKeys(raw []json.RawMessage) ([]jose.JSONWebKey, error) {
+	keys, count := []jose.JSONWebKey{}, map[string]int{}
+	for _, one := range raw {
+		var head struct {
+			Type string `json:"kty"`
+		}
+		var key jose.JSONWebKey
+		if json.Unmarshal(one, &head) != nil || head.Type != "RSA" && head.Type != "EC" || key.UnmarshalJSON(one) != nil || !key.IsPublic() {
+			continue
+		}
+		count[head.Type]++
+		keys = append(keys, key)
+	}
+	for kind, n := range count {
+		if n > maxKeys {
+			return nil, retrieval("there are %d keys of type %s, at most %d may be", n, kind, maxKeys)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, retrieval("there is no usable RSA or EC key among %d", len(raw))
+	}
+	return keys, nil
+}
+
+func (f *fetcher) get(ctx context.Context, client *http.Client, address string, into any) error {
+	parsed, err := url.Parse(address)
+	if err != nil || !f.mayAsk(parsed) {
+		return retrieval("%q is no https URL", address)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return retrieval("%q is no URL", address)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return f.classify(address, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	if closing := response.Body.Close(); err == nil {
+		err = closing
+	}
+	switch {
+	case err != nil:
+		return &Error{Kind: Unreachable, Detail: fmt.Sprintf("reading %s: %v", address, err)}
+	case response.StatusCode != http.StatusOK:
+		return retrieval("%s answered %s", address, response.Status)
+	case len(body) > maxBody:
+		return retrieval("%s is longer than %d bytes", address, maxBody)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return retrieval("%s is no such JSON document: %v", address, err)
+	}
+	return nil
+}
+
+// classify tells a certificate that nobody trusts and a document that is not
+// served from a network that fails.
+func (f *fetcher) classify(address string, err error) error {
+	var problem *Error
+	if errors.As(err, &problem) {
+		return problem
+	}
+	detail := fmt.Sprintf("fetching %s: %v", address, err)
+	if errors.Is(err, errCertificate) {
+		return &Error{Kind: Untrusted, Detail: detail}
+	}
+	return &Error{Kind: Unreachable, Detail: detail}
+}
+
+func (f *fetcher) mayAsk(u *url.URL) bool {
+	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && f.allowPlainHTTP)
+}
+
+func (f *fetcher) client(thumbprints []string) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:             http.ProxyFromEnvironment,
+			DisableKeepAlives: true,
+			DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				return f.dial(ctx, network, address, thumbprints)
+			},
+		},
+		CheckRedirect: func(request *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return retrieval("%s redirects more than %d times", via[0].URL, maxRedirects)
+			}
+			if !f.mayAsk(request.URL) {
+				return retrieval("%s redirects to %s, which is no https URL", via[0].URL, request.URL)
+			}
+			return nil
+		},
+	}
+}
+
+// dial verifies the chain itself, against each of the pools and the pins, which
+// the standard check cannot. Its clock is the real one: moving the server's clock
+// must not make other people's certificates invalid.
+func (f *fetcher) dial(ctx context.Context, network, address string, thumbprints []string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("dialing %q: %w", address, err)
+	}
+	var dialer net.Dialer
+	plain, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, fmt.Errorf("dialing %q: %w", address, err)
+	}
+	secured := tls.Client(plain, &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         host,
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies
+		VerifyConnection: func(state tls.ConnectionState) error {
+			return verifyChain(state.PeerCertificates, host, f.roots, thumbprints)
+		},
+	})
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	return secured, nil
+}
+
+// verifyChain accepts a chain that leads to one of the pools, or to a
+// certificate in it that is pinned by its thumbprint. The name must fit always.
+func verifyChain(chain []*x509.Certificate, name string, roots []*x509.CertPool, thumbprints []string) error {
+	if len(chain) == 0 {
+		return errCertificate
+	}
+	intermediates, pinned := x509.NewCertPool(), x509.NewCertPool()
+	for i, certificate := range chain {
+		if i > 0 {
+			intermediates.AddCert(certificate)
+		}
+		if slices.Contains(thumbprints, thumbprint(certificate)) {
+			pinned.AddCert(certificate)
+		}
+	}
+	var failure error
+	for _, pool := range append(slices.Clone(roots), pinned) {
+		_, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: pool, Intermediates: intermediates})
+		if err == nil {
+			return nil
+		}
+		failure = err
+	}
+	return fmt.Errorf("%w: %w", errCertificate, failure)
+}
+
+// thumbprint is a certificate's, as IAM writes it.
+func thumbprint(certificate *x509.Certificate) string {
+	sum := sha1.Sum(certificate.Raw) //nolint:gosec // see the import
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,45 @@
+package sigv4
+
+import (
+	"fmt"
+	"time"
+)
+
+// Skew is how far a request's date may be from the server's clock. AWS's own
+// texts show 5 and 15 minutes; the wider one is taken.
+const Skew = 15 * time.Minute
+
+// CheckScope wants the scope's day to be the day of the signing, its service to
+// be the one asked, and its region not to be empty.
+func (s *Signature) CheckScope() error {
+	if day := s.Time.Format(dayLayout); s.Day != day {
+		return &Error{Kind: Scope, Detail: fmt.Sprintf("Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '%s' != '%s', from '%s'.", s.Day, day, s.Time.Format(timeLayout))}
+	}
+	if s.Region == "" {
+		return &Error{Kind: Scope, Detail: "Credential should be scoped to a valid region. "}
+	}
+	return nil
+}
+
+// CheckTime wants the signing to be within Skew of now. A presigned URL of
+// Amazon S3 is good from Skew before its date until its own expiry; of any other
+// service, as any signed request, whatever expiry it asks for.
+func (s *Signature) CheckTime(now time.Time) error {
+	if s.Time.After(now.Add(Skew)) {
+		return &Error{Kind: Early, Detail: fmt.Sprintf("Signature not yet current: %s is still later than %s (%s + %d min.)",
+			s.Time.Format(timeLayout), stamp(now.Add(Skew)), stamp(now), int(Skew.Minutes()))}
+	}
+	if s.Presigned && s.Service == "s3" {
+		if now.After(s.Time.Add(s.Expires)) {
+			return &Error{Kind: Expired, Detail: "Request has expired"}
+		}
+		return nil
+	}
+	if s.Time.Before(now.Add(-Skew)) {
+		return &Error{Kind: Late, Detail: fmt.Sprintf("Signature expired: %s is now earlier than %s (%s - %d min.)",
+			s.Time.Format(timeLayout), stamp(now.Add(-Skew)), stamp(now), int(Skew.Minutes()))}
+	}
+	return nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }

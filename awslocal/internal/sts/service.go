@@ -1,0 +1,98 @@
+// Package sts is the local AWS's Security Token Service: it turns tokens and
+// callers into sessions of roles, and says who a caller is.
+package sts
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+)
+
+const (
+	namespace = "https://sts.amazonaws.com/doc/2011-06-15/"
+	version   = "2011-06-15"
+)
+
+// Directory is what STS asks IAM.
+type Directory interface {
+	Role(accountID, name string) (iam.Role, bool)
+	Provider(accountID, url string) (iam.Provider, bool)
+}
+
+// Verifier verifies a token's signature with its issuer's published keys.
+type Verifier interface {
+	Verify(ctx context.Context, token *oidc.Token, thumbprints []string) error
+}
+
+// Options is what the service needs.
+type Options struct {
+	Directory   Directory
+	Verifier    Verifier
+	Identifiers *identifier.Source
+	// Now judges credentials, TokenNow judges tokens.
+	Now, TokenNow func() time.Time
+	// Log takes the reasons that AWS does not tell its callers.
+	Log *slog.Logger
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	options  Options
+	sessions sessions
+}
+
+// New returns a service without sessions.
+func New(options Options) *Service { return &Service{options: options} }
+
+// Reset ends all sessions.
+func (s *Service) Reset() { s.sessions.clear() }
+
+var operations = map[string]func(*Service, *call.Call, query.Form) (any, *call.Fault){
+	"AssumeRole":                (*Service).assumeRole,
+	"AssumeRoleWithWebIdentity": (*Service).assumeRoleWithWebIdentity,
+	"GetCallerIdentity":         (*Service).getCallerIdentity,
+}
+
+// Unsigned says whether an operation takes its caller's word from its
+// parameters, so that a signature is neither needed nor looked at.
+func Unsigned(operation string) bool { return operation == "AssumeRoleWithWebIdentity" }
+
+// Serve answers one call.
+func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
+	form, fault := query.Read(c)
+	if fault != nil {
+		query.Refuse(w, c, namespace, fault)
+		return
+	}
+	name := form.Get("Action")
+	c.Entry.Operation = name
+	run, known := operations[name]
+	if !known {
+		query.Refuse(w, c, namespace, query.UnknownOperation(name, version))
+		return
+	}
+	result, fault := run(s, c, form)
+	if fault != nil {
+		query.Refuse(w, c, namespace, fault)
+		return
+	}
+	query.Result(w, c, namespace, name, result)
+}
+
+type identityResult struct {
+	Arn     string
+	UserId  string //nolint:revive // the name is the wire's
+	Account string
+}
+
+// getCallerIdentity asks no policy, not even one that denies it.
+func (s *Service) getCallerIdentity(c *call.Call, _ query.Form) (any, *call.Fault) {
+	return identityResult{Arn: c.Caller.Principal.ARN, UserId: c.Caller.UserID, Account: c.Caller.Principal.AccountID}, nil
+}

@@ -1,0 +1,148 @@
+package sts
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+// session is one set of temporary credentials.
+type session struct {
+	keyID, secret, token string
+	accountID, role      string
+	// roleID ends the session when the role is made anew under its name.
+	roleID  string
+	name    string
+	issued  time.Time
+	expires time.Time
+	policy  *iampolicy.Policy
+	// provider is the ARN of the OIDC provider that vouched, empty for others.
+	provider string
+}
+
+func (s *session) arn() string {
+	return "arn:aws:sts::" + s.accountID + ":assumed-role/" + s.role + "/" + s.name
+}
+
+func (s *session) userID() string { return s.roleID + ":" + s.name }
+
+// sessions has their key IDs as keys. Expired ones are kept for a day, so that
+// their users are told that they have expired, then they are forgotten.
+type sessions struct {
+	mu  sync.Mutex
+	all map[string]*session
+}
+
+const remember = 24 * time.Hour
+
+func (s *sessions) add(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*session{}
+	}
+	for id, old := range s.all {
+		if old.expires.Add(remember).Before(one.issued) {
+			delete(s.all, id)
+		}
+	}
+	s.all[one.keyID] = one
+}
+
+func (s *sessions) get(keyID string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[keyID]
+}
+
+func (s *sessions) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = nil
+}
+
+// Lookup finds a temporary access key. The key of a session whose role is gone
+// is not found.
+func (s *Service) Lookup(keyID string) (call.Credential, bool) {
+	one := s.sessions.get(keyID)
+	if one == nil {
+		return call.Credential{}, false
+	}
+	role, known := s.options.Directory.Role(one.accountID, one.role)
+	if !known || role.ID != one.roleID {
+		return call.Credential{}, false
+	}
+	credential := call.Credential{
+		Secret: one.secret, Token: one.token, Expires: one.expires,
+		Caller: call.Caller{
+			Principal: iampolicy.Principal{Kind: iampolicy.RoleSession, ARN: one.arn(), RoleARN: role.ARN, AccountID: one.accountID},
+			UserID:    one.userID(),
+		},
+		Context:  one.context(role),
+		Policies: iampolicy.Policies{Identity: role.Identity},
+	}
+	if one.policy != nil {
+		credential.Policies.Session = []*iampolicy.Policy{one.policy}
+	}
+	return credential, true
+}
+
+func (s *session) context(role iam.Role) iampolicy.Context {
+	context := iampolicy.Context{}
+	context.Set("aws:PrincipalType", "AssumedRole")
+	context.Set("aws:TokenIssueTime", query.Time(s.issued))
+	context.Set("aws:MultiFactorAuthPresent", "false")
+	if s.provider != "" {
+		context.Set("aws:FederatedProvider", s.provider)
+	}
+	for _, tag := range role.Tags {
+		context.Set("aws:PrincipalTag/"+tag.Key, tag.Value)
+	}
+	return context
+}
+
+type credentialsElement struct {
+	AccessKeyId     string //nolint:revive // the name is the wire's
+	SecretAccessKey string
+	SessionToken    string
+	Expiration      string
+}
+
+type assumedRole struct {
+	AssumedRoleId string //nolint:revive // the name is the wire's
+	Arn           string
+}
+
+type assumeRoleResult struct {
+	Credentials                 credentialsElement
+	SubjectFromWebIdentityToken string `xml:",omitempty"`
+	AssumedRoleUser             assumedRole
+	PackedPolicySize            string `xml:",omitempty"`
+	Provider                    string `xml:",omitempty"`
+	Audience                    string `xml:",omitempty"`
+}
+
+// grant makes a session of a role and writes down what its holder gets.
+func (s *Service) grant(role iam.Role, want wanted, provider string) assumeRoleResult {
+	now := s.options.Now()
+	one := &session{
+		keyID: s.options.Identifiers.Unique(identifier.TemporaryKey), secret: s.options.Identifiers.Secret(), token: s.options.Identifiers.Token(),
+		accountID: role.AccountID, role: role.Name, roleID: role.ID, name: want.session,
+		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policy: want.policy, provider: provider,
+	}
+	s.sessions.add(one)
+	result := assumeRoleResult{
+		Credentials:     credentialsElement{one.keyID, one.secret, one.token, query.Time(one.expires)},
+		AssumedRoleUser: assumedRole{one.userID(), one.arn()},
+	}
+	if want.policy != nil {
+		result.PackedPolicySize = strconv.Itoa(want.packed)
+	}
+	return result
+}

@@ -1,0 +1,151 @@
+package sts
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const (
+	// grace is how long after its expiry a token is taken still. STS:
+	// AssumeRoleWithWebIdentity, the error ExpiredTokenException.
+	grace = 5 * time.Minute
+	// oldest is how long ago a token may have been issued, and ahead how far in
+	// the future. AWS names no numbers.
+	oldest = 24 * time.Hour
+	ahead  = 5 * time.Minute
+)
+
+// assumeRoleWithWebIdentity makes AWS's checks in AWS's order: a caller whose
+// token fails two of them sees the first.
+func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any, *call.Fault) {
+	var v query.Validation
+	want, fault := readWanted(form, &v)
+	if fault != nil {
+		return nil, fault
+	}
+	raw := v.Secret(form, "WebIdentityToken", 4, 20000)
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
+	c.Entry.Resource = want.roleARN
+	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "PolicyArns", "ProviderId"); fault != nil {
+		return nil, fault
+	}
+	token, err := oidc.ReadToken(raw)
+	if err != nil {
+		return nil, s.refuseToken(c, err)
+	}
+	provider, fault := s.provider(c, want.roleARN, token)
+	if fault != nil {
+		return nil, fault
+	}
+	audience, fault := s.checkClaims(provider, token)
+	if fault != nil {
+		return nil, fault
+	}
+	if token.HasTags || token.HasSourceIdentity {
+		return nil, query.Unsupported("AssumeRoleWithWebIdentity", "tags or source identity (a claim of the token)")
+	}
+	role, known := s.role(want.roleARN)
+	if !known || !trusted(c, role, want, provider, token, audience) {
+		return nil, notPermitted()
+	}
+	if fault := want.finish(role); fault != nil {
+		return nil, fault
+	}
+	result := s.grant(role, want, provider.ARN)
+	result.SubjectFromWebIdentityToken, result.Audience, result.Provider = token.Subject, audience, provider.ARN
+	return result, nil
+}
+
+func (s *Service) refuseToken(c *call.Call, err error) *call.Fault {
+	var problem *oidc.Error
+	if !errors.As(err, &problem) {
+		problem = &oidc.Error{Kind: oidc.Unreachable, Detail: err.Error()}
+	}
+	s.options.Log.WarnContext(c.HTTP.Context(), "web identity token refused", "request", c.ID, "role", c.Entry.Resource, "reason", problem.Detail)
+	return tokenFault(problem)
+}
+
+// provider finds the token's issuer in the role's account and verifies the
+// signature.
+func (s *Service) provider(c *call.Call, roleARN string, token *oidc.Token) (iam.Provider, *call.Fault) {
+	account := ""
+	if m := rolePattern.FindStringSubmatch(roleARN); m != nil {
+		account = m[1]
+	}
+	provider, known := s.options.Directory.Provider(account, bare(token.Issuer))
+	if !known {
+		return provider, noProvider(token.Issuer)
+	}
+	if err := s.options.Verifier.Verify(c.HTTP.Context(), token, provider.Thumbprints); err != nil {
+		return provider, s.refuseToken(c, err)
+	}
+	return provider, nil
+}
+
+func bare(issuer string) string {
+	_, after, found := strings.Cut(issuer, "://")
+	if !found {
+		return issuer
+	}
+	return after
+}
+
+// checkClaims checks audience and times of a verified token and returns the
+// effective audience.
+func (s *Service) checkClaims(provider iam.Provider, token *oidc.Token) (string, *call.Fault) {
+	audience := token.AuthorizedParty
+	if audience == "" {
+		if len(token.Audience) > 1 {
+			return "", badToken(textAudiences)
+		}
+		audience = token.Audience[0]
+	}
+	if !slices.Contains(provider.Clients, audience) {
+		return "", badToken(textAudience)
+	}
+	now := s.options.TokenNow()
+	if !now.Before(time.Unix(token.Expires, 0).Add(grace)) {
+		return "", expired(now, token.Expires)
+	}
+	issued := time.Unix(token.Issued, 0)
+	if now.Sub(issued) > oldest {
+		return "", tooOld(token.Issued)
+	}
+	if issued.After(now.Add(ahead)) {
+		return "", fromFuture(now, token.Issued)
+	}
+	return audience, nil
+}
+
+// trusted asks the role's trust policy. The caller is the provider: nobody has
+// become a session yet.
+func trusted(c *call.Call, role iam.Role, want wanted, provider iam.Provider, token *oidc.Token, audience string) bool {
+	context := merge(c.Context, want.context(role))
+	issuer := bare(token.Issuer)
+	context.Set(issuer+":aud", audience)
+	context.Set(issuer+":sub", token.Subject)
+	if token.AuthorizedParty != "" {
+		context.Set(issuer+":oaud", token.Audience...)
+	}
+	if len(token.Methods) > 0 {
+		context.Set(issuer+":amr", token.Methods...)
+	}
+	decision := iampolicy.Evaluate(&iampolicy.Request{
+		Principal:         iampolicy.Principal{Kind: iampolicy.Federated, ARN: provider.ARN, AccountID: role.AccountID},
+		Action:            "sts:AssumeRoleWithWebIdentity",
+		Resource:          role.ARN,
+		ResourceAccountID: role.AccountID,
+		Context:           context,
+	}, &iampolicy.Policies{Resource: role.Trust})
+	return decision.Allowed()
+}

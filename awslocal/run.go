@@ -1,0 +1,56 @@
+package awslocal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+const closeTimeout = 5 * time.Second
+
+// RunOptions is what a process needs beyond Options.
+type RunOptions struct {
+	Options
+	// Listen is the address for TLS, ListenPlain that for plain HTTP; at least
+	// one must be given.
+	Listen      string
+	ListenPlain string
+	// Stdout is told where the server listens, in lines of NAME=VALUE.
+	Stdout io.Writer
+}
+
+// Run serves until the context ends, and then returns nil once the calls under
+// way are answered.
+func Run(ctx context.Context, options RunOptions) error {
+	if options.Listen == "" && options.ListenPlain == "" {
+		return errors.New("awslocal: no address to listen on was given")
+	}
+	server, err := New(options.Options)
+	if err != nil {
+		return err
+	}
+	if err := server.startAll(options); err != nil {
+		return errors.Join(err, server.Close(ctx))
+	}
+	if _, err := fmt.Fprintf(options.Stdout, "AWS_ENDPOINT_URL=%s\n", server.URL()); err != nil {
+		return errors.Join(fmt.Errorf("awslocal: telling the address: %w", err), server.Close(ctx))
+	}
+	<-ctx.Done()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return server.Close(closing)
+}
+
+func (s *Server) startAll(options RunOptions) error {
+	if options.Listen != "" {
+		if err := s.Start(options.Listen); err != nil {
+			return err
+		}
+	}
+	if options.ListenPlain == "" {
+		return nil
+	}
+	return s.StartPlain(options.ListenPlain)
+}

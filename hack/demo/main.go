@@ -1,0 +1,54 @@
+// Command demo tells Tabard's story on this machine: it starts a lab, prints
+// every step with what was really observed, and takes the lab down. With KEEP=1
+// in the environment the lab stays up.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/tabard-dev/tabard/test/e2e"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := tell(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func tell(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "tabard-demo-")
+	if err != nil {
+		return err
+	}
+	s, err := e2e.Programs(".", dir, os.Stdout)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() {
+		if os.Getenv("KEEP") != "" {
+			fmt.Printf("\nThe lab is still up:\n   eval \"$(bin/tabard lab env --dir %[1]s)\"\n   bin/tabard lab down --dir %[1]s\n", dir)
+			return
+		}
+		// The teardown runs also when the story was interrupted.
+		if down := s.Close(context.WithoutCancel(ctx)); err == nil {
+			err = down
+		}
+		if err == nil {
+			err = os.RemoveAll(dir)
+		}
+	}()
+	if err := s.Tell(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("\nAll %d steps are as told, in %.1f s. No key was stored anywhere.\n", len(e2e.Steps()), time.Since(start).Seconds())
+	return nil
+}

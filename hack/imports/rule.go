@@ -1,0 +1,142 @@
+package main
+
+// Sets of packages that several rules speak of.
+var (
+	sdk           = []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."}
+	apimachinery  = "k8s.io/apimachinery/..."
+	kubeAPI       = "k8s.io/api/..."
+	clientGo      = "k8s.io/client-go/..."
+	runtime       = "sigs.k8s.io/controller-runtime/..."
+	jose          = "github.com/go-jose/go-jose/v4/..."
+	clients       = []string{clientGo, runtime, "github.com/aws/aws-sdk-go-v2/..."}
+	noClients     = ban{what: clients, why: "its importers must not inherit a client; it is plain data and pure functions"}
+	noSDK         = ban{what: sdk, why: "AWS is called by internal/cloud only; decisions name an identity, adapters resolve it"}
+	noControllers = ban{what: []string{"./internal/controller/..."}, why: "controllers are used by internal/app alone"}
+)
+
+// rules is the table of who may import whom, in the order of the layers from
+// the public packages up to the program.
+var rules = append([]rule{
+	{
+		in: []string{"./api/..."}, own: []string{}, foreign: []string{apimachinery, kubeAPI},
+		why:  "types are imported by everybody's clients: nothing but apimachinery and k8s.io/api",
+		deny: []ban{noClients}, deep: true,
+	}, {
+		in: []string{"./iampolicy/..."}, own: []string{"./iampolicy/..."}, foreign: []string{},
+		why: "the policy evaluator is embedded by others and needs the standard library only", deep: true,
+	}, {
+		in:  []string{"./awslocal/..."},
+		own: []string{"./awslocal/...", "./iampolicy/..."}, foreign: []string{jose},
+		why:  "the local AWS is embedded by others, and proves nothing of code that it shares: iampolicy and go-jose only",
+		deny: []ban{noClients}, deep: true,
+	}, {
+		in: []string{"./awsauth/identity"}, own: []string{}, foreign: []string{},
+		why: "an identity is plain data: standard library only",
+	}, {
+		in: []string{"./awsauth"}, own: []string{"./awsauth/identity"}, foreign: sdk,
+		why: "awsauth serves programs without Kubernetes too: awsauth/identity and the SDK only",
+	}, {
+		in:  []string{"./awsauth/kube/..."},
+		own: []string{"./awsauth", "./awsauth/identity"}, foreign: []string{kubeAPI, apimachinery, clientGo},
+		why: "awsauth/kube works with any client: no manager of controller-runtime",
+	}, {
+		in:  []string{"./roleselector/..."},
+		own: []string{"./api/services/...", "./awsauth/identity"}, foreign: []string{apimachinery},
+		why:  "the selector is a library of plain data in and out",
+		deny: []ban{noClients}, deep: true,
+	}, {
+		in: []string{"./localkube/..."}, own: []string{},
+		why: "localkube is Kubernetes and nothing of ours",
+	},
+}, productRules...)
+
+// productRules are those of the product's own rooms.
+var productRules = []rule{
+	{
+		in: []string{"./internal/core/..."},
+		own: []string{
+			"./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./awsauth/identity",
+		},
+		foreign: []string{kubeAPI, apimachinery, jose},
+		why:     "decisions are pure functions over plain data",
+		deny:    []ban{noClients}, deep: true,
+	}, {
+		// Direct imports only: apimachinery itself logs and opens connections.
+		in: []string{"./internal/core/..."},
+		deny: []ban{
+			{what: []string{"context"}, why: "a decision does not wait, so nobody can cancel it"},
+			{what: []string{"os/...", "net/http/...", "io/ioutil"}, why: "a decision does no I/O: observe in the shell, pass it in"},
+			{what: []string{"log/...", "github.com/go-logr/...", "k8s.io/klog/v2"}, why: "a decision returns what it has to say"},
+			{what: []string{
+				"math/rand/...", "crypto/rand",
+				"k8s.io/apimachinery/pkg/util/rand", "k8s.io/apimachinery/pkg/util/uuid",
+			}, why: "a decision gives the same answer twice: chance is passed in"},
+		},
+	}, {
+		in: []string{"./internal/cloud"}, own: []string{"./internal/core/fault"}, foreign: []string{"github.com/aws/smithy-go/..."},
+		why: "the root classes faults, for adapters and controllers alike: smithy and internal/core/fault only",
+	}, {
+		in: []string{"./internal/cloud/..."}, except: []string{"./internal/cloud"},
+		own: []string{
+			"./internal/cloud", "./internal/core/...", "./api/...", "./iampolicy", "./awsauth", "./awsauth/identity",
+		},
+		foreign: sdk, siblings: "./internal/cloud",
+		why: "an adapter knows its core noun, awsauth and the SDK",
+	}, {
+		in: []string{"./internal/controller/..."},
+		own: []string{
+			"./internal/controller", "./api/...", "./internal/core/...", "./internal/cloud",
+			"./awsauth/identity", "./awsauth/kube", "./roleselector", "./iampolicy",
+		},
+		siblings: "./internal/controller", deny: []ban{noSDK},
+		why: "a controller observes and performs through the interfaces that it declares; internal/app plugs the adapters in",
+	}, {
+		in: []string{"./internal/webhook/..."},
+		own: []string{
+			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/certificate", "./api/...",
+		},
+		deny: []ban{noSDK, noControllers},
+		why:  "an admission server decodes, asks core/inject, encodes the patch",
+	}, {
+		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
+		own: []string{
+			"./internal/cli/...", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./awsauth/identity",
+		},
+		deny: []ban{noSDK, noControllers},
+		why:  "commands get AWS through interfaces that internal/app fills",
+	}, {
+		in:   []string{"./internal/cli/lab/..."},
+		own:  []string{"./internal/cli/...", "./internal/lab/...", "./api/..."},
+		deny: []ban{noSDK, noControllers},
+		why:  "the lab's commands are a thin layer over internal/lab",
+	}, {
+		in:   []string{"./internal/lab/..."},
+		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/..."},
+		deny: []ban{noSDK, noControllers},
+		why:  "the lab starts the real programs; it must not share their decisions",
+	}, {
+		in: []string{"./cmd/..."}, own: []string{"./internal/app/..."},
+		why: "main parses, builds and runs; the wiring is internal/app's",
+	}, {
+		in: []string{"./..."}, except: []string{"./internal/app/...", "./cmd/..."},
+		deny: []ban{{what: []string{"./internal/app/..."}, why: "internal/app is wiring: only cmd and tests import it"}},
+	}, {
+		in: []string{"./..."}, except: []string{"./internal/testkit/..."},
+		deny: []ban{{what: []string{"./internal/testkit/..."}, why: "internal/testkit is for tests only"}},
+	}, {
+		in: []string{"./..."}, except: []string{"./internal/testkit/...", "./awslocal/awslocaltest"},
+		deny: []ban{{what: []string{"testing", "net/http/httptest", "github.com/google/go-cmp/..."}, why: "the product does not carry test code"}},
+	}, {
+		in: []string{"./..."}, tests: true, deep: true,
+		deny: []ban{
+			{what: []string{"github.com/aws/aws-sdk-go/..."}, why: "the AWS SDK for Go v1 has reached its end of support: v2 only"},
+			{what: []string{"github.com/minio/pkg/..."}, why: "AGPL is never a dependency of an Apache-2.0 product, not even in tests"},
+		},
+	}, {
+		in: []string{"./..."}, except: []string{"./localkube/..."}, tests: true,
+		deny: []ban{{
+			what: []string{"github.com/stretchr/...", "github.com/onsi/...", "go.uber.org/mock/...", "github.com/golang/mock/..."},
+			why:  "tests use the standard testing package and go-cmp, fakes are written by hand",
+		}},
+	},
+}

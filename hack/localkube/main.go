@@ -1,0 +1,171 @@
+// Command localkube builds the localkube program once per version, into a cache
+// outside the checkout, and prints its path as the only line on standard
+// output. What it does meanwhile goes to standard error. It is run in the
+// checkout's root folder:
+//
+//	go run ./hack/localkube
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/lab/localkube"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	path, err := ensure(ctx, "localkube", os.Getenv, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "localkube:", err)
+		stop()
+		os.Exit(1)
+	}
+	fmt.Println(path)
+}
+
+// ensure returns the path of the program built from the module in folder
+// source; it builds if there is none yet.
+func ensure(ctx context.Context, source string, getenv func(string) string, progress io.Writer) (string, error) {
+	key, err := localkube.Key(source)
+	if err != nil {
+		return "", fmt.Errorf("%w; run this in the root folder of the checkout", err)
+	}
+	dir := filepath.Join(localkube.CacheDir(getenv), key)
+	path := filepath.Join(dir, "localkube")
+	if exists(path) {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make the cache folder: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"), progress)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if exists(path) { // another builder was quicker
+		return path, nil
+	}
+	part := path + ".part"
+	if err := build(ctx, source, part, progress); err != nil {
+		return "", err
+	}
+	// The rename is the only way a program appears in the cache: a build that
+	// was interrupted leaves nothing that looks finished.
+	if err := os.Rename(part, path); err != nil {
+		return "", fmt.Errorf("put the program into the cache: %w", err)
+	}
+	return path, nil
+}
+
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// lock waits until no other builder works on the same program.
+func lock(path string, progress io.Writer) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the build's lock: %w", err)
+	}
+	descriptor := int(file.Fd())
+	if syscall.Flock(descriptor, syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		fmt.Fprintln(progress, "localkube: another build is running; waiting for it")
+		if err := syscall.Flock(descriptor, syscall.LOCK_EX); err != nil {
+			return nil, fmt.Errorf("wait for the other build: %w", err)
+		}
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// build compiles the module in folder source into the file target.
+func build(ctx context.Context, source, target string, progress io.Writer) error {
+	absolute, err := filepath.Abs(target)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "localkube: building Kubernetes %s and etcd; this happens once and takes some minutes\n", localkube.Version)
+	command := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-ldflags", linkerFlags(localkube.Version), "-o", absolute, ".")
+	command.Dir = source
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	output, err := command.StderrPipe()
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("run the Go tool: %w", err)
+	}
+	tail := report(output, progress, started)
+	if err := command.Wait(); err != nil {
+		return fmt.Errorf("go build in %s: %w\n%s", source, err, strings.Join(tail, "\n"))
+	}
+	fmt.Fprintf(progress, "localkube: built in %.0f s\n", time.Since(started).Seconds())
+	return nil
+}
+
+// linkerFlags put the version into the program, as Kubernetes' own builds do:
+// without it every component calls itself v0.0.0.
+func linkerFlags(version string) string {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	const at = "k8s.io/component-base/version."
+	return strings.Join([]string{
+		"-s", "-w",
+		"-X", at + "gitVersion=" + version,
+		"-X", at + "gitMajor=" + parts[0],
+		"-X", at + "gitMinor=" + parts[1],
+		"-X", at + "gitTreeState=clean",
+	}, " ")
+}
+
+// report reads the build's output to its end, tells every ten seconds how far
+// it is, and returns the last lines for an error message.
+func report(output io.Reader, progress io.Writer, started time.Time) []string {
+	var (
+		mutex                sync.Mutex
+		downloaded, compiled int
+		tail                 []string
+	)
+	done := make(chan struct{})
+	ticker := time.NewTicker(10 * time.Second)
+	defer ticker.Stop()
+	go func() {
+		defer close(done)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			mutex.Lock()
+			if strings.HasPrefix(lines.Text(), "go: downloading") {
+				downloaded++
+			} else {
+				compiled++
+			}
+			if tail = append(tail, lines.Text()); len(tail) > 20 {
+				tail = tail[1:]
+			}
+			mutex.Unlock()
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return tail
+		case <-ticker.C:
+			mutex.Lock()
+			fmt.Fprintf(progress, "localkube: %3.0f s, %d modules downloaded, %d packages compiled\n",
+				time.Since(started).Seconds(), downloaded, compiled)
+			mutex.Unlock()
+		}
+	}
+}

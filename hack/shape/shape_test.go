@@ -1,0 +1,110 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func source(lines ...string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
+}
+
+func body(name string, lines int) string {
+	return "func " + name + "() {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}"
+}
+
+func TestCheckNamesWhatHasOutgrownItsShape(t *testing.T) {
+	for name, test := range map[string]struct {
+		tree fstest.MapFS
+		want []string
+	}{
+		"a short file with a package comment is fine": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is for this test.", "package a", body("short", 60))},
+		},
+		"a package comment in one file speaks for all": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a"), "a/b.go": source("package a")},
+		},
+		"a package without comment": {
+			tree: fstest.MapFS{"a/a.go": source("package a")},
+			want: []string{"a: no package comment: say what the package is for"},
+		},
+		"a file over 400 lines": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a", strings.Repeat("\n", 398))},
+			want: []string{"a/a.go: 401 lines, at most 400: split it by noun"},
+		},
+		"a function over 60 lines": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a", body("long", 61))},
+			want: []string{"a/a.go:3: long has 61 lines, at most 60: give its parts names"},
+		},
+		"a Reconcile over 20 lines": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a", body("Reconcile", 21))},
+			want: []string{"a/a.go:3: Reconcile has 21 lines, at most 20: give its parts names"},
+		},
+		"a long test is data": {
+			tree: fstest.MapFS{"a/a_test.go": source("// Package a is.", "package a", body("TestAll", 61))},
+		},
+		"a mark of undone work": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a", "// TO"+"DO: the rest")},
+			want: []string{"a/a.go:3: TO" + "DO: do it now, or open an issue and say here what is so today"},
+		},
+		"a context.TODO is no comment": {
+			tree: fstest.MapFS{"a/a.go": source("// Package a is.", "package a", `import "context"`, "var ctx = context.TODO()")},
+		},
+		"generated files, testdata and hidden folders are not ours to shape": {
+			tree: fstest.MapFS{
+				"a/zz_generated.deepcopy.go": source("package a"),
+				"a/testdata/b.go":            source("package b"),
+				".cache/c.go":                source("package c"),
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, err := load(test.tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, check(files)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBrokenLinksAreNamed(t *testing.T) {
+	tree := fstest.MapFS{
+		"README.md": source("[here](docs/a.md), [part](docs/a.md#part), [gone](docs/gone.md), [far](https://example.com/x)"),
+		"docs/a.md": source("[up](../README.md), [itself](#part), [away](b.md)"),
+	}
+	got, err := brokenLinks(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"README.md: links to docs/gone.md, and there is no docs/gone.md",
+		"docs/a.md: links to b.md, and there is no docs/b.md",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunTellsFindingsFromTrouble(t *testing.T) {
+	for name, test := range map[string]struct {
+		tree fstest.MapFS
+		want int
+	}{
+		"a fine tree":                      {fstest.MapFS{"a.go": source("// Package a is.", "package a")}, 0},
+		"a finding":                        {fstest.MapFS{"a.go": source("package a")}, 1},
+		"a file that is no Go cannot pass": {fstest.MapFS{"a.go": source("pakage a")}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			if got := run(test.tree, &stdout, &stderr); got != test.want {
+				t.Errorf("exit code %d, want %d; stdout %q, stderr %q", got, test.want, &stdout, &stderr)
+			}
+		})
+	}
+}

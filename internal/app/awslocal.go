@@ -1,0 +1,47 @@
+package app
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/awslocal"
+)
+
+func awslocalCommand() *cobra.Command {
+	var options awslocal.RunOptions
+	var level string
+	command := &cobra.Command{
+		Use:   "awslocal",
+		Short: "Run the local AWS: STS, IAM and S3 that verify and say no",
+		Long: `Run a local AWS. It verifies signatures and tokens, fetches the issuer's documents
+over TLS, and evaluates trust, identity and bucket policies. What it does not know
+it refuses by name.
+
+Its accounts are make-believe: each starts with one user, administrator, whose key
+is in administrators.json below --dir.`,
+		Example: `  tabard awslocal --listen 127.0.0.1:4566 --dir ./aws
+  aws --endpoint-url https://127.0.0.1:4566 --ca-bundle ./aws/ca.crt sts get-caller-identity`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			logger, err := newLogger(os.Stderr, level)
+			if err != nil {
+				return err
+			}
+			if options.Dir == "" {
+				return usageError{errors.New("--dir is required: the certificate and the administrators' keys are kept there")}
+			}
+			options.Logger, options.Stdout = logger, cmd.OutOrStdout()
+			return awslocal.Run(cmd.Context(), options)
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&options.Listen, "listen", "127.0.0.1:4566", "address to serve TLS on; empty: no TLS")
+	f.StringVar(&options.ListenPlain, "listen-plain", "", "address to serve plain HTTP on; empty: none")
+	f.StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
+	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
+	f.StringVar(&options.Region, "region", "us-east-1", "region of calls that name none")
+	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	return command
+}

@@ -1,0 +1,218 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+func issuerCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "issuer",
+		Short: "Publish and repair the cluster's token issuer",
+	}
+	command.AddCommand(bootstrapCommand())
+	return command
+}
+
+// operatorAudience is the audience of the operator's own projected token.
+const operatorAudience = "sts.amazonaws.com"
+
+func bootstrapCommand() *cobra.Command {
+	var file, kubeconfig, namespace, account string
+	var drop bool
+	command := &cobra.Command{
+		Use:   "bootstrap -f FILE",
+		Short: "Publish the first documents and make the operator's role, with your own AWS session",
+		Long: `Publish the first documents of an OIDCIssuer, register the OIDC provider, and make
+the IAM role that the operator goes on with. It is run once by a person, with their
+own AWS session (environment, profile, SSO: whatever the AWS command line uses) and
+a kubeconfig of the cluster.
+
+It is idempotent. Run it again to repair: when the documents or the provider are
+gone, the operator cannot sign in to put them back, and this can.
+
+The role may write the two documents, look at their bucket, keep one statement in
+its policy and look after the one provider. Nothing else.`,
+		Example: `  tabard issuer bootstrap -f issuer.yaml
+
+  # the published set holds a key that this cluster never signed with
+  tabard issuer bootstrap -f issuer.yaml --drop-foreign-keys`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			wanted, err := readIssuer(file)
+			if err != nil {
+				return usageError{err}
+			}
+			config, err := kubeConfig(kubeconfig)
+			if err != nil {
+				return err
+			}
+			world, err := newBootstrapWorld(config, client.ObjectKey{Namespace: namespace, Name: account})
+			if err != nil {
+				return err
+			}
+			return (&cli.Bootstrap{
+				World:           world,
+				Operator:        core.Subject{Namespace: namespace, ServiceAccount: account, Audience: operatorAudience},
+				DropForeignKeys: drop,
+				Out:             cmd.OutOrStdout(),
+			}).Run(cmd.Context(), wanted)
+		},
+	}
+	f := command.Flags()
+	f.StringVarP(&file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
+	f.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
+	f.StringVarP(&namespace, "namespace", "n", "tabard-system", "the operator's namespace")
+	f.StringVar(&account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
+	f.BoolVar(&drop, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err) // the flag is defined three lines above
+	}
+	return command
+}
+
+// readIssuer reads and checks the file.
+func readIssuer(path string) (*v1alpha1.OIDCIssuer, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var wanted v1alpha1.OIDCIssuer
+	if err := yaml.UnmarshalStrict(text, &wanted); err != nil {
+		return nil, fmt.Errorf("%s is no OIDCIssuer: %w", path, err)
+	}
+	if wanted.Kind != "OIDCIssuer" || wanted.APIVersion != v1alpha1.GroupVersion.String() {
+		return nil, fmt.Errorf("%s holds %s %s, expected %s OIDCIssuer", path, wanted.APIVersion, wanted.Kind, v1alpha1.GroupVersion)
+	}
+	if wanted.Name == "" {
+		return nil, fmt.Errorf("%s has no metadata.name", path)
+	}
+	wanted.CreationTimestamp = metav1.Now() // younger than any that the cluster holds
+	applyDefaults(&wanted)
+	if err := core.Validate(wanted.Spec); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &wanted, nil
+}
+
+// applyDefaults does what the CRD's schema does for stored objects.
+func applyDefaults(o *v1alpha1.OIDCIssuer) {
+	if o.Spec.Keys.Source == "" {
+		o.Spec.Keys.Source = v1alpha1.KeySourceAPIServer
+	}
+	if o.Spec.Publication.S3.PublicRead == "" {
+		o.Spec.Publication.S3.PublicRead = v1alpha1.PublicReadBucketPolicy
+	}
+	if o.Spec.RetireKeysAfter.Duration == 0 {
+		o.Spec.RetireKeysAfter.Duration = 25 * time.Hour
+	}
+	if o.Spec.DeletionPolicy == "" {
+		o.Spec.DeletionPolicy = v1alpha1.DeletionPolicyRetain
+	}
+}
+
+// bootstrapWorld is the world as a person's own sessions reach it.
+type bootstrapWorld struct {
+	*issuer.Observer
+	roles  *iamrole.Roles
+	client client.Client
+	config client.ObjectKey
+}
+
+func newBootstrapWorld(config *rest.Config, account client.ObjectKey) (*bootstrapWorld, error) {
+	auth, err := newAuth()
+	if err != nil {
+		return nil, err
+	}
+	observer, err := newObserver(auth, config, identity.Session, account)
+	if err != nil {
+		return nil, err
+	}
+	return &bootstrapWorld{
+		Observer: observer, roles: iamrole.New(auth), client: observer.Cluster.Client, config: account,
+	}, nil
+}
+
+// Stored reads the issuer. A cluster without the kind has none.
+func (w *bootstrapWorld) Stored(ctx context.Context, name string) (*v1alpha1.OIDCIssuer, error) {
+	var stored v1alpha1.OIDCIssuer
+	err := w.client.Get(ctx, client.ObjectKey{Name: name}, &stored)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	return &stored, err
+}
+
+// Observe reads the world, rivals included where the kind is served.
+func (w *bootstrapWorld) Observe(ctx context.Context, wanted *v1alpha1.OIDCIssuer) (core.World, error) {
+	var list v1alpha1.OIDCIssuerList
+	if err := w.client.List(ctx, &list); err != nil && !meta.IsNoMatchError(err) {
+		return core.World{}, err
+	}
+	var rivals []v1alpha1.OIDCIssuer
+	for _, other := range list.Items {
+		if other.Name != wanted.Name {
+			rivals = append(rivals, other)
+		}
+	}
+	return w.Observer.Observe(ctx, wanted, rivals), nil
+}
+
+// Perform makes a step in AWS true.
+func (w *bootstrapWorld) Perform(ctx context.Context, step core.Step) error {
+	return w.AWS.Perform(ctx, nil, core.Plan{}, step)
+}
+
+// EnsureRole makes the role as wanted.
+func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string, error) {
+	arn, _, err := w.roles.Ensure(ctx, role.Identity, iamrole.Want{
+		Name: role.Name, Owner: role.Owner, Trust: role.Trust,
+		PolicyName: "publish-issuer", Policy: role.Policy,
+		Description: "Publishes the token issuer of a Kubernetes cluster (Tabard)",
+	})
+	return arn, err
+}
+
+// TellOperator writes the ConfigMap that the operator's Deployment reads.
+func (w *bootstrapWorld) TellOperator(ctx context.Context, arn, region string) (string, error) {
+	config := &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.config.Namespace, Name: w.config.Name},
+		Data:       map[string]string{"roleARN": arn, "region": region},
+	}
+	err := w.client.Patch(ctx, config, client.Apply, client.FieldOwner("tabard.bootstrap"), client.ForceOwnership) //nolint:staticcheck // a typed apply configuration adds nothing for two keys
+	if apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("there is no namespace %s to tell the operator its role in: apply Tabard's manifests, then run this again", w.config.Namespace)
+	}
+	return fmt.Sprintf("ConfigMap %s tells the operator its role", w.config), err
+}
+
+// Wait sleeps, or ends with the context.
+func (w *bootstrapWorld) Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud/bucket"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
+	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
+)
+
+func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
+	auth, err := newAuth()
+	if err != nil {
+		return err
+	}
+	observer, err := newObserver(auth, mgr.GetConfig(), identity.WebIdentity,
+		client.ObjectKey{Namespace: op.namespace, Name: op.serviceAccount})
+	if err != nil {
+		return err
+	}
+	return (&issuer.Controller{
+		Client:   mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
+		Observer: observer,
+		Report:   controller.Reporter{Status: mgr.GetClient().Status(), Events: mgr.GetEventRecorder("tabard-issuer")},
+	}).Add(mgr)
+}
+
+func newAuth() (*awsauth.Auth, error) {
+	return awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now})
+}
+
+// newObserver reads a cluster and AWS; base says who to be in AWS.
+func newObserver(auth *awsauth.Auth, config *rest.Config, base identity.Base, account client.ObjectKey) (*issuer.Observer, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	live, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	return &issuer.Observer{
+		Cluster: &issuer.Cluster{Config: config, Client: live, ServiceAccount: account},
+		AWS: issuer.AWS{
+			Accounts:  caller.New(auth),
+			Buckets:   bucket.New(auth),
+			Providers: oidcprovider.New(auth),
+			Roles:     iamrole.New(auth),
+		},
+		Public:   auth.HTTPClient(),
+		Operator: identity.Identity{Base: base},
+		Now:      time.Now,
+	}, nil
+}

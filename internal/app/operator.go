@@ -1,0 +1,179 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+// operator is what the controllers of one process share.
+type operator struct {
+	// served reaches the cluster whose objects are reconciled, host the one
+	// that Tabard runs in: its leases and its own Secrets. Mostly the same.
+	served, host *rest.Config
+	// namespace is Tabard's own.
+	namespace string
+	// serviceAccount is the account that the process runs as.
+	serviceAccount string
+}
+
+// controllers is the list of all controllers, in alphabetical order.
+var controllers = []struct {
+	name, does string
+	add        func(context.Context, ctrl.Manager, *operator) error
+}{
+	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", addCertificate},
+	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", addIssuer},
+}
+
+type operatorFlags struct {
+	controllers               string
+	kubeconfig, hostConfig    string
+	namespace, serviceAccount string
+	leaderElect               bool
+	metrics, health           string
+	logLevel                  string
+}
+
+func operatorCommand() *cobra.Command {
+	var flags operatorFlags
+	command := &cobra.Command{
+		Use:   "operator",
+		Short: "Run Tabard's controllers",
+		Long:  "Run Tabard's controllers. Rights are separated by Deployment: each runs the\ncontrollers that its ServiceAccount has the rights for.\n\nControllers:\n" + describeControllers(),
+		Example: `  # what the Deployment tabard-issuer runs
+  tabard operator --controllers=issuer
+
+  # everything but the issuer
+  tabard operator --controllers='*,-issuer'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
+	}
+	f := command.Flags()
+	f.StringVar(&flags.controllers, "controllers", "*", "the controllers to run: names, '*' for all, '-name' to leave one out")
+	f.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	f.StringVar(&flags.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
+	f.StringVar(&flags.namespace, "namespace", "tabard-system", "Tabard's own namespace")
+	f.StringVar(&flags.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")
+	f.BoolVar(&flags.leaderElect, "leader-elect", true, "wait for a lease, so that only one replica acts")
+	f.StringVar(&flags.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
+	f.StringVar(&flags.health, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
+	f.StringVar(&flags.logLevel, "log-level", "info", "debug, info, warn or error")
+	return command
+}
+
+func describeControllers() string {
+	var text strings.Builder
+	for _, c := range controllers {
+		fmt.Fprintf(&text, "  %-12s %s\n", c.name, c.does)
+	}
+	return text.String()
+}
+
+func runOperator(ctx context.Context, flags operatorFlags) error {
+	logger, err := newLogger(os.Stderr, flags.logLevel)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
+	known := make([]string, 0, len(controllers))
+	for _, c := range controllers {
+		known = append(known, c.name)
+	}
+	chosen, err := choose(flags.controllers, known)
+	if err != nil {
+		return usageError{err}
+	}
+	op, err := newOperator(flags)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(op, flags, leaseName(chosen, known))
+	if err != nil {
+		return err
+	}
+	for _, c := range controllers {
+		if !slices.Contains(chosen, c.name) {
+			continue
+		}
+		if err := c.add(ctx, mgr, op); err != nil {
+			return fmt.Errorf("start controller %s: %w", c.name, err)
+		}
+	}
+	logger.Info("starting", "controllers", chosen, "namespace", op.namespace)
+	return mgr.Start(ctx)
+}
+
+func newOperator(flags operatorFlags) (*operator, error) {
+	served, err := kubeConfig(flags.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	host := served
+	if flags.hostConfig != "" {
+		if host, err = kubeConfig(flags.hostConfig); err != nil {
+			return nil, err
+		}
+	}
+	return &operator{served: served, host: host, namespace: flags.namespace, serviceAccount: flags.serviceAccount}, nil
+}
+
+// kubeConfig is the named file, else $KUBECONFIG, else the pod's own account,
+// else the user's default file.
+func kubeConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or $KUBECONFIG", err)
+	}
+	return config, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return scheme, v1alpha1.AddToScheme(scheme)
+}
+
+func newManager(op *operator, flags operatorFlags, lease string) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(op.served, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cache.Options{},
+		Metrics:                       metricsserver.Options{BindAddress: flags.metrics},
+		HealthProbeBindAddress:        flags.health,
+		LeaderElection:                flags.leaderElect,
+		LeaderElectionID:              lease,
+		LeaderElectionNamespace:       op.namespace,
+		LeaderElectionConfig:          op.host,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}

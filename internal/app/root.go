@@ -1,0 +1,109 @@
+// Package app wires Tabard together: configuration, the scheme, the manager,
+// the one visible list of controllers, and the commands with what they need of
+// the world. Nothing but cmd and tests imports it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when a release is built.
+var version = "devel"
+
+// Exit codes of all commands.
+const (
+	exitFine     = 0
+	exitRefused  = 1
+	exitUnusable = 2
+)
+
+// outcome is an error of which all has been said already: it only names the
+// exit code of the program.
+type outcome interface {
+	error
+	ExitCode() int
+}
+
+// usageError is input that cannot be used at all.
+type usageError struct{ error }
+
+// Unwrap gives the reason.
+func (e usageError) Unwrap() error { return e.error }
+
+// Main runs the command that args name and returns the exit code: 0 fine, 1
+// findings or refused, 2 unusable input. SIGINT and SIGTERM end it in order.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := rootCommand(filepath.Base(os.Args[0]))
+	root.SetArgs(args)
+	return exitCode(os.Stderr, root.ExecuteContext(ctx))
+}
+
+func exitCode(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitFine
+	}
+	if said, ok := errors.AsType[outcome](err); ok {
+		return said.ExitCode()
+	}
+	fmt.Fprintln(stderr, "tabard:", err)
+	if _, unusable := errors.AsType[usageError](err); unusable {
+		return exitUnusable
+	}
+	return exitRefused
+}
+
+func rootCommand(name string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tabard",
+		Short: "Cloud identity for Kubernetes without stored keys",
+		Long: `Tabard gives Kubernetes workloads, controllers and clusters their cloud identity
+without any stored key: an API server signs a short-lived token, the cloud trusts
+the issuer, a policy says who may become which role.
+
+Try it on this machine, without a cloud account:
+
+  tabard lab up
+  eval "$(tabard lab env)"
+  tabard issuer bootstrap -f "$TABARD_LAB_DIR/manifests/issuer.yaml"`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	if name == "kubectl-tabard" {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl tabard"}
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	})
+	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
+	add(root, "use", issuerCommand(), labCommand())
+	add(root, "process", operatorCommand(), webhookCommand(), awslocalCommand())
+	return root
+}
+
+func add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, command := range commands {
+		command.GroupID = group
+		root.AddCommand(command)
+	}
+}
+
+func newLogger(w io.Writer, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, usageError{fmt.Errorf("--log-level=%q: use debug, info, warn or error", level)}
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})), nil
+}

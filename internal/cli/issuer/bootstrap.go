@@ -1,0 +1,211 @@
+// Package issuer holds the commands under "tabard issuer". They take what they
+// need of the world as an interface, and run the same decisions as the
+// controller.
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// maxPasses bounds a bootstrap. A healthy one takes three: make the bucket and
+// the documents, see them and register, see that nothing is left.
+const maxPasses = 30
+
+// World is what the bootstrap needs; the program's wiring fills it.
+type World interface {
+	// Stored is the OIDCIssuer in the cluster, nil if there is none yet.
+	Stored(ctx context.Context, name string) (*v1alpha1.OIDCIssuer, error)
+	// Observe reads everything that a decision needs.
+	Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (core.World, error)
+	// Perform makes one step true. Steps about the object itself are not for
+	// it: a bootstrap keeps the object in memory.
+	Perform(ctx context.Context, step core.Step) error
+	// EnsureRole makes the operator's role.
+	EnsureRole(ctx context.Context, role Role) (arn string, err error)
+	// TellOperator stores the role's ARN and the region where the operator's
+	// Deployment reads them, and says where that is.
+	TellOperator(ctx context.Context, arn, region string) (where string, err error)
+	// Wait lets time pass between two passes.
+	Wait(ctx context.Context, d time.Duration) error
+}
+
+// Role is the operator's own role as wanted.
+type Role struct {
+	Identity      identity.Identity
+	Name, Owner   string
+	Trust, Policy string
+}
+
+// Bootstrap publishes and registers an issuer with a person's own session, and
+// makes the role that the operator goes on with.
+type Bootstrap struct {
+	World World
+	// Operator is the ServiceAccount that the role is for.
+	Operator core.Subject
+	// DropForeignKeys removes keys from the published set that status does not
+	// know.
+	DropForeignKeys bool
+	// Out receives one line a change.
+	Out io.Writer
+}
+
+// Run carries the bootstrap out. It is idempotent, and repairs what is missing.
+func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error {
+	stored, err := b.World.Stored(ctx, wanted.Name)
+	if err != nil {
+		return err
+	}
+	if stored != nil {
+		if stored.Spec.URL != wanted.Spec.URL {
+			return fmt.Errorf("the OIDCIssuer %s in the cluster has the url %s, the file says %s: an issuer's url cannot change", wanted.Name, stored.Spec.URL, wanted.Spec.URL)
+		}
+		wanted.ObjectMeta, wanted.Status = stored.ObjectMeta, stored.Status
+	}
+	world, err := b.publish(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	if err := b.operatorRole(ctx, world); err != nil {
+		return err
+	}
+	b.say("next: kubectl apply -f the same file; the operator keeps everything in step from here")
+	return nil
+}
+
+// publish runs passes until nothing is left to do.
+func (b *Bootstrap) publish(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (core.World, error) {
+	for range maxPasses {
+		world, err := b.World.Observe(ctx, issuer)
+		if err != nil {
+			return world, err
+		}
+		if world.Caller.Fault != nil {
+			return world, fmt.Errorf("you are nobody in AWS: %w; sign in first, aws sts get-caller-identity must answer", *world.Caller.Fault)
+		}
+		world.DropForeignKeys = b.DropForeignKeys
+		plan := core.Decide(world)
+		if err := b.perform(ctx, issuer, world, &plan); err != nil {
+			return world, err
+		}
+		issuer.Status = plan.Status
+		if len(plan.Steps) == 0 {
+			return world, b.judge(issuer)
+		}
+		if err := b.World.Wait(ctx, plan.Again); err != nil {
+			return world, err
+		}
+	}
+	return core.World{}, fmt.Errorf("still not as wanted after %d passes: somebody else is changing the same things", maxPasses)
+}
+
+func (b *Bootstrap) perform(ctx context.Context, issuer *v1alpha1.OIDCIssuer, world core.World, plan *core.Plan) error {
+	for _, step := range plan.Steps {
+		switch step.(type) {
+		case core.HoldFinalizer:
+			issuer.Finalizers = append(issuer.Finalizers, core.Finalizer)
+			continue
+		case core.Record:
+			issuer.Status = plan.Status
+			continue
+		}
+		err := b.World.Perform(ctx, step)
+		if known, ok := errors.AsType[fault.Fault](err); ok {
+			if known.Passing() {
+				return b.World.Wait(ctx, time.Second) // the next pass observes again
+			}
+			issuer.Status = core.Failed(*plan, step, known, world)
+			return b.judge(issuer)
+		}
+		if err != nil {
+			return err
+		}
+		b.say("%s", describe(step))
+	}
+	return nil
+}
+
+// judge turns conditions that ask for a person into an error. What only time or
+// the operator can settle is printed and is none.
+func (b *Bootstrap) judge(issuer *v1alpha1.OIDCIssuer) error {
+	var failed []error
+	for _, c := range issuer.Status.Conditions {
+		if c.Type == core.TypeReady {
+			continue
+		}
+		b.say("%s %s: %s", c.Type, c.Status, c.Message)
+		if c.Status == "False" {
+			failed = append(failed, fmt.Errorf("%s: %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
+	spec := world.Issuer.Spec
+	target, ok := ownProvider(world)
+	if !ok {
+		b.say("no provider in the operator's own account is wanted (spec.providers): the operator needs another way to become somebody in AWS")
+		return nil
+	}
+	arn, err := b.World.EnsureRole(ctx, Role{
+		Identity: target.Identity,
+		Name:     core.RoleName(world.Issuer.Name, spec.URL),
+		Owner:    spec.URL,
+		Trust:    core.TrustPolicy(target.ARN, spec.URL, b.Operator),
+		Policy:   core.PermissionPolicy(spec, target.AccountID),
+	})
+	if err != nil {
+		return fmt.Errorf("make the operator's role: %w", err)
+	}
+	b.say("role %s for ServiceAccount %s/%s", arn, b.Operator.Namespace, b.Operator.ServiceAccount)
+	where, err := b.World.TellOperator(ctx, arn, spec.Publication.S3.Region)
+	if err != nil {
+		return err
+	}
+	b.say("%s", where)
+	return nil
+}
+
+// ownProvider is the registration in the caller's own account.
+func ownProvider(world core.World) (core.ProviderState, bool) {
+	for _, p := range world.Providers {
+		if p.Want != nil && p.Want.AssumeRoleARN == "" {
+			return p, true
+		}
+	}
+	return core.ProviderState{}, false
+}
+
+func (b *Bootstrap) say(format string, args ...any) {
+	fmt.Fprintf(b.Out, format+"\n", args...) //nolint:errcheck // a terminal
+}
+
+// describe says in one line what a step has made true.
+func describe(step core.Step) string {
+	switch s := step.(type) {
+	case core.CreateBucket:
+		return fmt.Sprintf("bucket %s created in %s", s.Bucket.Name, s.Bucket.Region)
+	case core.SetPublicAccess:
+		return fmt.Sprintf("bucket %s: a public policy is allowed, public ACLs stay blocked", s.Bucket.Name)
+	case core.PutDocument:
+		return fmt.Sprintf("s3://%s/%s written", s.Bucket.Name, s.Key)
+	case core.PutBucketPolicy:
+		return fmt.Sprintf("bucket %s: anybody may read the two documents", s.Bucket.Name)
+	case core.CreateProvider:
+		return fmt.Sprintf("OIDC provider for %s registered with audiences %s", s.URL, s.Audiences)
+	case core.AddAudience:
+		return fmt.Sprintf("audience %s added to %s", s.Audience, s.ARN)
+	case core.RemoveAudience:
+		return fmt.Sprintf("audience %s removed from %s", s.Audience, s.ARN)
+	}
+	return fmt.Sprintf("%T", step)
+}

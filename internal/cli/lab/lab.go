@@ -1,0 +1,165 @@
+// Package lab is the commands "tabard lab …": a Kubernetes control plane and a
+// local AWS on one machine, and pods' commands run in them.
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/lab"
+	"github.com/tabard-dev/tabard/internal/lab/localkube"
+)
+
+// Streams are what the commands read and write.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Exit is an error that names the exit code of the program. What there was to
+// say about it has been said on the error stream.
+type Exit struct {
+	Code int
+	Err  error
+}
+
+// Error implements error.
+func (exit *Exit) Error() string {
+	if exit.Err == nil {
+		return fmt.Sprintf("exit code %d", exit.Code)
+	}
+	return exit.Err.Error()
+}
+
+// Unwrap returns the error behind the code.
+func (exit *Exit) Unwrap() error { return exit.Err }
+
+// ExitCode is the exit code of the program.
+func (exit *Exit) ExitCode() int { return exit.Code }
+
+// New returns the command "lab" with its sub-commands. An error that is an
+// *Exit has been said already and names the program's exit code (2 for unusable
+// input); any other is for the caller to say, with code 1.
+func New(streams Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "lab",
+		Short: "Run a Kubernetes control plane and a local AWS on this machine",
+		Long: "A lab is a real Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager; no nodes)\n" +
+			"and a local AWS, all on 127.0.0.1, in one folder. \"lab run\" runs the command of a pod as its kubelet would.",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	flags := &folder{}
+	command.PersistentFlags().StringVar(&flags.dir, "dir", "", "the lab's `folder` (default $TABARD_LAB_DIR, else "+lab.DefaultDir(os.Getenv)+")")
+	command.AddCommand(
+		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags),
+		newRun(streams, flags), newRunInit(), newStop(streams, flags), newDown(streams, flags),
+	)
+	for _, one := range command.Commands() {
+		one.RunE = spoken(streams, one.RunE)
+	}
+	return command
+}
+
+// spoken makes a command say its error itself where that names an exit code,
+// because the program passes such a code on without a word: it may be that of
+// a pod's command.
+func spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		err := run(command, args)
+		var exit *Exit
+		if errors.As(err, &exit) && exit.Err != nil {
+			// With the error stream gone, the code still tells.
+			_, _ = fmt.Fprintf(streams.Err, "tabard: %v\n", exit.Err)
+		}
+		return err
+	}
+}
+
+// folder is the flag that all sub-commands share.
+type folder struct{ dir string }
+
+func (flags *folder) path() string {
+	if flags.dir != "" {
+		return flags.dir
+	}
+	if dir := os.Getenv("TABARD_LAB_DIR"); dir != "" {
+		return dir
+	}
+	return lab.DefaultDir(os.Getenv)
+}
+
+// load reads the lab; that there is none is unusable input.
+func (flags *folder) load() (lab.Lab, error) {
+	loaded, err := lab.Load(flags.path())
+	if err != nil {
+		return lab.Lab{}, &Exit{Code: 2, Err: err}
+	}
+	return loaded, nil
+}
+
+func newUp(streams Streams, flags *folder) *cobra.Command {
+	var program string
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start a lab, or repair one",
+		Long: "Starts everything and waits until it is usable; the processes stay in the background.\n" +
+			"A lab that is up is left alone. One that lost a process gets it back, with its ports and data.",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find this program's own file: %w", err)
+			}
+			path, err := localkube.Find(program, self, os.Getenv)
+			if err != nil {
+				return &Exit{Code: 2, Err: err}
+			}
+			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Out: streams.Out})
+			var unusable *lab.DirError
+			if errors.As(err, &unusable) {
+				return &Exit{Code: 2, Err: err}
+			}
+			return err
+		},
+	}
+	command.Flags().StringVar(&program, "localkube", "", "the localkube `program` (default $"+localkube.EnvVar+
+		", else beside this program, on the PATH, in the cache)")
+	return command
+}
+
+func newDown(streams Streams, flags *folder) *cobra.Command {
+	var keep bool
+	command := &cobra.Command{
+		Use:   "down",
+		Short: "End a lab: no process, no port, and no file of it stays",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return lab.Down(command.Context(), lab.DownOptions{Dir: flags.path(), Keep: keep, Out: streams.Out})
+		},
+	}
+	command.Flags().BoolVar(&keep, "keep", false, "keep the folder, so that \"lab up\" can go on with its data")
+	return command
+}
+
+func newStop(streams Streams, flags *folder) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop NAME",
+		Short: "End one process of a lab, by the name that \"lab status\" shows",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			err := lab.Stop(command.Context(), flags.path(), args[0])
+			if errors.Is(err, os.ErrNotExist) || errors.Is(err, lab.ErrNone) {
+				return &Exit{Code: 2, Err: err}
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(streams.Out, "%s is stopped\n", args[0])
+			return err
+		},
+	}
+}

@@ -1,0 +1,298 @@
+package cloud_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+var providerARN = issuer.ProviderARN("aws", ownAccount, ownURL)
+
+func createProvider() issuer.CreateProvider {
+	return issuer.CreateProvider{Identity: person, URL: ownURL, Audiences: "a.example,sts.amazonaws.com", Owner: ownURL}
+}
+
+func (l *lab) provider(t *testing.T) issuer.ProviderState {
+	t.Helper()
+	state, err := l.providers.Get(t.Context(), person, providerARN)
+	must(t, err)
+	return state
+}
+
+func (l *lab) iam(t *testing.T) *iam.Client {
+	t.Helper()
+	return iam.NewFromConfig(l.config(t))
+}
+
+func TestCallerIsWhoeverSigned(t *testing.T) {
+	l := newLab(t)
+	got := l.accounts.Caller(t.Context(), person)
+	want := issuer.Caller{Identity: person, AccountID: ownAccount, ARN: "arn:aws:iam::" + ownAccount + ":user/administrator"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("caller (-want +got):\n%s", diff)
+	}
+}
+
+func TestCallerWithAnUnknownKeyIsNobody(t *testing.T) {
+	l := newLab(t).with(t, "AKIAIOSFODNN7EXAMPLE", "unknown")
+	if got := l.accounts.Caller(t.Context(), person); got.Fault == nil || got.Fault.Class != fault.Unauthenticated || got.AccountID != "" {
+		t.Errorf("got %+v, fault %v", got, got.Fault)
+	}
+}
+
+func TestCallerThatMayNotAssumeItsRoleIsDeniedThat(t *testing.T) {
+	l := newLab(t)
+	got := l.accounts.Caller(t.Context(), person.Assuming("arn:aws:iam::"+otherAccount+":role/absent"))
+	if got.Fault == nil || got.Fault.Class != fault.Denied || got.Fault.Operation != "AssumeRole" || got.Fault.Service != "STS" {
+		t.Errorf("fault %+v", got.Fault)
+	}
+}
+
+func TestProviderComesAndGoes(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	absent := issuer.ProviderState{Identity: person, ARN: providerARN}
+	if diff := cmp.Diff(absent, l.provider(t)); diff != "" {
+		t.Errorf("absent provider (-want +got):\n%s", diff)
+	}
+	want := issuer.ProviderState{
+		Identity: person, ARN: providerARN, Exists: true, Owner: ownURL,
+		Audiences: []string{"a.example", "sts.amazonaws.com"},
+	}
+	for range 2 {
+		must(t, l.providers.Create(ctx, createProvider()))
+		if diff := cmp.Diff(want, l.provider(t)); diff != "" {
+			t.Errorf("provider (-want +got):\n%s", diff)
+		}
+	}
+	for range 2 {
+		must(t, l.providers.AddAudience(ctx, issuer.AddAudience{Identity: person, ARN: providerARN, Audience: "b.example"}))
+		must(t, l.providers.RemoveAudience(ctx, issuer.RemoveAudience{Identity: person, ARN: providerARN, Audience: "a.example"}))
+	}
+	if diff := cmp.Diff([]string{"b.example", "sts.amazonaws.com"}, l.provider(t).Audiences); diff != "" {
+		t.Errorf("audiences (-want +got):\n%s", diff)
+	}
+	for range 2 {
+		must(t, l.providers.Delete(ctx, issuer.DeleteProvider{Identity: person, ARN: providerARN}))
+	}
+	if l.provider(t).Exists {
+		t.Error("the provider is still there")
+	}
+	must(t, l.providers.RemoveAudience(ctx, issuer.RemoveAudience{Identity: person, ARN: providerARN, Audience: "b.example"}))
+	err := l.providers.AddAudience(ctx, issuer.AddAudience{Identity: person, ARN: providerARN, Audience: "b.example"})
+	wantFault(t, err, fault.Gone, "AddClientIDToOpenIDConnectProvider")
+}
+
+func TestProviderOfSomebodyElseIsNotTouched(t *testing.T) {
+	l := newLab(t)
+	_, err := l.iam(t).CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+		Url: aws.String(ownURL), ClientIDList: []string{"theirs"},
+	})
+	must(t, err)
+	wantFault(t, l.providers.Create(t.Context(), createProvider()), fault.Exists, "CreateOpenIDConnectProvider")
+	err = l.providers.Delete(t.Context(), issuer.DeleteProvider{Identity: person, ARN: providerARN})
+	wantFault(t, err, fault.Exists, "DeleteOpenIDConnectProvider")
+	if got := l.provider(t); !got.Exists || got.Owner != "" || len(got.Audiences) != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestProviderIsDeniedToWhoeverMayNot(t *testing.T) {
+	l := newLab(t)
+	nobody := l.powerless(t)
+	state, err := l.providers.Get(t.Context(), nobody, providerARN)
+	wantFault(t, err, fault.Denied, "GetOpenIDConnectProvider")
+	if state.Fault == nil || state.Fault.Class != fault.Denied || state.Exists {
+		t.Errorf("state %+v", state)
+	}
+	step := createProvider()
+	step.Identity = nobody
+	wantFault(t, l.providers.Create(t.Context(), step), fault.Denied, "CreateOpenIDConnectProvider")
+	_, err = l.roles.TrustedBy(t.Context(), nobody, providerARN)
+	wantFault(t, err, fault.Denied, "ListRoles")
+}
+
+func operatorRole() iamrole.Want {
+	return iamrole.Want{
+		Name: "tabard-issuer-lab", Owner: ownURL, Trust: trustOfAccount(ownAccount), PolicyName: "documents",
+		Policy:      `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}]}`,
+		Description: "The operator's own role",
+	}
+}
+
+func TestRoleIsMadeOnceAndKeptAsWanted(t *testing.T) {
+	l := newLab(t)
+	otherTrust, otherPolicy := operatorRole(), operatorRole()
+	otherTrust.Trust = trustOfAccount(otherAccount)
+	otherPolicy.Trust = otherTrust.Trust
+	otherPolicy.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:PutObject","Resource":"*"}]}`
+	steps := []struct {
+		name string
+		want iamrole.Want
+		is   []string
+	}{
+		{"a new role", operatorRole(), []string{iamrole.ChangedRole, iamrole.ChangedPolicy}},
+		{"the same again", operatorRole(), nil},
+		{"another trust", otherTrust, []string{iamrole.ChangedTrust}},
+		{"another policy", otherPolicy, []string{iamrole.ChangedPolicy}},
+		{"that again", otherPolicy, nil},
+		{"both back", operatorRole(), []string{iamrole.ChangedTrust, iamrole.ChangedPolicy}},
+	}
+	for _, s := range steps {
+		arn, changed, err := l.roles.Ensure(t.Context(), person, s.want)
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if arn != "arn:aws:iam::"+ownAccount+":role/tabard-issuer-lab" {
+			t.Errorf("%s: ARN %s", s.name, arn)
+		}
+		if diff := cmp.Diff(s.is, changed); diff != "" {
+			t.Errorf("%s: changed (-want +got):\n%s", s.name, diff)
+		}
+	}
+	for range 2 {
+		must(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", ownURL))
+	}
+}
+
+func TestRoleOfSomebodyElseIsNotTouched(t *testing.T) {
+	l := newLab(t)
+	theirs := operatorRole()
+	theirs.Owner = "https://issuer.example/other"
+	_, _, err := l.roles.Ensure(t.Context(), person, theirs)
+	must(t, err)
+	_, changed, err := l.roles.Ensure(t.Context(), person, operatorRole())
+	wantFault(t, err, fault.Exists, "GetRole")
+	if changed != nil {
+		t.Errorf("changed %v", changed)
+	}
+	wantFault(t, l.roles.Delete(t.Context(), person, theirs.Name, ownURL), fault.Exists, "DeleteRole")
+	must(t, l.roles.Delete(t.Context(), person, theirs.Name, theirs.Owner))
+}
+
+func TestRefusedPolicyIsToldAfterTheRoleWasMade(t *testing.T) {
+	l := newLab(t)
+	broken := operatorRole()
+	broken.Policy = `{"Version":`
+	arn, changed, err := l.roles.Ensure(t.Context(), person, broken)
+	wantFault(t, err, fault.Invalid, "PutRolePolicy")
+	if diff := cmp.Diff([]string{iamrole.ChangedRole}, changed); diff != "" || arn == "" {
+		t.Errorf("ARN %q, changed (-want +got):\n%s", arn, diff)
+	}
+}
+
+func TestEveryRoleThatTrustsTheProviderIsFound(t *testing.T) {
+	l := newLab(t)
+	must(t, l.providers.Create(t.Context(), createProvider()))
+	trusting := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",` +
+		`"Principal":{"Federated":"` + providerARN + `"},"Condition":{"StringEquals":{"issuer.example/own:sub":"x"}}}]}`
+	var want []string
+	for i := range 205 {
+		name, trust := fmt.Sprintf("role-%03d", i), trustOfAccount(ownAccount)
+		if i%60 == 7 {
+			trust = trusting
+			want = append(want, name)
+		}
+		_, err := l.iam(t).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust})
+		must(t, err)
+	}
+	before := l.calls.Load()
+	got, err := l.roles.TrustedBy(t.Context(), person, providerARN)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("roles (-want +got):\n%s", diff)
+	}
+	if n := l.calls.Load() - before; n < 3 {
+		t.Errorf("%d pages, want at least three", n)
+	}
+	none, err := l.roles.TrustedBy(t.Context(), person, providerARN+"x")
+	must(t, err)
+	if len(none) != 0 {
+		t.Errorf("roles %v", none)
+	}
+}
+
+const throttling = `<ErrorResponse><Error><Type>Sender</Type><Code>Throttling</Code><Message>Rate exceeded</Message></Error><RequestId>1</RequestId></ErrorResponse>`
+
+const slowDown = `<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>1</RequestId></Error>`
+
+// TestThrottledCallsSaySo runs all at once: each waits between its attempts.
+func TestThrottledCallsSaySo(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	for _, c := range []struct {
+		answer refusal
+		calls  map[string]func() error
+	}{
+		{refusal{400, throttling}, map[string]func() error{
+			"GetCallerIdentity": func() error {
+				if f := l.accounts.Caller(ctx, person).Fault; f != nil {
+					return *f
+				}
+				return nil
+			},
+			"CreateOpenIDConnectProvider": func() error { return l.providers.Create(ctx, createProvider()) },
+			"ListRoles": func() error {
+				_, err := l.roles.TrustedBy(ctx, person, providerARN)
+				return err
+			},
+			"GetRole": func() error {
+				_, _, err := l.roles.Ensure(ctx, person, operatorRole())
+				return err
+			},
+		}},
+		{refusal{503, slowDown}, map[string]func() error{
+			"CreateBucket": func() error { return l.buckets.Create(ctx, createOwn()) },
+			"PutObject": func() error {
+				return l.buckets.PutDocument(ctx, issuer.PutDocument{Identity: person, Bucket: own, Key: "k", Body: "{}"})
+			},
+		}},
+	} {
+		l.refusal.Store(&c.answer)
+		before := l.calls.Load()
+		var wait sync.WaitGroup
+		for operation, call := range c.calls {
+			wait.Go(func() { wantFault(t, call(), fault.Throttled, operation) })
+		}
+		wait.Wait()
+		if n, most := l.calls.Load()-before, int64(3*len(c.calls)); n != most {
+			t.Errorf("%d requests, want %d: three attempts each", n, most)
+		}
+	}
+}
+
+func TestRefusedTokenIsNobodyWhateverWasAsked(t *testing.T) {
+	l := newLab(t)
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("this.is.no-token"), 0o600))
+	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::"+ownAccount+":role/tabard-issuer-lab")
+	t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", token)
+	web := identity.Identity{Base: identity.WebIdentity, Region: region}
+	_, err := l.roles.TrustedBy(t.Context(), web, providerARN)
+	wantFault(t, err, fault.Unauthenticated, "AssumeRoleWithWebIdentity")
+	for operation, seen := range map[string]*fault.Fault{
+		"S3":  l.buckets.Get(t.Context(), web, own, "").Fault,
+		"STS": l.accounts.Caller(t.Context(), web).Fault,
+	} {
+		if seen == nil {
+			t.Errorf("%s: no fault", operation)
+			continue
+		}
+		wantFault(t, *seen, fault.Unauthenticated, "AssumeRoleWithWebIdentity")
+		if seen.Code != "InvalidIdentityToken" || strings.Contains(seen.Message, "no-token") {
+			t.Errorf("%s: %+v", operation, seen)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+// Package certificate runs the controller that keeps the webhook's serving
+// certificate and makes the API server trust it. It observes one Secret and one
+// webhook configuration, lets core/certificate decide, and performs one step a
+// pass: what comes next depends on what the step made. Changes of either object
+// wake it; between them it looks when a certificate is due.
+package certificate
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	core "github.com/tabard-dev/tabard/internal/core/certificate"
+)
+
+// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch;update,namespace=tabard-system
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=tabard-system
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=tabard-webhook,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Names of what the controller keeps, unless the options say otherwise.
+const (
+	DefaultSecret        = "tabard-webhook-cert"
+	DefaultConfiguration = "tabard-webhook"
+)
+
+// Options say what to keep where.
+type Options struct {
+	// Host reaches the cluster that the webhook runs in, where its Secret is;
+	// nil means the manager's, the cluster served.
+	Host *rest.Config
+	// Namespace is where the Secret is.
+	Namespace string
+	// Secret and Configuration are the names of the Secret and of the
+	// MutatingWebhookConfiguration; empty means the defaults.
+	Secret, Configuration string
+}
+
+// Controller keeps one serving certificate. It must not run concurrently with
+// itself; the manager sees to that, and its lease.
+type Controller struct {
+	// Host holds the Secret, Served the webhook configuration. Both read past
+	// any cache, so that no pass works on what the pass before has replaced.
+	Host, Served client.Client
+	// Secret and Configuration are what is kept.
+	Secret        types.NamespacedName
+	Configuration string
+	// Events tells people of problems.
+	Events events.EventRecorder
+	// Now is the clock, Entropy the source of randomness.
+	Now     func() time.Time
+	Entropy io.Reader
+
+	// told is the problem last told, so that each is told once.
+	told string
+}
+
+// Add registers the controller with a manager.
+func Add(mgr ctrl.Manager, o Options) error {
+	if o.Namespace == "" {
+		return errors.New("no namespace for the Secret with the webhook's certificate: expected Tabard's own")
+	}
+	if o.Host == nil {
+		o.Host = mgr.GetConfig()
+	}
+	c := &Controller{
+		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
+		Configuration: either(o.Configuration, DefaultConfiguration),
+		Events:        mgr.GetEventRecorder("certificate"),
+		Now:           time.Now,
+		Entropy:       rand.Reader,
+	}
+	if err := c.connect(mgr, o.Host); err != nil {
+		return err
+	}
+	secrets, configurations, err := c.watches(mgr, o.Host)
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("certificate").
+		WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *corev1.Secret) []reconcile.Request { return c.request() }))).
+		WatchesRawSource(source.Kind(configurations, &admissionv1.MutatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
+				return c.request()
+			}))).
+		Complete(c)
+}
+
+func either(chosen, otherwise string) string {
+	if chosen != "" {
+		return chosen
+	}
+	return otherwise
+}
+
+// request is the one thing there is to reconcile, whichever object changed.
+func (c *Controller) request() []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: c.Configuration}}}
+}
+
+// Reconcile is one pass.
+func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	seen, err := c.observe(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	plan := core.Decide(seen.world)
+	c.tell(seen, plan.Problem)
+	err = c.perform(ctx, seen, plan.Step)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody wrote in between: observe again
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("perform %T: %w", plan.Step, err)
+	}
+	return reconcile.Result{RequeueAfter: plan.Again}, nil
+}
+
+// tell makes an event of a problem when it comes up.
+func (c *Controller) tell(seen observation, problem string) {
+	if problem != "" && problem != c.told {
+		c.Events.Eventf(&seen.configuration, nil, corev1.EventTypeWarning, "CertificateNotMaintained", "Maintain", "%s", problem)
+	}
+	c.told = problem
+}

@@ -1,0 +1,66 @@
+package certificate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	core "github.com/tabard-dev/tabard/internal/core/certificate"
+)
+
+// perform makes one step. A conflict means that somebody else wrote in between.
+func (c *Controller) perform(ctx context.Context, seen observation, step core.Step) error {
+	switch step := step.(type) {
+	case nil:
+		return nil
+	case core.PutBundle:
+		return c.putBundle(ctx, seen, step)
+	default:
+		data, err := core.Apply(step, seen.secret.Data, seen.world.Now, c.Entropy)
+		if err != nil {
+			return err
+		}
+		return c.store(ctx, seen, data)
+	}
+}
+
+// store writes the Secret as it was read but for content and mark. The
+// resourceVersion that it carries makes the API server refuse if it has changed.
+func (c *Controller) store(ctx context.Context, seen observation, data map[string][]byte) error {
+	secret := seen.secret.DeepCopy()
+	secret.Data = data
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	secret.Labels[MarkLabel] = MarkValue
+	if secret.ResourceVersion != "" {
+		return c.Host.Update(ctx, secret)
+	}
+	secret.Namespace, secret.Name = c.Secret.Namespace, c.Secret.Name
+	secret.Type = corev1.SecretTypeTLS
+	return c.Host.Create(ctx, secret)
+}
+
+// operation is one of a JSON patch (RFC 6902).
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// putBundle changes the caBundle of each hook and nothing else. Hooks are known
+// by their place, so the resourceVersion must still be the one that was read.
+func (c *Controller) putBundle(ctx context.Context, seen observation, step core.PutBundle) error {
+	patch := []operation{{Op: "replace", Path: "/metadata/resourceVersion", Value: seen.configuration.ResourceVersion}}
+	for i := range seen.configuration.Webhooks {
+		patch = append(patch, operation{Op: "add", Path: fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), Value: []byte(step.Bundle)})
+	}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("write the patch: %w", err)
+	}
+	return c.Served.Patch(ctx, seen.configuration.DeepCopy(), client.RawPatch("application/json-patch+json", text))
+}

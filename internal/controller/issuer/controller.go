@@ -1,0 +1,166 @@
+// Package issuer runs the OIDCIssuer controller: it observes what a cluster
+// signs its tokens with, what is published and what is registered, lets
+// core/issuer decide, and performs the steps. It is woken by changes of any
+// OIDCIssuer (one may make way for another) and looks again by itself every 30
+// seconds, since neither keys nor documents announce their changes.
+package issuer
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/controller"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers/finalizers,verbs=update
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
+// +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create,resourceNames=tabard-issuer,namespace=tabard-system
+// +kubebuilder:rbac:urls=/openid/v1/jwks;/.well-known/openid-configuration,verbs=get
+
+// Controller reconciles OIDCIssuers.
+type Controller struct {
+	// Client writes; Live reads past the cache, so that no pass works on a
+	// status older than what the pass before it has written.
+	Client client.Client
+	Live   client.Reader
+	// Observer reads the world.
+	Observer *Observer
+	// Report ends a pass.
+	Report controller.Reporter
+}
+
+// Add registers the controller with a manager.
+func (c *Controller) Add(mgr ctrl.Manager) error {
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("issuer").
+		For(&v1alpha1.OIDCIssuer{}, changed).
+		Watches(&v1alpha1.OIDCIssuer{}, handler.EnqueueRequestsFromMapFunc(c.others), builder.WithPredicates(
+			predicate.Funcs{ // a rival's end is what wakes one that was refused
+				CreateFunc: func(event.CreateEvent) bool { return false },
+				UpdateFunc: func(event.UpdateEvent) bool { return false },
+			})).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), c))
+}
+
+func (c *Controller) others(ctx context.Context, gone client.Object) []reconcile.Request {
+	var list v1alpha1.OIDCIssuerList
+	if err := c.Client.List(ctx, &list); err != nil {
+		return nil // each looks again within 30 seconds
+	}
+	var out []reconcile.Request
+	for _, issuer := range list.Items {
+		if issuer.Name != gone.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: issuer.Name}})
+		}
+	}
+	return out
+}
+
+// Reconcile is one pass over one issuer.
+func (c *Controller) Reconcile(ctx context.Context, cached *v1alpha1.OIDCIssuer) (reconcile.Result, error) {
+	issuer, rivals, err := c.read(ctx, cached.Name)
+	if err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	world := c.Observer.Observe(ctx, issuer, rivals)
+	plan := core.Decide(world)
+	keeper := &objectKeeper{controller: c, stored: issuer.DeepCopy()}
+	outcome := c.perform(ctx, keeper, world, &plan)
+	return c.Report.Finish(ctx, keeper.stored, keeper.with(plan.Status), outcome)
+}
+
+// read fetches all issuers past the cache and picks the one.
+func (c *Controller) read(ctx context.Context, name string) (*v1alpha1.OIDCIssuer, []v1alpha1.OIDCIssuer, error) {
+	var list v1alpha1.OIDCIssuerList
+	if err := c.Live.List(ctx, &list); err != nil {
+		return nil, nil, err
+	}
+	for i, issuer := range list.Items {
+		if issuer.Name == name {
+			rivals := append(list.Items[:i:i], list.Items[i+1:]...)
+			return &issuer, rivals, nil
+		}
+	}
+	return nil, nil, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("oidcissuers").GroupResource(), name)
+}
+
+// perform makes the steps true up to the first that fails. A fault that asks
+// for a person becomes a condition; one that may pass is returned too.
+func (c *Controller) perform(ctx context.Context, keeper Keeper, world core.World, plan *core.Plan) controller.Outcome {
+	for _, step := range plan.Steps {
+		err := c.Observer.AWS.Perform(ctx, keeper, *plan, step)
+		if err == nil {
+			continue
+		}
+		known := faultOf(err)
+		if known.Service == "" { // the API server's error, not the cloud's
+			return controller.Outcome{Err: err}
+		}
+		plan.Status = core.Failed(*plan, step, *known, world)
+		if known.Passing() {
+			return controller.Outcome{Err: err}
+		}
+		return controller.Outcome{Again: core.LookAgain}
+	}
+	return controller.Outcome{Again: plan.Again}
+}
+
+// objectKeeper keeps the finalizer and the status in the cluster.
+type objectKeeper struct {
+	controller *Controller
+	stored     *v1alpha1.OIDCIssuer
+}
+
+// with is the stored object with another status.
+func (k *objectKeeper) with(status v1alpha1.OIDCIssuerStatus) *v1alpha1.OIDCIssuer {
+	wanted := k.stored.DeepCopy()
+	wanted.Status = status
+	return wanted
+}
+
+// Hold adds the finalizer.
+func (k *objectKeeper) Hold(ctx context.Context) error {
+	return k.patch(ctx, func(o *v1alpha1.OIDCIssuer) { controllerutil.AddFinalizer(o, core.Finalizer) })
+}
+
+// Release removes the finalizer.
+func (k *objectKeeper) Release(ctx context.Context) error {
+	return k.patch(ctx, func(o *v1alpha1.OIDCIssuer) { controllerutil.RemoveFinalizer(o, core.Finalizer) })
+}
+
+// Record writes the status now.
+func (k *objectKeeper) Record(ctx context.Context, status v1alpha1.OIDCIssuerStatus) error {
+	wanted := k.with(status)
+	if err := k.controller.Report.Write(ctx, k.stored, wanted); err != nil {
+		return err
+	}
+	k.stored = wanted
+	return nil
+}
+
+func (k *objectKeeper) patch(ctx context.Context, change func(*v1alpha1.OIDCIssuer)) error {
+	wanted := k.stored.DeepCopy()
+	change(wanted)
+	lock := client.MergeFromWithOptions(k.stored, client.MergeFromWithOptimisticLock{})
+	if err := k.controller.Client.Patch(ctx, wanted, lock); err != nil {
+		return err
+	}
+	k.stored = wanted
+	return nil
+}

@@ -1,0 +1,275 @@
+package issuer_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/cloud/bucket"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
+	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const (
+	testAccount = "123456789012"
+	testRegion  = "us-west-2"
+	testBucket  = "shell-test-oidc"
+)
+
+// fixture is the controller on a real API server and a local AWS.
+type fixture struct {
+	api        *testkit.APIServer
+	aws        *awslocal.Server
+	url        string
+	client     client.Client
+	controller *issuer.Controller
+	now        time.Time
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{now: time.Now()}
+	f.startAWS(t)
+	f.url = f.aws.URL() + "/" + testBucket
+	f.api = testkit.StartAPIServer(t, f.url)
+	f.api.InstallCRDs(t)
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if f.client, err = client.New(f.api.Config, client.Options{Scheme: scheme}); err != nil {
+		t.Fatal(err)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tabard-issuer"}}
+	if err := f.client.Create(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	f.controller = &issuer.Controller{
+		Client: f.client, Live: f.client, Observer: f.observer(t, account),
+		Report: controller.Reporter{Status: f.client.Status(), Events: events.NewFakeRecorder(1000)},
+	}
+	return f
+}
+
+func (f *fixture) startAWS(t *testing.T) {
+	t.Helper()
+	var err error
+	if f.aws, err = awslocal.New(awslocal.Options{Accounts: []string{testAccount}, Region: testRegion}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.aws.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.aws.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close the local AWS: %v", err)
+		}
+	})
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, f.aws.CACertificate(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	admin := f.aws.Administrator(testAccount)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": f.aws.URL(), "AWS_CA_BUNDLE": ca, "AWS_REGION": testRegion,
+		"AWS_ACCESS_KEY_ID": admin.AccessKeyID, "AWS_SECRET_ACCESS_KEY": admin.SecretAccessKey,
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+func (f *fixture) observer(t *testing.T, account *corev1.ServiceAccount) *issuer.Observer {
+	t.Helper()
+	auth, err := awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(f.aws.CACertificate())
+	return &issuer.Observer{
+		Cluster: &issuer.Cluster{Config: f.api.Config, Client: f.client, ServiceAccount: client.ObjectKeyFromObject(account)},
+		AWS: issuer.AWS{
+			Accounts: caller.New(auth), Buckets: bucket.New(auth),
+			Providers: oidcprovider.New(auth), Roles: iamrole.New(auth),
+		},
+		Public:   &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}},
+		Operator: identity.Identity{Base: identity.Session},
+		Now:      func() time.Time { return f.now },
+	}
+}
+
+// create stores an issuer for the fixture's URL.
+func (f *fixture) create(t *testing.T, name string, change func(*v1alpha1.OIDCIssuer)) {
+	t.Helper()
+	object := &v1alpha1.OIDCIssuer{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.OIDCIssuerSpec{
+			URL:         f.url,
+			Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: testBucket, Region: testRegion, Create: true}},
+			Providers:   []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com"}}},
+		},
+	}
+	change(object)
+	if err := f.client.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unchanged(*v1alpha1.OIDCIssuer) {}
+
+// pass runs Reconcile once.
+func (f *fixture) pass(t *testing.T, name string) (*v1alpha1.OIDCIssuer, reconcile.Result) {
+	t.Helper()
+	result, err := f.controller.Reconcile(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := &v1alpha1.OIDCIssuer{}
+	if err := f.client.Get(t.Context(), client.ObjectKey{Name: name}, stored); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return stored, result
+}
+
+// settle runs passes until one asks to look again only after half a minute.
+func (f *fixture) settle(t *testing.T, name string) *v1alpha1.OIDCIssuer {
+	t.Helper()
+	for range 20 {
+		stored, result := f.pass(t, name)
+		if result.RequeueAfter >= 30*time.Second || result.RequeueAfter == 0 {
+			return stored
+		}
+	}
+	t.Fatal("20 passes did not come to rest")
+	return nil
+}
+
+func wantCondition(t *testing.T, stored *v1alpha1.OIDCIssuer, kind string, status metav1.ConditionStatus, reason core.Reason) string {
+	t.Helper()
+	c := meta.FindStatusCondition(stored.Status.Conditions, kind)
+	if c == nil || c.Status != status || c.Reason != string(reason) {
+		for _, all := range stored.Status.Conditions {
+			t.Logf("%s %s %s: %s", all.Type, all.Status, all.Reason, all.Message)
+		}
+		t.Fatalf("%s is %+v, expected %s %s", kind, c, status, reason)
+	}
+	return c.Message
+}
+
+func TestIssuerBecomesReadyAndRests(t *testing.T) {
+	f := newFixture(t)
+	f.create(t, "main", unchanged)
+	stored := f.settle(t, "main")
+	wantCondition(t, stored, "IssuerPublished", metav1.ConditionTrue, core.ReasonPublished)
+	wantCondition(t, stored, "KeysInSync", metav1.ConditionTrue, core.ReasonInSync)
+	wantCondition(t, stored, "ProviderReady", metav1.ConditionTrue, core.ReasonRegistered)
+	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
+	again, _ := f.pass(t, "main")
+	if again.ResourceVersion != stored.ResourceVersion {
+		t.Error("a pass that changed nothing wrote the object")
+	}
+}
+
+func TestReplacedKeyIsNamedAndThenPublishedBesideTheOld(t *testing.T) {
+	f := newFixture(t)
+	f.create(t, "main", unchanged)
+	old := f.settle(t, "main").Status.Keys[0].KeyID
+	f.api.RotateKey(t)
+	stored, _ := f.pass(t, "main")
+	message := wantCondition(t, stored, "KeysInSync", metav1.ConditionFalse, core.ReasonKeyNotPublished)
+	stored = f.settle(t, "main")
+	wantCondition(t, stored, "KeysInSync", metav1.ConditionTrue, core.ReasonInSync)
+	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
+	for _, key := range stored.Status.Keys {
+		switch {
+		case key.KeyID == old && key.State != v1alpha1.KeyRetiring:
+			t.Errorf("the old key is %s, expected Retiring", key.State)
+		case key.KeyID != old && !strings.Contains(message, key.KeyID):
+			t.Errorf("the condition said %q, expected it to name %s", message, key.KeyID)
+		}
+	}
+	if len(stored.Status.Keys) != 2 {
+		t.Errorf("%d keys are published, expected the old and the new", len(stored.Status.Keys))
+	}
+}
+
+func TestTokenOfAnotherIssuerIsNotReady(t *testing.T) {
+	f := newFixture(t)
+	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) {
+		o.Spec.URL += "/elsewhere"
+		o.Spec.Publication.S3.Prefix = "elsewhere"
+	})
+	stored := f.settle(t, "main")
+	message := wantCondition(t, stored, "Ready", metav1.ConditionFalse, core.ReasonIssuerMismatch)
+	if !strings.Contains(message, f.url) || !strings.Contains(message, stored.Spec.URL) {
+		t.Errorf("the condition says %q, expected both issuers", message)
+	}
+}
+
+func TestYoungerIssuerOfTheSameURLIsRefusedUntilTheOlderGoes(t *testing.T) {
+	f := newFixture(t)
+	f.create(t, "a-first", unchanged)
+	f.create(t, "b-second", unchanged)
+	f.settle(t, "a-first")
+	stored := f.settle(t, "b-second")
+	wantCondition(t, stored, "Ready", metav1.ConditionFalse, core.ReasonDuplicateURL)
+	if err := f.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "a-first"}}); err != nil {
+		t.Fatal(err)
+	}
+	f.pass(t, "a-first") // deletionPolicy Retain: only lets the object go
+	stored = f.settle(t, "b-second")
+	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
+}
+
+func TestDeletionRemovesWhatTabardMade(t *testing.T) {
+	f := newFixture(t)
+	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) { o.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete })
+	f.settle(t, "main")
+	if err := f.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if stored, _ := f.pass(t, "main"); stored.Name == "" {
+			break
+		}
+	}
+	ref := core.BucketRef{Name: testBucket, Region: testRegion, AccountID: testAccount}
+	id := identity.Identity{Base: identity.Session, Region: testRegion}
+	if left := f.controller.Observer.AWS.Buckets.Get(t.Context(), id, ref, ""); left.Exists || left.Fault != nil {
+		t.Errorf("the bucket is %+v, expected it gone", left)
+	}
+	provider, err := f.controller.Observer.AWS.Providers.Get(t.Context(), id, core.ProviderARN("aws", testAccount, f.url))
+	if err != nil || provider.Exists {
+		t.Errorf("the provider is %+v (%v), expected it gone", provider, err)
+	}
+	if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &v1alpha1.OIDCIssuer{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the object is still there (%v)", err)
+	}
+}

@@ -1,0 +1,125 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// publicTimeout bounds one anonymous fetch, as AWS bounds its own.
+const publicTimeout = 5 * time.Second
+
+// Fetcher sends a request as it is.
+type Fetcher interface {
+	Do(request *http.Request) (*http.Response, error)
+}
+
+// Observer reads the whole world of one issuer. It writes nothing.
+type Observer struct {
+	// Cluster is the served cluster.
+	Cluster *Cluster
+	// AWS is read through these.
+	AWS AWS
+	// Public fetches without credentials, trusting the roots that anybody trusts.
+	Public Fetcher
+	// Operator is who the operator is in AWS.
+	Operator identity.Identity
+	// Now is the clock, read once a pass.
+	Now func() time.Time
+}
+
+// Observe reads what Decide needs. Faults of single reads are in the world, not
+// returned: a decision is needed about them.
+func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, rivals []v1alpha1.OIDCIssuer) core.World {
+	world := core.World{Issuer: issuer, Now: o.Now(), Rivals: rivals}
+	dying := !issuer.DeletionTimestamp.IsZero()
+	if dying && issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		return world
+	}
+	if !dying {
+		o.observeCluster(ctx, &world)
+	}
+	s3 := issuer.Spec.Publication.S3
+	world.Caller = o.AWS.Accounts.Caller(ctx, o.Operator.In(s3.Region))
+	if world.Caller.Fault != nil {
+		return world
+	}
+	ref := core.BucketRef{Name: s3.Bucket, Region: s3.Region, AccountID: world.Caller.AccountID}
+	world.Bucket = o.AWS.Buckets.Get(ctx, world.Caller.Identity, ref, s3.Prefix)
+	world.Providers = o.providers(ctx, world, dying)
+	return world
+}
+
+func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
+	spec := world.Issuer.Spec
+	var token string
+	world.Cluster, token = o.Cluster.Observe(ctx, spec.Keys)
+	world.Public.Keys = o.fetch(ctx, spec.URL+"/"+core.KeysPath)
+	world.Public.Discovery = o.fetch(ctx, spec.URL+"/"+core.DiscoveryPath)
+	if world.Cluster.Token.Error != "" || world.Public.Keys.Status != http.StatusOK || world.Public.Discovery.Status != http.StatusOK {
+		return
+	}
+	err := core.VerifyToken(token, world.Public.Keys.Body, world.Public.Discovery.Body, spec.URL, world.Now)
+	if err != nil {
+		world.Cluster.Token.PublicError = err.Error()
+	}
+}
+
+// providers observes each wanted registration, and each that only status knows.
+func (o *Observer) providers(ctx context.Context, world core.World, dying bool) []core.ProviderState {
+	var out []core.ProviderState
+	for _, target := range core.ProviderTargets(world) {
+		state := o.provider(ctx, target, dying)
+		out = append(out, state)
+	}
+	return out
+}
+
+func (o *Observer) provider(ctx context.Context, target core.ProviderState, dying bool) core.ProviderState {
+	seen, err := o.AWS.Providers.Get(ctx, target.Identity, target.ARN)
+	seen.Want, seen.Identity, seen.AccountID, seen.ARN = target.Want, target.Identity, target.AccountID, target.ARN
+	if err == nil && (dying || target.Want == nil) && seen.Exists {
+		seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN)
+	}
+	if err != nil {
+		seen.Fault = faultOf(err)
+	}
+	return seen
+}
+
+// faultOf is the fault in an error of an adapter.
+func faultOf(err error) *fault.Fault {
+	var known fault.Fault
+	if errors.As(err, &known) {
+		return &known
+	}
+	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
+}
+
+// fetch is one anonymous GET.
+func (o *Observer) fetch(ctx context.Context, url string) core.Fetch {
+	ctx, cancel := context.WithTimeout(ctx, publicTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return core.Fetch{Error: fmt.Sprintf("not a URL: %v", err)}
+	}
+	response, err := o.Public.Do(request)
+	if err != nil {
+		return core.Fetch{Error: err.Error()}
+	}
+	defer response.Body.Close() //nolint:errcheck // read only
+	body, err := io.ReadAll(io.LimitReader(response.Body, core.MaxDocumentBytes))
+	if err != nil {
+		return core.Fetch{Error: err.Error()}
+	}
+	return core.Fetch{Status: response.StatusCode, Body: body}
+}

@@ -1,0 +1,127 @@
+package inject_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+const roleARN = "arn:aws:iam::111122223333:role/app"
+
+func optedIn() setup {
+	return setup{Settings: defaults(), Annotations: map[string]string{"eks.amazonaws.com/role-arn": roleARN}}
+}
+
+func TestPatchIsMinimalToTheByte(t *testing.T) {
+	t.Parallel()
+	pod := `{"spec":{"volumes":[],"containers":[{"env":[{}],"volumeMounts":[{}]}]}}`
+	want := `[{"op":"add","path":"/spec/volumes/0","value":{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":` +
+		`{"audience":"sts.amazonaws.com","expirationSeconds":86400,"path":"token"}}]}}},` +
+		`{"op":"add","path":"/spec/containers/0/env/-","value":{"name":"AWS_ROLE_ARN","value":"` + roleARN + `"}},` +
+		`{"op":"add","path":"/spec/containers/0/env/-","value":{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}},` +
+		`{"op":"add","path":"/spec/containers/0/volumeMounts/-","value":{"name":"aws-iam-token","readOnly":true,"mountPath":"/var/run/secrets/eks.amazonaws.com/serviceaccount"}}]`
+	result := injected(t, optedIn(), []byte(pod))
+	if diff := cmp.Diff(want, string(result.Patch)); diff != "" {
+		t.Errorf("patch (-want +got):\n%s", diff)
+	}
+}
+
+func TestRoleARN(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		arn  string
+		want inject.Reason
+	}{
+		"a role":                          {roleARN, inject.Injected},
+		"a role with a path":              {"arn:aws:iam::111122223333:role/a/b/app@x+y=z,w", inject.Injected},
+		"a role of another partition":     {"arn:aws-us-iso-b:iam::111122223333:role/app", inject.Injected},
+		"no annotation value":             {"", inject.NotOptedIn},
+		"a user":                          {"arn:aws:iam::111122223333:user/app", inject.MalformedRoleARN},
+		"a session of a role":             {"arn:aws:sts::111122223333:assumed-role/app/x", inject.MalformedRoleARN},
+		"a region in the ARN":             {"arn:aws:iam:us-east-1:111122223333:role/app", inject.MalformedRoleARN},
+		"a short account":                 {"arn:aws:iam::11112222333:role/app", inject.MalformedRoleARN},
+		"letters in the account":          {"arn:aws:iam::11112222333x:role/app", inject.MalformedRoleARN},
+		"no name":                         {"arn:aws:iam::111122223333:role/", inject.MalformedRoleARN},
+		"a blank at the end":              {roleARN + " ", inject.MalformedRoleARN},
+		"a cloud that is not AWS":         {"arn:azure:iam::111122223333:role/app", inject.MalformedRoleARN},
+		"a partition of capital letters":  {"arn:awsX:iam::111122223333:role/app", inject.MalformedRoleARN},
+		"a variable instead of a name":    {"arn:aws:iam::111122223333:role/$(NAME)", inject.MalformedRoleARN},
+		"a line break, quoted in the end": {"arn:aws:iam::111122223333:role/\nx", inject.MalformedRoleARN},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			given := optedIn()
+			given.Annotations["eks.amazonaws.com/role-arn"] = test.arn
+			result := injected(t, given, []byte(`{"spec":{"containers":[{"name":"app"}]}}`))
+			if result.Reason != test.want {
+				t.Errorf("reason %s, want %s", result.Reason, test.want)
+			}
+			if warned := len(result.Warnings) > 0; warned != (test.want == inject.MalformedRoleARN) {
+				t.Errorf("warnings %q", result.Warnings)
+			}
+			if (result.Patch != nil) != (test.want == inject.Injected) {
+				t.Errorf("patch %s", result.Patch)
+			}
+			if strings.ContainsAny(strings.Join(result.Warnings, ""), "\n") {
+				t.Errorf("a warning of several lines: %q", result.Warnings)
+			}
+		})
+	}
+}
+
+func TestReadRefusesWhatIsNoPod(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ pod, want string }{
+		"an array":                        {`[]`, "the object's spec is absent, expected a pod's"},
+		"an object without spec":          {`{"kind":"ConfigMap"}`, "the object's spec is absent, expected a pod's"},
+		"containers by name":              {`{"spec":{"containers":{}}}`, "spec.containers is an object, expected an array"},
+		"an init container that is null":  {`{"spec":{"initContainers":[null]}}`, "spec.initContainers[0] is null, expected an object"},
+		"a container that is a string":    {`{"spec":{"containers":[{},"x"]}}`, "spec.containers[1] is a string, expected an object"},
+		"an environment that is a number": {`{"spec":{"containers":[{"env":1}]}}`, "spec.containers[0].env is a number, expected an array"},
+		"a variable that is a boolean":    {`{"spec":{"containers":[{"env":[true]}]}}`, "spec.containers[0].env[] is a boolean, expected an object"},
+		"a mount that is a string":        {`{"spec":{"containers":[{"volumeMounts":["x"]}]}}`, "spec.containers[0].volumeMounts[] is a string, expected an object"},
+		"mounts that are a string":        {`{"spec":{"containers":[{"volumeMounts":"x"}]}}`, "spec.containers[0].volumeMounts is a string, expected an array"},
+		"a volume that is a string":       {`{"spec":{"volumes":["x"]}}`, "spec.volumes[] is a string, expected an object"},
+		"an account that is a number":     {`{"spec":{"serviceAccountName":1}}`, "spec.serviceAccountName is a number, expected a string"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			injector, err := inject.New(defaults())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = decide(injector, optedIn(), []byte(test.pod))
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestNewRefusesSettings(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*inject.Settings)
+		want   string
+	}{
+		"without a prefix":               {func(s *inject.Settings) { s.AnnotationPrefix = "" }, "annotation prefix is empty"},
+		"without an audience":            {func(s *inject.Settings) { s.Audience = "" }, "token audience is empty"},
+		"without a mount path":           {func(s *inject.Settings) { s.MountPath = "" }, "token mount path is"},
+		"with a colon in the mount path": {func(s *inject.Settings) { s.MountPath = `C:\x` }, "token mount path is"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings := defaults()
+			test.change(&settings)
+			if _, err := inject.New(settings); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}

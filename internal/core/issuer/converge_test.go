@@ -1,0 +1,278 @@
+package issuer_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+const (
+	foreignStatement = `{"Sid":"Theirs","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111122223333:root"},"Action":"s3:ListBucket","Resource":"arn:aws:s3:::tabard-demo"}`
+	foreignPair      = 7 // never a signer of the cluster
+)
+
+// check fails if a rule that holds after every single step is broken.
+func (m *model) check(t *testing.T) {
+	t.Helper()
+	if broken := m.violation(); broken != "" {
+		t.Fatal(broken)
+	}
+}
+
+// violation names the first broken rule: all that exists outside can be found
+// from status, and no reader ever misses a signing key that was published.
+func (m *model) violation() string {
+	status := m.stored.Status
+	for account, p := range m.providers {
+		known := slices.ContainsFunc(status.Providers, func(s v1alpha1.ProviderStatus) bool { return s.AccountID == account })
+		if p.owner == testURL && !known {
+			return "status does not know the provider of account " + account
+		}
+	}
+	if m.bucket == nil {
+		return ""
+	}
+	if status.Publication.Bucket != testBucket {
+		return "status does not know the bucket"
+	}
+	document, published := m.bucket.objects[issuer.KeysPath]
+	if _, leads := m.bucket.objects[issuer.DiscoveryPath]; leads && !published {
+		return "the discovery document leads to keys that are not there"
+	}
+	if published && m.misses(string(document.Body)) {
+		return "a key that signs was published and is gone"
+	}
+	return ""
+}
+
+// misses says that a key that signs, and that some reader has seen before, is
+// not in a document; and notes what this reader sees.
+func (m *model) misses(body string) bool {
+	before, missing := m.published, false
+	m.published = map[int]bool{}
+	for _, signer := range m.signers {
+		there := strings.Contains(body, pairs[signer].ID)
+		missing = missing || before[signer] && !there
+		m.published[signer] = there
+	}
+	return missing
+}
+
+func TestViolationsAreNoticed(t *testing.T) {
+	tests := map[string]struct {
+		plant func(*model)
+		want  string
+	}{
+		"nothing is wrong after a quiet start": {func(*model) {}, ""},
+		"a provider that status forgot":        {func(m *model) { m.stored.Status.Providers = nil }, "status does not know the provider of account"},
+		"a bucket that status forgot":          {func(m *model) { m.stored.Status.Publication.Bucket = "" }, "status does not know the bucket"},
+		"a discovery document alone":           {func(m *model) { delete(m.bucket.objects, issuer.KeysPath) }, "the discovery document leads to keys that are not there"},
+		"a signing key is taken out": {func(m *model) {
+			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
+		}, "a key that signs was published and is gone"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.settle(t)
+			test.plant(m)
+			if got := m.violation(); !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
+				t.Errorf("violation is %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// disturb changes the environment behind the controller's back.
+func (m *model) disturb(t *testing.T, what byte) {
+	t.Helper()
+	switch what % 12 {
+	case 0: // a key is added and signs
+		if next := m.signers[len(m.signers)-1] + 1; next < foreignPair {
+			m.signers = append(m.signers, next)
+		}
+	case 1: // the oldest key goes
+		if len(m.signers) > 1 {
+			m.signers = m.signers[1:]
+		}
+	case 2:
+		m.now = m.now.Add(26 * time.Hour)
+	case 3:
+		m.now = m.now.Add(7 * time.Minute)
+	case 4:
+		m.throttled = !m.throttled
+	case 5:
+		m.silent = !m.silent
+	case 6:
+		m.foreignKey()
+	case 7:
+		if m.bucket != nil && m.bucket.policy != "" && !strings.Contains(m.bucket.policy, "Theirs") {
+			m.bucket.policy = strings.Replace(m.bucket.policy, `"Statement":[`, `"Statement":[`+foreignStatement+`,`, 1)
+		}
+	case 8: // somebody else registers the issuer
+		if m.providers["444455556666"] == nil {
+			m.providers["444455556666"] = &modelProvider{audiences: []string{"theirs"}}
+		}
+	case 9:
+		if p := m.providers[testAccount]; p != nil {
+			p.audiences = []string{"changed"}
+		}
+	case 10: // the discovery document is lost
+		if m.bucket != nil {
+			delete(m.bucket.objects, issuer.DiscoveryPath)
+		}
+	case 11: // an entry of the spec goes, or comes back
+		m.stored.Generation++
+		if full := testIssuer().Spec.Providers; len(m.stored.Spec.Providers) == len(full) {
+			m.stored.Spec.Providers = full[:1]
+		} else {
+			m.stored.Spec.Providers = full
+		}
+	}
+}
+
+// foreignKey puts somebody else's key into the published set.
+func (m *model) foreignKey() {
+	if m.bucket == nil || !m.bucket.objects[issuer.KeysPath].Exists {
+		return
+	}
+	document := m.bucket.objects[issuer.KeysPath]
+	if strings.Contains(string(document.Body), pairs[foreignPair].ID) {
+		return
+	}
+	document.Body = []byte(strings.Replace(string(document.Body), `{"keys":[`, `{"keys":[`+pairs[foreignPair].JWK+`,`, 1))
+	document.ETag = "theirs"
+	m.bucket.objects[issuer.KeysPath] = document
+}
+
+// theirs is what of others is in the account.
+func (m *model) theirs() (out []string) {
+	if m.bucket != nil && strings.Contains(m.bucket.policy, foreignStatement) {
+		out = append(out, "statement")
+	}
+	if m.bucket != nil && strings.Contains(string(m.bucket.objects[issuer.KeysPath].Body), pairs[foreignPair].JWK) {
+		out = append(out, "key")
+	}
+	for account, p := range m.providers {
+		if p.owner != testURL {
+			out = append(out, "provider "+account+" "+strings.Join(p.audiences, ","))
+		}
+	}
+	return out
+}
+
+// settle runs passes until one does nothing, twice.
+func (m *model) settle(t *testing.T) {
+	t.Helper()
+	for range 20 {
+		if m.pass(t, quiet) || m.pass(t, quiet) {
+			continue
+		}
+		before := m.stored.DeepCopy()
+		m.pass(t, quiet)
+		if diff := cmp.Diff(before, m.stored); diff != "" {
+			t.Fatalf("status changes in a quiet world (-before +after):\n%s", diff)
+		}
+		return
+	}
+	t.Fatalf("no fixed point after 20 quiet passes; next plan: %+v", issuer.Decide(m.observe()).Steps)
+}
+
+// FuzzConverge stops after an arbitrary step of each pass while the world
+// changes, then leaves the world alone. Two bytes are one round: the steps
+// before which the pass dies and at which AWS throttles it, and what happens
+// after it.
+func FuzzConverge(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{0, 3, 1, 3, 2, 3, 3, 3, 4, 3, 5, 3, 6, 3, 7, 3, 8, 3})
+	f.Add([]byte{9, 0, 9, 0, 9, 1, 9, 2, 9, 2, 9, 1})
+	f.Add([]byte{9, 3, 9, 6, 9, 7, 9, 8, 1, 9, 2, 10, 3, 11, 9, 11})
+	f.Add([]byte{3, 4, 3, 4, 9, 5, 9, 1, 9, 2, 9, 5})
+	f.Add([]byte{0x3f, 3, 0x5f, 0, 0x2f, 2, 0x4f, 9, 0x1f, 1})
+	f.Add([]byte{2, 8, 3, 8, 4, 8, 9, 0, 1, 1, 2, 2, 9, 2})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		m := newModel()
+		var theirs []string
+		for len(script) >= 2 && len(script) < 400 {
+			m.pass(t, trouble{dieAt: int(script[0] % 16), failAt: int(script[0]/16) - 1})
+			if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
+				t.Fatalf("touched what is not ours: %v", lost)
+			}
+			m.disturb(t, script[1])
+			theirs = m.theirs()
+			script = script[2:]
+		}
+		m.throttled, m.silent = false, false
+		m.settle(t)
+		if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
+			t.Fatalf("touched what is not ours: %v", lost)
+		}
+		m.wantHealthy(t)
+		m.deleteAll(t)
+	})
+}
+
+func missingFrom(want, have []string) (out []string) {
+	for _, one := range want {
+		if !slices.Contains(have, one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// wantHealthy demands True, or a reason that names what others have done.
+func (m *model) wantHealthy(t *testing.T) {
+	t.Helper()
+	excuses := map[string]bool{}
+	for _, one := range m.theirs() {
+		excuses[string(issuer.ReasonForeignKey)] = excuses[string(issuer.ReasonForeignKey)] || one == "key"
+		excuses[string(issuer.ReasonProviderNotOurs)] = excuses[string(issuer.ReasonProviderNotOurs)] || strings.HasPrefix(one, "provider")
+	}
+	for _, c := range m.stored.Status.Conditions {
+		if c.Status != metav1.ConditionTrue && !excuses[c.Reason] {
+			t.Fatalf("%s is %s in a quiet world: %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+}
+
+// deleteAll removes what others have put in the way, deletes the issuer with a
+// crash after each number of steps, and looks for what is left.
+func (m *model) deleteAll(t *testing.T) {
+	t.Helper()
+	m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
+	if own := m.providers[testAccount]; own != nil {
+		own.trustedBy = []string{"tabard-issuer-demo", "app"}
+		m.settle(t)
+		if m.bucket == nil || m.providers[testAccount] == nil {
+			t.Fatal("the name was given up while a role trusts it")
+		}
+		own.trustedBy = []string{"tabard-issuer-demo"}
+	}
+	for account, p := range m.providers {
+		if p.owner != testURL {
+			delete(m.providers, account)
+		}
+	}
+	if document, found := m.bucket.objects[issuer.KeysPath]; found {
+		document.Body = []byte(strings.Replace(string(document.Body), pairs[foreignPair].JWK+",", "", 1))
+		document.Body = []byte(strings.Replace(string(document.Body), ","+pairs[foreignPair].JWK, "", 1))
+		m.bucket.objects[issuer.KeysPath] = document
+	}
+	for crash := 1; len(m.stored.Finalizers) > 0 && crash < 20; crash++ {
+		m.pass(t, trouble{dieAt: crash % 3, failAt: -1})
+	}
+	for range 3 {
+		m.pass(t, quiet)
+	}
+	if m.bucket != nil || len(m.providers) > 0 || len(m.stored.Finalizers) > 0 {
+		t.Fatalf("left after deletion: bucket %+v, providers %v, finalizers %v, conditions %+v", m.bucket, m.providers, m.stored.Finalizers, m.stored.Status.Conditions)
+	}
+}

@@ -1,0 +1,184 @@
+package issuer
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+// decideDeletion undoes what the issuer made, if its policy says so: trust,
+// provider, documents, bucket, each only after the former. A bucket's name is
+// not given up while a provider still believes in the URL: whoever took the
+// name next could become anybody.
+func decideDeletion(w World) Plan {
+	if !slices.Contains(w.Issuer.Finalizers, Finalizer) {
+		return Plan{Status: *w.Issuer.Status.DeepCopy(), Again: LookAgain}
+	}
+	release := []Step{ReleaseFinalizer{}}
+	was := w.Issuer.Status
+	nothing := was.Publication.Bucket == "" && len(was.Providers) == 0
+	if w.Issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete || nothing || olderRival(w) != nil {
+		return dying(w, no(ReasonDeleting, "nothing is removed outside the cluster"), release)
+	}
+	if block := deletionTrouble(w); block != nil {
+		return dying(w, *block, nil)
+	}
+	steps := slices.Concat(providerRemoval(w), publicationRemoval(w), release)
+	return dying(w, no(ReasonDeleting, "what the issuer made is being removed"), steps)
+}
+
+// dying is a plan for an issuer that goes. The block is what DeletionBlocked
+// says.
+func dying(w World, block verdict, steps []Step) Plan {
+	status := *w.Issuer.Status.DeepCopy()
+	status.ObservedGeneration = w.Issuer.Generation
+	status.Conditions = dyingVerdicts(block).conditions(w)
+	plan := Plan{Steps: steps, Status: status, Again: LookAgain}
+	if len(steps) > 0 {
+		plan.Again = lookSoon
+	}
+	return plan
+}
+
+func dyingVerdicts(block verdict) verdicts {
+	gone := unknown(ReasonDeleting, "the object is being deleted")
+	v := verdicts{published: gone, keys: gone, provider: gone, ready: no(ReasonDeleting, "the object is being deleted"), blocked: &block}
+	if block.reason != ReasonDeleting {
+		v.ready = no(block.reason, "%s: %s", TypeDeletionBlocked, block.message)
+	}
+	return v
+}
+
+// blocked turns what stands in the way into what DeletionBlocked says: True, or
+// Unknown for what passes by itself.
+func blocked(v verdict) *verdict {
+	if v.reason != ReasonAWSUnavailable {
+		v.status = metav1.ConditionTrue
+	}
+	return &v
+}
+
+// stays is the way out that is always open.
+const stays = "; or set deletionPolicy to Retain, then all of it stays in AWS"
+
+// deletionTrouble says what keeps a deletion from going on, nil for nothing.
+func deletionTrouble(w World) *verdict {
+	if w.Caller.Fault != nil {
+		out := callerTrouble(w)
+		if out.reason == ReasonNotAuthenticated {
+			out.message = "AWS does not accept the operator's token (" + code(*w.Caller.Fault) + "), so nothing can be removed: tabard issuer bootstrap -f FILE, run with an AWS session of your own, restores its access" + stays
+		}
+		return blocked(out)
+	}
+	for _, state := range w.Providers {
+		if out := providerHolds(w, state); out != nil {
+			return blocked(*out)
+		}
+	}
+	return publicationHolds(w)
+}
+
+// providerHolds says why a provider keeps the issuer's name from being given up.
+func providerHolds(w World, state ProviderState) *verdict {
+	roles := trusting(w, state)
+	var out verdict
+	switch {
+	case state.Fault != nil:
+		out = providerFault(state, *state.Fault)
+		out.message = "account " + state.AccountID + ": " + out.message + stays
+	case !state.Exists:
+		return nil
+	case len(roles) > 0:
+		out = no(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
+	case state.Owner != w.Issuer.Spec.URL && w.Bucket.Exists && w.Bucket.Owner == w.Issuer.Spec.URL:
+		out = no(ReasonProviderNotOurs, "account %s: %s was not made by Tabard and is not deleted, but it believes whoever gets the name of bucket %s next: delete it first (aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s)"+stays, state.AccountID, state.ARN, w.Issuer.Spec.Publication.S3.Bucket, state.ARN)
+	default:
+		return nil
+	}
+	return &out
+}
+
+// publicationHolds says why the documents or the bucket cannot be removed.
+func publicationHolds(w World) *verdict {
+	s3, was := w.Issuer.Spec.Publication.S3, w.Issuer.Status.Publication.Bucket
+	switch {
+	case was == "":
+		return nil
+	case was != s3.Bucket && !wasRefused(w):
+		out := no(ReasonBucketChanged, "the documents are in bucket %s, the spec says %s: set %s again"+stays, was, s3.Bucket, was)
+		return blocked(out)
+	case w.Bucket.Fault != nil:
+		out := bucketFault(w, *w.Bucket.Fault)
+		if out.reason == ReasonBucketNotYours {
+			return nil // nothing of ours can be in it
+		}
+		out.message += stays
+		return blocked(out)
+	}
+	if foreign := foreignKeys(w); isOurPlace(w) && len(foreign) > 0 {
+		out := no(ReasonForeignKey, "the keys document holds %s, which this cluster never had, so somebody else may need it: take it out with tabard issuer bootstrap --drop-foreign-keys"+stays, keyNames(foreign))
+		return blocked(out)
+	}
+	return nil
+}
+
+func foreignKeys(w World) []Key {
+	r := ring{keys: w.Issuer.Status.Keys}
+	return slices.DeleteFunc(publishedKeys(w.Bucket.Keys.Body), func(k Key) bool { return r.knows(k.ID) })
+}
+
+// isOurPlace says that the bucket may hold documents of this issuer: it is not
+// another's and in the region that was written to.
+func isOurPlace(w World) bool {
+	s3, b := w.Issuer.Spec.Publication.S3, w.Bucket
+	return w.Issuer.Status.Publication.Bucket == s3.Bucket && b.Fault == nil && b.Exists &&
+		(b.Region == "" || b.Region == s3.Region) && (b.Owner == "" || b.Owner == w.Issuer.Spec.URL)
+}
+
+// providerRemoval deletes the providers of ours; nobody trusts them any more.
+func providerRemoval(w World) []Step {
+	var out []Step
+	done := map[string]bool{}
+	for _, state := range w.Providers {
+		if state.Exists && state.Owner == w.Issuer.Spec.URL && !done[state.ARN] {
+			done[state.ARN] = true
+			out = append(out, DeleteProvider{Identity: state.Identity, ARN: state.ARN})
+		}
+	}
+	return out
+}
+
+// publicationRemoval deletes the documents, discovery first, so that none leads
+// to keys that are gone; then closes and deletes a bucket of ours.
+func publicationRemoval(w World) []Step {
+	if !isOurPlace(w) {
+		return nil
+	}
+	var out []Step
+	keys, discovery := DocumentKeys(w.Issuer.Spec.Publication.S3.Prefix)
+	if w.Bucket.Discovery.Exists {
+		out = append(out, DeleteDocument{Identity: w.Caller.Identity, Bucket: bucketRef(w), Key: discovery})
+	}
+	if w.Bucket.Keys.Exists {
+		out = append(out, DeleteDocument{Identity: w.Caller.Identity, Bucket: bucketRef(w), Key: keys})
+	}
+	if w.Bucket.Owner != w.Issuer.Spec.URL && !isHalfCreated(w) {
+		return out
+	}
+	policy, err := UnmergePolicy(w.Bucket.Policy, w.Issuer.Spec)
+	if err == nil && !bytes.Equal([]byte(policy), w.Bucket.Policy) {
+		out = append(out, PutBucketPolicy{Identity: w.Caller.Identity, Bucket: bucketRef(w), Policy: policy})
+	}
+	if verdictsOf(w.Issuer.Status).isFull() {
+		return out
+	}
+	return append(out, DeleteBucket{Identity: w.Caller.Identity, Bucket: bucketRef(w)})
+}
+
+// isFull says that the pass before found things of others in the bucket, which
+// therefore stays, with its name.
+func (v verdicts) isFull() bool { return v.blocked != nil && v.blocked.reason == ReasonBucketNotEmpty }

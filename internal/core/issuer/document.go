@@ -1,0 +1,124 @@
+package issuer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// discovery fixes the order of the discovery document's fields. It is composed
+// and not copied from the API server, whose jwks_uri is an address inside.
+type discovery struct {
+	Issuer        string   `json:"issuer"`
+	KeysURI       string   `json:"jwks_uri"`
+	ResponseTypes []string `json:"response_types_supported"`
+	SubjectTypes  []string `json:"subject_types_supported"`
+	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
+	Claims        []string `json:"claims_supported"`
+}
+
+// Discovery is the discovery document of an issuer whose keys use the given
+// algorithms. Equal input gives equal bytes, in whatever order it comes.
+func Discovery(url string, algorithms []string) []byte {
+	sorted := slices.Clone(algorithms)
+	slices.Sort(sorted)
+	document, err := json.Marshal(discovery{
+		Issuer:        url,
+		KeysURI:       url + "/" + KeysPath,
+		ResponseTypes: []string{"id_token"},
+		SubjectTypes:  []string{"public"},
+		Algorithms:    slices.Compact(sorted),
+		Claims:        []string{"aud", "exp", "iat", "iss", "sub"},
+	})
+	if err != nil {
+		panic("a struct of strings does not encode: " + err.Error())
+	}
+	return document
+}
+
+// JWKS is the keys document. Equal sets give equal bytes: keys are sorted by
+// their ID and each is one compact object.
+func JWKS(keys []Key) []byte {
+	sorted := slices.Clone(keys)
+	sortKeys(sorted)
+	texts := make([]string, 0, len(sorted))
+	for _, key := range slices.Compact(sorted) {
+		texts = append(texts, key.JWK)
+	}
+	return []byte(`{"keys":[` + strings.Join(texts, ",") + `]}`)
+}
+
+// Digest is the SHA-256, in hex, over both documents.
+func Digest(keys, discovery []byte) string {
+	sum := sha256.New()
+	for _, document := range [][]byte{keys, discovery} {
+		sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(document))))
+		sum.Write(document)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// algorithms lists what the discovery document names for a set of keys.
+func algorithms(keys []Key) []string {
+	var out []string
+	for _, key := range keys {
+		if key.Algorithm == "RS256" || slices.Contains([]string{"ES256", "ES384", "ES512"}, key.Algorithm) {
+			out = append(out, key.Algorithm)
+		}
+	}
+	return out
+}
+
+// publishedKeys reads a keys document that anybody may have written. Each key
+// keeps its bytes, compacted, whatever it is: it may be somebody's. What is no
+// object is left out, and a body that is no key set has no keys.
+func publishedKeys(body []byte) []Key {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if json.Unmarshal(body, &set) != nil {
+		return nil
+	}
+	var out []Key
+	for _, raw := range set.Keys {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil || fields == nil {
+			continue
+		}
+		var compact bytes.Buffer
+		if json.Compact(&compact, raw) != nil {
+			continue
+		}
+		out = append(out, Key{ID: text(fields["kid"]), Algorithm: text(fields["alg"]), JWK: compact.String()})
+	}
+	sortKeys(out)
+	return slices.Compact(out)
+}
+
+// text is a JSON string's value, empty for anything else.
+func text(raw json.RawMessage) string {
+	var out string
+	if json.Unmarshal(raw, &out) != nil {
+		return ""
+	}
+	return out
+}
+
+// lacking lists the IDs of the wanted keys that a published set does not hold.
+func lacking(wanted, published []Key) []string {
+	var out []string
+	for _, key := range wanted {
+		if !hasKey(published, key.ID) {
+			out = append(out, key.ID)
+		}
+	}
+	return out
+}
+
+func hasKey(keys []Key, id string) bool {
+	return slices.ContainsFunc(keys, func(k Key) bool { return k.ID == id })
+}

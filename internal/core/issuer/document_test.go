@@ -1,0 +1,115 @@
+package issuer_test
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// wantGolden compares with a file below testdata.
+func wantGolden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile("testdata/"+name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, name), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	keys, err := issuer.ReadPEM(map[string]string{"rsa": read(t, "vector.pub"), "ec": read(t, "ec.pub")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := issuer.JWKS(keys)
+	wantGolden(t, "keys.json", string(document))
+	discovery := issuer.Discovery(testURL, []string{"RS256", "ES256", "RS256"})
+	wantGolden(t, "openid-configuration.json", string(discovery))
+	wantGolden(t, "digest.txt", issuer.Digest(document, discovery))
+
+	t.Run("keys in another order give the same bytes", func(t *testing.T) {
+		slices.Reverse(keys)
+		if diff := cmp.Diff(string(document), string(issuer.JWKS(append(keys, keys...)))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("algorithms in another order give the same bytes", func(t *testing.T) {
+		if diff := cmp.Diff(string(discovery), string(issuer.Discovery(testURL, []string{"ES256", "RS256"}))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("the digest tells where one document ends", func(t *testing.T) {
+		if issuer.Digest([]byte("ab"), []byte("c")) == issuer.Digest([]byte("a"), []byte("bc")) {
+			t.Error("two different pairs of documents have one digest")
+		}
+	})
+}
+
+func TestPoliciesOfTheOperator(t *testing.T) {
+	spec := testIssuer().Spec
+	arn := issuer.ProviderARN("aws", testAccount, testURL)
+	subject := issuer.Subject{Namespace: "tabard-system", ServiceAccount: "tabard-issuer", Audience: "sts.amazonaws.com"}
+	wantGolden(t, "trust.json", issuer.TrustPolicy(arn, testURL, subject))
+	wantGolden(t, "permissions-delete.json", issuer.PermissionPolicy(spec, testAccount))
+	spec.DeletionPolicy = v1alpha1.DeletionPolicyRetain
+	spec.Publication.S3.Region, spec.Publication.S3.Prefix = "cn-north-1", "clusters/one"
+	spec.Publication.S3.PublicRead = v1alpha1.PublicReadNone
+	spec.Providers = spec.Providers[:1]
+	wantGolden(t, "permissions-retain.json", issuer.PermissionPolicy(spec, testAccount))
+	spec.Providers = nil
+	wantGolden(t, "permissions-unregistered.json", issuer.PermissionPolicy(spec, testAccount))
+	wantGolden(t, "statement.json", issuer.PublicReadStatement(spec))
+}
+
+func TestRoleName(t *testing.T) {
+	tests := map[string]struct{ name, want string }{
+		"a name is kept":                  {"demo", "tabard-issuer-demo-09a86e15"},
+		"a dot becomes a hyphen":          {"a.b", "tabard-issuer-a-b-09a86e15"},
+		"a long name is cut at 64":        {strings.Repeat("a", 99), "tabard-issuer-" + strings.Repeat("a", 41) + "-09a86e15"},
+		"a cut never ends in two hyphens": {strings.Repeat("a", 40) + ".b", "tabard-issuer-" + strings.Repeat("a", 40) + "-09a86e15"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := issuer.RoleName(test.name, testURL)
+			if got != test.want {
+				t.Errorf("role name is %q, want %q", got, test.want)
+			}
+			if got == issuer.RoleName(test.name, testURL+"x") {
+				t.Error("two URLs give one name")
+			}
+		})
+	}
+}
+
+func TestPartitions(t *testing.T) {
+	tests := map[string]struct{ region, partition, suffix string }{
+		"commercial":   {"eu-central-1", "aws", "amazonaws.com"},
+		"China":        {"cn-north-1", "aws-cn", "amazonaws.com.cn"},
+		"GovCloud":     {"us-gov-west-1", "aws-us-gov", "amazonaws.com"},
+		"secret":       {"us-isob-east-1", "aws-iso-b", "sc2s.sgov.gov"},
+		"top secret":   {"us-iso-east-1", "aws-iso", "c2s.ic.gov"},
+		"EU sovereign": {"eusc-de-east-1", "aws-eusc", "amazonaws.eu"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := issuer.Partition(test.region); got != test.partition {
+				t.Errorf("partition is %q, want %q", got, test.partition)
+			}
+			if got := issuer.DNSSuffix(test.region); got != test.suffix {
+				t.Errorf("suffix is %q, want %q", got, test.suffix)
+			}
+		})
+	}
+}

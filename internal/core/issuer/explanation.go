@@ -1,0 +1,84 @@
+package issuer
+
+// Explanation is what the reference says of one reason.
+type Explanation struct {
+	Reason Reason
+	// Conditions are the condition types that give the reason, beside Ready,
+	// which repeats the reason of what it waits for.
+	Conditions string
+	// Meaning is one sentence on what was seen.
+	Meaning string
+	// Remedy is one sentence on what to do; for what heals by itself, when.
+	Remedy string
+}
+
+// Reasons explains every reason, in the order of the chain. The reference of
+// conditions is generated from it.
+var Reasons = []Explanation{
+	{ReasonPublished, published, "Both documents were fetched from the issuer's URL without credentials and are what was written.", "Nothing to do."},
+	{ReasonInSync, keysInSync, "Every key that the cluster signs with is published.", "Nothing to do."},
+	{ReasonRegistered, providerReady, "Every wanted account knows the issuer with the wanted audiences.", "Nothing to do."},
+	{ReasonNotRequested, providerReady, "spec.providers is empty, so the issuer is published and not registered.", "Nothing to do, or add an entry to spec.providers."},
+	{ReasonVerified, ready, "A token requested just now verifies against the documents that anybody sees.", "Nothing to do."},
+
+	{ReasonInvalidSpec, published, "A field of the spec cannot be used; nothing is done outside the cluster.", "Correct the field that the message names."},
+	{ReasonDuplicateURL, published, "An older OIDCIssuer has the same URL; this one does nothing.", "Delete one of the two."},
+	{ReasonDuplicateLocation, published, "An older OIDCIssuer publishes to the same bucket and prefix; this one does nothing.", "Give this one a bucket or a prefix of its own."},
+	{ReasonDuplicateAccount, providerReady, "Two entries of spec.providers lead to the same AWS account.", "Make one entry of the two, with the audiences of both."},
+	{ReasonNotReached, published + ", " + keysInSync + ", " + providerReady, "The condition was not looked at, because something before it stands in the way.", "Mend what the Ready condition names."},
+
+	{ReasonNotAuthenticated, published + ", " + providerReady + ", " + deletionBlocked, "AWS does not accept the operator's token, or the operator may not assume a role.", "Run tabard issuer bootstrap with an AWS session of your own; it repairs documents, provider and role."},
+	{ReasonAccessDenied, published + ", " + providerReady + ", " + deletionBlocked, "The operator is known to AWS and lacks a right.", "Grant the right that the message names, or run tabard issuer bootstrap."},
+	{ReasonAWSUnavailable, published + ", " + providerReady + ", " + deletionBlocked, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."},
+	{ReasonAWSRefused, published + ", " + providerReady + ", " + deletionBlocked, "AWS says that the request cannot succeed as it is.", "Follow AWS's own text in the message; often a quota or a field of the spec."},
+
+	{ReasonBucketMissing, published, "There is no such bucket, and spec.publication.s3.create is false.", "Create the bucket, or set create to true."},
+	{ReasonBucketNotYours, published + ", " + deletionBlocked, "The bucket's name is taken by another AWS account.", "Choose another bucket name."},
+	{ReasonBucketOfAnotherIssuer, published, "The bucket carries the ownership tag of another issuer.", "Choose another bucket, or remove the tag if the other issuer is gone."},
+	{ReasonBucketChanged, published + ", " + deletionBlocked, "The spec names another bucket than the one that documents were published to.", "Set the old bucket again, or delete the object with deletionPolicy Retain and create it anew."},
+	{ReasonBucketPolicyUnreadable, published, "The bucket's policy could not be understood, so no statement is added to it.", "Repair the bucket policy."},
+	{ReasonWrongRegion, published, "The bucket is in another region than the spec says.", "Set spec.publication.s3.region to the bucket's region."},
+	{ReasonPublicAccessBlocked, published, "S3 Block Public Access of the account or organisation forbids a public bucket policy.", "Allow public policies for the account, or set publicRead to None and serve the documents through a CDN."},
+	{ReasonPublicReadMissing, published, "The documents are in a bucket that Tabard did not create, and nobody may read them.", "Add the statement in the message to the bucket's policy."},
+	{ReasonPublishing, published, "The documents or the bucket are not yet as wanted; they are being written.", "Nothing to do: the next look is seconds away."},
+	{ReasonNotReachableFromHere, published + ", " + keysInSync, "The issuer's URL gave no usable answer from where the operator runs.", "Fetch the URL from elsewhere; if that works, allow the operator to reach it."},
+	{ReasonNotReadable, published, "The issuer's URL answers that the documents may not be read or are not there.", "Check that the URL leads to the bucket and prefix, and that the CDN may read them."},
+	{ReasonNotYetVisible, published, "The issuer's URL still shows an older version of the documents.", "Wait for the cache in between, or invalidate it."},
+	{ReasonDocumentsDiffer, published, "The issuer's URL shows documents that are not this issuer's.", "Check where the URL leads and who else publishes there."},
+
+	{ReasonNoKeys, keysInSync + ", " + published, "The key source holds no key.", "Check the API server's service account keys, or the ConfigMap."},
+	{ReasonPrivateKeyInSource, keysInSync, "The key source holds a private key; nothing of it is used.", "Remove the private key, put the public key there, and replace the key pair: it has leaked."},
+	{ReasonWeakKey, keysInSync, "The key source holds an RSA key of less than 2048 bits.", "Replace the key by one of at least 2048 bits."},
+	{ReasonUnsupportedKey, keysInSync, "The key source holds something else than RSA or EC public keys.", "Use RSA keys, or EC keys on P-256, P-384 or P-521."},
+	{ReasonKeyUnreadable, keysInSync, "The key source holds something that is no key.", "Correct the entry that the message names."},
+	{ReasonTooManyKeys, keysInSync, "There are more than 100 keys, which AWS does not accept in one document.", "Remove keys that no longer sign."},
+	{ReasonDuplicateKeyID, keysInSync, "Two different keys have the same key ID.", "Give each key an ID of its own."},
+	{ReasonKeySourceMissing, keysInSync, "The ConfigMap that spec.keys names does not exist.", "Create it, or correct spec.keys.configMap."},
+	{ReasonKeySourceUnreadable, keysInSync, "The ConfigMap that spec.keys names could not be read.", "Grant the operator get on it."},
+	{ReasonAPIServerUnreachable, keysInSync, "An API server did not tell its keys, so no key is retired.", "Bring the API server back, or remove its address."},
+	{ReasonKeyNotPublished, keysInSync, "A key that the cluster signs with is not in the published document; it is being written.", "If it stays, see IssuerPublished."},
+	{ReasonSigningKeyUnknown, keysInSync, "The cluster signs tokens with a key that its key source does not show.", "Add the key to the source; with several API servers, give all of them the same keys."},
+	{ReasonForeignKey, keysInSync + ", " + deletionBlocked, "The keys document holds a key that this cluster never had; it is left there.", "If nobody needs the key, drop it with tabard issuer bootstrap --drop-foreign-keys; whoever holds it can become anybody."},
+
+	{ReasonWaitingForPublication, providerReady, "The issuer is registered once its documents can be fetched.", "See IssuerPublished."},
+	{ReasonProviderNotRegistered, providerReady, "An account does not know the issuer yet; it is being registered.", "If it stays, see the message."},
+	{ReasonProviderNotOurs, providerReady + ", " + deletionBlocked, "Somebody else registered the issuer in the account, so it is not changed.", "Run the command in the message."},
+	{ReasonProviderUnwanted, providerReady, "A provider that the spec no longer wants is being removed.", "Nothing to do: the next look is seconds away."},
+	{ReasonProviderTrusted, providerReady + ", " + deletionBlocked, "Trust policies of roles still mention the provider.", "Change the trust policies that the message names, then it goes on by itself."},
+	{ReasonAudiencesDiffer, providerReady, "A provider has other audiences than the spec; they are being changed.", "If it stays, see the message."},
+	{ReasonIssuerMismatch, ready, "The cluster's tokens name another issuer than spec.url.", "Set kube-apiserver's --service-account-issuer to spec.url, or make an OIDCIssuer with the tokens' issuer."},
+	{ReasonTokenUnavailable, ready, "The operator could not get a token of its own ServiceAccount.", "Grant create on serviceaccounts/token for the operator's ServiceAccount."},
+	{ReasonTokenNotVerified, ready, "A fresh token does not verify against the published documents.", "See the message: it names the key, the claim or the clock."},
+
+	{ReasonDeleting, published + ", " + keysInSync + ", " + providerReady + ", " + deletionBlocked, "The object is being deleted.", "Nothing to do, unless DeletionBlocked is True."},
+	{ReasonBucketNotEmpty, deletionBlocked, "The bucket holds objects of others and stays.", "Delete the bucket by hand when it is no longer needed."},
+}
+
+// Names of condition types as they are joined in the table.
+const (
+	published       = TypePublished
+	keysInSync      = TypeKeysInSync
+	providerReady   = TypeProviderReady
+	ready           = TypeReady
+	deletionBlocked = TypeDeletionBlocked
+)

@@ -1,0 +1,72 @@
+package issuer
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
+
+// bucketNotEmpty is S3's code for a bucket that still holds objects.
+const bucketNotEmpty = "BucketNotEmpty"
+
+// Failed is the status to write after a step of the plan has failed: that of the
+// plan, with the condition of the step's link telling why. What another writer
+// changed in between needs no telling: the next look sees it.
+func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerStatus {
+	status := *plan.Status.DeepCopy()
+	if f.Class == fault.Changed {
+		return status
+	}
+	v := verdictsOf(plan.Status)
+	switch s := step.(type) {
+	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, DeleteBucket:
+		v.published = bucketFault(w, f)
+	case CreateProvider:
+		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, ProviderARN(arnPartition(w.Caller.ARN), accountOfStep(w, s.Identity.AssumeRoleARN), s.URL), f)
+	case AddAudience:
+		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+	case RemoveAudience:
+		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+	case DeleteProvider:
+		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+	default:
+		return status
+	}
+	if v.blocked != nil {
+		v = dyingVerdicts(deletionFault(step, v, f))
+	} else {
+		v.ready = readiness(w, v)
+	}
+	status.Conditions = v.conditions(w)
+	return status
+}
+
+func stepVerdict(w World, role, arn string, f fault.Fault) verdict {
+	state := ProviderState{ARN: arn}
+	state.Identity.AssumeRoleARN = role
+	out := providerFault(state, f)
+	out.message = "account " + accountOfStep(w, role) + ": " + out.message
+	return out
+}
+
+func accountOfStep(w World, role string) string {
+	if role == "" {
+		return w.Caller.AccountID
+	}
+	return arnAccount(role)
+}
+
+// deletionFault is what DeletionBlocked says after a failed step.
+func deletionFault(step Step, v verdicts, f fault.Fault) verdict {
+	if s, is := step.(DeleteBucket); is && f.Code == bucketNotEmpty {
+		return verdict{metav1.ConditionTrue, ReasonBucketNotEmpty, "bucket " + s.Bucket.Name + " holds objects that are not Tabard's, so it stays: delete it by hand when nobody needs it"}
+	}
+	out := v.published
+	switch step.(type) {
+	case CreateProvider, AddAudience, RemoveAudience, DeleteProvider:
+		out = v.provider
+	}
+	out.message += stays
+	return *blocked(out)
+}

@@ -1,0 +1,145 @@
+package issuer_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+func TestFailed(t *testing.T) {
+	denied := func(service, operation, message string) fault.Fault {
+		return fault.Fault{Class: fault.Denied, Service: service, Operation: operation, Code: "AccessDenied", Message: message}
+	}
+	other := identity.Identity{AssumeRoleARN: testRole}
+	arn := issuer.ProviderARN("aws", "444455556666", testURL)
+	tests := map[string]struct {
+		step  issuer.Step
+		fault fault.Fault
+		want  []string
+		says  string
+	}{
+		"a right to write is missing":     {issuer.PutDocument{}, denied("S3", "PutObject", ""), failing("IssuerPublished", "False AccessDenied"), "lacks s3:PutObject for bucket tabard-demo"},
+		"the access block may not be set": {issuer.SetPublicAccess{}, denied("S3", "PutPublicAccessBlock", ""), failing("IssuerPublished", "False AccessDenied"), "lacks s3:PutBucketPublicAccessBlock"},
+		"the account blocks public policies": {issuer.PutBucketPolicy{}, denied("S3", "PutBucketPolicy", "because public policies are prevented by the BlockPublicPolicy setting"),
+			failing("IssuerPublished", "False PublicAccessBlocked"), "set publicRead to None"},
+		"the bucket's name is taken": {issuer.CreateBucket{}, fault.Fault{Class: fault.Exists, Service: "S3", Operation: "CreateBucket", Code: "BucketAlreadyExists"},
+			failing("IssuerPublished", "False BucketNotYours"), "choose another name"},
+		"somebody wrote in between": {issuer.PutDocument{}, fault.Fault{Class: fault.Changed, Service: "S3", Operation: "PutObject"}, healthy, ""},
+		"AWS has a bad minute":      {issuer.PutDocument{}, fault.Fault{Class: fault.Retry, Service: "S3", Operation: "PutObject", Code: "InternalError", Message: "attempt 7"}, failing("IssuerPublished", "Unknown AWSUnavailable"), "(S3 PutObject: InternalError)"},
+		"a quota is used up": {issuer.CreateProvider{Identity: other, URL: testURL}, fault.Fault{Class: fault.Invalid, Service: "IAM", Operation: "CreateOpenIDConnectProvider", Code: "LimitExceeded", Message: "Cannot exceed quota"},
+			failing("ProviderReady", "False AWSRefused"), "account 444455556666: AWS refused: IAM CreateOpenIDConnectProvider: LimitExceeded: Cannot exceed quota"},
+		"the provider may not be made":              {issuer.CreateProvider{Identity: other, URL: testURL}, denied("IAM", "CreateOpenIDConnectProvider", ""), failing("ProviderReady", "False AccessDenied"), "is lacking on " + arn},
+		"an audience may not be added":              {issuer.AddAudience{Identity: other, ARN: arn}, denied("IAM", "AddClientIDToOpenIDConnectProvider", ""), failing("ProviderReady", "False AccessDenied"), arn},
+		"one may not be taken away":                 {issuer.RemoveAudience{ARN: arn}, denied("IAM", "RemoveClientIDFromOpenIDConnectProvider", ""), failing("ProviderReady", "False AccessDenied"), "account " + testAccount},
+		"an unwanted one may not go":                {issuer.DeleteProvider{ARN: arn}, denied("IAM", "DeleteOpenIDConnectProvider", ""), failing("ProviderReady", "False AccessDenied"), ""},
+		"a step inside the cluster is no condition": {issuer.Record{}, denied("", "", ""), healthy, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.settle(t)
+			w := m.observe()
+			plan := issuer.Decide(w)
+			status := issuer.Failed(plan, test.step, test.fault, w)
+			if diff := cmp.Diff(test.want, lines(status.Conditions)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			text := messages(status)
+			if !strings.Contains(text, test.says) || strings.Contains(text, "attempt") {
+				t.Errorf("messages are\n%s\nwant one to say %q, and no count", text, test.says)
+			}
+		})
+	}
+}
+
+func TestFailedDeletion(t *testing.T) {
+	m := newModel()
+	m.settle(t)
+	m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
+	w := m.observe()
+	plan := issuer.Decide(w)
+	tests := map[string]struct {
+		step  issuer.Step
+		class fault.Class
+		want  string
+	}{
+		"a provider that may not be deleted": {issuer.DeleteProvider{}, fault.Denied, "True AccessDenied"},
+		"a document that may not be deleted": {issuer.DeleteDocument{}, fault.Denied, "True AccessDenied"},
+		"throttling is no block":             {issuer.DeleteBucket{}, fault.Throttled, "Unknown AWSUnavailable"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			status := issuer.Failed(plan, test.step, fault.Fault{Class: test.class, Service: "S3", Operation: "x"}, w)
+			reason := strings.Fields(test.want)[1]
+			if diff := cmp.Diff(going(reason, test.want), lines(status.Conditions)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAFailingStepDoesNotFlap: the same failure twice leaves the same status,
+// and no Record shows another one in between.
+func TestAFailingStepDoesNotFlap(t *testing.T) {
+	m := newModel()
+	m.settle(t)
+	m.bucket.policy = ""
+	failure := fault.Fault{Class: fault.Denied, Service: "S3", Operation: "PutBucketPolicy"}
+	attempt := func() []string {
+		w := m.observe()
+		plan := issuer.Decide(w)
+		m.stored.Status = issuer.Failed(plan, plan.Steps[len(plan.Steps)-1], failure, w)
+		m.now = m.now.Add(time.Minute)
+		return kinds(plan.Steps)
+	}
+	attempt()
+	before := m.stored.Status.DeepCopy()
+	if diff := cmp.Diff([]string{"PutBucketPolicy"}, attempt()); diff != "" {
+		t.Errorf("steps of the second attempt (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(*before, m.stored.Status); diff != "" {
+		t.Errorf("status changes between attempts (-before +after):\n%s", diff)
+	}
+}
+
+func TestTransitionTimesMoveOnFlipsOnly(t *testing.T) {
+	m := newModel()
+	m.settle(t)
+	start := m.stored.Status.Conditions[3].LastTransitionTime.Time
+	tests := []struct {
+		after  time.Duration
+		change func(*issuer.Token)
+		reason string
+		since  time.Duration
+	}{
+		{time.Hour, func(*issuer.Token) {}, "Verified", 0},
+		{2 * time.Hour, func(k *issuer.Token) { k.PublicError = "another key" }, "TokenNotVerified", 2 * time.Hour},
+		{3 * time.Hour, func(k *issuer.Token) { k.Issuer = "other" }, "IssuerMismatch", 2 * time.Hour},
+		{4 * time.Hour, func(*issuer.Token) {}, "Verified", 4 * time.Hour},
+	}
+	for _, test := range tests {
+		m.now = start.Add(test.after)
+		w := m.observe()
+		test.change(&w.Cluster.Token)
+		m.stored.Status = issuer.Decide(w).Status
+		for _, c := range m.stored.Status.Conditions {
+			want := start
+			if c.Type == issuer.TypeReady {
+				want = start.Add(test.since)
+			}
+			if !c.LastTransitionTime.Time.Equal(want) || c.ObservedGeneration != 1 {
+				t.Errorf("after %s %s is so since %s, generation %d, want since %s", test.after, c.Type, c.LastTransitionTime.Time, c.ObservedGeneration, want)
+			}
+			if c.Type == issuer.TypeReady && c.Reason != test.reason {
+				t.Errorf("after %s Ready has the reason %s, want %s", test.after, c.Reason, test.reason)
+			}
+		}
+	}
+}

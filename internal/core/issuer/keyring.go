@@ -1,0 +1,214 @@
+package issuer
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+// seenGranularity keeps lastSeen from changing at every look.
+const seenGranularity = 10 * time.Minute
+
+// ring is the set of keys after a look at the key source.
+//
+//	         read           gone, all servers read      retireKeysAfter over
+//	(new) ---------> Active ----------------------> Retiring ----------------> expired
+//	                   ^             read again        |                         |
+//	                   +-------------------------------+   gone from the bucket: dropped
+type ring struct {
+	// keys are those to keep in status, expired ones included: an expired key is
+	// forgotten only after it was seen gone from the document, since what status
+	// does not know is somebody else's.
+	keys []v1alpha1.SigningKey
+	// expired are the IDs that are no longer wanted.
+	expired []string
+	// read are the keys that the source shows.
+	read []Key
+	// refused says why the source is not used; then keys are as stored.
+	refused *Refusal
+	// unreachable are the API servers that did not answer, with their errors.
+	unreachable []string
+}
+
+// own are the keys that this issuer publishes.
+func (r ring) own() []Key {
+	return r.pick(func(k v1alpha1.SigningKey) bool { return !slices.Contains(r.expired, k.KeyID) })
+}
+
+// active are the keys that must be published for tokens to verify.
+func (r ring) active() []Key {
+	return r.pick(func(k v1alpha1.SigningKey) bool { return k.State == v1alpha1.KeyActive })
+}
+
+func (r ring) pick(wanted func(v1alpha1.SigningKey) bool) []Key {
+	var out []Key
+	for _, k := range r.keys {
+		if wanted(k) {
+			out = append(out, Key{ID: k.KeyID, Algorithm: k.Algorithm, JWK: k.JWK})
+		}
+	}
+	return out
+}
+
+func (r ring) knows(id string) bool {
+	return slices.ContainsFunc(r.keys, func(k v1alpha1.SigningKey) bool { return k.KeyID == id })
+}
+
+// forget drops expired keys that are gone from the bucket's document.
+func (r ring) forget(inBucket []Key) ring {
+	r.keys = slices.DeleteFunc(slices.Clone(r.keys), func(k v1alpha1.SigningKey) bool {
+		return slices.Contains(r.expired, k.KeyID) && !hasKey(inBucket, k.KeyID)
+	})
+	return r
+}
+
+// turnRing reads the key source and moves each key along its life.
+func turnRing(w World) ring {
+	out := ring{keys: slices.Clone(w.Issuer.Status.Keys)}
+	var err error
+	out.read, out.unreachable, err = readSource(w)
+	if err != nil && !errors.As(err, &out.refused) {
+		out.refused = refuse(ReasonKeyUnreadable, "%v", err)
+	}
+	if out.refused != nil {
+		return out
+	}
+	now := instant(w.Now)
+	for _, key := range out.read {
+		out.keys = seen(out.keys, key, now)
+	}
+	for i := range out.keys {
+		retire(&out.keys[i], w, out)
+		if isExpired(out.keys[i], w) && len(out.unreachable) == 0 {
+			out.expired = append(out.expired, out.keys[i].KeyID)
+		}
+	}
+	slices.SortFunc(out.keys, func(a, b v1alpha1.SigningKey) int { return cmp.Compare(a.KeyID, b.KeyID) })
+	return out
+}
+
+// seen notes that the source shows a key.
+func seen(keys []v1alpha1.SigningKey, key Key, now metav1.Time) []v1alpha1.SigningKey {
+	at := slices.IndexFunc(keys, func(k v1alpha1.SigningKey) bool { return k.KeyID == key.ID })
+	if at < 0 {
+		return append(keys, v1alpha1.SigningKey{
+			KeyID: key.ID, Algorithm: key.Algorithm, JWK: key.JWK,
+			State: v1alpha1.KeyActive, FirstSeen: now, LastSeen: now,
+		})
+	}
+	keys[at].Algorithm, keys[at].JWK, keys[at].State = key.Algorithm, key.JWK, v1alpha1.KeyActive
+	if now.Sub(keys[at].LastSeen.Time) > seenGranularity {
+		keys[at].LastSeen = now
+	}
+	return keys
+}
+
+// retire marks a key that every server has forgotten. A key that still signs is
+// in use whatever the source says: its time does not run.
+func retire(key *v1alpha1.SigningKey, w World, r ring) {
+	if hasKey(r.read, key.KeyID) || len(r.unreachable) > 0 {
+		return
+	}
+	key.State = v1alpha1.KeyRetiring
+	now := instant(w.Now)
+	if w.Cluster.Token.Error == "" && w.Cluster.Token.KeyID == key.KeyID && now.Sub(key.LastSeen.Time) > seenGranularity {
+		key.LastSeen = now
+	}
+}
+
+// isExpired says that every token signed with the key has expired. lastSeen may
+// be late by its granularity.
+func isExpired(key v1alpha1.SigningKey, w World) bool {
+	after := cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement)
+	return key.State == v1alpha1.KeyRetiring && w.Now.After(key.LastSeen.Add(after+seenGranularity))
+}
+
+// readSource unites the keys of all API servers, or reads the ConfigMap. The
+// second result names the servers that did not answer.
+func readSource(w World) ([]Key, []string, error) {
+	if w.Issuer.Spec.Keys.Source == v1alpha1.KeySourceConfigMap {
+		keys, err := readConfigMap(w)
+		return keys, nil, err
+	}
+	var sets [][]Key
+	var unreachable []string
+	for _, server := range w.Cluster.APIServers {
+		if server.Error != "" {
+			unreachable = append(unreachable, server.Address+" ("+steady(server.Error)+")")
+			continue
+		}
+		keys, err := ReadJWKS(server.JWKS)
+		if err != nil {
+			return nil, nil, err
+		}
+		sets = append(sets, keys)
+	}
+	keys, err := unite(sets...)
+	if err == nil && len(keys) == 0 && len(unreachable) == 0 {
+		err = refuse(ReasonNoKeys, "the API server shows no key at /openid/v1/jwks, expected at least one: check its --service-account-signing-key-file")
+	}
+	return keys, unreachable, err
+}
+
+func readConfigMap(w World) ([]Key, error) {
+	ref, source := w.Issuer.Spec.Keys.ConfigMap, w.Cluster.ConfigMap
+	name := ref.Namespace + "/" + ref.Name
+	switch {
+	case source == nil:
+		return nil, refuse(ReasonKeySourceUnreadable, "the ConfigMap %s was not read", name)
+	case source.Missing:
+		return nil, refuse(ReasonKeySourceMissing, "there is no ConfigMap %s, expected one with PEM public keys: create it or correct spec.keys.configMap", name)
+	case source.Error != "":
+		return nil, refuse(ReasonKeySourceUnreadable, "the ConfigMap %s could not be read (%s): grant the operator get on it", name, steady(source.Error))
+	case len(source.Data) == 0:
+		return nil, refuse(ReasonNoKeys, "the ConfigMap %s is empty, expected PEM public keys", name)
+	}
+	return ReadPEM(source.Data)
+}
+
+// keysVerdict is the condition KeysInSync.
+func (r ring) keysVerdict(w World, shelf shelf) verdict {
+	if r.refused != nil {
+		return no(r.refused.Reason, "%s; what is published stays as it is", r.refused.Text)
+	}
+	token := w.Cluster.Token
+	if len(r.unreachable) == 0 && token.Error == "" && token.KeyID != "" && !hasKey(r.read, token.KeyID) && !r.isActive(token.KeyID) {
+		return no(ReasonSigningKeyUnknown,
+			"the cluster signs tokens with key %s, which its key source does not show: no cloud can verify these tokens; give the key to every API server (--service-account-key-file), or add it to the ConfigMap", token.KeyID)
+	}
+	if shelf.tooMany {
+		return no(ReasonTooManyKeys, "own keys and keys of others make more than %d, which AWS does not accept in one document: take out those that nobody needs (tabard issuer bootstrap --drop-foreign-keys)", MaxKeys)
+	}
+	if missing := shelf.missing(w, r.active()); len(missing) > 0 {
+		return no(ReasonKeyNotPublished, "the cluster signs with %s, which the keys document does not hold: tokens signed with it are refused until it is written", strings.Join(missing, ", "))
+	}
+	if len(r.unreachable) > 0 {
+		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", strings.Join(r.unreachable, ", "))
+	}
+	if len(shelf.foreign) > 0 && !w.DropForeignKeys {
+		return no(ReasonForeignKey, "the keys document holds %s, which this cluster never had: whoever holds such a key can become anybody; it is left there, drop it with tabard issuer bootstrap --drop-foreign-keys if nobody needs it", keyNames(shelf.foreign))
+	}
+	if !shelf.known && !shelf.publicKnown {
+		return unknown(ReasonNotReachableFromHere, "neither the bucket nor %s could be read, so it is not known which keys are published", w.Issuer.Spec.URL)
+	}
+	return yes(ReasonInSync, "every key that the cluster signs with is published")
+}
+
+// isActive says that a key is held as active although this look did not show
+// it: its server did not answer.
+func (r ring) isActive(id string) bool { return hasKey(r.active(), id) }
+
+// keyNames joins key IDs for a message.
+func keyNames(keys []Key) string {
+	names := make([]string, 0, len(keys))
+	for _, key := range keys {
+		names = append(names, cmp.Or(key.ID, "(a key without ID)"))
+	}
+	return strings.Join(names, ", ")
+}

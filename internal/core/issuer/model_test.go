@@ -1,0 +1,330 @@
+package issuer_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+const (
+	testURL     = "https://tabard-demo.s3.eu-central-1.amazonaws.com"
+	testBucket  = "tabard-demo"
+	testAccount = "111122223333"
+	testRole    = "arn:aws:iam::444455556666:role/registrar"
+)
+
+var testTime = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+// pair is a public key in the two forms in which it comes.
+type pair struct {
+	issuer.Key
+	pem string
+}
+
+// pairs are the keys of the tests, made once.
+var pairs = makePairs(8)
+
+func makePairs(count int) []pair {
+	out := make([]pair, 0, count)
+	for range count {
+		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			panic(err)
+		}
+		der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+		if err != nil {
+			panic(err)
+		}
+		text := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+		keys, err := issuer.ReadPEM(map[string]string{"key.pub": text})
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, pair{keys[0], text})
+	}
+	slices.SortFunc(out, func(a, b pair) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// model is a cluster and an AWS account in memory, with one issuer.
+type model struct {
+	stored  *v1alpha1.OIDCIssuer // nil once released
+	now     time.Time
+	signers []int // pairs that the API servers show; the last signs
+	silent  bool  // one more API server does not answer
+	bucket  *modelBucket
+	// providers by account.
+	providers map[string]*modelProvider
+	// throttled makes AWS's reads fail.
+	throttled bool
+	// published are the signers that some reader has seen.
+	published map[int]bool
+}
+
+type modelBucket struct {
+	owner   string
+	access  issuer.PublicAccessBlock
+	policy  string
+	objects map[string]issuer.Document
+	version int // of the last write
+}
+
+type modelProvider struct {
+	owner     string
+	audiences []string
+	trustedBy []string
+}
+
+func newModel() *model {
+	return &model{
+		stored:    testIssuer(),
+		now:       testTime,
+		signers:   []int{0},
+		providers: map[string]*modelProvider{},
+		published: map[int]bool{},
+	}
+}
+
+func testIssuer() *v1alpha1.OIDCIssuer {
+	return &v1alpha1.OIDCIssuer{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo", Generation: 1, CreationTimestamp: metav1.NewTime(testTime.Add(-time.Hour))},
+		Spec: v1alpha1.OIDCIssuerSpec{
+			URL:             testURL,
+			Keys:            v1alpha1.KeySource{Source: v1alpha1.KeySourceAPIServer},
+			Publication:     v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: testBucket, Region: "eu-central-1", Create: true, PublicRead: v1alpha1.PublicReadBucketPolicy}},
+			Providers:       []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com"}}, {Audiences: []string{"sts.amazonaws.com", "vault"}, AssumeRoleARN: testRole}},
+			RetireKeysAfter: metav1.Duration{Duration: 25 * time.Hour},
+			DeletionPolicy:  v1alpha1.DeletionPolicyDelete,
+		},
+	}
+}
+
+// keySet is a keys document of some of the pairs.
+func keySet(indexes ...int) []byte {
+	var keys []issuer.Key
+	for _, i := range indexes {
+		keys = append(keys, pairs[i].Key)
+	}
+	return issuer.JWKS(keys)
+}
+
+// observe is what the shell would read.
+func (m *model) observe() issuer.World {
+	w := issuer.World{Issuer: m.stored.DeepCopy(), Now: m.now}
+	dying := !m.stored.DeletionTimestamp.IsZero()
+	if dying && m.stored.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		return w
+	}
+	if !dying {
+		m.observeCluster(&w)
+	}
+	w.Caller.Identity = identity.Identity{Base: identity.WebIdentity, Region: m.stored.Spec.Publication.S3.Region}
+	if m.throttled {
+		w.Caller.Fault = &fault.Fault{Class: fault.Throttled, Service: "STS", Operation: "GetCallerIdentity", Code: "Throttling"}
+		return w
+	}
+	w.Caller.AccountID, w.Caller.ARN = testAccount, "arn:aws:sts::"+testAccount+":assumed-role/tabard-issuer-demo/tabard"
+	m.observeBucket(&w)
+	for _, target := range issuer.ProviderTargets(w) {
+		if p := m.providers[target.AccountID]; p != nil {
+			target.Exists, target.Owner, target.Audiences, target.TrustedBy = true, p.owner, slices.Clone(p.audiences), slices.Clone(p.trustedBy)
+		}
+		w.Providers = append(w.Providers, target)
+	}
+	return w
+}
+
+func (m *model) observeCluster(w *issuer.World) {
+	w.Cluster.APIServers = []issuer.APIServer{{Address: "10.0.0.1:6443", JWKS: keySet(m.signers...)}}
+	if m.silent {
+		w.Cluster.APIServers = append(w.Cluster.APIServers, issuer.APIServer{Address: "10.0.0.2:6443", Error: "connection refused"})
+	}
+	signer := pairs[m.signers[len(m.signers)-1]].ID
+	w.Cluster.Token = issuer.Token{Issuer: testURL, KeyID: signer}
+	w.Public = issuer.Public{Keys: m.fetch(issuer.KeysPath), Discovery: m.fetch(issuer.DiscoveryPath)}
+	if w.Public.Keys.Status == 200 && !strings.Contains(string(w.Public.Keys.Body), signer) {
+		w.Cluster.Token.PublicError = "the key is not there"
+	}
+}
+
+func (m *model) observeBucket(w *issuer.World) {
+	if m.bucket == nil {
+		return
+	}
+	keys, discovery := issuer.DocumentKeys(m.stored.Spec.Publication.S3.Prefix)
+	w.Bucket = issuer.Bucket{
+		Exists: true, Region: m.stored.Spec.Publication.S3.Region, Owner: m.bucket.owner, Access: m.bucket.access,
+		Policy: []byte(m.bucket.policy), Keys: m.bucket.objects[keys], Discovery: m.bucket.objects[discovery],
+	}
+}
+
+// fetch is what anybody sees.
+func (m *model) fetch(path string) issuer.Fetch {
+	if m.bucket == nil {
+		return issuer.Fetch{Status: 404}
+	}
+	object, found := m.bucket.objects[path]
+	open := strings.Contains(m.bucket.policy, "TabardPublicRead") && !m.bucket.access.BlockPublicPolicy
+	if !found || !open {
+		return issuer.Fetch{Status: 403}
+	}
+	return issuer.Fetch{Status: 200, Body: object.Body}
+}
+
+// perform is what the shell would do. Each step is as idempotent as its
+// adapter.
+func (m *model) perform(plan issuer.Plan, step issuer.Step) error {
+	switch s := step.(type) {
+	case issuer.HoldFinalizer:
+		m.stored.Finalizers = []string{issuer.Finalizer}
+	case issuer.Record:
+		m.stored.Status = *plan.Status.DeepCopy()
+	case issuer.ReleaseFinalizer:
+		m.stored.Finalizers = nil
+	default:
+		return m.performAWS(s)
+	}
+	return nil
+}
+
+func (m *model) performAWS(step issuer.Step) error {
+	switch s := step.(type) {
+	case issuer.CreateBucket:
+		if m.bucket == nil {
+			m.bucket = newBucket()
+		}
+		m.bucket.owner = s.Owner
+	case issuer.SetPublicAccess:
+		m.bucket.access = s.Access
+	case issuer.PutDocument:
+		return m.put(s)
+	case issuer.PutBucketPolicy:
+		m.bucket.policy = s.Policy
+	case issuer.DeleteDocument:
+		delete(m.bucket.objects, s.Key)
+	case issuer.DeleteBucket:
+		if len(m.bucket.objects) > 0 {
+			return fault.Fault{Class: fault.Invalid, Service: "S3", Operation: "DeleteBucket", Code: "BucketNotEmpty"}
+		}
+		m.bucket = nil
+	default:
+		return m.performIAM(step)
+	}
+	return nil
+}
+
+func (m *model) put(s issuer.PutDocument) error {
+	if m.bucket.objects[s.Key].ETag != s.IfMatch {
+		return fault.Fault{Class: fault.Changed, Service: "S3", Operation: "PutObject", Code: "PreconditionFailed"}
+	}
+	m.bucket.version++
+	m.bucket.objects[s.Key] = issuer.Document{Exists: true, Body: []byte(s.Body), ETag: fmt.Sprintf("v%d", m.bucket.version)}
+	return nil
+}
+
+func (m *model) performIAM(step issuer.Step) error {
+	switch s := step.(type) {
+	case issuer.CreateProvider:
+		account := testAccount
+		if s.Identity.AssumeRoleARN != "" {
+			account = strings.Split(s.Identity.AssumeRoleARN, ":")[4]
+		}
+		if m.providers[account] == nil {
+			m.providers[account] = &modelProvider{owner: s.Owner, audiences: strings.Split(s.Audiences, ",")}
+		}
+	case issuer.AddAudience:
+		p := m.providers[strings.Split(s.ARN, ":")[4]]
+		if !slices.Contains(p.audiences, s.Audience) {
+			p.audiences = append(p.audiences, s.Audience)
+		}
+	case issuer.RemoveAudience:
+		p := m.providers[strings.Split(s.ARN, ":")[4]]
+		p.audiences = slices.DeleteFunc(p.audiences, func(a string) bool { return a == s.Audience })
+	case issuer.DeleteProvider:
+		delete(m.providers, strings.Split(s.ARN, ":")[4])
+	default:
+		return fmt.Errorf("step %T is not known to the model", step)
+	}
+	return nil
+}
+
+// trouble is what befalls a pass: it dies before a step, or a step fails. Steps
+// count from 0; a negative number is never.
+type trouble struct{ dieAt, failAt int }
+
+var quiet = trouble{-1, -1}
+
+// pass runs one pass. One that dies writes no status at its end; if it dies
+// after its last step, that is all that is lost. It says whether the plan had
+// steps.
+func (m *model) pass(t *testing.T, ill trouble) bool {
+	t.Helper()
+	w := m.observe()
+	before := w.Issuer.DeepCopy()
+	plan := issuer.Decide(w)
+	if diff := cmp.Diff(before, w.Issuer); diff != "" {
+		t.Fatalf("Decide changed the object that it was given:\n%s", diff)
+	}
+	for i, step := range plan.Steps {
+		if i == ill.dieAt {
+			m.breakOff(step)
+			return true
+		}
+		err := m.try(plan, step, i == ill.failAt)
+		m.check(t)
+		if err == nil {
+			continue
+		}
+		known, is := err.(fault.Fault)
+		if !is {
+			t.Fatal(err)
+		}
+		plan.Status = issuer.Failed(plan, step, known, w)
+		break
+	}
+	if ill.dieAt != len(plan.Steps) {
+		m.stored.Status = *plan.Status.DeepCopy()
+	}
+	return len(plan.Steps) > 0
+}
+
+// try performs a step, or fails it as AWS does when it is asked too often.
+func (m *model) try(plan issuer.Plan, step issuer.Step, fail bool) error {
+	switch step.(type) {
+	case issuer.HoldFinalizer, issuer.Record, issuer.ReleaseFinalizer:
+		fail = false // the API server's faults end a pass without a condition
+	}
+	if fail {
+		return fault.Fault{Class: fault.Throttled, Service: "AWS", Operation: "Step", Code: "Throttling"}
+	}
+	return m.perform(plan, step)
+}
+
+// breakOff dies in the middle of a step that has two halves.
+func (m *model) breakOff(step issuer.Step) {
+	if _, creating := step.(issuer.CreateBucket); creating && m.bucket == nil {
+		m.bucket = newBucket() // and no tag
+	}
+}
+
+func newBucket() *modelBucket {
+	return &modelBucket{
+		objects: map[string]issuer.Document{},
+		access:  issuer.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true},
+	}
+}

@@ -1,0 +1,115 @@
+package issuer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+// maxRoleName is IAM's limit on role names.
+const maxRoleName = 64
+
+// Subject is the ServiceAccount that the operator runs as.
+type Subject struct {
+	Namespace, ServiceAccount string
+	// Audience is that of the operator's projected token.
+	Audience string
+}
+
+// document is a policy document with a fixed order of fields.
+type document struct {
+	Version   string      `json:"Version"`
+	Statement []statement `json:"Statement"`
+}
+
+const policyVersion = "2012-10-17"
+
+// RoleName is the name of the operator's role for an issuer: the same whoever
+// computes it, different for each URL, at most 64 characters of those that IAM
+// allows.
+func RoleName(name, url string) string {
+	sum := sha256.Sum256([]byte(url))
+	suffix := "-" + hex.EncodeToString(sum[:4])
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, "tabard-issuer-"+name)
+	if most := maxRoleName - len(suffix); len(clean) > most {
+		clean = clean[:most]
+	}
+	return strings.TrimRight(clean, "-") + suffix
+}
+
+// TrustPolicy lets exactly one ServiceAccount's tokens, made for one audience,
+// become the role.
+func TrustPolicy(providerARN, url string, subject Subject) string {
+	path := ProviderPath(url)
+	return indent(document{policyVersion, []statement{{
+		Sid:       "OperatorToken",
+		Effect:    "Allow",
+		Principal: map[string]string{"Federated": providerARN},
+		Action:    []string{"sts:AssumeRoleWithWebIdentity"},
+		Condition: map[string]map[string]string{"StringEquals": {
+			path + ":aud": subject.Audience,
+			path + ":sub": "system:serviceaccount:" + subject.Namespace + ":" + subject.ServiceAccount,
+		}},
+	}}})
+}
+
+// PermissionPolicy is all that the operator's role may do: write the two
+// documents, look at the bucket, keep one statement in its policy, look after
+// one provider, and become the roles of other accounts that the spec names.
+// Rights to delete are there only if the spec says that deletion deletes.
+func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
+	deletes := spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
+	s3 := spec.Publication.S3
+	objects := []string{"s3:GetObject", "s3:PutObject"}
+	bucket := []string{"s3:GetBucketLocation", "s3:GetBucketPolicy", "s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:ListBucket"}
+	if s3.PublicRead != v1alpha1.PublicReadNone {
+		bucket = append(bucket, "s3:PutBucketPolicy")
+	}
+	if deletes {
+		objects = append(objects, "s3:DeleteObject")
+		bucket = append(bucket, "s3:DeleteBucket", "s3:DeleteBucketPolicy")
+	}
+	statements := []statement{
+		{Sid: "Documents", Effect: "Allow", Action: objects, Resource: documentARNs(s3)},
+		{Sid: "Bucket", Effect: "Allow", Action: bucket, Resource: []string{bucketARN(s3)}},
+	}
+	return indent(document{policyVersion, append(statements, providerRights(spec, accountID, deletes)...)})
+}
+
+func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool) []statement {
+	var out []statement
+	var roles []string
+	own := false
+	for _, provider := range spec.Providers {
+		if provider.AssumeRoleARN != "" {
+			roles = append(roles, provider.AssumeRoleARN)
+			continue
+		}
+		own = true
+	}
+	if own {
+		actions := []string{
+			"iam:AddClientIDToOpenIDConnectProvider", "iam:CreateOpenIDConnectProvider", "iam:GetOpenIDConnectProvider",
+			"iam:RemoveClientIDFromOpenIDConnectProvider", "iam:TagOpenIDConnectProvider",
+		}
+		if deletes {
+			actions = append(actions, "iam:DeleteOpenIDConnectProvider")
+		}
+		arn := ProviderARN(Partition(spec.Publication.S3.Region), accountID, spec.URL)
+		out = append(out, statement{Sid: "Provider", Effect: "Allow", Action: actions, Resource: []string{arn}})
+		if deletes {
+			out = append(out, statement{Sid: "TrustOfRoles", Effect: "Allow", Action: []string{"iam:ListRoles"}, Resource: []string{"*"}})
+		}
+	}
+	if len(roles) > 0 {
+		out = append(out, statement{Sid: "OtherAccounts", Effect: "Allow", Action: []string{"sts:AssumeRole"}, Resource: roles})
+	}
+	return out
+}

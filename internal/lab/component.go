@@ -1,0 +1,100 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/tabard-dev/tabard/internal/lab/process"
+)
+
+// Names of the lab's own processes, in the order in which they start.
+const (
+	Etcd              = "etcd"
+	LocalAWS          = "awslocal"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+)
+
+// Components are the names of the lab's own processes in the order in which
+// they start. There is no scheduler and no kubelet: pods stay pending, and
+// "lab run" runs their commands.
+var Components = []string{Etcd, LocalAWS, APIServer, ControllerManager}
+
+// component returns how one of the lab's own processes is started.
+func (lab Lab) component(name string) process.Spec {
+	arguments := map[string]func() []string{
+		Etcd: lab.etcdArguments, LocalAWS: lab.awsArguments,
+		APIServer: lab.apiServerArguments, ControllerManager: lab.controllerManagerArguments,
+	}[name]()
+	program := lab.Localkube
+	if name == LocalAWS {
+		program = lab.Tabard
+	}
+	return process.Spec{
+		Name: name, Command: append([]string{program, name}, arguments...),
+		// Nothing of the caller's environment: a proxy, a KUBECONFIG or an AWS
+		// profile in it would change what the lab does.
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + lab.Dir, "TMPDIR=" + lab.Path("tmp")},
+		Dir: lab.Dir, Log: lab.Path("logs", name+".log"),
+	}
+}
+
+func (lab Lab) etcdArguments() []string {
+	client, peer := loopbackURL(lab.Ports.Etcd), loopbackURL(lab.Ports.EtcdPeer)
+	return []string{
+		"--name=lab", "--data-dir=" + lab.Path("etcd"),
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
+		"--cert-file=" + lab.pki("etcd.crt"), "--key-file=" + lab.pki("etcd.key"),
+		"--client-cert-auth", "--trusted-ca-file=" + lab.pki("ca.crt"),
+		"--peer-cert-file=" + lab.pki("etcd.crt"), "--peer-key-file=" + lab.pki("etcd.key"),
+		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + lab.pki("ca.crt"),
+		// A lab survives the end of its processes, not that of the machine.
+		"--unsafe-no-fsync",
+		"--quota-backend-bytes=1073741824", "--log-level=warn",
+	}
+}
+
+func (lab Lab) awsArguments() []string {
+	return []string{
+		"--listen", Loopback + ":" + strconv.Itoa(lab.Ports.AWS), "--dir", lab.Path("aws"),
+		"--region", Region, "--account", AccountID,
+	}
+}
+
+func (lab Lab) apiServerArguments() []string {
+	return []string{
+		"--etcd-servers=" + loopbackURL(lab.Ports.Etcd), "--etcd-cafile=" + lab.pki("ca.crt"),
+		"--etcd-certfile=" + lab.pki("etcd-client.crt"), "--etcd-keyfile=" + lab.pki("etcd-client.key"),
+		"--bind-address=" + Loopback, "--advertise-address=" + Loopback, "--secure-port=" + strconv.Itoa(lab.Ports.APIServer),
+		"--tls-cert-file=" + lab.pki("kube-apiserver.crt"), "--tls-private-key-file=" + lab.pki("kube-apiserver.key"),
+		"--client-ca-file=" + lab.pki("ca.crt"), "--anonymous-auth=false",
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+		"--service-account-issuer=" + lab.IssuerURL(),
+		"--service-account-signing-key-file=" + lab.pki("service-account.key"),
+		"--service-account-key-file=" + lab.pki("service-account.pub"),
+		"--service-cluster-ip-range=10.96.0.0/24",
+		// Endpoints refuse loopback addresses, so the API server could not
+		// publish its own: it would only log an error every ten seconds.
+		"--endpoint-reconciler-type=none",
+		"--event-ttl=15m", "--profiling=false", "--shutdown-watch-termination-grace-period=0s",
+		"--max-requests-inflight=100", "--max-mutating-requests-inflight=50",
+	}
+}
+
+func (lab Lab) controllerManagerArguments() []string {
+	return []string{
+		"--kubeconfig=" + lab.pki("kube-controller-manager.kubeconfig"),
+		"--bind-address=" + Loopback, "--secure-port=" + strconv.Itoa(lab.Ports.ControllerManager),
+		"--tls-cert-file=" + lab.pki("kube-apiserver.crt"), "--tls-private-key-file=" + lab.pki("kube-apiserver.key"),
+		"--authentication-skip-lookup",
+		"--service-account-private-key-file=" + lab.pki("service-account.key"), "--root-ca-file=" + lab.pki("ca.crt"),
+		"--cluster-signing-cert-file=" + lab.pki("ca.crt"), "--cluster-signing-key-file=" + lab.pki("ca.key"),
+		"--use-service-account-credentials", "--leader-elect=false", "--profiling=false",
+		// The default of 20 requests a second makes the start take seconds more.
+		"--kube-api-qps=200", "--kube-api-burst=400",
+	}
+}
+
+func loopbackURL(port int) string { return fmt.Sprintf("https://%s:%d", Loopback, port) }

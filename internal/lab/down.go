@@ -1,0 +1,126 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/lab/process"
+)
+
+// DownOptions say which lab ends, and what stays of it.
+type DownOptions struct {
+	// Dir is the lab's folder.
+	Dir string
+	// Keep keeps the folder: a later Up goes on with its data.
+	Keep bool
+	// Out takes one line a step.
+	Out io.Writer
+}
+
+// grace is how long a process has to end by itself.
+const grace = 8 * time.Second
+
+// Down ends every process of the lab and removes its files. Where there is no
+// lab there is nothing to do, and that is no error.
+func Down(ctx context.Context, options DownOptions) error {
+	lab, err := Load(options.Dir)
+	if errors.Is(err, ErrNone) {
+		_, err = fmt.Fprintf(options.Out, "no lab in %s: nothing to take down\n", options.Dir)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(lab.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	begin := time.Now()
+	records, err := lab.Processes().All()
+	if err != nil {
+		return err
+	}
+	count, err := lab.end(ctx, records)
+	if err != nil {
+		return err
+	}
+	if !options.Keep {
+		if err := lab.empty(); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(options.Out, "the lab in %s is down: %d processes ended in %.1f s\n", lab.Dir, count, time.Since(begin).Seconds())
+	return err
+}
+
+// waves orders the end: first what uses the lab, then what uses etcd, then
+// etcd, so that nothing spends its grace on a peer that has gone. A command is
+// asked by the process that keeps its files; asked by both it would take the
+// second time for a threat. Only what that process left behind comes second.
+func waves(records []process.Record) [][]process.Record {
+	out := make([][]process.Record, 4)
+	for _, record := range records {
+		wave := 0
+		switch record.Name {
+		case Etcd:
+			wave = 3
+		case LocalAWS, APIServer, ControllerManager:
+			wave = 2
+		default:
+			if strings.HasSuffix(record.Name, CommandSuffix) {
+				wave = 1
+			}
+		}
+		out[wave] = append(out[wave], record)
+	}
+	return out
+}
+
+// end ends processes wave by wave and forgets them. It returns how many ran.
+func (lab Lab) end(ctx context.Context, records []process.Record) (int, error) {
+	count := 0
+	for _, wave := range waves(records) {
+		for _, record := range wave {
+			if record.Alive() {
+				count++
+			}
+		}
+		if err := process.Stop(ctx, grace, wave...); err != nil {
+			return count, err
+		}
+		for _, record := range wave {
+			if err := lab.Processes().Remove(record.Name); err != nil {
+				return count, err
+			}
+		}
+	}
+	return count, nil
+}
+
+// Stop ends one process of the lab by its name. A command that was run is then
+// forgotten; a component of the lab is started again by Up.
+func Stop(ctx context.Context, dir, name string) error {
+	lab, err := Load(dir)
+	if err != nil {
+		return err
+	}
+	records, err := lab.Processes().All()
+	if err != nil {
+		return err
+	}
+	named := slices.DeleteFunc(records, func(record process.Record) bool {
+		return record.Name != name && record.Name != name+CommandSuffix
+	})
+	if len(named) == 0 {
+		return fmt.Errorf("the lab in %s has no process %q; \"tabard lab status\" lists them: %w", dir, name, os.ErrNotExist)
+	}
+	_, err = lab.end(ctx, named)
+	return err
+}

@@ -1,0 +1,106 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+)
+
+// object is a manifest in the making: the lab writes two, and needs neither
+// their types nor what those pull in.
+type object = map[string]any
+
+// issuerManifest is the OIDCIssuer that publishes this lab's issuer.
+func (lab Lab) issuerManifest() object {
+	return object{
+		"apiVersion": "identity.tabard.dev/v1alpha1",
+		"kind":       "OIDCIssuer",
+		"metadata":   object{"name": "lab"},
+		"spec": object{
+			"url":         lab.IssuerURL(),
+			"publication": object{"s3": object{"bucket": lab.Bucket, "region": Region, "create": true}},
+			"providers":   []any{object{"audiences": []any{"sts.amazonaws.com"}}},
+		},
+	}
+}
+
+// webhookManifest registers the webhook that listens on this machine. The CA
+// bundle is put in by the operator, which makes the certificate.
+func (lab Lab) webhookManifest() object {
+	return object{
+		"apiVersion": "admissionregistration.k8s.io/v1",
+		"kind":       "MutatingWebhookConfiguration",
+		"metadata":   object{"name": "tabard-webhook", "labels": object{"app.kubernetes.io/name": "tabard"}},
+		"webhooks": []any{object{
+			"name":                    "pod-identity.tabard.dev",
+			"clientConfig":            object{"url": fmt.Sprintf("https://%s:%d/mutate", Loopback, lab.Ports.Webhook)},
+			"failurePolicy":           "Ignore",
+			"sideEffects":             "None",
+			"admissionReviewVersions": []any{"v1", "v1beta1"},
+			"reinvocationPolicy":      "IfNeeded",
+			"timeoutSeconds":          10,
+			"objectSelector": object{"matchExpressions": []any{object{
+				"key": "eks.amazonaws.com/skip-pod-identity-webhook", "operator": "DoesNotExist",
+			}}},
+			"rules": []any{object{
+				"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"pods"},
+			}},
+		}},
+	}
+}
+
+// writeManifests writes what a user of the lab applies.
+func (lab Lab) writeManifests() error {
+	for name, manifest := range map[string]object{"issuer.yaml": lab.issuerManifest(), "webhook.yaml": lab.webhookManifest()} {
+		data, err := yaml.Marshal(manifest)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+		if err := writeFile(lab.Path("manifests", name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeKubeconfigs writes the client configurations of the administrator and of
+// the controller manager.
+func (lab Lab) writeKubeconfigs() error {
+	for path, holder := range map[string]string{
+		lab.Kubeconfig(): "admin",
+		lab.pki("kube-controller-manager.kubeconfig"): "kube-controller-manager",
+	} {
+		if err := lab.writeKubeconfig(path, holder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (lab Lab) writeKubeconfig(path, holder string) error {
+	var user clientcmdapi.AuthInfo
+	var cluster clientcmdapi.Cluster
+	for file, into := range map[string]*[]byte{
+		"ca.crt": &cluster.CertificateAuthorityData, holder + ".crt": &user.ClientCertificateData, holder + ".key": &user.ClientKeyData,
+	} {
+		data, err := os.ReadFile(lab.pki(file))
+		if err != nil {
+			return fmt.Errorf("write the client configuration of %s: %w", holder, err)
+		}
+		*into = data
+	}
+	cluster.Server = lab.APIServerURL()
+	data, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"lab": &cluster},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{holder: &user},
+		Contexts:       map[string]*clientcmdapi.Context{"lab": {Cluster: "lab", AuthInfo: holder}},
+		CurrentContext: "lab",
+	})
+	if err != nil {
+		return fmt.Errorf("write the client configuration of %s: %w", holder, err)
+	}
+	return writeFile(path, data)
+}

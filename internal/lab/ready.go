@@ -1,0 +1,134 @@
+package lab
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// checkWithin bounds one question to a component.
+const checkWithin = 5 * time.Second
+
+// check returns the question that tells whether a component can be used: nil
+// for yes, else what was seen.
+func (lab Lab) check(name string) (func(context.Context) error, error) {
+	switch name {
+	case Etcd:
+		return lab.httpsCheck(loopbackURL(lab.Ports.Etcd)+"/health", lab.pki("ca.crt"), "etcd-client")
+	case LocalAWS:
+		// The CA is made by the process itself, so it is read at each look.
+		return func(ctx context.Context) error {
+			check, err := lab.httpsCheck(lab.AWSURL()+"/_awslocal/health", lab.AWSCA(), "")
+			if err != nil {
+				return err
+			}
+			return check(ctx)
+		}, nil
+	case APIServer:
+		return lab.httpsCheck(lab.APIServerURL()+"/readyz", lab.pki("ca.crt"), "admin")
+	case ControllerManager:
+		return lab.controllersCheck()
+	}
+	return nil, fmt.Errorf("the lab has no component %q", name)
+}
+
+// httpsCheck asks a URL, as the holder of a certificate if one is named, and
+// wants the answer 200.
+func (lab Lab) httpsCheck(url, caFile, holder string) (func(context.Context) error, error) {
+	ca, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("its CA: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("its CA file %s holds no certificate", caFile)
+	}
+	config := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	if holder != "" {
+		pair, err := tls.LoadX509KeyPair(lab.pki(holder+".crt"), lab.pki(holder+".key"))
+		if err != nil {
+			return nil, fmt.Errorf("the certificate of %s: %w", holder, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	// No proxy: everything is on this machine.
+	client := &http.Client{Timeout: checkWithin, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
+	return func(ctx context.Context) error { return get(ctx, client, url) }, nil
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	err = errors.Join(err, response.Body.Close())
+	if response.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("%s answered %s: %s", url, response.Status, body), err)
+	}
+	return err
+}
+
+// Client returns an administrator's client of the lab's cluster.
+func (lab Lab) Client() (kubernetes.Interface, error) {
+	config, err := lab.ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
+}
+
+// ClientConfig is the administrator's client configuration.
+func (lab Lab) ClientConfig() (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", lab.Kubeconfig())
+	if err != nil {
+		return nil, fmt.Errorf("the lab's client configuration: %w", err)
+	}
+	return config, nil
+}
+
+// controllersCheck asks the controller manager itself, and looks for its work:
+// after a repair the work of its predecessor is there from the start.
+func (lab Lab) controllersCheck() (func(context.Context) error, error) {
+	client, err := lab.Client()
+	if err != nil {
+		return nil, err
+	}
+	healthy, err := lab.httpsCheck(loopbackURL(lab.Ports.ControllerManager)+"/healthz", lab.pki("ca.crt"), "")
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if err := healthy(ctx); err != nil {
+			return err
+		}
+		return controllersWork(ctx, client)
+	}, nil
+}
+
+// controllersWork looks for what a pod needs to be accepted and to run: both
+// are made by controllers, for every namespace.
+func controllersWork(ctx context.Context, client kubernetes.Interface) error {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	if _, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{}); err != nil {
+		return err
+	}
+	_, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+	return err
+}

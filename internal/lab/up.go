@@ -1,0 +1,182 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// UpOptions say where a lab is to be and what it is made of.
+type UpOptions struct {
+	// Dir is the lab's folder.
+	Dir string
+	// Localkube and Tabard are the paths of the two programs.
+	Localkube, Tabard string
+	// Out takes one line a step.
+	Out io.Writer
+}
+
+// usableWithin bounds the wait for each component: a cold machine needs a few
+// seconds, so more than this means that something is wrong.
+const usableWithin = 90 * time.Second
+
+// Up makes the lab or repairs it: it starts what does not run, with the ports,
+// keys and data that there are, waits until all of it is usable, and returns
+// with the processes in the background. A lab that is up is left as it is.
+//
+// On an error the processes that did start keep running: another Up goes on
+// from there, Down ends them.
+func Up(ctx context.Context, options UpOptions) (Lab, error) {
+	dir, err := CheckDir(options.Dir)
+	if err != nil {
+		return Lab{}, err
+	}
+	if err := prepareDir(dir); err != nil {
+		return Lab{}, err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return Lab{}, err
+	}
+	defer unlock()
+	begin := time.Now()
+	lab, err := prepare(dir, options, begin)
+	if err != nil {
+		return Lab{}, err
+	}
+	started := 0
+	for _, name := range Components {
+		didStart, err := lab.ensureComponent(ctx, name, options.Out)
+		if err != nil {
+			return Lab{}, err
+		}
+		if didStart {
+			started++
+		}
+	}
+	if started == 0 {
+		_, err = fmt.Fprintf(options.Out, "the lab in %s is up already: nothing to do\n", dir)
+		return lab, err
+	}
+	_, err = fmt.Fprintf(options.Out, "%-24s %5.1f s  %s\n", "the lab is up", time.Since(begin).Seconds(), dir)
+	return lab, err
+}
+
+// prepare decides what the lab is, if it is new, and writes every file that
+// the processes need. The decision comes first and is written first.
+func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
+	lab, err := Load(dir)
+	if errors.Is(err, ErrNone) {
+		lab, err = newLab(dir)
+	}
+	if err != nil {
+		return Lab{}, err
+	}
+	lab.Localkube, lab.Tabard = options.Localkube, options.Tabard
+	for _, step := range []func() error{
+		lab.save,
+		lab.makeFolders,
+		func() error { return lab.ensureKeys(now) },
+		lab.writeKubeconfigs,
+		lab.writeManifests,
+		lab.linkPrograms,
+	} {
+		if err := step(); err != nil {
+			return Lab{}, err
+		}
+	}
+	return lab, nil
+}
+
+// linkPrograms makes kubectl and tabard available below one folder for the
+// PATH.
+func (lab Lab) linkPrograms() error {
+	for name, target := range map[string]string{"kubectl": lab.Localkube, "tabard": lab.Tabard} {
+		link := lab.Path("bin", name)
+		if current, err := os.Readlink(link); err == nil && current == target {
+			continue
+		}
+		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("link %s: %w", name, err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			return fmt.Errorf("link %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// ensureComponent starts a component if it does not run and waits until it can
+// be used. It says whether it started it.
+func (lab Lab) ensureComponent(ctx context.Context, name string, out io.Writer) (bool, error) {
+	begin := time.Now()
+	record, found, err := lab.Processes().Get(name)
+	if err != nil {
+		return false, err
+	}
+	started := !found || !record.Alive()
+	ended := make(<-chan error)
+	if started {
+		if _, ended, err = lab.Processes().Start(lab.component(name)); err != nil {
+			return false, err
+		}
+	}
+	if err := lab.awaitUsable(ctx, name, ended); err != nil {
+		return false, fmt.Errorf("%s is not usable: %w\nthe end of %s:\n%s", name, err,
+			lab.Path("logs", name+".log"), tail(lab.Path("logs", name+".log"), 12))
+	}
+	if !started {
+		return false, nil
+	}
+	_, err = fmt.Fprintf(out, "%-24s %5.1f s\n", name, time.Since(begin).Seconds())
+	return true, err
+}
+
+// awaitUsable asks the component until it answers as it should, has ended, or
+// the time is up.
+func (lab Lab) awaitUsable(ctx context.Context, name string, ended <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, usableWithin)
+	defer cancel()
+	check, err := lab.check(name)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		last := check(ctx)
+		if last == nil {
+			return nil
+		}
+		select {
+		case err := <-ended:
+			return fmt.Errorf("it ended (%w)", orEnded(err))
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
+		case <-tick.C:
+		}
+	}
+}
+
+// orEnded gives a process that ended without an error a word for it.
+func orEnded(err error) error {
+	if err == nil {
+		return errors.New("exit code 0")
+	}
+	return err
+}
+
+// tail returns the last lines of a log, for a message.
+func tail(path string, lines int) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Sprintf("(%s cannot be read: %v)", filepath.Base(path), err)
+	}
+	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

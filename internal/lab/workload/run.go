@@ -1,0 +1,267 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tabard-dev/tabard/internal/lab"
+	"github.com/tabard-dev/tabard/internal/lab/sandbox"
+)
+
+// Options say which command is run, as which container of which pod.
+type Options struct {
+	Namespace string
+	// Target is pod/NAME or deployment/NAME.
+	Target string
+	// Container is a container's name; "" is the pod's default.
+	Container string
+	// Command is the program and its arguments; empty is the container's own.
+	Command []string
+	// NoNamespaces runs the command in this machine's own file system.
+	NoNamespaces bool
+	// Record is the name that the run is recorded under, for the lab to end it;
+	// "" for a run that somebody waits for.
+	Record string
+	// Self is this program, and InitArguments make it call sandbox.Init.
+	Self          string
+	InitArguments []string
+	In            io.Reader
+	Out, Err      io.Writer
+	// Getenv reads the environment of whoever runs the command, of which PATH
+	// and TERM are passed on.
+	Getenv func(string) string
+}
+
+// Check finds what a run would use, and says what is wrong before anything is
+// started in the background.
+func Check(ctx context.Context, in lab.Lab, options Options) error {
+	client, err := in.Client()
+	if err != nil {
+		return err
+	}
+	pod, err := Find(ctx, client, options.Namespace, options.Target)
+	if err != nil {
+		return err
+	}
+	_, err = container(pod, options.Container)
+	return err
+}
+
+// job is a run in the making.
+type job struct {
+	lab         lab.Lab
+	options     Options
+	pod         *corev1.Pod
+	container   *corev1.Container
+	volumes     *volumes
+	environment Environment
+	command     []string
+	mounts      []sandbox.Mount
+}
+
+// Run runs a command as its pod would, until it ends, and returns its exit
+// code. Signals are passed on to it. What is added to the pod's environment,
+// or changed in it, is printed to Err. ctx bounds the preparation only.
+func Run(ctx context.Context, in lab.Lab, options Options) (int, error) {
+	client, err := in.Client()
+	if err != nil {
+		return 0, err
+	}
+	pod, err := Find(ctx, client, options.Namespace, options.Target)
+	if err != nil {
+		return 0, err
+	}
+	job := &job{lab: in, options: options, pod: pod}
+	if job.container, err = container(pod, options.Container); err != nil {
+		return 0, err
+	}
+	objects := cluster{client: client, pod: pod}
+	job.volumes = &volumes{
+		dir: in.Path("pods", string(pod.UID)), sources: volumesOf(pod, job.container), now: time.Now,
+		collector: collector{pod: pod, objects: objects, tokens: &tokens{objects: objects, now: time.Now}},
+	}
+	if err := job.prepare(ctx, objects); err != nil {
+		return 0, err
+	}
+	return job.run(ctx)
+}
+
+// prepare makes the volumes and the environment.
+func (job *job) prepare(ctx context.Context, objects Objects) error {
+	for _, folder := range []string{"volumes", "root", filepath.Join("lab", "home")} {
+		if err := os.MkdirAll(filepath.Join(job.volumes.dir, folder), 0o700); err != nil {
+			return fmt.Errorf("make the pod's folder: %w", err)
+		}
+	}
+	if err := job.volumes.sync(ctx); err != nil {
+		return err
+	}
+	services, err := serviceVariables(job.lab.APIServerURL())
+	if err != nil {
+		return err
+	}
+	if job.environment, err = environmentOf(ctx, job.pod, job.container, objects, services); err != nil {
+		return err
+	}
+	lookup := func(name string) (string, bool) {
+		value, ok := job.environment[name]
+		return value, ok
+	}
+	if job.command, err = commandOf(job.options.Command, job.container, lookup); err != nil {
+		return err
+	}
+	job.mounts, err = job.volumes.mounts(job.container, lookup)
+	return err
+}
+
+// commandOf is the command to run: the one given, else the container's own.
+func commandOf(given []string, container *corev1.Container, lookup func(string) (string, bool)) ([]string, error) {
+	if len(given) > 0 {
+		return given, nil
+	}
+	if len(container.Command) == 0 {
+		return nil, fmt.Errorf("the container %s names no command, and its image is not looked into; name one after --", container.Name)
+	}
+	var out []string
+	for _, list := range [][]string{container.Command, container.Args} {
+		for _, word := range list {
+			out = append(out, expand(word, lookup))
+		}
+	}
+	return out, nil
+}
+
+// serviceVariables lead a client in the pod to the API server. In a cluster
+// they name the service's address, which nothing serves here.
+func serviceVariables(apiServer string) (Environment, error) {
+	host, port, err := net.SplitHostPort(trimScheme(apiServer))
+	if err != nil {
+		return nil, fmt.Errorf("the API server's address %q: %w", apiServer, err)
+	}
+	return Environment{"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "KUBERNETES_SERVICE_PORT_HTTPS": port}, nil
+}
+
+func trimScheme(url string) string {
+	const scheme = "https://"
+	if len(url) > len(scheme) && url[:len(scheme)] == scheme {
+		return url[len(scheme):]
+	}
+	return url
+}
+
+// labDir is where a sandboxed command sees the lab's own files. They need a
+// place of their own: a volume may cover the lab's folder, for instance an
+// emptyDir at /tmp.
+const labDir = "/run/tabard-lab"
+
+// sandboxed puts the volumes at the pod's own paths. An error that is
+// sandbox.ErrUnsupported says that this cannot be done here.
+func (job *job) sandboxed(ctx context.Context) (sandbox.Spec, error) {
+	files := filepath.Join(job.volumes.dir, "lab")
+	ca, err := os.ReadFile(job.lab.AWSCA())
+	if err != nil {
+		return sandbox.Spec{}, fmt.Errorf("the CA of the local AWS: %w; is the lab up?", err)
+	}
+	if err := os.WriteFile(filepath.Join(files, "aws-ca.crt"), ca, 0o600); err != nil {
+		return sandbox.Spec{}, fmt.Errorf("write the CA of the local AWS: %w", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	spec := sandbox.Spec{
+		Root: filepath.Join(job.volumes.dir, "root"), Dir: dir,
+		Mounts: append([]sandbox.Mount{{Source: files, Target: labDir}}, job.mounts...),
+	}
+	return spec, sandbox.Try(ctx, job.options.Self, job.options.InitArguments, spec)
+}
+
+// run chooses the form, says what it adds, and runs the command.
+func (job *job) run(ctx context.Context) (int, error) {
+	ca, home := labDir+"/aws-ca.crt", labDir+"/home"
+	spec, err := sandbox.Spec{}, sandbox.ErrUnsupported
+	if !job.options.NoNamespaces {
+		spec, err = job.sandboxed(ctx)
+	}
+	isSandboxed := err == nil
+	if err != nil && !errors.Is(err, sandbox.ErrUnsupported) {
+		return 0, err
+	}
+	if !isSandboxed {
+		if !job.options.NoNamespaces {
+			job.say("the volumes cannot be mounted at the pod's paths: %v", err)
+		}
+		ca, home = job.lab.AWSCA(), filepath.Join(job.volumes.dir, "lab", "home")
+		if err := job.leadToFolders(); err != nil {
+			return 0, err
+		}
+	}
+	job.add("AWS_ENDPOINT_URL", job.lab.AWSURL())
+	// The SDK for Go makes the STS client of its web identity provider before it
+	// reads AWS_ENDPOINT_URL: without the second name it would call the real STS.
+	job.add("AWS_ENDPOINT_URL_STS", job.lab.AWSURL())
+	job.add("AWS_CA_BUNDLE", ca)
+	// A container has these from its image and its runtime. The home folder is
+	// an empty one: an AWS profile in the caller's must not help the command.
+	job.add("HOME", home)
+	job.add("HOSTNAME", job.pod.Name)
+	job.add("PATH", job.options.Getenv("PATH"))
+	if term := job.options.Getenv("TERM"); term != "" {
+		job.add("TERM", term)
+	}
+	spec.Command, spec.Env = job.command, job.environment.list()
+	code, err := job.supervise(spec, isSandboxed)
+	if err != nil {
+		return 0, err
+	}
+	return code, job.forget(code)
+}
+
+// leadToFolders changes the variables that point into a mount, and gives
+// Kubernetes clients, whose token path is fixed, a configuration instead.
+func (job *job) leadToFolders() error {
+	for _, one := range rewrite(job.environment, job.mounts) {
+		job.say("rewritten %s=%s (was %s)", one.Name, one.To, one.From)
+	}
+	const conventional = "/var/run/secrets/kubernetes.io/serviceaccount"
+	for _, mount := range job.mounts {
+		if mount.Target != conventional {
+			continue
+		}
+		path := filepath.Join(job.volumes.dir, "lab", "kubeconfig")
+		if err := writeKubeconfig(path, job.lab.APIServerURL(), mount.Source, job.pod.Namespace); err != nil {
+			return err
+		}
+		job.add("KUBECONFIG", path)
+	}
+	return nil
+}
+
+// add adds a variable that the pod does not set, and says so.
+func (job *job) add(name, value string) {
+	if own, isSet := job.environment[name]; isSet {
+		if own != value {
+			job.say("kept %s as the pod sets it", name)
+		}
+		return
+	}
+	job.environment[name] = value
+	job.say("added %s=%s", name, value)
+}
+
+func (job *job) say(format string, arguments ...any) {
+	// Standard error has gone: there is nobody to tell, and the command runs on.
+	_, _ = fmt.Fprintf(job.options.Err, "lab run: "+format+"\n", arguments...)
+}
+
+// runName is the name of a run that somebody waits for.
+func runName(pid int) string { return "run-" + strconv.Itoa(pid) }

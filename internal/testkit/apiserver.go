@@ -1,0 +1,178 @@
+// Package testkit is what tests of several packages share: a real API server,
+// and the wiring around it. Only tests import it.
+package testkit
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const adminToken = "testkit-administrator"
+
+// APIServer is a Kubernetes API server with its etcd, for one test.
+type APIServer struct {
+	// Config reaches it as an administrator.
+	Config *rest.Config
+
+	dir, localkube string
+	issuer         string
+	etcd           string
+	port           int
+	process        *exec.Cmd
+}
+
+// StartAPIServer starts an API server whose tokens name the given issuer, and
+// stops it at the end of the test. It takes the program from TABARD_LOCALKUBE.
+func StartAPIServer(t testing.TB, issuer string) *APIServer {
+	t.Helper()
+	localkube := os.Getenv("TABARD_LOCALKUBE")
+	if localkube == "" {
+		t.Fatal("TABARD_LOCALKUBE is not set: run make test, or make localkube and set it to what that prints")
+	}
+	s := &APIServer{dir: t.TempDir(), localkube: localkube, issuer: issuer, port: freePort(t)}
+	s.startEtcd(t)
+	s.write(t, "tokens.csv", []byte(adminToken+",administrator,administrator,system:masters\n"))
+	s.RotateKey(t)
+	return s
+}
+
+// RotateKey gives the API server a new signing key, and no longer the old, by
+// starting it anew at the same address.
+func (s *APIServer) RotateKey(t testing.TB) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der := x509.MarshalPKCS1PrivateKey(key)
+	s.write(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}))
+	if s.process != nil {
+		stop(t, s.process)
+	}
+	s.startAPIServer(t)
+}
+
+func (s *APIServer) startEtcd(t testing.TB) {
+	t.Helper()
+	client, peer := address(freePort(t)), address(freePort(t))
+	s.etcd = client
+	s.run(t, "etcd", "--data-dir", filepath.Join(s.dir, "etcd"), "--unsafe-no-fsync", "--log-level=error",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer)
+}
+
+func (s *APIServer) startAPIServer(t testing.TB) {
+	t.Helper()
+	key := filepath.Join(s.dir, "sa.key")
+	certificates := filepath.Join(s.dir, "certificates")
+	s.process = s.run(t, "kube-apiserver", "--etcd-servers", s.etcd, "--bind-address=127.0.0.1",
+		"--secure-port", strconv.Itoa(s.port), "--cert-dir", certificates,
+		"--token-auth-file", filepath.Join(s.dir, "tokens.csv"), "--authorization-mode=RBAC",
+		"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--disable-admission-plugins=ServiceAccount",
+		"--service-account-issuer", s.issuer, "--api-audiences=api",
+		"--service-account-key-file", key, "--service-account-signing-key-file", key)
+	s.waitReady(t, filepath.Join(certificates, "apiserver.crt"))
+}
+
+// waitReady waits for the certificate and then for /readyz.
+func (s *APIServer) waitReady(t testing.TB, ca string) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		s.Config = &rest.Config{
+			Host: fmt.Sprintf("https://127.0.0.1:%d", s.port), BearerToken: adminToken, QPS: -1,
+			TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
+		}
+		err := ready(t.Context(), s.Config)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(filepath.Join(s.dir, "kube-apiserver.log"))
+			t.Fatalf("the API server is not ready: %v\n%s", err, log)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func ready(ctx context.Context, config *rest.Config) error {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // nothing was written
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("/readyz: %s", response.Status)
+	}
+	return nil
+}
+
+// run starts a component and stops it at the end of the test.
+func (s *APIServer) run(t testing.TB, component string, args ...string) *exec.Cmd {
+	t.Helper()
+	log, err := os.Create(filepath.Join(s.dir, component+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), s.localkube, append([]string{component}, args...)...)
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop(t, command)
+		_ = log.Close()
+	})
+	return command
+}
+
+// stop ends a process that this package started; one that has ended is fine.
+func stop(t testing.TB, command *exec.Cmd) {
+	t.Helper()
+	if command.ProcessState != nil {
+		return
+	}
+	_ = command.Process.Kill()
+	_ = command.Wait()
+}
+
+func (s *APIServer) write(t testing.TB, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // it was only asked for its port
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func address(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }

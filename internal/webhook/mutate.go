@@ -1,0 +1,147 @@
+package webhook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+// maxReview bounds a review in bytes: the API server's own bound for an object.
+const maxReview = 3 << 20
+
+// Reasons of the server itself, beside those of core/inject.
+const (
+	badReview    inject.Reason = "BadReview"
+	badPod       inject.Reason = "BadPod"
+	notSynced    inject.Reason = "NotSynced"
+	lookupFailed inject.Reason = "LookupFailed"
+)
+
+// mutator answers /mutate.
+type mutator struct {
+	injector *inject.Injector
+	accounts accounts
+	metrics  *metrics
+	log      logr.Logger
+	buffers  sync.Pool
+}
+
+func newMutator(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *mutator {
+	return &mutator{
+		injector: injector, accounts: known, metrics: counted, log: log,
+		buffers: sync.Pool{New: func() any { return new(exchange) }},
+	}
+}
+
+// exchange is the memory of one question and its answer. Nothing that outlives
+// the request may share it.
+type exchange struct {
+	question bytes.Buffer
+	answer   []byte
+}
+
+// ServeHTTP answers one review. An answer other than 200 makes the API server
+// apply the hook's failurePolicy: it is given when the server cannot know.
+func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	if !isJSON(r.Header.Get("Content-Type")) {
+		m.fail(w, start, http.StatusUnsupportedMediaType, badReview,
+			fmt.Sprintf("Content-Type is %.100q, expected application/json", r.Header.Get("Content-Type")))
+		return
+	}
+	memory, _ := m.buffers.Get().(*exchange)
+	defer m.buffers.Put(memory)
+	memory.question.Reset()
+	if _, err := memory.question.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
+		status, message := explainBody(err)
+		m.fail(w, start, status, badReview, message)
+		return
+	}
+	if !m.accounts.synced() {
+		m.fail(w, start, http.StatusInternalServerError, notSynced, "the ServiceAccounts have not been read yet: ask another replica, or again")
+		return
+	}
+	question, err := readReview(memory.question.Bytes())
+	if err != nil {
+		m.write(w, start, memory, question, answer{refusal: err.Error()}, badReview)
+		return
+	}
+	pod, err := m.injector.Read(question.object)
+	if err != nil {
+		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
+		return
+	}
+	account, err := m.account(r, question.namespace, pod)
+	if err != nil {
+		m.log.Error(err, "ServiceAccount lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccount())
+		m.fail(w, start, http.StatusInternalServerError, lookupFailed, "the ServiceAccount could not be read: see the webhook's log")
+		return
+	}
+	result, err := m.injector.Inject(pod, account)
+	if err != nil {
+		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
+		return
+	}
+	m.write(w, start, memory, question, answer{patch: result.Patch, warnings: result.Warnings}, result.Reason)
+}
+
+// account looks the pod's ServiceAccount up. A pod without one has none: the API
+// server fills in "default" before, unless that admission is switched off.
+func (m *mutator) account(r *http.Request, namespace string, pod inject.Pod) (*inject.ServiceAccount, error) {
+	if pod.ServiceAccount() == "" {
+		return nil, nil
+	}
+	return m.accounts.find(r.Context(), types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccount()})
+}
+
+func (m *mutator) write(w http.ResponseWriter, start time.Time, memory *exchange, question review, a answer, reason inject.Reason) {
+	memory.answer = a.appendTo(memory.answer[:0], question)
+	w.Header()["Content-Type"] = jsonType
+	if _, err := w.Write(memory.answer); err != nil {
+		m.log.V(1).Info("the API server hung up", "error", err.Error())
+	}
+	outcome := unchanged
+	switch {
+	case a.refusal != "":
+		outcome = refused
+	case a.patch != nil:
+		outcome = injected
+	}
+	m.metrics.admission(outcome, reason, time.Since(start))
+}
+
+// jsonType is shared by all answers; nobody changes it.
+var jsonType = []string{"application/json"}
+
+// fail answers so that the API server applies the hook's failurePolicy.
+func (m *mutator) fail(w http.ResponseWriter, start time.Time, status int, reason inject.Reason, message string) {
+	http.Error(w, message, status)
+	m.metrics.admission(failed, reason, time.Since(start))
+}
+
+// explainBody says why a body could not be read to its end.
+func explainBody(err error) (status int, message string) {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the review is larger than %d bytes", tooLarge.Limit)
+	}
+	return http.StatusBadRequest, "the review could not be read to its end"
+}
+
+// isJSON says that a Content-Type is JSON, with or without a charset.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json"
+}

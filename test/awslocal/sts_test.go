@@ -1,0 +1,347 @@
+package awslocal_test
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+	"github.com/tabard-dev/tabard/awslocal"
+)
+
+func TestAdministratorIsWhoItIs(t *testing.T) {
+	l := newLab(t)
+	for name, url := range map[string]string{"over TLS": l.server.URL(), "over plain HTTP": l.server.PlainURL()} {
+		t.Run(name, func(t *testing.T) {
+			client := sts.NewFromConfig(l.config(url, static(l.server.Administrator(stranger))))
+			got, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *got.Arn != "arn:aws:iam::"+stranger+":user/administrator" || *got.Account != stranger || !strings.HasPrefix(*got.UserId, "AIDA") {
+				t.Errorf("the caller is %s in %s with ID %s", *got.Arn, *got.Account, *got.UserId)
+			}
+		})
+	}
+}
+
+func TestDefaultChainTurnsATokenFileIntoASession(t *testing.T) {
+	l := newLab(t)
+	arn := l.role("app", l.trust(l.provider()))
+	for name, url := range map[string]string{"over TLS": l.server.URL(), "over plain HTTP": l.server.PlainURL()} {
+		for key, kind := range []string{"RS256", "ES256"} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				t.Setenv("AWS_ROLE_ARN", arn)
+				t.Setenv("AWS_ROLE_SESSION_NAME", "pod")
+				t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", l.write("token", l.issuer.sign(t, key, l.issuer.claims())))
+				got, err := sts.NewFromConfig(l.config(url)).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := "arn:aws:sts::" + account + ":assumed-role/app/pod"; *got.Arn != want {
+					t.Errorf("the caller is %s, want %s", *got.Arn, want)
+				}
+			})
+		}
+	}
+	last := l.server.Admin().Journal()
+	exchange, identity := last[len(last)-2], last[len(last)-1]
+	if exchange.Operation != "AssumeRoleWithWebIdentity" || exchange.Caller != "anonymous" || exchange.AccessKeyID != "" {
+		t.Errorf("the journal has %+v for the exchange of the token", exchange)
+	}
+	if identity.Caller != "arn:aws:sts::"+account+":assumed-role/app/pod" || !strings.HasPrefix(identity.AccessKeyID, "ASIA") {
+		t.Errorf("the journal has %+v for the session", identity)
+	}
+}
+
+const noKey = "InvalidIdentityToken: Couldn't retrieve verification key from your identity provider,  please reference AssumeRoleWithWebIdentity documentation for requirements"
+
+// exchange asks for a session of the role "app".
+func exchange(t *testing.T, l *lab, token string, change func(*sts.AssumeRoleWithWebIdentityInput)) (*sts.AssumeRoleWithWebIdentityOutput, error) {
+	input := &sts.AssumeRoleWithWebIdentityInput{
+		RoleArn: aws.String("arn:aws:iam::" + account + ":role/app"), RoleSessionName: aws.String("pod"), WebIdentityToken: aws.String(token),
+	}
+	if change != nil {
+		change(input)
+	}
+	return l.anonymous().AssumeRoleWithWebIdentity(t.Context(), input)
+}
+
+func TestWebIdentityAnswersAllFields(t *testing.T) {
+	l := newLab(t)
+	provider := l.provider()
+	l.role("app", l.trust(provider))
+	got, err := exchange(t, l, l.issuer.sign(t, 0, l.issuer.claims()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := []string{*got.SubjectFromWebIdentityToken, *got.Audience, *got.Provider, *got.AssumedRoleUser.Arn}
+	want := []string{subject, audience, provider, "arn:aws:sts::" + account + ":assumed-role/app/pod"}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	left := time.Until(*got.Credentials.Expiration)
+	if left < 50*time.Minute || left > time.Hour {
+		t.Errorf("the session lasts %v, want an hour", left)
+	}
+}
+
+func TestWebIdentityRefusesTokens(t *testing.T) {
+	l := newLab(t)
+	l.role("app", l.trust(l.provider()))
+	now := time.Now().Unix()
+	with := func(extra map[string]any) map[string]any {
+		claims := l.issuer.claims()
+		maps.Copy(claims, extra)
+		return claims
+	}
+	without := func(name string) map[string]any {
+		claims := l.issuer.claims()
+		delete(claims, name)
+		return claims
+	}
+	good := l.issuer.sign(t, 0, l.issuer.claims())
+	last := good[len(good)-2:]
+	tampered := strings.TrimSuffix(good, last) + map[bool]string{true: "BB", false: "AA"}[last == "AA"]
+	unpublished := jose.JSONWebKey{Key: rsaKey(t), KeyID: "three", Algorithm: "RS256"}
+	impostor := jose.JSONWebKey{Key: rsaKey(t), KeyID: "one", Algorithm: "RS256"}
+	symmetric := jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32)), KeyID: "one", Algorithm: "HS256"}
+	const invalid = "InvalidIdentityToken: The web identity token provided could not be validated"
+	cases := map[string]struct{ token, want string }{
+		"no JWT":                        {"abcd", "InvalidIdentityToken: The ID Token provided is not a valid JWT. (You may see this error if you sent an Access Token)"},
+		"too short":                     {"abc", "ValidationError: 1 validation error detected: Value at 'webIdentityToken' failed to satisfy constraint: Member must have length greater than or equal to 4"},
+		"no audience":                   {l.issuer.sign(t, 0, without("aud")), "InvalidIdentityToken: Missing a required claim: aud"},
+		"no issue date":                 {l.issuer.sign(t, 0, without("iat")), "InvalidIdentityToken: Missing a required claim: iat"},
+		"another issuer":                {l.issuer.sign(t, 0, with(map[string]any{"iss": "https://elsewhere.example"})), "InvalidIdentityToken: No OpenIDConnect provider found in your account for https://elsewhere.example"},
+		"the issuer with a slash":       {l.issuer.sign(t, 0, with(map[string]any{"iss": l.issuer.url() + "/"})), "InvalidIdentityToken: No OpenIDConnect provider found in your account for " + l.issuer.url() + "/"},
+		"a key that is not published":   {signWith(t, unpublished, l.issuer.claims()), noKey},
+		"another key under a known ID":  {signWith(t, impostor, l.issuer.claims()), invalid},
+		"a symmetric signature":         {signWith(t, symmetric, l.issuer.claims()), invalid},
+		"a tampered signature":          {tampered, invalid},
+		"a wrong audience":              {l.issuer.sign(t, 0, with(map[string]any{"aud": []string{"vault"}})), "InvalidIdentityToken: Incorrect token audience"},
+		"two audiences":                 {l.issuer.sign(t, 0, with(map[string]any{"aud": []string{audience, "vault"}})), "InvalidIdentityToken: Token audience contains more than one audience while authorized party is not present"},
+		"issued two days ago":           {l.issuer.sign(t, 0, with(map[string]any{"iat": now - 172800})), "ExpiredTokenException: Token too old: "},
+		"issued in an hour":             {l.issuer.sign(t, 0, with(map[string]any{"iat": now + 3600})), "InvalidIdentityToken: Token issued in the future"},
+		"expired an hour ago":           {l.issuer.sign(t, 0, with(map[string]any{"exp": now - 3600})), "ExpiredTokenException: Token expired: current date/time "},
+		"another subject":               {l.issuer.sign(t, 0, with(map[string]any{"sub": "system:serviceaccount:team-b:app"})), "AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"},
+		"wrong audience before subject": {l.issuer.sign(t, 0, with(map[string]any{"sub": "x", "aud": "vault"})), "InvalidIdentityToken: Incorrect token audience"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := exchange(t, l, c.token, nil)
+			if got := refusal(err); !strings.HasPrefix(got, c.want) {
+				t.Errorf("answer\n %s\nwant\n %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWebIdentityChecksTheRestAfterTheToken(t *testing.T) {
+	l := newLab(t)
+	provider := l.provider()
+	l.role("app", l.trust(provider))
+	token := l.issuer.sign(t, 0, l.issuer.claims())
+	cases := map[string]struct {
+		change func(*sts.AssumeRoleWithWebIdentityInput)
+		want   string
+	}{
+		"a role that does not exist": {func(in *sts.AssumeRoleWithWebIdentityInput) {
+			in.RoleArn = aws.String("arn:aws:iam::" + account + ":role/none")
+		}, "AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"},
+		"an account without the provider": {func(in *sts.AssumeRoleWithWebIdentityInput) {
+			in.RoleArn = aws.String("arn:aws:iam::" + stranger + ":role/app")
+		}, "InvalidIdentityToken: No OpenIDConnect provider found in your account for " + l.issuer.url()},
+		"longer than the role's limit": {func(in *sts.AssumeRoleWithWebIdentityInput) { in.DurationSeconds = aws.Int32(7200) },
+			"ValidationError: The requested DurationSeconds exceeds the MaxSessionDuration set for this role."},
+		"shorter than STS's limit": {func(in *sts.AssumeRoleWithWebIdentityInput) { in.DurationSeconds = aws.Int32(60) },
+			"ValidationError: 1 validation error detected: Value '60' at 'durationSeconds' failed to satisfy constraint: Member must have value greater than or equal to 900"},
+		"a session name with a space": {func(in *sts.AssumeRoleWithWebIdentityInput) { in.RoleSessionName = aws.String("a b") },
+			`ValidationError: 1 validation error detected: Value 'a b' at 'roleSessionName' failed to satisfy constraint: Member must satisfy regular expression pattern: [\w+=,.@-]*`},
+		"a session policy that is none": {func(in *sts.AssumeRoleWithWebIdentityInput) { in.Policy = aws.String("{") }, "MalformedPolicyDocument: "},
+		"a good request":                {func(*sts.AssumeRoleWithWebIdentityInput) {}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := exchange(t, l, token, c.change)
+			if got := refusal(err); !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
+				t.Errorf("answer\n %s\nwant\n %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTokenClockExpiresTokensAndNothingElse(t *testing.T) {
+	l := newLab(t)
+	l.role("app", l.trust(l.provider()))
+	token := l.issuer.sign(t, 0, l.issuer.claims())
+	admin := l.server.Admin()
+	for _, step := range []struct {
+		offset time.Duration
+		want   string
+	}{{0, ""}, {14 * time.Minute, ""}, {16 * time.Minute, "ExpiredTokenException: Token expired"}, {0, ""}} {
+		admin.SetTokenClockOffset(step.offset)
+		_, err := exchange(t, l, token, nil)
+		if got := refusal(err); !strings.HasPrefix(got, step.want) || (step.want == "") != (got == "") {
+			t.Errorf("with the tokens' clock %v ahead the answer is %q, want %q", step.offset, got, step.want)
+		}
+		if _, err := sts.NewFromConfig(l.administrator(account)).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{}); err != nil {
+			t.Errorf("with the tokens' clock %v ahead a signature is refused: %v", step.offset, err)
+		}
+	}
+}
+
+func TestDeletedProviderRefusesItsTokens(t *testing.T) {
+	l := newLab(t)
+	provider := l.provider()
+	l.role("app", l.trust(provider))
+	token := l.issuer.sign(t, 0, l.issuer.claims())
+	if _, err := exchange(t, l, token, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.iam().DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := exchange(t, l, token, nil)
+	if got, want := refusal(err), "InvalidIdentityToken: No OpenIDConnect provider found in your account for "+l.issuer.url(); got != want {
+		t.Errorf("answer %q, want %q", got, want)
+	}
+}
+
+func TestNewKeyIsFoundByOneEarlyFetch(t *testing.T) {
+	l := newLab(t)
+	l.role("app", l.trust(l.provider()))
+	if _, err := exchange(t, l, l.issuer.sign(t, 0, l.issuer.claims()), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"three", "four"} {
+		l.issuer.mu.Lock()
+		l.issuer.keys = append(l.issuer.keys, jose.JSONWebKey{Key: rsaKey(t), KeyID: id, Algorithm: "RS256"})
+		l.issuer.mu.Unlock()
+	}
+	// Both were published before the first early fetch, and a fifth after it.
+	for key := 2; key < 4; key++ {
+		if _, err := exchange(t, l, l.issuer.sign(t, key, l.issuer.claims()), nil); err != nil {
+			t.Errorf("key %d: %v", key, err)
+		}
+	}
+	l.issuer.mu.Lock()
+	l.issuer.keys = append(l.issuer.keys, jose.JSONWebKey{Key: rsaKey(t), KeyID: "five", Algorithm: "RS256"})
+	l.issuer.mu.Unlock()
+	if _, err := exchange(t, l, l.issuer.sign(t, 4, l.issuer.claims()), nil); refusal(err) != noKey {
+		t.Errorf("a second early fetch within 30 seconds answers %q, want %q", refusal(err), noKey)
+	}
+	l.server.Admin().AdvanceClock(31 * time.Second)
+	if _, err := exchange(t, l, l.issuer.sign(t, 4, l.issuer.claims()), nil); err != nil {
+		t.Errorf("31 seconds later: %v", err)
+	}
+}
+
+func TestIssuerMustBeTrustedOrPinned(t *testing.T) {
+	l := newLab(t)
+	untrusting, err := awslocal.New(awslocal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := untrusting.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	l.server = untrusting
+	provider := l.provider()
+	l.role("app", l.trust(provider))
+	token := l.issuer.sign(t, 0, l.issuer.claims())
+	_, err = exchange(t, l, token, nil)
+	if got, want := refusal(err), "InvalidIdentityToken: OpenIDConnect provider's HTTPS certificate doesn't match configured thumbprint"; got != want {
+		t.Errorf("answer %q, want %q", got, want)
+	}
+	_, err = l.iam().UpdateOpenIDConnectProviderThumbprint(t.Context(), &iam.UpdateOpenIDConnectProviderThumbprintInput{
+		OpenIDConnectProviderArn: &provider, ThumbprintList: []string{thumbprint(l.issuer.server.Certificate())},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exchange(t, l, token, nil); err != nil {
+		t.Errorf("with the certificate pinned: %v", err)
+	}
+	l.issuer.server.Close()
+	untrusting.Admin().AdvanceClock(6 * time.Minute)
+	_, err = exchange(t, l, token, nil)
+	if got := refusal(err); !strings.HasPrefix(got, "IDPCommunicationError: ") {
+		t.Errorf("with the issuer gone the answer is %q", got)
+	}
+	if err := untrusting.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSessionsEnd(t *testing.T) {
+	l := newLab(t)
+	l.role("app", l.trust(l.provider()))
+	session := func() *sts.Client {
+		got, err := exchange(t, l, l.issuer.sign(t, 0, l.issuer.claims()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := got.Credentials
+		return sts.NewFromConfig(l.config(l.server.URL(), config.WithCredentialsProvider(aws.CredentialsProviderFunc(static3(*c.AccessKeyId, *c.SecretAccessKey, *c.SessionToken)))))
+	}
+	ask := func(client *sts.Client) string {
+		_, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		return refusal(err)
+	}
+	expiring := session()
+	if got := ask(expiring); got != "" {
+		t.Fatal(got)
+	}
+	// The client corrects its clock by the server's Date, so that its
+	// signatures are good and only the session is over.
+	l.server.Admin().AdvanceClock(61 * time.Minute)
+	if got := askCorrected(t, expiring); got != "ExpiredToken: The security token included in the request is expired" {
+		t.Errorf("after an hour the answer is %q", got)
+	}
+	l.server.Admin().AdvanceClock(-61 * time.Minute)
+	orphan := session()
+	if _, err := l.iam().DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("app")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(orphan); got != "InvalidClientTokenId: The security token included in the request is invalid." {
+		t.Errorf("after the role is deleted the answer is %q", got)
+	}
+}
+
+func TestSignaturesAreVerified(t *testing.T) {
+	l := newLab(t)
+	good := l.server.Administrator(account)
+	cases := map[string]struct {
+		key    awslocal.Credentials
+		change func(*http.Request)
+		want   string
+	}{
+		"an unknown key": {awslocal.Credentials{AccessKeyID: "AKIAAAAAAAAAAAAAAAAA", SecretAccessKey: "x"}, nil, "InvalidClientTokenId: The security token included in the request is invalid."},
+		"a wrong secret": {awslocal.Credentials{AccessKeyID: good.AccessKeyID, SecretAccessKey: "x"}, nil, "SignatureDoesNotMatch: The request signature we calculated"},
+		"a changed header": {good, func(r *http.Request) {
+			r.Header.Set("X-Amz-Date", r.Header.Get("X-Amz-Date")[:9]+"000000Z")
+		}, "SignatureDoesNotMatch: "},
+		"another service's scope": {good, func(r *http.Request) {
+			r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "/sts/", "/iam/", 1))
+		}, "SignatureDoesNotMatch: Credential should be scoped to correct service: 'sts'."},
+		"no signature":     {good, func(r *http.Request) { r.Header.Del("Authorization") }, "MissingAuthenticationToken: Request is missing Authentication Token"},
+		"half a signature": {good, func(r *http.Request) { r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=x") }, "IncompleteSignature: Authorization header requires 'Signature' parameter."},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cfg := l.config(l.server.URL(), static(c.key))
+			cfg.HTTPClient = &changer{client: l.client(), change: c.change}
+			_, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			if got := refusal(err); !strings.HasPrefix(got, c.want) {
+				t.Errorf("answer %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package awslocals3_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/awslocal"
+)
+
+// command runs the aws command line as the administrator and returns what it
+// printed. The command must be on the PATH.
+func command(t *testing.T, server *awslocal.Server, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	folder := t.TempDir()
+	bundle := filepath.Join(folder, "ca.pem")
+	if err := os.WriteFile(bundle, server.CACertificate(), 0o600); err != nil {
+		t.Fatalf("write the CA: %v", err)
+	}
+	keys := server.Administrator(ours)
+	c := exec.CommandContext(t.Context(), "aws", append(args, "--endpoint-url", server.URL())...)
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "LC_ALL=C.UTF-8", "AWS_PAGER=",
+		"AWS_CA_BUNDLE=" + bundle, "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=" + keys.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + keys.SecretAccessKey,
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_MAX_ATTEMPTS=1",
+	}
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err = c.Run()
+	return out.String(), errs.String(), err
+}
+
+// TestCommandLine walks through the operations of S3 as a person would type
+// them; each line must print what is wanted, or fail with it.
+func TestCommandLine(t *testing.T) {
+	server := start(t)
+	file := filepath.Join(t.TempDir(), "file.txt")
+	if err := os.WriteFile(file, []byte("hello from the command line"), 0o600); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+	const open = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::docs/open"}]}`
+	for _, step := range []struct {
+		args []string
+		want string
+		fail bool
+	}{
+		{args: []string{"s3", "mb", "s3://docs"}, want: "make_bucket: docs"},
+		{args: []string{"s3api", "head-bucket", "--bucket", "docs"}, want: `"BucketRegion": "us-east-1"`},
+		{args: []string{"s3api", "get-public-access-block", "--bucket", "docs"}, want: `"RestrictPublicBuckets": true`},
+		{args: []string{"s3api", "put-bucket-policy", "--bucket", "docs", "--policy", open}, want: "BlockPublicPolicy", fail: true},
+		{args: []string{"s3api", "delete-public-access-block", "--bucket", "docs"}},
+		{args: []string{"s3api", "put-bucket-policy", "--bucket", "docs", "--policy", open}},
+		{args: []string{"s3api", "get-bucket-policy-status", "--bucket", "docs"}, want: `"IsPublic": true`},
+		{args: []string{"s3api", "put-bucket-tagging", "--bucket", "docs", "--tagging", "TagSet=[{Key=team,Value=blue}]"}},
+		{args: []string{"s3api", "get-bucket-tagging", "--bucket", "docs"}, want: `"Value": "blue"`},
+		{args: []string{"s3", "cp", file, "s3://docs/dir/a b+é"}, want: "upload:"},
+		{args: []string{"s3", "ls", "s3://docs/dir/"}, want: "a b+é"},
+		{args: []string{"s3", "cp", "s3://docs/dir/a b+é", "-"}, want: "hello from the command line"},
+		{args: []string{"s3api", "put-object", "--bucket", "docs", "--key", "dir/a b+é", "--body", file, "--if-none-match", "*"}, want: "PreconditionFailed", fail: true},
+		{args: []string{"s3api", "head-object", "--bucket", "docs", "--key", "dir/a b+é", "--expected-bucket-owner", theirs}, want: "403", fail: true},
+		{args: []string{"s3api", "get-object", "--bucket", "docs", "--key", "none", file + ".got"}, want: "NoSuchKey", fail: true},
+		{args: []string{"s3api", "delete-bucket", "--bucket", "docs"}, want: "BucketNotEmpty", fail: true},
+		{args: []string{"s3", "rb", "--force", "s3://docs"}, want: "remove_bucket: docs"},
+	} {
+		stdout, stderr, err := command(t, server, step.args...)
+		if (err != nil) != step.fail {
+			t.Fatalf("aws %s: %v\n%s%s", strings.Join(step.args, " "), err, stdout, stderr)
+		}
+		if printed := stdout + stderr; !strings.Contains(printed, step.want) {
+			t.Errorf("aws %s printed\n%s\nwant %q in it", strings.Join(step.args, " "), printed, step.want)
+		}
+	}
+}

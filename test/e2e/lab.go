@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// controlPlane starts the lab and asks the API server for its version.
+func (s *Story) controlPlane(ctx context.Context) error {
+	if _, err := s.tabard(ctx, "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
+		return err
+	}
+	env, err := s.tabard(ctx, "lab", "env", "--dir", s.Dir)
+	if err != nil {
+		return err
+	}
+	s.env = parseEnv(env)
+	if s.rest, err = clientcmd.BuildConfigFromFlags("", s.env["KUBECONFIG"]); err != nil {
+		return err
+	}
+	if s.kube, err = kubernetes.NewForConfig(s.rest); err != nil {
+		return err
+	}
+	version, err := s.kube.Discovery().ServerVersion()
+	if err != nil {
+		return err
+	}
+	s.say("API server %s at %s", version.GitVersion, s.rest.Host)
+	s.say("its tokens will say iss = %s", s.env["TABARD_ISSUER_URL"])
+	return nil
+}
+
+// emptyAccount lists what the account holds: nothing.
+func (s *Story) emptyAccount(ctx context.Context) error {
+	var err error
+	if s.admin, err = s.awsConfig(s.administrator()); err != nil {
+		return err
+	}
+	caller, err := sts.NewFromConfig(s.admin).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return err
+	}
+	s.account = aws.ToString(caller.Account)
+	roles, err := iam.NewFromConfig(s.admin).ListRoles(ctx, &iam.ListRolesInput{})
+	if err != nil {
+		return err
+	}
+	providers, err := iam.NewFromConfig(s.admin).ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
+	if err != nil {
+		return err
+	}
+	buckets, err := s3.NewFromConfig(s.admin).ListBuckets(ctx, &s3.ListBucketsInput{})
+	if err != nil {
+		return err
+	}
+	found := len(roles.Roles) + len(providers.OpenIDConnectProviderList) + len(buckets.Buckets)
+	s.say("%s: %d roles, %d OIDC providers, %d buckets", aws.ToString(caller.Arn),
+		len(roles.Roles), len(providers.OpenIDConnectProviderList), len(buckets.Buckets))
+	if found != 0 {
+		return fmt.Errorf("the account is not empty: take the old lab down with tabard lab down --dir %s", s.Dir)
+	}
+	return nil
+}
+
+// install applies Tabard's own manifests.
+func (s *Story) install(ctx context.Context) error {
+	for _, folder := range []string{"crd", "manifests", "rbac"} {
+		if _, err := s.kubectl(ctx, "apply", "-f", filepath.Join(s.Root, "config", folder)); err != nil {
+			return err
+		}
+	}
+	// No pod network reaches a lab's processes, so its webhook is called by URL.
+	_, err := s.kubectl(ctx, "apply", "-f", filepath.Join(s.Dir, "manifests", "webhook.yaml"))
+	return err
+}
+
+// environmentOf reads a detached process's environment as the kernel has it.
+func environmentOf(pid int) (string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return string(text), err
+}

@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+const (
+	system = "tabard-system"
+	// issuerName is the OIDCIssuer that the lab writes a manifest for.
+	issuerName = "lab"
+)
+
+// bootstrap installs Tabard and runs the one command that needs a person.
+func (s *Story) bootstrap(ctx context.Context) error {
+	if err := s.install(ctx); err != nil {
+		return err
+	}
+	out, err := s.tabard(ctx, "issuer", "bootstrap", "-f", s.issuerManifest())
+	if err != nil {
+		return err
+	}
+	s.say("%s", out)
+	config, err := s.kube.CoreV1().ConfigMaps(system).Get(ctx, "tabard-issuer", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	s.operator = config.Data["roleARN"]
+	if !strings.HasPrefix(s.operator, "arn:aws:iam::"+s.account+":role/") {
+		return fmt.Errorf("the ConfigMap %s/tabard-issuer names role %q, expected one in account %s", system, s.operator, s.account)
+	}
+	return nil
+}
+
+func (s *Story) issuerManifest() string { return filepath.Join(s.Dir, "manifests", "issuer.yaml") }
+
+// process is one line of tabard lab status -o json.
+type process struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
+}
+
+// detach starts a container's command in the background, as its kubelet would.
+func (s *Story) detach(ctx context.Context, name, target string, args ...string) error {
+	run := append([]string{"lab", "run", "--dir", s.Dir, "-n", system, target, "--detach", name, "--", s.Tabard}, args...)
+	_, err := s.tabard(ctx, run...)
+	return err
+}
+
+// pid finds a process of the lab.
+func (s *Story) pid(ctx context.Context, name string) (int, error) {
+	text, err := s.tabard(ctx, "lab", "status", "--dir", s.Dir, "-o", "json")
+	if err != nil {
+		return 0, err
+	}
+	var status struct {
+		Processes []process `json:"processes"`
+	}
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		return 0, err
+	}
+	for _, p := range status.Processes {
+		if p.Name == name {
+			return p.PID, nil
+		}
+	}
+	return 0, fmt.Errorf("lab status does not list %s", name)
+}
+
+// startOperator starts the issuer's controller, applies the OIDCIssuer, and
+// shows who calls AWS and with what.
+func (s *Story) startOperator(ctx context.Context) error {
+	if err := s.detachIssuer(ctx); err != nil {
+		return err
+	}
+	pid, err := s.pid(ctx, "tabard-issuer")
+	if err != nil {
+		return err
+	}
+	env, err := environmentOf(pid)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(env, "AWS_ACCESS_KEY_ID") || strings.Contains(env, "AWS_SECRET_ACCESS_KEY") {
+		return fmt.Errorf("the operator's environment holds an access key")
+	}
+	s.say("no access key is in the operator's environment (process %d)", pid)
+	if _, err := s.kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
+		return err
+	}
+	if err := s.issuerReady(ctx, 60*time.Second); err != nil {
+		return err
+	}
+	return s.operatorInJournal(ctx)
+}
+
+// detachIssuer runs the issuer's controller as its Deployment's pod would.
+func (s *Story) detachIssuer(ctx context.Context) error {
+	return s.detach(ctx, "tabard-issuer", "deployment/tabard-issuer",
+		"operator", "--controllers=issuer", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+}
+
+// issuerReady waits for the OIDCIssuer and prints its conditions.
+func (s *Story) issuerReady(ctx context.Context, patience time.Duration) error {
+	var issuer v1alpha1.OIDCIssuer
+	err := eventually(ctx, patience, func(ctx context.Context) error {
+		var err error
+		if issuer, err = s.issuer(ctx); err != nil {
+			return err
+		}
+		return wantConditions(issuer.Status.Conditions, "IssuerPublished", "KeysInSync", "ProviderReady", "Ready")
+	})
+	for _, c := range issuer.Status.Conditions {
+		s.say("%-16s %-6s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return err
+}
+
+func (s *Story) issuer(ctx context.Context) (v1alpha1.OIDCIssuer, error) {
+	var out v1alpha1.OIDCIssuer
+	client, err := dynamic.NewForConfig(s.rest)
+	if err != nil {
+		return out, err
+	}
+	stored, err := client.Resource(v1alpha1.GroupVersion.WithResource("oidcissuers")).Get(ctx, issuerName, metav1.GetOptions{})
+	if err != nil {
+		return out, err
+	}
+	text, err := stored.MarshalJSON()
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(text, &out)
+}
+
+func wantConditions(conditions []metav1.Condition, types ...string) error {
+	found := map[string]metav1.Condition{}
+	for _, c := range conditions {
+		found[c.Type] = c
+	}
+	for _, name := range types {
+		if c := found[name]; c.Status != metav1.ConditionTrue {
+			return fmt.Errorf("condition %s is %q (%s: %s), expected True", name, c.Status, c.Reason, c.Message)
+		}
+	}
+	return nil
+}
+
+// call is one line of the local AWS's journal.
+type call struct {
+	Operation string `json:"operation"`
+	Caller    string `json:"caller"`
+	Status    int    `json:"status"`
+	Error     string `json:"error"`
+}
+
+func (s *Story) journal(ctx context.Context) ([]call, error) {
+	var entries []call
+	err := s.control(ctx, "GET", "journal", nil, &entries)
+	return entries, err
+}
+
+// operatorInJournal demands that the operator's calls were signed by a session
+// of its own role.
+func (s *Story) operatorInJournal(ctx context.Context) error {
+	entries, err := s.journal(ctx)
+	if err != nil {
+		return err
+	}
+	role := s.operator[strings.LastIndex(s.operator, "/")+1:]
+	prefix := "arn:aws:sts::" + s.account + ":assumed-role/" + role + "/"
+	operations := map[string]bool{}
+	caller := ""
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Caller, prefix) {
+			operations[entry.Operation] = true
+			caller = entry.Caller
+		}
+	}
+	if caller == "" {
+		return fmt.Errorf("no call in the journal was signed by %s…", prefix)
+	}
+	s.say("the journal shows %d kinds of calls by %s", len(operations), caller)
+	return nil
+}
+
+// stsClient is an STS client that signs nothing.
+func (s *Story) stsClient() (*sts.Client, error) {
+	config, err := s.awsConfig(nil)
+	if err != nil {
+		return nil, err
+	}
+	return sts.NewFromConfig(config), nil
+}

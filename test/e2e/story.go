@@ -1,0 +1,108 @@
+// Package e2e runs whole scenarios on the real programs. The first of them is
+// Tabard's story: from nothing to AWS credentials in a pod with no stored key,
+// and then everything that is refused. The demo prints it, the tests run it and
+// go on from it.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// Story is one run of the story in one lab.
+type Story struct {
+	// Tabard, KeylessPod and Localkube are the programs' absolute paths.
+	Tabard, KeylessPod, Localkube string
+	// Root is the repository's folder, for the manifests.
+	Root string
+	// Dir is the lab's folder.
+	Dir string
+	// Out receives what was observed, line by line.
+	Out io.Writer
+
+	// What the steps learn and later ones use.
+	env        map[string]string
+	rest       *rest.Config
+	kube       kubernetes.Interface
+	admin      aws.Config
+	account    string
+	operator   string // ARN of the operator's role
+	role       string // ARN of the workload's role
+	dataBucket string
+}
+
+// Step is one step of the story.
+type Step struct {
+	// Title is a sentence about what is true after the step.
+	Title string
+	// Run makes it so, and fails if it is not.
+	Run func(*Story, context.Context) error
+}
+
+// Steps are the steps in order; each builds on those before it.
+func Steps() []Step {
+	return []Step{
+		{"A Kubernetes control plane is up", (*Story).controlPlane},
+		{"A local AWS is up, with an empty account", (*Story).emptyAccount},
+		{"A person bootstraps the issuer, once, with their own AWS session", (*Story).bootstrap},
+		{"The operator starts with nothing but its projected token", (*Story).startOperator},
+		{"A role exists that trusts one ServiceAccount, for one bucket prefix", (*Story).createRole},
+		{"A pod of that ServiceAccount is stored with its identity", (*Story).createPod},
+		{"The pod's command becomes the role, writes an object and reads it back", (*Story).runPod},
+		{"Everything else is refused", (*Story).refusals},
+	}
+}
+
+// Tell runs all steps and prints each with its seconds.
+func (s *Story) Tell(ctx context.Context) error {
+	for i, step := range Steps() {
+		fmt.Fprintf(s.Out, "\n%d. %s\n", i+1, step.Title) //nolint:errcheck // the demo's terminal
+		start := time.Now()
+		if err := step.Run(s, ctx); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i+1, step.Title, err)
+		}
+		s.say("(%.1f s)", time.Since(start).Seconds())
+	}
+	return nil
+}
+
+// Close takes the lab down.
+func (s *Story) Close(ctx context.Context) error {
+	_, err := s.tabard(ctx, "lab", "down", "--dir", s.Dir)
+	return err
+}
+
+func (s *Story) say(format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(s.Out, "   "+line) //nolint:errcheck // the demo's terminal
+	}
+}
+
+// Programs finds the programs that make builds, in bin below the repository's
+// folder.
+func Programs(root, dir string, out io.Writer) (*Story, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	s := &Story{
+		Tabard: filepath.Join(root, "bin", "tabard"), KeylessPod: filepath.Join(root, "bin", "keyless-pod"),
+		Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir, Out: out,
+	}
+	for _, program := range []string{s.Tabard, s.KeylessPod, s.Localkube} {
+		if info, err := os.Stat(program); err != nil || info.IsDir() {
+			return nil, fmt.Errorf("program %q is not there: run make build localkube", program)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,268 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// Steps of the story that scenarios begin after.
+const afterOperator = 4
+
+func TestKeyReplacedBehindTheOperator(t *testing.T) {
+	s := lab(t, afterOperator)
+	before := keyIDs(t, s)
+	s.replaceSigningKey(t)
+
+	var seen metav1.Condition
+	err := eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		issuer, err := s.issuer(ctx)
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(issuer.Status.Conditions, "KeysInSync")
+		if c == nil || c.Status != metav1.ConditionFalse {
+			return fmt.Errorf("KeysInSync is %+v, expected False", c)
+		}
+		seen = *c
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("KeysInSync=False %s: %s", seen.Reason, seen.Message)
+	if err := s.issuerReady(t.Context(), time.Minute); err != nil {
+		t.Fatalf("the new key was not published: %v", err)
+	}
+	after := keyIDs(t, s)
+	var added string
+	for id := range after {
+		if !before[id] {
+			added = id
+		}
+	}
+	if added == "" || !strings.Contains(seen.Message, added) {
+		t.Errorf("the condition said %q, expected it to name the new key %q", seen.Message, added)
+	}
+	for id := range before {
+		if !after[id] {
+			t.Errorf("the old key %s is no longer published, though tokens that it signed are alive", id)
+		}
+	}
+}
+
+func TestDocumentsAndProviderGone(t *testing.T) {
+	s := lab(t, afterOperator)
+	s.stop(t, "tabard-issuer")
+	deleteObjects(t, s)
+	_, err := iam.NewFromConfig(s.admin).DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: aws.String(s.providerARN()),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.detachIssuer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		issuer, err := s.issuer(ctx)
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(issuer.Status.Conditions, "IssuerPublished")
+		if c == nil || c.Status == metav1.ConditionTrue || !strings.Contains(c.Message, "tabard issuer bootstrap") {
+			return fmt.Errorf("IssuerPublished is %+v, expected it to name the command that repairs it", c)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.tabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest())
+	if err != nil {
+		t.Fatalf("the repair failed: %v\n%s", err, out)
+	}
+	if err := s.issuerReady(t.Context(), 2*time.Minute); err != nil {
+		t.Errorf("the repair did not help: %v", err)
+	}
+}
+
+func TestOperatorKilledAgainAndAgain(t *testing.T) {
+	s := lab(t, 3)
+	for i := range 5 {
+		if err := s.detachIssuer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			if _, err := s.kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.stop(t, "tabard-issuer")
+	}
+	if err := s.detachIssuer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.issuerReady(t.Context(), 2*time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
+	s := lab(t, afterOperator)
+	if err := s.createRole(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.deletionDeletes(t)
+	if _, err := s.kubectl(t.Context(), "delete", "oidcissuer", issuerName, "--wait=false"); err != nil {
+		t.Fatal(err)
+	}
+	err := eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		issuer, err := s.issuer(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range issuer.Status.Conditions {
+			if strings.Contains(c.Message, roleName) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition names the role %s: %+v", roleName, issuer.Status.Conditions)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.providers(t); got != 1 {
+		t.Fatalf("%d providers are left while a role trusts it, expected 1", got)
+	}
+	s.deleteRole(t)
+	err = eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+		if _, err := s.issuer(ctx); !missing(err) {
+			return fmt.Errorf("the OIDCIssuer is still there (%v)", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.providers(t); got != 0 {
+		t.Errorf("%d providers are left, expected none", got)
+	}
+	_, err = s3.NewFromConfig(s.admin).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String(s.env["TABARD_ISSUER_BUCKET"])})
+	if err == nil {
+		t.Error("the bucket that Tabard created is still there")
+	}
+}
+
+// keyIDs are the keys in the issuer's status.
+func keyIDs(t *testing.T, s *Story) map[string]bool {
+	t.Helper()
+	issuer, err := s.issuer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, key := range issuer.Status.Keys {
+		out[key.KeyID] = true
+	}
+	return out
+}
+
+// replaceSigningKey gives the API server another key, and no longer the old.
+func (s *Story) replaceSigningKey(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(s.Dir, "pki", "service-account.key")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s.kill(t, "kube-apiserver")
+	s.kill(t, "kube-controller-manager")
+	if out, err := s.tabard(t.Context(), "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// kill ends a process of the lab without warning.
+func (s *Story) kill(t *testing.T, name string) {
+	t.Helper()
+	pid, err := s.pid(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatalf("kill %s (%d): %v", name, pid, err)
+	}
+}
+
+// stop kills a process that runs in the background of the lab.
+func (s *Story) stop(t *testing.T, name string) {
+	t.Helper()
+	if out, err := s.tabard(t.Context(), "lab", "stop", "--dir", s.Dir, name); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func deleteObjects(t *testing.T, s *Story) {
+	t.Helper()
+	bucket := s.env["TABARD_ISSUER_BUCKET"]
+	for _, key := range []string{core.DiscoveryPath, core.KeysPath} {
+		_, err := s3.NewFromConfig(s.admin).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String(key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// deletionDeletes changes the deletion policy, and has the operator's role get
+// the rights for it.
+func (s *Story) deletionDeletes(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(s.issuerManifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "spec:\n", "spec:\n  deletionPolicy: Delete\n", 1)
+	if err := os.WriteFile(s.issuerManifest(), []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.tabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest()); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func (s *Story) providers(t *testing.T) int {
+	t.Helper()
+	list, err := iam.NewFromConfig(s.admin).ListOpenIDConnectProviders(t.Context(), &iam.ListOpenIDConnectProvidersInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list.OpenIDConnectProviderList)
+}
+
+func (s *Story) deleteRole(t *testing.T) {
+	t.Helper()
+	client := iam.NewFromConfig(s.admin)
+	_, err := client.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String(roleName), PolicyName: aws.String("reports")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String(roleName)}); err != nil {
+		t.Fatal(err)
+	}
+}
