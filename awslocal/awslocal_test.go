@@ -184,7 +184,7 @@ func TestFixedRandomnessGivesFixedKeys(t *testing.T) {
 	key := func() Credentials {
 		return newServer(t, Options{Random: rand.NewChaCha8([32]byte{1})}).Administrator(DefaultAccount)
 	}
-	if key() != key() {
+	if first, second := key(), key(); first != second {
 		t.Error("two servers with the same randomness have different keys")
 	}
 }
@@ -216,7 +216,11 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	response, err := client.Get(url + "/_awslocal/health")
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/_awslocal/health", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +231,8 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Get(url); err == nil {
+	if response, err := client.Do(ask); err == nil {
+		_ = response.Body.Close()
 		t.Error("the server answers after its context has ended")
 	}
 }
@@ -250,7 +255,7 @@ func FuzzServer(f *testing.F) {
 	f.Add("GET", "/?Action=GetCallerIdentity", "", "AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request,SignedHeaders=host,Signature=0")
 	f.Add("PUT", "/bucket/key", "0\r\n\r\n", "")
 	f.Fuzz(func(t *testing.T, method, target, body, authorization string) {
-		r, err := http.NewRequest(method, "http://127.0.0.1"+target, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1"+target, strings.NewReader(body))
 		if err != nil {
 			return
 		}

@@ -14,13 +14,17 @@ import (
 	"github.com/tabard-dev/tabard/test/e2e"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run returns the exit code.
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := tell(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func tell(ctx context.Context) (err error) {

@@ -23,16 +23,21 @@ import (
 	"github.com/tabard-dev/tabard/internal/lab/localkube"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run returns the exit code.
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	path, err := ensure(ctx, "localkube", os.Getenv, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "localkube:", err)
-		stop()
-		os.Exit(1)
+		return 1
 	}
-	fmt.Println(path)
+	if _, err := fmt.Fprintln(os.Stdout, path); err != nil {
+		return 1
+	}
+	return 0
 }
 
 // ensure returns the path of the program built from the module in folder

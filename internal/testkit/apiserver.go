@@ -91,21 +91,25 @@ func (s *APIServer) startAPIServer(t testing.TB) {
 // waitReady waits for the certificate and then for /readyz.
 func (s *APIServer) waitReady(t testing.TB, ca string) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		s.Config = &rest.Config{
 			Host: fmt.Sprintf("https://127.0.0.1:%d", s.port), BearerToken: adminToken, QPS: -1,
 			TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
 		}
-		err := ready(t.Context(), s.Config)
+		err := ready(ctx, s.Config)
 		if err == nil {
 			return
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
 			log, _ := os.ReadFile(filepath.Join(s.dir, "kube-apiserver.log"))
 			t.Fatalf("the API server is not ready: %v\n%s", err, log)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+
 	"github.com/tabard-dev/tabard/awslocal"
 )
 
@@ -101,7 +102,7 @@ func TestSessionPolicyLimitsItsSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.PackedPolicySize == nil || *got.PackedPolicySize < 1 {
+	if got.PackedPolicySize == nil || *got.PackedPolicySize < 1 { //nolint:staticcheck // what it tells newer clients otherwise, older ones read here
 		t.Error("the answer does not say how large the session policy is")
 	}
 	client := iam.NewFromConfig(l.as(got.Credentials))

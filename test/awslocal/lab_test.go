@@ -28,6 +28,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/go-jose/go-jose/v4"
+
 	"github.com/tabard-dev/tabard/awslocal"
 )
 

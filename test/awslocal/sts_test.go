@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tabard-dev/tabard/awslocal"
 )
 

@@ -65,7 +65,7 @@ func Steps() []Step {
 // Tell runs all steps and prints each with its seconds.
 func (s *Story) Tell(ctx context.Context) error {
 	for i, step := range Steps() {
-		fmt.Fprintf(s.Out, "\n%d. %s\n", i+1, step.Title) //nolint:errcheck // the demo's terminal
+		fmt.Fprintf(s.Out, "\n%d. %s\n", i+1, step.Title)
 		start := time.Now()
 		if err := step.Run(s, ctx); err != nil {
 			return fmt.Errorf("step %d, %s: %w", i+1, step.Title, err)
@@ -84,7 +84,7 @@ func (s *Story) Close(ctx context.Context) error {
 func (s *Story) say(format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintln(s.Out, "   "+line) //nolint:errcheck // the demo's terminal
+		fmt.Fprintln(s.Out, "   "+line)
 	}
 }
 

@@ -2,6 +2,11 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -150,10 +155,13 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 	}
 	s.deleteRole(t)
 	err = eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
-		if _, err := s.issuer(ctx); !missing(err) {
-			return fmt.Errorf("the OIDCIssuer is still there (%v)", err)
+		switch _, err := s.issuer(ctx); {
+		case missing(err):
+			return nil
+		case err != nil:
+			return err
 		}
-		return nil
+		return errors.New("the OIDCIssuer is still there")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,29 +189,51 @@ func keyIDs(t *testing.T, s *Story) map[string]bool {
 	return out
 }
 
-// replaceSigningKey gives the API server another key, and no longer the old.
+// replaceSigningKey has the API server sign with another key. As in a real
+// rotation it goes on trusting the old one: else nobody who holds a token, the
+// operator included, could talk to it.
 func (s *Story) replaceSigningKey(t *testing.T) {
 	t.Helper()
-	path := filepath.Join(s.Dir, "pki", "service-account.key")
-	if err := os.Remove(path); err != nil {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.kill(t, "kube-apiserver")
-	s.kill(t, "kube-controller-manager")
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub := filepath.Join(s.Dir, "pki", "service-account.pub")
+	old, err := os.ReadFile(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, kind string, der, more []byte) {
+		if err := os.WriteFile(path, append(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(pub, "PUBLIC KEY", public, old)
+	write(filepath.Join(s.Dir, "pki", "service-account.key"), "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key), nil)
+	s.kill(t, "kube-apiserver", "kube-controller-manager")
 	if out, err := s.tabard(t.Context(), "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
 
-// kill ends a process of the lab without warning.
-func (s *Story) kill(t *testing.T, name string) {
+// kill ends processes of the lab without warning.
+func (s *Story) kill(t *testing.T, names ...string) {
 	t.Helper()
-	pid, err := s.pid(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
+	pids := make([]int, len(names))
+	for i, name := range names { // a lab that lacks one no longer tells the others
+		var err error
+		if pids[i], err = s.pid(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatalf("kill %s (%d): %v", name, pid, err)
+	for i, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatalf("kill %s (%d): %v", names[i], pid, err)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func TestPayloadsAreHeldAgainstTheirHash(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest("PUT", "/", http.NoBody)
+			r := httptest.NewRequest(http.MethodPut, "/", http.NoBody)
 			r.Header.Set("Content-Encoding", "gzip, aws-chunked")
 			if c.hash != "" {
 				r.Header.Set(hashHeader, c.hash)
@@ -76,7 +76,7 @@ func TestPayloadsAreHeldAgainstTheirHash(t *testing.T) {
 }
 
 func TestGlobalConditionKeysAreFilledIn(t *testing.T) {
-	r := httptest.NewRequest("GET", "https://h/", http.NoBody)
+	r := httptest.NewRequest(http.MethodGet, "https://h/", http.NoBody)
 	r.RemoteAddr = "10.2.3.4:5"
 	r.Header.Set("User-Agent", "test")
 	c := &call.Call{HTTP: r, Region: "eu-central-1", Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}

@@ -20,7 +20,7 @@ func TestIdentifiersLookLikeAWSs(t *testing.T) {
 			t.Errorf("%q does not match %s", got, want)
 		}
 	}
-	if s.Token() == s.Token() {
+	if first, second := s.Token(), s.Token(); first == second {
 		t.Error("two tokens are equal")
 	}
 }

@@ -116,7 +116,7 @@ func (t *Token) hasKey(keys []jose.JSONWebKey) bool {
 }
 
 func (t *Token) verify(keys []jose.JSONWebKey) error {
-	signed, err := jose.ParseSigned(t.raw, algorithms)
+	signed, err := jose.ParseSignedCompact(t.raw, algorithms)
 	if err != nil {
 		return &Error{Kind: Invalid, Detail: fmt.Sprintf("algorithm %q is not one of %v, or the token is not well formed", t.algorithm, algorithms)}
 	}

@@ -59,7 +59,7 @@ func TestValidationTextsAreAWSs(t *testing.T) {
 }
 
 func answer(accept string, write func(*httptest.ResponseRecorder, *call.Call)) (string, *call.Call) {
-	r := httptest.NewRequest("POST", "/", strings.NewReader(""))
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(""))
 	r.Header.Set("Accept", accept)
 	c := &call.Call{HTTP: r, ID: "id-1", Entry: &call.Entry{}}
 	w := httptest.NewRecorder()

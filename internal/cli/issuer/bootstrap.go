@@ -186,7 +186,7 @@ func ownProvider(world core.World) (core.ProviderState, bool) {
 }
 
 func (b *Bootstrap) say(format string, args ...any) {
-	fmt.Fprintf(b.Out, format+"\n", args...) //nolint:errcheck // a terminal
+	fmt.Fprintf(b.Out, format+"\n", args...)
 }
 
 // describe says in one line what a step has made true.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -290,7 +291,7 @@ func (m *model) pass(t *testing.T, ill trouble) bool {
 		if err == nil {
 			continue
 		}
-		known, is := err.(fault.Fault)
+		known, is := errors.AsType[fault.Fault](err)
 		if !is {
 			t.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func VerifyToken(raw string, keys, discovery []byte, url string, now time.Time) 
 	if err != nil {
 		return err
 	}
-	signed, err := jose.ParseSigned(raw, signatures)
+	signed, err := jose.ParseSignedCompact(raw, signatures)
 	if err != nil {
 		return errors.New("the token is not signed with RS256, ES256, ES384 or ES512")
 	}

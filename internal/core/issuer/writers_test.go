@@ -1,6 +1,7 @@
 package issuer_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -61,7 +62,7 @@ func (m *model) apply(t *testing.T, plan issuer.Plan) int {
 	t.Helper()
 	for _, step := range plan.Steps {
 		err := m.perform(plan, step)
-		known, is := err.(fault.Fault)
+		known, is := errors.AsType[fault.Fault](err)
 		switch {
 		case err == nil:
 			continue

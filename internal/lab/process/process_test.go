@@ -39,8 +39,12 @@ func TestStopEndsWhatWasStarted(t *testing.T) {
 	if err := Stop(t.Context(), 100*time.Millisecond, polite, deaf); err != nil {
 		t.Fatal(err)
 	}
-	<-politeEnded
-	<-deafEnded
+	if err := <-politeEnded; err == nil {
+		t.Error("a process that was asked to end ended by itself")
+	}
+	if err := <-deafEnded; err == nil {
+		t.Error("a process that was killed ended by itself")
+	}
 	if polite.Alive() || deaf.Alive() {
 		t.Errorf("alive after Stop: polite %v, deaf %v", polite.Alive(), deaf.Alive())
 	}
@@ -65,8 +69,8 @@ func TestStopLeavesARecycledIDAlone(t *testing.T) {
 		}
 	}
 	select {
-	case <-ended:
-		t.Fatal("a process was ended for the record of another")
+	case err := <-ended:
+		t.Fatalf("a process was ended for the record of another: %v", err)
 	default:
 	}
 	if !record.Alive() {

@@ -219,7 +219,7 @@ func (job *job) run(ctx context.Context) (int, error) {
 		job.add("TERM", term)
 	}
 	spec.Command, spec.Env = job.command, job.environment.list()
-	code, err := job.supervise(spec, isSandboxed)
+	code, err := job.supervise(ctx, spec, isSandboxed)
 	if err != nil {
 		return 0, err
 	}

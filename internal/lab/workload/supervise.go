@@ -22,7 +22,7 @@ const patience = 5 * time.Second
 
 // supervise runs the command, keeps its volumes fresh, passes signals on and
 // writes the records by which the lab can end both.
-func (job *job) supervise(spec sandbox.Spec, isSandboxed bool) (int, error) {
+func (job *job) supervise(ctx context.Context, spec sandbox.Spec, isSandboxed bool) (int, error) {
 	// The command is to die with this process, and the system ties that to the
 	// thread that started it.
 	runtime.LockOSThread()
@@ -52,7 +52,7 @@ func (job *job) supervise(spec sandbox.Spec, isSandboxed bool) (int, error) {
 	}
 	ended := make(chan struct{})
 	refreshed := make(chan struct{})
-	go func() { defer close(refreshed); job.refresh(ended) }()
+	go func() { defer close(refreshed); job.refresh(ctx, ended) }()
 	go job.pass(signals, command.Process, ended)
 	job.lastOfGroup(command.Process.Pid)
 	waitErr := command.Wait()
@@ -133,8 +133,10 @@ func (job *job) forget(code int) error {
 }
 
 // refresh keeps the volumes fresh until the command has ended.
-func (job *job) refresh(ended <-chan struct{}) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (job *job) refresh(ctx context.Context, ended <-chan struct{}) {
+	// A signal to this process ends the context that it was started with, but
+	// not yet the command.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() { <-ended; cancel() }()
 	for {

@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/lab"
+	"github.com/tabard-dev/tabard/internal/lab/process"
+)
+
+// execute runs a command line as the program does, and returns what it said.
+func execute(t *testing.T, arguments ...string) (string, string, error) {
+	t.Helper()
+	var out, err bytes.Buffer
+	command := New(Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+	command.SetArgs(arguments)
+	failed := command.ExecuteContext(t.Context())
+	return out.String(), err.String(), failed
+}
+
+func TestUnusableInputHasExitCode2(t *testing.T) {
+	empty := t.TempDir()
+	foreign := t.TempDir()
+	program := filepath.Join(foreign, "localkube")
+	if err := os.WriteFile(program, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		arguments []string
+		said      string
+	}{
+		"status without a lab":            {[]string{"status", "--dir", empty}, "tabard lab up --dir " + empty},
+		"status in an unknown format":     {[]string{"status", "-o", "yaml", "--dir", empty}, "json"},
+		"env without a lab":               {[]string{"env", "--dir", empty}, "no lab here"},
+		"run without a lab":               {[]string{"run", "--dir", empty, "pod/x", "--", "true"}, "no lab here"},
+		"run without two dashes":          {[]string{"run", "--dir", empty, "pod/x", "true"}, "put -- between"},
+		"stop without a lab":              {[]string{"stop", "--dir", empty, "x"}, "no lab here"},
+		"up in a folder of somebody else": {[]string{"up", "--dir", foreign, "--localkube", program}, "is not empty"},
+		"up with too long a path":         {[]string{"up", "--dir", "/tmp/" + strings.Repeat("x", 90), "--localkube", program}, "socket"},
+		"up with a program that is none":  {[]string{"up", "--dir", empty, "--localkube", empty}, "make localkube"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, said, err := execute(t, test.arguments...)
+			var exit *Exit
+			if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, test.said) {
+				t.Errorf("got %v, said %q; want exit code 2 and %q", err, said, test.said)
+			}
+		})
+	}
+}
+
+func TestDownWithoutALabIsFine(t *testing.T) {
+	dir := t.TempDir()
+	out, _, err := execute(t, "down", "--dir", dir)
+	if err != nil || !strings.Contains(out, "nothing to take down") {
+		t.Errorf("said %q, %v", out, err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("the folder: %v", err)
+	}
+}
+
+// A shell is the judge of what is printed for a shell.
+func TestEnvIsReadByAShell(t *testing.T) {
+	variables := []lab.Variable{{Name: "KUBECONFIG", Value: "/a b/it's $HOME `x`"}, {Name: "AWS_REGION", Value: "us-west-2"}}
+	var script bytes.Buffer
+	if err := writeEnv(&script, variables, "/lab's/bin"); err != nil {
+		t.Fatal(err)
+	}
+	program := script.String() + script.String() + `printf '%s\n' "$KUBECONFIG" "$AWS_REGION" "$PATH"`
+	command := exec.CommandContext(t.Context(), "/bin/sh", "-euc", program)
+	command.Env = []string{"PATH=/bin"}
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if diff := cmp.Diff("/a b/it's $HOME `x`\nus-west-2\n/lab's/bin:/bin\n", string(output)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteStatus(t *testing.T) {
+	code := 3
+	status := lab.Status{Processes: []lab.ProcessStatus{
+		{Name: "etcd", State: lab.Running, PID: 12, Port: 20002, ResidentBytes: 60 << 20, PeakBytes: 70 << 20},
+		{Name: "operator", State: lab.Exited, ExitCode: &code},
+		{Name: "awslocal", State: lab.Missing, Port: 20005},
+	}}
+	var out bytes.Buffer
+	if err := writeStatus(&out, status, ""); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME      STATE       PID  PORT   MEMORY  PEAK\n" +
+		"etcd      Running     12   20002  60 MiB  70 MiB\n" +
+		"operator  Exited (3)  -    -      -       -\n" +
+		"awslocal  Missing     -    20005  -       -\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNamesOfRunsInTheBackground(t *testing.T) {
+	loaded := lab.Lab{Dir: t.TempDir()}
+	if err := os.Mkdir(loaded.Path("run"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := process.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, identity := range map[string]process.Identity{"busy": self, "gone": {PID: self.PID, Start: "0", Boot: self.Boot}} {
+		if err := loaded.Processes().Put(process.Record{Name: name, Identity: identity}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := map[string]struct{ name, refused string }{
+		"a plain name":                    {name: "operator-2"},
+		"a name whose process has gone":   {name: "gone"},
+		"a name that is taken":            {name: "busy", refused: "runs already"},
+		"a part of the lab":               {name: "etcd", refused: "part of the lab"},
+		"a path":                          {name: "../x", refused: "is no name"},
+		"a name with a dot":               {name: "a.command", refused: "is no name"},
+		"a name in capitals":              {name: "Operator", refused: "is no name"},
+		"a name that is too long for one": {name: strings.Repeat("x", 43), refused: "is no name"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := checkName(loaded, test.name)
+			if (err != nil) != (test.refused != "") || (err != nil && !strings.Contains(err.Error(), test.refused)) {
+				t.Errorf("got %v, want %q", err, test.refused)
+			}
+		})
+	}
+}
