@@ -105,6 +105,50 @@ func TestDocumentsAndProviderGone(t *testing.T) {
 	}
 }
 
+func TestAWSDownForAMinute(t *testing.T) {
+	s := lab(t, afterOperator)
+	pid, err := s.pid(t.Context(), "awslocal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A stopped process takes connections and answers none of them.
+	signal(t, pid, syscall.SIGSTOP)
+	t.Cleanup(func() { signal(t, pid, syscall.SIGCONT) })
+	err = eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+		issuer, err := s.issuer(ctx)
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(issuer.Status.Conditions, "Ready")
+		if c == nil || c.Status == metav1.ConditionTrue {
+			return fmt.Errorf("Ready is %+v, expected it not to be True", c)
+		}
+		t.Logf("Ready=%s %s: %s", c.Status, c.Reason, c.Message)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := keyIDs(t, s)
+	signal(t, pid, syscall.SIGCONT)
+	if err := s.issuerReady(t.Context(), 2*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	after := keyIDs(t, s)
+	for id := range before {
+		if !after[id] {
+			t.Errorf("key %s was lost while AWS was down", id)
+		}
+	}
+}
+
+func signal(t *testing.T, pid int, number syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, number); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOperatorKilledAgainAndAgain(t *testing.T) {
 	s := lab(t, 3)
 	for i := range 5 {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"reflect"

@@ -2,8 +2,11 @@ package issuer_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -272,4 +275,71 @@ func TestDeletionRemovesWhatTabardMade(t *testing.T) {
 	if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &v1alpha1.OIDCIssuer{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("the object is still there (%v)", err)
 	}
+}
+
+func TestKeyConfigMapWithAPrivateKeyIsRefusedWithAnEvent(t *testing.T) {
+	f := newFixture(t)
+	public, private := keyPair(t)
+	keys := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "signers"},
+		Data:       map[string]string{"service-account-001.pub": public, "service-account-002.pub": private},
+	}
+	if err := f.client.Create(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) {
+		o.Spec.Keys = v1alpha1.KeySource{
+			Source:    v1alpha1.KeySourceConfigMap,
+			ConfigMap: &v1alpha1.ConfigMapReference{Namespace: "default", Name: "signers"},
+		}
+	})
+	stored := f.settle(t, "main")
+	message := wantCondition(t, stored, "KeysInSync", metav1.ConditionFalse, core.ReasonPrivateKeyInSource)
+	if secret := strings.Split(private, "\n")[1]; strings.Contains(message, secret) {
+		t.Error("the condition shows a part of the private key")
+	}
+	if len(stored.Status.Keys) != 0 {
+		t.Errorf("%d keys were taken from a source with a private key, expected none", len(stored.Status.Keys))
+	}
+	if event := f.event(string(core.ReasonPrivateKeyInSource)); !strings.HasPrefix(event, corev1.EventTypeWarning) {
+		t.Errorf("the event is %q, expected a warning", event)
+	}
+	// Only the public key, and not the one that the cluster signs with.
+	delete(keys.Data, "service-account-002.pub")
+	if err := f.client.Update(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+	stored = f.settle(t, "main")
+	wantCondition(t, stored, "KeysInSync", metav1.ConditionFalse, core.ReasonSigningKeyUnknown)
+}
+
+// event is the first recorded one with a reason.
+func (f *fixture) event(reason string) string {
+	recorded := f.controller.Report.Events.(*events.FakeRecorder).Events
+	for {
+		select {
+		case event := <-recorded:
+			if strings.Contains(event, reason) {
+				return event
+			}
+		default:
+			return ""
+		}
+	}
+}
+
+// keyPair is a new key as PEM.
+func keyPair(t *testing.T) (public, private string) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public = string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+	private = string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	return public, private
 }
