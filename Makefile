@@ -24,7 +24,8 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
-	go build -ldflags '-X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)' -o bin/ ./cmd/tabard ./examples/keyless-pod
+	@echo "building bin/tabard (the first time takes minutes; packages are listed as they are compiled)"
+	@go build -v -ldflags '-X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)' -o bin/ ./cmd/tabard ./examples/keyless-pod
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)

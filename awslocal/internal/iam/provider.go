@@ -205,38 +205,3 @@ func updateThumbprint(r *request) (any, *call.Fault) {
 	found.thumbprints = thumbprints
 	return nil, nil
 }
-
-func tagProvider(r *request) (any, *call.Fault) {
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
-	found, fault := r.provider(func(c iampolicy.Context) iampolicy.Context { return withRequestTags(c, given) })
-	if fault != nil {
-		return nil, fault
-	}
-	all, fault := found.tags.with(given)
-	if fault != nil {
-		return nil, fault
-	}
-	found.tags = all
-	return nil, nil
-}
-
-func untagProvider(r *request) (any, *call.Fault) {
-	keys := r.form.List("TagKeys")
-	found, fault := r.provider(func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
-	if fault != nil {
-		return nil, fault
-	}
-	found.tags = found.tags.without(keys)
-	return nil, nil
-}
-
-func listProviderTags(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return r.tagPage(found.tags)
-}

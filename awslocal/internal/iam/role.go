@@ -232,49 +232,6 @@ func deleteRole(r *request) (any, *call.Fault) {
 	return nil, nil
 }
 
-func tagRole(r *request) (any, *call.Fault) {
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
-	found, fault := r.role(func(c iampolicy.Context) iampolicy.Context { return withRequestTags(c, given) })
-	if fault != nil {
-		return nil, fault
-	}
-	all, fault := found.tags.with(given)
-	if fault != nil {
-		return nil, fault
-	}
-	found.tags = all
-	return nil, nil
-}
-
-func untagRole(r *request) (any, *call.Fault) {
-	keys := r.form.List("TagKeys")
-	found, fault := r.role(func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
-	if fault != nil {
-		return nil, fault
-	}
-	found.tags = found.tags.without(keys)
-	return nil, nil
-}
-
-func listRoleTags(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return r.tagPage(found.tags)
-}
-
-func (r *request) tagPage(all tags) (any, *call.Fault) {
-	shown, end, fault := page(r, slices.Clone(all), func(tag query.Tag) string { return tag.Key })
-	if fault != nil {
-		return nil, fault
-	}
-	return tagsResult{listOf([]query.Tag(shown)), end}, nil
-}
-
 // listAttachedRolePolicies is always empty: there are no managed policies here,
 // and the operations that attach one answer that they are unknown.
 func listAttachedRolePolicies(r *request) (any, *call.Fault) {

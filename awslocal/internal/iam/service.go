@@ -84,9 +84,9 @@ var operations = map[string]operation{
 	"GetRolePolicy":                           getRolePolicy,
 	"ListRolePolicies":                        listRolePolicies,
 	"DeleteRolePolicy":                        deleteRolePolicy,
-	"TagRole":                                 tagRole,
-	"UntagRole":                               untagRole,
-	"ListRoleTags":                            listRoleTags,
+	"TagRole":                                 finder(tagsOfRole).tag,
+	"UntagRole":                               finder(tagsOfRole).untag,
+	"ListRoleTags":                            finder(tagsOfRole).list,
 	"ListAttachedRolePolicies":                listAttachedRolePolicies,
 	"ListInstanceProfilesForRole":             listInstanceProfilesForRole,
 	"CreateOpenIDConnectProvider":             createProvider,
@@ -96,9 +96,9 @@ var operations = map[string]operation{
 	"AddClientIDToOpenIDConnectProvider":      addClientID,
 	"RemoveClientIDFromOpenIDConnectProvider": removeClientID,
 	"UpdateOpenIDConnectProviderThumbprint":   updateThumbprint,
-	"TagOpenIDConnectProvider":                tagProvider,
-	"UntagOpenIDConnectProvider":              untagProvider,
-	"ListOpenIDConnectProviderTags":           listProviderTags,
+	"TagOpenIDConnectProvider":                finder(tagsOfProvider).tag,
+	"UntagOpenIDConnectProvider":              finder(tagsOfProvider).untag,
+	"ListOpenIDConnectProviderTags":           finder(tagsOfProvider).list,
 	"GetUser":                                 getUser,
 	"ListUsers":                               listUsers,
 	"ListAccountAliases":                      listAccountAliases,
@@ -106,24 +106,13 @@ var operations = map[string]operation{
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
-	form, fault := query.Read(c)
-	if fault != nil {
-		query.Refuse(w, c, namespace, fault)
-		return
-	}
-	name := form.Get("Action")
-	c.Entry.Operation = name
-	run, known := operations[name]
-	if !known {
-		query.Refuse(w, c, namespace, query.UnknownOperation(name, version))
-		return
-	}
-	result, fault := s.run(c, form, name, run)
-	if fault != nil {
-		query.Refuse(w, c, namespace, fault)
-		return
-	}
-	query.Result(w, c, namespace, name, result)
+	query.Serve(w, c, namespace, func(name string, form query.Form) (any, *call.Fault) {
+		run, known := operations[name]
+		if !known {
+			return nil, query.UnknownOperation(name, version)
+		}
+		return s.run(c, form, name, run)
+	})
 }
 
 func (s *Service) run(c *call.Call, form query.Form, name string, run operation) (any, *call.Fault) {

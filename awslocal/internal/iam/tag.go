@@ -102,3 +102,68 @@ func withTagKeys(context iampolicy.Context, keys []string) iampolicy.Context {
 	context.Set("aws:TagKeys", keys...)
 	return context
 }
+
+// contextOf adds the condition keys of a request to those of the resource.
+type contextOf func(iampolicy.Context) iampolicy.Context
+
+// finder finds what carries tags, once the policies allow the operation on it.
+type finder func(*request, contextOf) (*tags, *call.Fault)
+
+func tagsOfRole(r *request, context contextOf) (*tags, *call.Fault) {
+	found, fault := r.role(context)
+	if fault != nil {
+		return nil, fault
+	}
+	return &found.tags, nil
+}
+
+func tagsOfProvider(r *request, context contextOf) (*tags, *call.Fault) {
+	found, fault := r.provider(context)
+	if fault != nil {
+		return nil, fault
+	}
+	return &found.tags, nil
+}
+
+func (find finder) tag(r *request) (any, *call.Fault) {
+	given, fault := r.readTags()
+	if fault != nil {
+		return nil, fault
+	}
+	found, fault := find(r, func(c iampolicy.Context) iampolicy.Context { return withRequestTags(c, given) })
+	if fault != nil {
+		return nil, fault
+	}
+	all, fault := found.with(given)
+	if fault != nil {
+		return nil, fault
+	}
+	*found = all
+	return nil, nil
+}
+
+func (find finder) untag(r *request) (any, *call.Fault) {
+	keys := r.form.List("TagKeys")
+	found, fault := find(r, func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
+	if fault != nil {
+		return nil, fault
+	}
+	*found = found.without(keys)
+	return nil, nil
+}
+
+func (find finder) list(r *request) (any, *call.Fault) {
+	found, fault := find(r, nil)
+	if fault != nil {
+		return nil, fault
+	}
+	return r.tagPage(*found)
+}
+
+func (r *request) tagPage(all tags) (any, *call.Fault) {
+	shown, end, fault := page(r, slices.Clone(all), func(tag query.Tag) string { return tag.Key })
+	if fault != nil {
+		return nil, fault
+	}
+	return tagsResult{listOf([]query.Tag(shown)), end}, nil
+}

@@ -15,6 +15,23 @@ import (
 // Time is how the query protocol writes an instant.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
+// Serve reads a call, has the named operation run, and writes its answer.
+func Serve(w http.ResponseWriter, c *call.Call, namespace string, run func(name string, form Form) (any, *call.Fault)) {
+	form, fault := Read(c)
+	if fault != nil {
+		Refuse(w, c, namespace, fault)
+		return
+	}
+	name := form.Get("Action")
+	c.Entry.Operation = name
+	result, fault := run(name, form)
+	if fault != nil {
+		Refuse(w, c, namespace, fault)
+		return
+	}
+	Result(w, c, namespace, name, result)
+}
+
 // Result answers success. A nil result is an operation without output.
 func Result(w http.ResponseWriter, c *call.Call, namespace, operation string, result any) {
 	if wantsJSON(c.HTTP) {

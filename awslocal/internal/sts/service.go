@@ -66,24 +66,13 @@ func Unsigned(operation string) bool { return operation == "AssumeRoleWithWebIde
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
-	form, fault := query.Read(c)
-	if fault != nil {
-		query.Refuse(w, c, namespace, fault)
-		return
-	}
-	name := form.Get("Action")
-	c.Entry.Operation = name
-	run, known := operations[name]
-	if !known {
-		query.Refuse(w, c, namespace, query.UnknownOperation(name, version))
-		return
-	}
-	result, fault := run(s, c, form)
-	if fault != nil {
-		query.Refuse(w, c, namespace, fault)
-		return
-	}
-	query.Result(w, c, namespace, name, result)
+	query.Serve(w, c, namespace, func(name string, form query.Form) (any, *call.Fault) {
+		run, known := operations[name]
+		if !known {
+			return nil, query.UnknownOperation(name, version)
+		}
+		return run(s, c, form)
+	})
 }
 
 type identityResult struct {
