@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -193,12 +193,9 @@ func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string,
 
 // TellOperator writes the ConfigMap that the operator's Deployment reads.
 func (w *bootstrapWorld) TellOperator(ctx context.Context, arn, region string) (string, error) {
-	config := &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.config.Namespace, Name: w.config.Name},
-		Data:       map[string]string{"roleARN": arn, "region": region},
-	}
-	err := w.client.Patch(ctx, config, client.Apply, client.FieldOwner("tabard.bootstrap"), client.ForceOwnership) //nolint:staticcheck // a typed apply configuration adds nothing for two keys
+	config := applycorev1.ConfigMap(w.config.Name, w.config.Namespace).
+		WithData(map[string]string{"roleARN": arn, "region": region})
+	err := w.client.Apply(ctx, config, client.FieldOwner("tabard.bootstrap"), client.ForceOwnership)
 	if apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("there is no namespace %s to tell the operator its role in: apply Tabard's manifests, then run this again", w.config.Namespace)
 	}

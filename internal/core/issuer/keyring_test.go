@@ -46,6 +46,10 @@ func TestDecideOnTheKeys(t *testing.T) {
 		"one server's bad key set refuses all":              {servers(string(keySet(0, 1)), private), nil, failing("KeysInSync", "False PrivateKeyInSource"), ""},
 		"no key at all is refused":                          {servers(`{"keys":[]}`), nil, failing("KeysInSync", "False NoKeys"), "--service-account-signing-key-file"},
 		"the key in use is not in the source":               {func(_ *model, w *issuer.World) { w.Cluster.Token.KeyID = "other" }, nil, failing("KeysInSync", "False SigningKeyUnknown"), "with key other,"},
+		"an unknown key in use may be that of a server that is down": {func(m *model, w *issuer.World) {
+			servers(one, "")(m, w)
+			w.Cluster.Token.KeyID = "other"
+		}, nil, failing("KeysInSync", "Unknown APIServerUnreachable"), "10.0.0.2:6443"},
 		"a ConfigMap is as good":                            {configMap(issuer.KeyConfigMap{Data: map[string]string{"a": pairs[0].pem}}), nil, healthy, ""},
 		"a missing ConfigMap is named":                      {configMap(issuer.KeyConfigMap{Missing: true}), nil, failing("KeysInSync", "False KeySourceMissing"), "ns/certs"},
 		"an empty ConfigMap is refused":                     {configMap(issuer.KeyConfigMap{}), nil, failing("KeysInSync", "False NoKeys"), "ns/certs"},
