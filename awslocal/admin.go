@@ -39,6 +39,7 @@ func (a *Admin) Reset() {
 	a.server.issuers.Reset()
 	a.server.clock.Reset()
 	a.server.journal.Clear()
+	a.server.blocked.Clear()
 }
 
 // Journal returns the calls in the order of their answers, at most the last
@@ -58,6 +59,16 @@ func (a *Admin) since(id string) []Entry {
 
 // ClearJournal forgets the calls so far.
 func (a *Admin) ClearJournal() { a.server.journal.Clear() }
+
+// BlockPublicAccess sets S3 Block Public Access of a whole account, all four
+// switches on or off; it adds to what each bucket says. It is off at first.
+func (a *Admin) BlockPublicAccess(account string, on bool) {
+	if on {
+		a.server.blocked.Store(account, struct{}{})
+		return
+	}
+	a.server.blocked.Delete(account)
+}
 
 // Now is the server's time.
 func (a *Admin) Now() time.Time { return a.server.clock.Now() }

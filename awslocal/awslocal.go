@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
@@ -78,6 +79,8 @@ type Server struct {
 	issuers  *oidc.Providers
 	handler  http.Handler
 	listener listeners
+	// blocked holds the accounts that block public access to all their buckets.
+	blocked sync.Map
 }
 
 var accountPattern = regexp.MustCompile(`^\d{12}$`)
@@ -133,7 +136,7 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers,
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
 	})
-	s.s3 = s3.New(s3.Options{DefaultRegion: s.options.Region, PrincipalExists: s.iam.PrincipalExists})
+	s.s3 = s3.New(s3.Options{DefaultRegion: s.options.Region, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock})
 	door := gateway.New(gateway.Options{
 		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3},
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
@@ -143,6 +146,11 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Journal:     s.journal,
 	})
 	s.handler = s.route(door)
+}
+
+func (s *Server) accountBlock(account string) s3.PublicAccessBlock {
+	_, on := s.blocked.Load(account)
+	return s3.PublicAccessBlock{BlockPublicACLs: on, IgnorePublicACLs: on, BlockPublicPolicy: on, RestrictPublicBuckets: on}
 }
 
 // roots are the pools of which one is enough to trust an issuer's server. The

@@ -236,6 +236,18 @@ func TestTokenOfAnotherIssuerIsNotReady(t *testing.T) {
 	}
 }
 
+func TestAccountThatBlocksPublicAccessIsToldAndMayBeUnblocked(t *testing.T) {
+	f := newFixture(t)
+	f.aws.Admin().BlockPublicAccess(testAccount, true)
+	f.create(t, "main", unchanged)
+	stored := f.settle(t, "main")
+	wantCondition(t, stored, "IssuerPublished", metav1.ConditionFalse, core.ReasonPublicAccessBlocked)
+	wantCondition(t, stored, "ProviderReady", metav1.ConditionUnknown, core.ReasonWaitingForPublication)
+	f.aws.Admin().BlockPublicAccess(testAccount, false)
+	stored = f.settle(t, "main")
+	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
+}
+
 func TestYoungerIssuerOfTheSameURLIsRefusedUntilTheOlderGoes(t *testing.T) {
 	f := newFixture(t)
 	f.create(t, "a-first", unchanged)
