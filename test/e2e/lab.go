@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -83,8 +84,8 @@ func (s *Story) install(ctx context.Context) error {
 	return err
 }
 
-// environmentOf reads a detached process's environment as the kernel has it.
-func environmentOf(pid int) (string, error) {
+// environmentOf reads a process's environment as the kernel has it.
+func environmentOf(pid int) ([]string, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return string(text), err
+	return strings.Split(string(text), "\x00"), err
 }

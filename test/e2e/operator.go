@@ -3,8 +3,10 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +85,21 @@ func (s *Story) startOperator(ctx context.Context) error {
 	if err := s.detachIssuer(ctx); err != nil {
 		return err
 	}
-	pid, err := s.pid(ctx, "tabard-issuer")
+	if _, err := s.kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
+		return err
+	}
+	if err := s.issuerReady(ctx, 60*time.Second); err != nil {
+		return err
+	}
+	if err := s.withoutKeys(ctx); err != nil {
+		return err
+	}
+	return s.operatorInJournal(ctx)
+}
+
+// withoutKeys looks at the operator's environment as the kernel has it.
+func (s *Story) withoutKeys(ctx context.Context) error {
+	pid, err := s.pid(ctx, "tabard-issuer.command")
 	if err != nil {
 		return err
 	}
@@ -91,17 +107,21 @@ func (s *Story) startOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(env, "AWS_ACCESS_KEY_ID") || strings.Contains(env, "AWS_SECRET_ACCESS_KEY") {
-		return fmt.Errorf("the operator's environment holds an access key")
+	var found []string
+	for _, assignment := range env {
+		if name, _, _ := strings.Cut(assignment, "="); strings.HasPrefix(name, "AWS_") {
+			found = append(found, name)
+		}
 	}
-	s.say("no access key is in the operator's environment (process %d)", pid)
-	if _, err := s.kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
-		return err
+	slices.Sort(found)
+	s.say("the operator (process %d) has of AWS: %s", pid, strings.Join(found, " "))
+	if slices.Contains(found, "AWS_ACCESS_KEY_ID") || slices.Contains(found, "AWS_SECRET_ACCESS_KEY") {
+		return errors.New("the operator's environment holds an access key")
 	}
-	if err := s.issuerReady(ctx, 60*time.Second); err != nil {
-		return err
+	if !slices.Contains(env, "AWS_ROLE_ARN="+s.operator) {
+		return fmt.Errorf("the operator's environment does not name its role %s", s.operator)
 	}
-	return s.operatorInJournal(ctx)
+	return nil
 }
 
 // detachIssuer runs the issuer's controller as its Deployment's pod would.
