@@ -1,0 +1,102 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// keySet is an API server's answer with one EC key.
+const keySet = `{"keys":[{"use":"sig","kty":"EC","kid":"yo5sQbJQdp1kVBNm8DC8kOQwZGfWqYYHmAEw0YxpoRk","crv":"P-256","alg":"ES256",` +
+	`"x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}`
+
+// still is a world that no step changes.
+type still struct {
+	stored  *v1alpha1.OIDCIssuer
+	nobody  bool
+	answer  error
+	waits   int
+	changes []core.Step
+	roles   int
+}
+
+func (s *still) Stored(context.Context, string) (*v1alpha1.OIDCIssuer, error) { return s.stored, nil }
+
+func (s *still) Observe(_ context.Context, issuer *v1alpha1.OIDCIssuer) (core.World, error) {
+	world := core.World{
+		Issuer: issuer, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Caller:  core.Caller{AccountID: "123456789012", ARN: "arn:aws:iam::123456789012:user/alice"},
+		Cluster: core.Cluster{APIServers: []core.APIServer{{Address: "10.0.0.1:6443", JWKS: []byte(keySet)}}},
+	}
+	if s.nobody {
+		world.Caller = core.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "GetCallerIdentity", Code: "ExpiredToken"}}
+	}
+	return world, nil
+}
+
+func (s *still) Perform(_ context.Context, step core.Step) error {
+	s.changes = append(s.changes, step)
+	return s.answer
+}
+
+func (s *still) EnsureRole(context.Context, Role) (string, error) { s.roles++; return "", nil }
+
+func (s *still) TellOperator(context.Context, string, string) (string, error) { return "", nil }
+
+func (s *still) Wait(context.Context, time.Duration) error { s.waits++; return nil }
+
+func wanted() *v1alpha1.OIDCIssuer {
+	return &v1alpha1.OIDCIssuer{
+		ObjectMeta: metav1.ObjectMeta{Name: "main"},
+		Spec: v1alpha1.OIDCIssuerSpec{
+			URL:         "https://issuer.example.com",
+			Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "main-oidc", Region: "us-west-2", Create: true}},
+			Providers:   []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com"}}},
+		},
+	}
+}
+
+func TestBootstrapStopsWhereAPersonMustAct(t *testing.T) {
+	denied := fault.Fault{Class: fault.Denied, Service: "S3", Operation: "CreateBucket", Code: "AccessDenied"}
+	other := wanted()
+	other.Spec.URL = "https://other.example.com"
+	cases := map[string]struct {
+		world   *still
+		says    string
+		changes int
+		waits   int
+	}{
+		"somebody who is nobody in AWS is told to sign in": {
+			world: &still{nobody: true}, says: "aws sts get-caller-identity"},
+		"an issuer whose URL differs from the stored one is refused": {
+			world: &still{stored: other}, says: "cannot change"},
+		"a step that is denied ends it, with the right that is missing": {
+			world: &still{answer: denied}, says: "s3:CreateBucket", changes: 1},
+		"a step that is throttled is tried again, for so long": {
+			world: &still{answer: fault.Fault{Class: fault.Throttled, Service: "S3", Operation: "CreateBucket"}},
+			says:  "after 30 passes", changes: maxPasses, waits: 2 * maxPasses},
+		"an error that is no fault of AWS ends it": {
+			world: &still{answer: errors.New("no route to host")}, says: "no route to host", changes: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := &Bootstrap{World: tc.world, Operator: core.Subject{Namespace: "ns", ServiceAccount: "sa", Audience: "aud"}, Out: io.Discard}
+			err := b.Run(t.Context(), wanted())
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("error %v, expected one with %q", err, tc.says)
+			}
+			if len(tc.world.changes) != tc.changes || tc.world.waits != tc.waits || tc.world.roles != 0 {
+				t.Errorf("%d changes, %d waits, %d roles; expected %d, %d and none", len(tc.world.changes), tc.world.waits, tc.world.roles, tc.changes, tc.waits)
+			}
+		})
+	}
+}
