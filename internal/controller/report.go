@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -90,6 +91,23 @@ func (r Reporter) announce(object Object, before, after []metav1.Condition) {
 		if condition.Status == metav1.ConditionFalse {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s: %s", condition.Type, condition.Message)
+		note := shorten(condition.Type + ": " + condition.Message)
+		r.Events.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", note)
 	}
+}
+
+// maxNote is the API server's limit on an event's note, in bytes.
+const maxNote = 1024
+
+// shorten cuts a note that the API server would refuse, between two characters.
+func shorten(note string) string {
+	const rest = " … (the condition says it all)"
+	if len(note) <= maxNote {
+		return note
+	}
+	cut := maxNote - len(rest)
+	for !utf8.RuneStart(note[cut]) {
+		cut--
+	}
+	return note[:cut] + rest
 }
