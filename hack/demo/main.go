@@ -5,9 +5,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -42,13 +44,15 @@ func tell(ctx context.Context) (err error) {
 			fmt.Printf("\nThe lab is still up:\n   eval \"$(bin/tabard lab env --dir %[1]s)\"\n   bin/tabard lab down --dir %[1]s\n", dir)
 			return
 		}
-		// The teardown runs also when the story was interrupted.
-		if down := s.Close(context.WithoutCancel(ctx)); err == nil {
-			err = down
+		// The teardown runs also when the story was interrupted. When it went
+		// another way than told, the logs stay.
+		failed := err != nil && ctx.Err() == nil
+		down := s.Close(context.WithoutCancel(ctx), failed)
+		if failed {
+			err = errors.Join(fmt.Errorf("%w\nthe logs are in %s", err, filepath.Join(dir, "logs")), down)
+			return
 		}
-		if err == nil {
-			err = os.RemoveAll(dir)
-		}
+		err = errors.Join(err, down, os.RemoveAll(dir))
 	}()
 	if err := s.Tell(ctx); err != nil {
 		return err

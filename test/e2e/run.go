@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,6 +35,8 @@ func (r *refused) Error() string { return r.command + ": " + strings.TrimSpace(r
 func (s *Story) exec(ctx context.Context, env []string, program string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, program, args...)
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TABARD_LOCALKUBE=" + s.Localkube}, env...)
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // it has things to put away
+	command.WaitDelay = 10 * time.Second
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()

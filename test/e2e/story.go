@@ -75,9 +75,13 @@ func (s *Story) Tell(ctx context.Context) error {
 	return nil
 }
 
-// Close takes the lab down.
-func (s *Story) Close(ctx context.Context) error {
-	_, err := s.tabard(ctx, "lab", "down", "--dir", s.Dir)
+// Close takes the lab down. Its files, the logs among them, stay if asked.
+func (s *Story) Close(ctx context.Context, keepFiles bool) error {
+	args := []string{"lab", "down", "--dir", s.Dir}
+	if keepFiles {
+		args = append(args, "--keep")
+	}
+	_, err := s.tabard(ctx, args...)
 	return err
 }
 

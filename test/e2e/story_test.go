@@ -17,7 +17,7 @@ func lab(t *testing.T, upTo int) *Story {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+		if err := s.Close(context.WithoutCancel(t.Context()), false); err != nil {
 			t.Errorf("take the lab down: %v", err)
 		}
 	})
