@@ -37,9 +37,14 @@ func (s *session) userID() string { return s.roleID + ":" + s.name }
 type sessions struct {
 	mu  sync.Mutex
 	all map[string]*session
+	// swept is when the old ones were last looked for, which costs a look at all.
+	swept time.Time
 }
 
-const remember = 24 * time.Hour
+const (
+	remember   = 24 * time.Hour
+	sweepEvery = time.Hour
+)
 
 func (s *sessions) add(one *session) {
 	s.mu.Lock()
@@ -47,12 +52,19 @@ func (s *sessions) add(one *session) {
 	if s.all == nil {
 		s.all = map[string]*session{}
 	}
+	if since := one.issued.Sub(s.swept); since > sweepEvery || since < 0 {
+		s.sweep(one.issued)
+	}
+	s.all[one.keyID] = one
+}
+
+func (s *sessions) sweep(now time.Time) {
+	s.swept = now
 	for id, old := range s.all {
-		if old.expires.Add(remember).Before(one.issued) {
+		if old.expires.Add(remember).Before(now) {
 			delete(s.all, id)
 		}
 	}
-	s.all[one.keyID] = one
 }
 
 func (s *sessions) get(keyID string) *session {

@@ -68,7 +68,7 @@ func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 	deletes := spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
 	s3 := spec.Publication.S3
 	objects := []string{"s3:GetObject", "s3:PutObject"}
-	bucket := []string{"s3:GetBucketLocation", "s3:GetBucketPolicy", "s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:ListBucket"}
+	bucket := []string{"s3:GetBucketPolicy", "s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:ListBucket"}
 	if s3.PublicRead != v1alpha1.PublicReadNone {
 		bucket = append(bucket, "s3:PutBucketPolicy")
 	}
