@@ -62,8 +62,8 @@ func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
 	spec := world.Issuer.Spec
 	var token string
 	world.Cluster, token = o.Cluster.Observe(ctx, spec.Keys)
-	world.Public.Keys = o.fetch(ctx, spec.URL+"/"+core.KeysPath)
-	world.Public.Discovery = o.fetch(ctx, spec.URL+"/"+core.DiscoveryPath)
+	world.Public.Keys = o.Fetch(ctx, spec.URL+"/"+core.KeysPath)
+	world.Public.Discovery = o.Fetch(ctx, spec.URL+"/"+core.DiscoveryPath)
 	if world.Cluster.Token.Error != "" || world.Public.Keys.Status != http.StatusOK || world.Public.Discovery.Status != http.StatusOK {
 		return
 	}
@@ -104,8 +104,8 @@ func faultOf(err error) *fault.Fault {
 	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
 }
 
-// fetch is one anonymous GET.
-func (o *Observer) fetch(ctx context.Context, url string) core.Fetch {
+// Fetch is one anonymous GET.
+func (o *Observer) Fetch(ctx context.Context, url string) core.Fetch {
 	ctx, cancel := context.WithTimeout(ctx, publicTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
