@@ -14,6 +14,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
 	"github.com/tabard-dev/tabard/awslocal/internal/clock"
+	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
 	"github.com/tabard-dev/tabard/awslocal/internal/gateway"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
@@ -138,7 +139,7 @@ func (s *Server) build(identifiers *identifier.Source) {
 	})
 	s.s3 = s3.New(s3.Options{DefaultRegion: s.options.Region, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock})
 	door := gateway.New(gateway.Options{
-		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3},
+		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3, "ec2": ec2.New()},
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
 		Region:      s.options.Region,
 		Now:         s.clock.Now,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 )
@@ -56,6 +57,25 @@ var s3Form = form{
 	sigv4.TooLarge:       {Code: "EntityTooLarge", Status: badRequest, Message: "Your proposed upload exceeds the maximum allowed size"},
 }
 
+// ec2Refused is how EC2 words all that is wrong with who signed.
+const ec2Refused = "AWS was not able to validate the provided access credentials"
+
+var ec2Form = form{
+	sigv4.Broken:      {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.Unsupported: {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.Early:       {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.Late:        {Code: "RequestExpired", Status: badRequest, Message: "Request has expired."},
+	sigv4.Scope:       {Code: "AuthFailure", Status: http.StatusUnauthorized},
+	sigv4.Mismatch:    {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.Unsigned:    {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.UnknownKey:  {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.WrongToken:  {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
+	sigv4.SessionOver: {Code: "RequestExpired", Status: badRequest, Message: "Request has expired."},
+	sigv4.TooLarge:    {Code: "RequestEntityTooLarge", Status: http.StatusRequestEntityTooLarge},
+}
+
+var forms = map[string]form{"s3": s3Form, "ec2": ec2Form}
+
 var namespaces = map[string]string{
 	"sts": "https://sts.amazonaws.com/doc/2011-06-15/",
 	"iam": "https://iam.amazonaws.com/doc/2010-05-08/",
@@ -63,9 +83,9 @@ var namespaces = map[string]string{
 
 // refuse answers a request that did not pass, in the form of its service.
 func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.Error) {
-	table := queryForm
-	if service == "s3" {
-		table = s3Form
+	table, special := forms[service]
+	if !special {
+		table = queryForm
 	}
 	fault, known := table[problem.Kind]
 	if !known {
@@ -74,11 +94,14 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 	if fault.Message == "" {
 		fault.Message = problem.Detail
 	}
-	if service == "s3" {
+	switch service {
+	case "s3":
 		refuseS3(w, c, &fault)
-		return
+	case "ec2":
+		ec2.Refuse(w, c, &fault)
+	default:
+		query.Refuse(w, c, namespaces[service], &fault)
 	}
-	query.Refuse(w, c, namespaces[service], &fault)
 }
 
 func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
@@ -103,7 +126,7 @@ func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
 // clients that speak JSON.
 func refuseService(w http.ResponseWriter, c *call.Call, service string) {
 	fault := &call.Fault{Code: "ServiceNotImplemented", Status: http.StatusNotImplemented,
-		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays iam, s3 and sts.", service)}
+		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays ec2, iam, s3 and sts.", service)}
 	if !strings.Contains(c.HTTP.Header.Get("Content-Type"), "json") {
 		query.Refuse(w, c, "https://aws.amazon.com/", fault)
 		return

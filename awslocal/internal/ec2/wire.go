@@ -1,0 +1,86 @@
+package ec2
+
+import (
+	"encoding/xml"
+	"net/http"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+)
+
+// namespace is that of version 2016-11-15.
+const namespace = "http://ec2.amazonaws.com/doc/2016-11-15/"
+
+type instanceTypesAnswer struct {
+	XMLName   xml.Name           `xml:"DescribeInstanceTypesResponse"`
+	Namespace string             `xml:"xmlns,attr"`
+	RequestID string             `xml:"requestId"`
+	Types     []instanceTypeItem `xml:"instanceTypeSet>item"`
+	NextToken string             `xml:"nextToken,omitempty"`
+}
+
+type instanceTypeItem struct {
+	InstanceType  string    `xml:"instanceType"`
+	Current       bool      `xml:"currentGeneration"`
+	Metal         bool      `xml:"bareMetal"`
+	Architectures []string  `xml:"processorInfo>supportedArchitectures>item"`
+	VCPUs         int       `xml:"vCpuInfo>defaultVCpus"`
+	MemoryMiB     int       `xml:"memoryInfo>sizeInMiB"`
+	GPUs          *[]gpuTag `xml:"gpuInfo>gpus>item,omitempty"`
+}
+
+type gpuTag struct {
+	Name  string `xml:"name"`
+	Maker string `xml:"manufacturer"`
+	Count int    `xml:"count"`
+}
+
+func (t instanceType) item() instanceTypeItem {
+	out := instanceTypeItem{
+		InstanceType: t.name, Current: t.current, Metal: t.metal,
+		Architectures: t.architectures, VCPUs: t.vcpus, MemoryMiB: t.memoryMiB,
+	}
+	if t.gpu.count > 0 {
+		out.GPUs = &[]gpuTag{{t.gpu.name, t.gpu.maker, t.gpu.count}}
+	}
+	return out
+}
+
+type regionsAnswer struct {
+	XMLName   xml.Name     `xml:"DescribeRegionsResponse"`
+	Namespace string       `xml:"xmlns,attr"`
+	RequestID string       `xml:"requestId"`
+	Regions   []regionItem `xml:"regionInfo>item"`
+}
+
+type regionItem struct {
+	Name     string `xml:"regionName"`
+	Endpoint string `xml:"regionEndpoint"`
+	OptIn    string `xml:"optInStatus"`
+}
+
+type errorAnswer struct {
+	XMLName xml.Name `xml:"Response"`
+	Error   struct {
+		Code    string
+		Message string
+	} `xml:"Errors>Error"`
+	RequestID string
+}
+
+// Refuse answers an error in EC2's form and notes it in the journal's entry.
+func Refuse(w http.ResponseWriter, c *call.Call, f *call.Fault) {
+	c.Entry.Error = f.Code
+	answer := errorAnswer{RequestID: c.ID}
+	answer.Error.Code, answer.Error.Message = f.Code, f.Message
+	write(w, f.Status, answer)
+}
+
+func write(w http.ResponseWriter, status int, answer any) {
+	body, err := xml.Marshal(answer)
+	if err != nil { // the types above can all be written
+		status, body = http.StatusInternalServerError, []byte("<Response/>")
+	}
+	w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append([]byte(xml.Header), body...)) // a client that has gone is nothing to report
+}
