@@ -2,9 +2,11 @@ package awslocal
 
 import (
 	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 )
 
-// Admin looks into a server and moves its clock. It is safe for concurrent use.
+// Admin looks into a server, moves its clock and gives it trouble. It is safe for concurrent use.
 type Admin struct{ server *Server }
 
 // Entry is one call of the journal: what was asked by whom, and the answer. It
@@ -40,6 +42,7 @@ func (a *Admin) Reset() {
 	a.server.clock.Reset()
 	a.server.journal.Clear()
 	a.server.blocked.Clear()
+	a.server.faults.Clear()
 }
 
 // Journal returns the calls in the order of their answers, at most the last
@@ -68,6 +71,43 @@ func (a *Admin) BlockPublicAccess(account string, on bool) {
 		return
 	}
 	a.server.blocked.Delete(account)
+}
+
+// Fault is trouble that a test asks for: which calls fail or are slow, how, and
+// how often. The zero value does nothing.
+type Fault struct {
+	// Service ("sts", "iam", "s3", "ec2") and Operation ("GetObject") choose the
+	// calls; empty means all.
+	Service   string `json:"service,omitempty"`
+	Operation string `json:"operation,omitempty"`
+	// Code is the error to answer with; empty: only the latency. Status and
+	// Message are AWS's own for the usual codes, such as Throttling, SlowDown
+	// and InternalError.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+	Status  int    `json:"status,omitempty"`
+	// Count is how many calls are answered so; 0: until ClearFaults.
+	Count int `json:"count,omitempty"`
+	// Every chooses every n-th of the calls that fit; 0 and 1 mean each.
+	Every int `json:"every,omitempty"`
+	// Latency passes before the call is answered.
+	Latency time.Duration `json:"-"`
+}
+
+// Inject asks for a fault, after those asked for before. Calls are refused as
+// they would be by the service itself, after their signature was checked.
+func (a *Admin) Inject(f Fault) { a.server.faults.Add(fault.Fault(f)) }
+
+// ClearFaults takes all faults back.
+func (a *Admin) ClearFaults() { a.server.faults.Clear() }
+
+// Faults returns those that still have calls to answer.
+func (a *Admin) Faults() []Fault {
+	out := []Fault{}
+	for _, f := range a.server.faults.List() {
+		out = append(out, Fault(f))
+	}
+	return out
 }
 
 // Now is the server's time.

@@ -2,6 +2,7 @@ package awslocal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,6 +27,9 @@ func (s *Server) route(services http.Handler) http.Handler {
 	admin.HandleFunc("POST "+adminPath+"reset", s.serveReset)
 	admin.HandleFunc("GET "+adminPath+"clock", s.serveClock)
 	admin.HandleFunc("POST "+adminPath+"clock", s.serveSetClock)
+	admin.HandleFunc("GET "+adminPath+"faults", s.serveFaults)
+	admin.HandleFunc("POST "+adminPath+"faults", s.serveInject)
+	admin.HandleFunc("DELETE "+adminPath+"faults", s.serveClearFaults)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !strings.HasPrefix(r.URL.Path, adminPath):
@@ -112,6 +116,52 @@ func (s *Server) serveSetClock(w http.ResponseWriter, r *http.Request) {
 		s.clock.SetTokenOffset(offset)
 	}
 	s.serveClock(w, r)
+}
+
+// faultText is a fault with its latency as people write it.
+type faultText struct {
+	Fault
+	Latency string `json:"latency,omitempty"`
+}
+
+func (s *Server) serveFaults(w http.ResponseWriter, _ *http.Request) {
+	out := []faultText{}
+	for _, f := range s.Admin().Faults() {
+		text := faultText{Fault: f}
+		if f.Latency != 0 {
+			text.Latency = f.Latency.String()
+		}
+		out = append(out, text)
+	}
+	writeJSON(w, out)
+}
+
+func (s *Server) serveInject(w http.ResponseWriter, r *http.Request) {
+	var wanted faultText
+	decoder := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&wanted)
+	if err == nil && wanted.Latency != "" {
+		wanted.Fault.Latency, err = duration("latency", &wanted.Latency)
+	}
+	switch f := wanted.Fault; {
+	case err != nil:
+	case f.Code == "" && f.Latency == 0:
+		err = errors.New("neither code nor latency is given")
+	case f.Count < 0 || f.Every < 0 || f.Latency < 0 || f.Status != 0 && (f.Status < 400 || f.Status > 599):
+		err = errors.New("count, every and latency must not be negative, and status is one of 400 to 599")
+	}
+	if err != nil {
+		http.Error(w, fmt.Sprintf("The body must be a JSON object with service, operation, code, message, status, count, every and latency: %v", err), http.StatusBadRequest)
+		return
+	}
+	s.Admin().Inject(wanted.Fault)
+	s.serveFaults(w, r)
+}
+
+func (s *Server) serveClearFaults(w http.ResponseWriter, _ *http.Request) {
+	s.Admin().ClearFaults()
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func duration(field string, text *string) (time.Duration, error) {

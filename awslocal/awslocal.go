@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
 	"github.com/tabard-dev/tabard/awslocal/internal/clock"
 	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
+	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 	"github.com/tabard-dev/tabard/awslocal/internal/gateway"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
@@ -80,6 +81,7 @@ type Server struct {
 	issuers  *oidc.Providers
 	handler  http.Handler
 	listener listeners
+	faults   fault.Book
 	// blocked holds the accounts that block public access to all their buckets.
 	blocked sync.Map
 }
@@ -145,6 +147,7 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Now:         s.clock.Now,
 		Identifiers: identifiers,
 		Journal:     s.journal,
+		Faults:      &s.faults,
 	})
 	s.handler = s.route(door)
 }

@@ -37,6 +37,19 @@ type Call struct {
 	Context iampolicy.Context
 	// Entry is the call's line in the journal; the service sets its Operation.
 	Entry *Entry
+	// Trouble is what a test asked to happen to an operation; nil for nothing.
+	// Services ask Interrupted instead.
+	Trouble func(operation string) *Fault
+}
+
+// Interrupted says how the call is to fail because a test asked for it, nil for
+// not at all; it takes the time that was asked for too. A service asks once,
+// when it knows the operation and has done nothing yet.
+func (c *Call) Interrupted(operation string) *Fault {
+	if c.Trouble == nil {
+		return nil
+	}
+	return c.Trouble(operation)
 }
 
 // Caller is who signed a request.

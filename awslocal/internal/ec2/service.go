@@ -66,7 +66,11 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 		Refuse(w, c, unknownOperation(c.Entry.Operation, f.Get("Version")))
 		return
 	}
-	answer, fault := admitted(c, f, run)
+	fault := c.Interrupted(c.Entry.Operation)
+	var answer any
+	if fault == nil {
+		answer, fault = admitted(c, f, run)
+	}
 	if fault != nil {
 		Refuse(w, c, fault)
 		return

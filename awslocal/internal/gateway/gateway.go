@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
@@ -49,13 +50,20 @@ type Options struct {
 	Now         func() time.Time
 	Identifiers *identifier.Source
 	Journal     *journal.Journal
+	// Faults are those that a test asked for; nil for none.
+	Faults *fault.Book
 }
 
 // Gateway is an http.Handler.
 type Gateway struct{ options Options }
 
 // New returns a gateway.
-func New(options Options) *Gateway { return &Gateway{options: options} }
+func New(options Options) *Gateway {
+	if options.Faults == nil {
+		options.Faults = &fault.Book{}
+	}
+	return &Gateway{options: options}
+}
 
 // recorder keeps the status that was answered.
 type recorder struct {
@@ -115,7 +123,24 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 	c.Caller = credential.Caller
 	c.Context = requestContext(c)
 	c.Authorize = authorizer(c, credential)
+	c.Trouble = g.trouble(c, name)
 	service.Serve(w, c)
+}
+
+// trouble lets a call wait and fail as a test asked for.
+func (g *Gateway) trouble(c *call.Call, service string) func(string) *call.Fault {
+	return func(operation string) *call.Fault {
+		wait, failure := g.options.Faults.Next(service, operation)
+		if wait > 0 {
+			timer := time.NewTimer(wait)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-c.HTTP.Context().Done(): // nobody waits for the answer any more
+			}
+		}
+		return failure
+	}
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *sigv4.Error) {

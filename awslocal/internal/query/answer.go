@@ -24,6 +24,10 @@ func Serve(w http.ResponseWriter, c *call.Call, namespace string, run func(name 
 	}
 	name := form.Get("Action")
 	c.Entry.Operation = name
+	if fault := c.Interrupted(name); fault != nil {
+		Refuse(w, c, namespace, fault)
+		return
+	}
 	result, fault := run(name, form)
 	if fault != nil {
 		Refuse(w, c, namespace, fault)

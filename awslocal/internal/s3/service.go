@@ -118,6 +118,9 @@ func (s *Service) read(c *call.Call) (*request, *fault) {
 	if f != nil {
 		return r, f
 	}
+	if trouble := c.Interrupted(op.name); trouble != nil {
+		return r, &fault{Fault: *trouble}
+	}
 	r.operation = op
 	// Summing a large payload takes long, so it is done before the lock.
 	r.digest, r.digestFault = sum(c)

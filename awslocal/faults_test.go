@@ -1,0 +1,93 @@
+package awslocal
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFaultsHitCallsOfEveryServiceInItsOwnForm(t *testing.T) {
+	server := newServer(t, Options{})
+	admin := server.Admin()
+	cases := map[string]struct {
+		fault  Fault
+		call   func() (int, string)
+		status int
+		says   string
+	}{
+		"S3 throttles": {
+			Fault{Service: "s3", Operation: "GetObject", Code: "SlowDown"},
+			func() (int, string) { w := ask(server, "GET", "/bucket/key", "", nil); return w.Code, w.Body.String() },
+			http.StatusServiceUnavailable, "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"},
+		"STS throttles": {
+			Fault{Service: "sts", Code: "Throttling"},
+			func() (int, string) {
+				w := ask(server, "POST", "/", "Action=AssumeRoleWithWebIdentity&Version=2011-06-15", form)
+				return w.Code, w.Body.String()
+			},
+			http.StatusBadRequest, "<Code>Throttling</Code><Message>Rate exceeded</Message>"},
+		"a status and a text of one's own": {
+			Fault{Code: "Odd", Status: 418, Message: "teapot"},
+			func() (int, string) { w := ask(server, "GET", "/bucket/key", "", nil); return w.Code, w.Body.String() },
+			http.StatusTeapot, "<Code>Odd</Code><Message>teapot</Message>"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			admin.ClearFaults()
+			tc.fault.Count = 1
+			admin.Inject(tc.fault)
+			if status, body := tc.call(); status != tc.status || !strings.Contains(body, tc.says) {
+				t.Errorf("answered %d %s, want %d with %s", status, body, tc.status, tc.says)
+			}
+			if _, body := tc.call(); strings.Contains(body, "<Code>"+tc.fault.Code+"</Code>") {
+				t.Errorf("the call after the last one still fails: %s", body)
+			}
+			journal := admin.Journal()
+			if len(journal) < 2 || journal[len(journal)-2].Error != tc.fault.Code {
+				t.Errorf("the journal does not show the fault: %+v", journal)
+			}
+		})
+	}
+}
+
+func TestFaultsByTheAdminAPI(t *testing.T) {
+	server := newServer(t, Options{})
+	steps := []struct {
+		method, body string
+		status       int
+		says         string
+	}{
+		{"POST", `{"service":"iam","operation":"GetRole","code":"Throttling","count":3,"every":2}`, 200, `[{"service":"iam","operation":"GetRole","code":"Throttling","count":3,"every":2}]`},
+		{"POST", `{"latency":"2s"}`, 200, `{"latency":"2s"}]`},
+		{"POST", `{"service":"iam"}`, 400, "neither code nor latency is given"},
+		{"POST", `{"code":"X","count":-1}`, 400, "must not be negative"},
+		{"POST", `{"code":"X","status":200}`, 400, "400 to 599"},
+		{"POST", `{"code":"X","latency":"soon"}`, 400, `latency is "soon"`},
+		{"POST", `{"error":"X"}`, 400, `unknown field "error"`},
+		{"GET", "", 200, `{"latency":"2s"}]`},
+		{"DELETE", "", 204, ""},
+		{"GET", "", 200, "[]"},
+	}
+	for _, step := range steps {
+		got := ask(server, step.method, "/_awslocal/faults", step.body, nil)
+		if got.Code != step.status || !strings.Contains(got.Body.String(), step.says) {
+			t.Errorf("%s %s answers %d %s, want %d %s", step.method, step.body, got.Code, got.Body, step.status, step.says)
+		}
+	}
+}
+
+func TestALatencyPasses(t *testing.T) {
+	server := newServer(t, Options{})
+	const latency = 30 * time.Millisecond
+	server.Admin().Inject(Fault{Latency: latency})
+	start := time.Now()
+	ask(server, "GET", "/bucket/key", "", nil)
+	if took := time.Since(start); took < latency {
+		t.Errorf("the answer came after %s, before the latency of %s", took, latency)
+	}
+	ask(server, "POST", "/_awslocal/reset", "", nil)
+	if left := server.Admin().Faults(); len(left) != 0 {
+		t.Errorf("a reset leaves %+v", left)
+	}
+}

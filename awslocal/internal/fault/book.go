@@ -1,0 +1,132 @@
+// Package fault holds the faults that a test or a demo asks for: which calls are
+// to fail or to be slow, how, and how often.
+package fault
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+)
+
+// Fault is one request for trouble.
+type Fault struct {
+	// Service and Operation choose the calls; empty means all.
+	Service, Operation string
+	// Code is the error to answer with; empty: only the latency.
+	Code, Message string
+	Status        int
+	// Count is how many calls are answered so; 0: until it is taken back.
+	Count int
+	// Every chooses every n-th of the calls that fit; 0 and 1 mean each.
+	Every int
+	// Latency passes before the call is answered.
+	Latency time.Duration
+}
+
+// known are the usual errors of services in trouble: status and text (common
+// errors of the services' API references).
+var known = map[string]call.Fault{
+	"Throttling":           {Status: http.StatusBadRequest, Message: "Rate exceeded"},
+	"ThrottlingException":  {Status: http.StatusBadRequest, Message: "Rate exceeded"},
+	"RequestLimitExceeded": {Status: http.StatusServiceUnavailable, Message: "Request limit exceeded."},
+	"SlowDown":             {Status: http.StatusServiceUnavailable, Message: "Please reduce your request rate."},
+	"InternalError":        {Status: http.StatusInternalServerError, Message: "We encountered an internal error. Please try again."},
+	"InternalFailure":      {Status: http.StatusInternalServerError, Message: "The request processing has failed because of an unknown error, exception or failure."},
+	"ServiceUnavailable":   {Status: http.StatusServiceUnavailable, Message: "The request has failed due to a temporary failure of the server."},
+	"AccessDenied":         {Status: http.StatusForbidden, Message: "Access Denied"},
+	"ExpiredToken":         {Status: http.StatusForbidden, Message: "The security token included in the request is expired"},
+}
+
+// answer is the error that the fault asks for, nil for none.
+func (f Fault) answer() *call.Fault {
+	if f.Code == "" {
+		return nil
+	}
+	out := known[f.Code]
+	out.Code = f.Code
+	if f.Message != "" {
+		out.Message = f.Message
+	}
+	if f.Status != 0 {
+		out.Status = f.Status
+	}
+	if out.Message == "" {
+		out.Message = "This fault was asked for."
+	}
+	if out.Status == 0 {
+		out.Status = http.StatusBadRequest
+	}
+	return &out
+}
+
+func (f Fault) fits(service, operation string) bool {
+	return (f.Service == "" || f.Service == service) && (f.Operation == "" || f.Operation == operation)
+}
+
+// entry is a fault at work.
+type entry struct {
+	Fault
+	// seen are the calls that fitted, hit those that were answered so.
+	seen, hit int
+}
+
+// Book is safe for concurrent use.
+type Book struct {
+	mu      sync.Mutex
+	entries []*entry
+}
+
+// Add asks for a fault, after those asked for before.
+func (b *Book) Add(f Fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.entries = append(b.entries, &entry{Fault: f})
+}
+
+// Clear takes all faults back.
+func (b *Book) Clear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.entries = nil
+}
+
+// List returns the faults that still have calls to answer, with the Count that
+// is left.
+func (b *Book) List() []Fault {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]Fault, 0, len(b.entries))
+	for _, e := range b.entries {
+		left := e.Fault
+		left.Count -= min(e.hit, left.Count)
+		out = append(out, left)
+	}
+	return out
+}
+
+// Next is what happens to a call: it waits that long, then fails so, if not nil.
+// Latencies of all faults that fit add up; the first error counts.
+func (b *Book) Next(service, operation string) (time.Duration, *call.Fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var wait time.Duration
+	var failure *call.Fault
+	for _, e := range b.entries {
+		if !e.fits(service, operation) || failure != nil && e.Code != "" {
+			continue
+		}
+		if e.seen++; e.Every > 1 && e.seen%e.Every != 0 {
+			continue
+		}
+		e.hit++
+		wait += e.Latency
+		if failure == nil {
+			failure = e.answer()
+		}
+	}
+	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.Count > 0 && e.hit >= e.Count })
+	return wait, failure
+}
