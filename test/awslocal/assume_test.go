@@ -49,7 +49,7 @@ func TestAssumeRoleAsksBothSides(t *testing.T) {
 		"another account without":              {stranger, "foreign", nil, refused(stranger, "foreign")},
 		"a role that does not exist":           {account, "none", nil, refused(account, "none")},
 		"a session for too long":               {account, "own", func(in *sts.AssumeRoleInput) { in.DurationSeconds = aws.Int32(7200) }, "ValidationError: The requested DurationSeconds exceeds the MaxSessionDuration set for this role."},
-		"tags, which are not played":           {account, "own", func(in *sts.AssumeRoleInput) { in.Tags = []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}} }, "NotImplemented: The local AWS does not support the parameter Tags of AssumeRole"},
+		"tags that the trust does not allow":   {account, "own", func(in *sts.AssumeRoleInput) { in.Tags = []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}} }, "AccessDenied: User: arn:aws:iam::" + account + ":user/administrator is not authorized to perform: sts:TagSession on resource: "},
 		"a session policy that is too large": {account, "own", func(in *sts.AssumeRoleInput) {
 			in.Policy = aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"arn:aws:s3:::` + strings.Repeat("a", 1900) + `"}]}`)
 		}, "PackedPolicyTooLarge: Packed policy consumes 1"},
@@ -192,8 +192,8 @@ func TestUnknownOperationsAreRefusedByName(t *testing.T) {
 	if got, want := refusal(err), "InvalidAction: Could not find operation GetSessionToken for version 2011-06-15"; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
-	_, err = l.iam().CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("x")})
-	if got, want := refusal(err), "InvalidAction: Could not find operation CreateUser for version 2010-05-08"; got != want {
+	_, err = l.iam().CreateGroup(t.Context(), &iam.CreateGroupInput{GroupName: aws.String("x")})
+	if got, want := refusal(err), "InvalidAction: Could not find operation CreateGroup for version 2010-05-08"; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
 }

@@ -17,6 +17,10 @@ type Credential struct {
 	Caller  Caller
 	// Context holds the condition keys that follow from the caller.
 	Context iampolicy.Context
-	// Policies are the caller's identity and session policies.
+	// Policies are the caller's identity and session policies, and its
+	// permissions boundary.
 	Policies iampolicy.Policies
+	// Used is told of each request that the key has signed; nil where nobody
+	// asks.
+	Used func(service, region string, at time.Time)
 }

@@ -26,6 +26,9 @@ func (g *Gateway) authenticate(c *call.Call, service string, signature *sigv4.Si
 		credential, secret = found, found.Secret
 		c.Region, c.Entry.Region = signature.Region, signature.Region
 		c.Entry.Caller = found.Caller.Principal.ARN
+		if found.Used != nil {
+			found.Used(service, signature.Region, c.Now)
+		}
 	}
 	return credential, fillPayload(c, service, signature, secret, body)
 }

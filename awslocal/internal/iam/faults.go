@@ -18,8 +18,20 @@ func noRole(name string) *call.Fault { return notFound("The role with name %s ca
 
 func noUser(name string) *call.Fault { return notFound("The user with name %s cannot be found.", name) }
 
-func noRolePolicy(name string) *call.Fault {
-	return notFound("The role policy with name %s cannot be found.", name)
+func noInlinePolicy(of *holder, name string) *call.Fault {
+	return notFound("The %s policy with name %s cannot be found.", of.kind, name)
+}
+
+func noKey(id string) *call.Fault { return notFound("The Access Key with id %s cannot be found", id) }
+
+func noPolicy(arn string) *call.Fault { return notFound("Policy %s was not found.", arn) }
+
+func noVersion(arn, id string) *call.Fault {
+	return notFound("Policy %s version %s does not exist or is not attachable.", arn, id)
+}
+
+func notAttachable(arn string) *call.Fault {
+	return notFound("Policy %s does not exist or is not attachable.", arn)
 }
 
 func noProvider(arn string) *call.Fault {
@@ -32,12 +44,27 @@ func exists(format string, args ...any) *call.Fault {
 
 func roleExists(name string) *call.Fault { return exists("Role with name %s already exists.", name) }
 
+func userExists(name string) *call.Fault { return exists("User with name %s already exists.", name) }
+
+func policyExists(name string) *call.Fault {
+	return exists("A policy called %s already exists. Duplicate names are not allowed.", name)
+}
+
 func providerExists(url string) *call.Fault {
 	return exists("Provider with url %s already exists.", url)
 }
 
-func conflict() *call.Fault {
-	return &call.Fault{Code: "DeleteConflict", Status: http.StatusConflict, Message: "Cannot delete entity, must delete policies first."}
+const (
+	textDetach         = "Cannot delete entity, must detach all policies first."
+	textDeletePolicies = "Cannot delete entity, must delete policies first."
+	textDeleteKeys     = "Cannot delete entity, must delete access keys first."
+	textPolicyAttached = "Cannot delete a policy attached to entities."
+	textVersionsLeft   = "This policy has more than one version. Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy."
+	textDefaultVersion = "Cannot delete the default version of a policy."
+)
+
+func conflict(message string) *call.Fault {
+	return &call.Fault{Code: "DeleteConflict", Status: http.StatusConflict, Message: message}
 }
 
 func overLimit(format string, args ...any) *call.Fault {
@@ -48,8 +75,28 @@ func trustTooLong() *call.Fault {
 	return overLimit("Cannot exceed quota for ACLSizePerRole: %d", maxTrust)
 }
 
-func inlineTooLong(role string) *call.Fault {
-	return overLimit("Maximum policy size of %d bytes exceeded for role %s", maxInline, role)
+func inlineTooLong(of *holder) *call.Fault {
+	return overLimit("Maximum policy size of %d bytes exceeded for %s %s", inlineRoom[of.kind], of.kind, of.name)
+}
+
+func managedTooLong() *call.Fault {
+	return overLimit("Cannot exceed quota for PolicySize: %d", maxManaged)
+}
+
+func tooManyVersions() *call.Fault {
+	return overLimit("A managed policy can have up to %d versions. Before you create a new version, you must delete an existing version.", maxVersions)
+}
+
+func tooManyAttached(to *holder) *call.Fault {
+	quota := "PoliciesPerRole"
+	if to.kind == userKind {
+		quota = "PoliciesPerUser"
+	}
+	return overLimit("Cannot exceed quota for %s: %d", quota, maxAttached)
+}
+
+func tooManyKeys() *call.Fault {
+	return overLimit("Cannot exceed quota for AccessKeysPerUser: %d", maxKeys)
 }
 
 func tooManyTags() *call.Fault {
@@ -71,6 +118,12 @@ func badInput(message string) *call.Fault {
 func duplicateTag() *call.Fault {
 	return badInput("Duplicate tag keys found. Please note that Tag keys are case insensitive.")
 }
+
+func badBoundary(arn string) *call.Fault {
+	return badInput(fmt.Sprintf("Value (%s) for parameter PermissionsBoundary is invalid.", arn))
+}
+
+func badARN(arn string) *call.Fault { return badInput(fmt.Sprintf("ARN %s is not valid.", arn)) }
 
 func badURL() *call.Fault { return badInput("Invalid Open ID Connect Provider URL") }
 

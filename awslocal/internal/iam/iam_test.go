@@ -52,7 +52,7 @@ func TestPrincipalsThatMayStandInAPolicy(t *testing.T) {
 
 func TestResetKeepsTheAdministrator(t *testing.T) {
 	s := newService()
-	s.accounts[own].roles["app"] = &role{account: own, name: "app", path: "/"}
+	s.accounts[own].roles["app"] = &role{holder: newHolder(roleKind, own, "app", "/", "AROA1", time.Now())}
 	s.Reset()
 	if _, known := s.Role(own, "app"); known {
 		t.Error("a role outlives a reset")
@@ -67,16 +67,17 @@ func FuzzTrust(f *testing.F) {
 	f.Add(`{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sts:AssumeRole","Principal":"*"}}`)
 	f.Add(`{"Statement":[7,{"Principal":[{"AWS":1}]}]}`)
 	s := newService()
+	nobody := func(string) string { return "" }
 	f.Fuzz(func(t *testing.T, text string) {
 		eachPrincipal(text, func(_, name string) string { return name + "x" })
 		written, fault := s.parseTrust(text)
 		if fault != nil {
 			return
 		}
-		if got := written.effective(s.uniqueID); got.text != text {
+		if got := written.effective(s.uniqueID, s.newARN); got.text != text {
 			t.Errorf("a trust reads %s just after it was written as %s", got.text, text)
 		}
-		gone := written.effective(func(string) string { return "" })
+		gone := written.effective(nobody, nobody)
 		if gone.policy == nil {
 			t.Errorf("a trust whose principals have gone does not parse: %s", gone.text)
 		}

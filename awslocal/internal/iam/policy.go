@@ -8,18 +8,22 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
-// rolePolicy reads RoleName and PolicyName; the policy need not exist.
-func (r *request) rolePolicy() (*role, string, *call.Fault) {
+// inlineRoom is how many characters all inline policies of a holder may have
+// together (IAM: "IAM and STS quotas").
+var inlineRoom = map[string]int{roleKind: 10240, userKind: 2048}
+
+// inlinePolicy reads the holder and PolicyName; the policy need not exist.
+func (find search) inlinePolicy(r *request) (*holder, string, *call.Fault) {
 	name, fault := r.name("PolicyName", 128)
 	if fault != nil {
 		return nil, "", fault
 	}
-	found, fault := r.role(nil)
+	found, fault := find(r, nil)
 	return found, name, fault
 }
 
-func putRolePolicy(r *request) (any, *call.Fault) {
-	found, name, fault := r.rolePolicy()
+func (find search) putPolicy(r *request) (any, *call.Fault) {
+	found, name, fault := find.inlinePolicy(r)
 	if fault != nil {
 		return nil, fault
 	}
@@ -38,27 +42,33 @@ func putRolePolicy(r *request) (any, *call.Fault) {
 			total += size(policy.text)
 		}
 	}
-	if total > maxInline {
-		return nil, inlineTooLong(found.name)
+	if total > inlineRoom[found.kind] {
+		return nil, inlineTooLong(found)
 	}
 	found.inline[name] = parsed
 	return nil, nil
 }
 
-func getRolePolicy(r *request) (any, *call.Fault) {
-	found, name, fault := r.rolePolicy()
+func (find search) getPolicy(r *request) (any, *call.Fault) {
+	found, name, fault := find.inlinePolicy(r)
 	if fault != nil {
 		return nil, fault
 	}
 	policy, known := found.inline[name]
 	if !known {
-		return nil, noRolePolicy(name)
+		return nil, noInlinePolicy(found, name)
 	}
-	return policyResult{RoleName: found.name, PolicyName: name, PolicyDocument: escapePolicy(policy.text)}, nil
+	result := policyResult{PolicyName: name, PolicyDocument: escapePolicy(policy.text)}
+	if found.kind == roleKind {
+		result.RoleName = found.name
+	} else {
+		result.UserName = found.name
+	}
+	return result, nil
 }
 
-func listRolePolicies(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
+func (find search) listPolicies(r *request) (any, *call.Fault) {
+	found, fault := find(r, nil)
 	if fault != nil {
 		return nil, fault
 	}
@@ -69,13 +79,13 @@ func listRolePolicies(r *request) (any, *call.Fault) {
 	return namesResult{listOf(names), end}, nil
 }
 
-func deleteRolePolicy(r *request) (any, *call.Fault) {
-	found, name, fault := r.rolePolicy()
+func (find search) deletePolicy(r *request) (any, *call.Fault) {
+	found, name, fault := find.inlinePolicy(r)
 	if fault != nil {
 		return nil, fault
 	}
 	if _, known := found.inline[name]; !known {
-		return nil, noRolePolicy(name)
+		return nil, noInlinePolicy(found, name)
 	}
 	delete(found.inline, name)
 	return nil, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
-	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 const (
@@ -37,15 +36,15 @@ func (r *request) name(parameter string, maximum int) (string, *call.Fault) {
 	return name, nil
 }
 
-// path reads a path, "/" where it is absent.
-func (r *request) path(parameter string) (string, *call.Fault) {
+// path reads a path, which may be absent.
+func (r *request) path(parameter, absent string) (string, *call.Fault) {
 	var v query.Validation
 	path := v.Optional(r.form, parameter, 1, 512, nil)
 	if fault := v.Fault(); fault != nil {
 		return "", fault
 	}
 	if path == "" {
-		return "/", nil
+		return absent, nil
 	}
 	if !pathPattern.MatchString(path) {
 		return "", badPath(strings.ToLower(parameter[:1]) + parameter[1:])
@@ -65,20 +64,17 @@ func (r *request) prefix() (string, *call.Fault) {
 
 // role reads RoleName, authorises the caller for that role with the request's
 // tags, and finds it.
-func (r *request) role(context func(iampolicy.Context) iampolicy.Context) (*role, *call.Fault) {
-	name, fault := r.name("RoleName", 64)
+func (r *request) role(context contextOf) (*role, *call.Fault) {
+	name, fault := r.name("RoleName", maxName)
 	if fault != nil {
 		return nil, fault
 	}
 	found := r.account.roles[fold(name)]
-	resource, own := "arn:aws:iam::"+r.account.id+":role/"+name, iampolicy.Context{}
+	var held *holder
 	if found != nil {
-		resource, own = found.arn(), found.tags.context()
+		held = &found.holder
 	}
-	if context != nil {
-		own = context(own)
-	}
-	if fault := r.authorize(resource, own); fault != nil {
+	if fault := r.authorizeOn(roleKind, name, held, context); fault != nil {
 		return nil, fault
 	}
 	if found == nil {
@@ -88,21 +84,12 @@ func (r *request) role(context func(iampolicy.Context) iampolicy.Context) (*role
 }
 
 func createRole(r *request) (any, *call.Fault) {
-	if fault := r.unsupported("PermissionsBoundary"); fault != nil {
-		return nil, fault
-	}
-	made, given, fault := r.readRole()
+	made, fault := r.readRole()
 	if fault != nil {
 		return nil, fault
 	}
-	context := withRequestTags(iampolicy.Context{}, given)
-	if fault := r.authorize(made.arn(), context); fault != nil {
+	if fault := r.authorizeNew(&made.holder, "TagRole"); fault != nil {
 		return nil, fault
-	}
-	if len(given) > 0 {
-		if fault := r.authorizeAction("TagRole", made.arn(), context); fault != nil {
-			return nil, fault
-		}
 	}
 	made.trust, fault = r.parseTrust(r.form.Get("AssumeRolePolicyDocument"))
 	if fault != nil {
@@ -112,41 +99,40 @@ func createRole(r *request) (any, *call.Fault) {
 		return nil, roleExists(made.name)
 	}
 	r.account.roles[fold(made.name)] = made
-	element := r.roleElement(made)
-	element.Tags = tagList(made.tags)
-	return roleResult{element}, nil
+	return roleResult{r.roleInFull(made)}, nil
 }
 
 // readRole makes a role of the parameters of CreateRole, all but its trust.
-func (r *request) readRole() (*role, []query.Tag, *call.Fault) {
-	name, fault := r.name("RoleName", 64)
+func (r *request) readRole() (*role, *call.Fault) {
+	name, fault := r.name("RoleName", maxName)
 	if fault != nil {
-		return nil, nil, fault
+		return nil, fault
 	}
-	path, fault := r.path("Path")
+	path, fault := r.path("Path", "/")
 	if fault != nil {
-		return nil, nil, fault
+		return nil, fault
 	}
 	session, fault := r.form.Int("MaxSessionDuration", minSession)
 	if fault != nil {
-		return nil, nil, fault
+		return nil, fault
 	}
 	var v query.Validation
 	v.Text(r.form, "AssumeRolePolicyDocument", 1, maxDocument, nil)
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
 	description := v.Optional(r.form, "Description", 0, 1000, nil)
 	if fault := v.Fault(); fault != nil {
-		return nil, nil, fault
+		return nil, fault
 	}
 	given, fault := r.readTags()
 	if fault != nil {
-		return nil, nil, fault
+		return nil, fault
 	}
-	return &role{
-		account: r.account.id, name: name, path: path, description: description,
-		id: r.options.Identifiers.Unique(identifier.Role), created: r.call.Now,
-		maxSession: session, inline: map[string]document{}, tags: given,
-	}, given, nil
+	made := &role{
+		holder:      newHolder(roleKind, r.account.id, name, path, r.options.Identifiers.Unique(identifier.Role), r.call.Now),
+		description: description, maxSession: session,
+	}
+	made.tags = given
+	return made, nil
 }
 
 func getRole(r *request) (any, *call.Fault) {
@@ -154,9 +140,7 @@ func getRole(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	element := r.roleElement(found)
-	element.Tags = tagList(found.tags)
-	return roleResult{element}, nil
+	return roleResult{r.roleInFull(found)}, nil
 }
 
 func listRoles(r *request) (any, *call.Fault) {
@@ -225,23 +209,15 @@ func deleteRole(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if len(found.inline) > 0 {
-		return nil, conflict()
+	if fault := found.inUse(); fault != nil {
+		return nil, fault
 	}
 	delete(r.account.roles, fold(found.name))
 	return nil, nil
 }
 
-// listAttachedRolePolicies is always empty: there are no managed policies here,
-// and the operations that attach one answer that they are unknown.
-func listAttachedRolePolicies(r *request) (any, *call.Fault) {
-	if _, fault := r.role(nil); fault != nil {
-		return nil, fault
-	}
-	return attachedResult{}, nil
-}
-
-// listInstanceProfilesForRole is always empty, for the same reason.
+// listInstanceProfilesForRole is always empty: there are no instance profiles
+// here, and the operations that make one answer that they are unknown.
 func listInstanceProfilesForRole(r *request) (any, *call.Fault) {
 	if _, fault := r.role(nil); fault != nil {
 		return nil, fault

@@ -1,6 +1,6 @@
-// Package iam is the local AWS's Identity and Access Management: roles with
-// their inline policies, OpenID Connect providers, and one administrator an
-// account. It keeps the state that authorisation reads.
+// Package iam is the local AWS's Identity and Access Management: roles, users
+// with their access keys, inline and managed policies, permissions boundaries
+// and OpenID Connect providers. It keeps the state that authorisation reads.
 package iam
 
 import (
@@ -42,11 +42,16 @@ type Service struct {
 
 	mu       sync.Mutex
 	accounts map[string]*account
+	// keys has the IDs of all long-lived access keys.
+	keys map[string]keyOwner
+	// catalog has AWS's own policies by their folded names.
+	catalog map[string]*managed
 }
 
 // New returns a service whose accounts hold an administrator and nothing else.
 func New(options Options) *Service {
 	s := &Service{options: options}
+	s.catalog = s.newCatalog()
 	s.Reset()
 	return s
 }
@@ -55,7 +60,7 @@ func New(options Options) *Service {
 func (s *Service) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.accounts = map[string]*account{}
+	s.accounts, s.keys = map[string]*account{}, map[string]keyOwner{}
 	for id, key := range s.options.Administrators {
 		s.accounts[id] = s.newAccount(id, key)
 	}
@@ -72,37 +77,6 @@ type request struct {
 
 // operation answers a call: a result, nil for none, or a fault.
 type operation func(*request) (any, *call.Fault)
-
-var operations = map[string]operation{
-	"CreateRole":                              createRole,
-	"GetRole":                                 getRole,
-	"ListRoles":                               listRoles,
-	"UpdateRole":                              updateRole,
-	"UpdateAssumeRolePolicy":                  updateAssumeRolePolicy,
-	"DeleteRole":                              deleteRole,
-	"PutRolePolicy":                           putRolePolicy,
-	"GetRolePolicy":                           getRolePolicy,
-	"ListRolePolicies":                        listRolePolicies,
-	"DeleteRolePolicy":                        deleteRolePolicy,
-	"TagRole":                                 finder(tagsOfRole).tag,
-	"UntagRole":                               finder(tagsOfRole).untag,
-	"ListRoleTags":                            finder(tagsOfRole).list,
-	"ListAttachedRolePolicies":                listAttachedRolePolicies,
-	"ListInstanceProfilesForRole":             listInstanceProfilesForRole,
-	"CreateOpenIDConnectProvider":             createProvider,
-	"GetOpenIDConnectProvider":                getProvider,
-	"ListOpenIDConnectProviders":              listProviders,
-	"DeleteOpenIDConnectProvider":             deleteProvider,
-	"AddClientIDToOpenIDConnectProvider":      addClientID,
-	"RemoveClientIDFromOpenIDConnectProvider": removeClientID,
-	"UpdateOpenIDConnectProviderThumbprint":   updateThumbprint,
-	"TagOpenIDConnectProvider":                finder(tagsOfProvider).tag,
-	"UntagOpenIDConnectProvider":              finder(tagsOfProvider).untag,
-	"ListOpenIDConnectProviderTags":           finder(tagsOfProvider).list,
-	"GetUser":                                 getUser,
-	"ListUsers":                               listUsers,
-	"ListAccountAliases":                      listAccountAliases,
-}
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
@@ -139,16 +113,6 @@ func (r *request) authorizeAction(operation, resource string, context iampolicy.
 		return nil
 	}
 	return query.Denied(r.call.Caller.Principal.ARN, action, resource, decision)
-}
-
-// unsupported refuses the first of the named parameters that is present.
-func (r *request) unsupported(parameters ...string) *call.Fault {
-	for _, name := range parameters {
-		if r.form.Has(name) {
-			return query.Unsupported(r.operation, name)
-		}
-	}
-	return nil
 }
 
 // fold makes names compare without regard to case, as IAM's do.

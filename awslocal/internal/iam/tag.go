@@ -109,14 +109,6 @@ type contextOf func(iampolicy.Context) iampolicy.Context
 // finder finds what carries tags, once the policies allow the operation on it.
 type finder func(*request, contextOf) (*tags, *call.Fault)
 
-func tagsOfRole(r *request, context contextOf) (*tags, *call.Fault) {
-	found, fault := r.role(context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.tags, nil
-}
-
 func tagsOfProvider(r *request, context contextOf) (*tags, *call.Fault) {
 	found, fault := r.provider(context)
 	if fault != nil {

@@ -12,7 +12,6 @@ import (
 
 const (
 	maxTrust    = 2048
-	maxInline   = 10240
 	maxDocument = 131072
 )
 
@@ -78,9 +77,10 @@ func (s *Service) parseTrust(text string) (trust, *call.Fault) {
 	return t, fault
 }
 
-// effective is the policy as it holds now: names whose owner has gone or is
-// another one are replaced by the ID of the owner that was meant.
-func (t *trust) effective(uniqueID func(arn string) string) document {
+// effective is the policy as it holds now: names whose owner has another one by
+// now are replaced by that one, and those whose owner has gone by the ID of the
+// owner that was meant.
+func (t *trust) effective(uniqueID, newARN func(string) string) document {
 	broken := false
 	for arn, id := range t.bound {
 		broken = broken || uniqueID(arn) != id
@@ -89,16 +89,33 @@ func (t *trust) effective(uniqueID func(arn string) string) document {
 		return t.document
 	}
 	text := eachPrincipal(t.text, func(_, name string) string {
-		if id, bound := t.bound[name]; bound && uniqueID(name) != id {
-			return id
+		id, bound := t.bound[name]
+		if !bound || uniqueID(name) == id {
+			return name
 		}
-		return name
+		if arn := newARN(id); arn != "" {
+			return arn
+		}
+		return id
 	})
 	policy, err := iampolicy.Parse([]byte(text))
 	if err != nil {
 		return document{text: text}
 	}
 	return document{text: text, policy: policy}
+}
+
+// newARN finds the user that has a unique ID, else it is empty. Only users can
+// change their names.
+func (s *Service) newARN(id string) string {
+	for _, account := range s.accounts {
+		for _, found := range account.users {
+			if found.id == id {
+				return found.arn()
+			}
+		}
+	}
+	return ""
 }
 
 var (

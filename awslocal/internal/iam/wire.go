@@ -22,7 +22,13 @@ type roleElement struct {
 	AssumeRolePolicyDocument string
 	Description              string `xml:",omitempty"`
 	MaxSessionDuration       int
+	PermissionsBoundary      *boundaryElement `xml:",omitempty"`
 	Tags                     *list[query.Tag] `xml:",omitempty"`
+}
+
+type boundaryElement struct {
+	PermissionsBoundaryType string
+	PermissionsBoundaryArn  string
 }
 
 type roleResult struct{ Role roleElement }
@@ -44,18 +50,14 @@ type namesResult struct {
 }
 
 type policyResult struct {
-	RoleName       string
+	RoleName       string `xml:",omitempty"`
+	UserName       string `xml:",omitempty"`
 	PolicyName     string
 	PolicyDocument string
 }
 
 type tagsResult struct {
 	Tags list[query.Tag]
-	pageEnd
-}
-
-type attachedResult struct {
-	AttachedPolicies list[string]
 	pageEnd
 }
 
@@ -94,6 +96,9 @@ type userElement struct {
 	UserId     string //nolint:revive // the name is the wire's
 	Arn        string
 	CreateDate string
+	// The last two are left out of lists.
+	PermissionsBoundary *boundaryElement `xml:",omitempty"`
+	Tags                *list[query.Tag] `xml:",omitempty"`
 }
 
 type userResult struct{ User userElement }
@@ -124,7 +129,7 @@ func (r *request) roleElement(of *role) roleElement {
 	return roleElement{
 		Path: of.path, RoleName: of.name, RoleId: of.id, Arn: of.arn(),
 		CreateDate:               query.Time(of.created),
-		AssumeRolePolicyDocument: escapePolicy(of.trust.effective(r.uniqueID).text),
+		AssumeRolePolicyDocument: escapePolicy(of.trust.effective(r.uniqueID, r.newARN).text),
 		Description:              of.description,
 		MaxSessionDuration:       of.maxSession,
 	}
@@ -132,4 +137,55 @@ func (r *request) roleElement(of *role) roleElement {
 
 func wireUser(of *user) userElement {
 	return userElement{Path: of.path, UserName: of.name, UserId: of.id, Arn: of.arn(), CreateDate: query.Time(of.created)}
+}
+
+// roleInFull has what lists of roles leave out, too.
+func (r *request) roleInFull(of *role) roleElement {
+	element := r.roleElement(of)
+	element.PermissionsBoundary, element.Tags = wireBoundary(of.boundary), tagList(of.tags)
+	return element
+}
+
+// wireUserInFull has what lists of users leave out, too.
+func wireUserInFull(of *user) userElement {
+	element := wireUser(of)
+	element.PermissionsBoundary, element.Tags = wireBoundary(of.boundary), tagList(of.tags)
+	return element
+}
+
+func wireBoundary(policy *managed) *boundaryElement {
+	if policy == nil {
+		return nil
+	}
+	return &boundaryElement{PermissionsBoundaryType: "PermissionsBoundaryPolicy", PermissionsBoundaryArn: policy.arn()}
+}
+
+type keyElement struct {
+	UserName        string
+	AccessKeyId     string //nolint:revive // the name is the wire's
+	Status          string
+	SecretAccessKey string `xml:",omitempty"`
+	CreateDate      string
+}
+
+type keyResult struct{ AccessKey keyElement }
+
+type keysResult struct {
+	AccessKeyMetadata list[keyElement]
+	pageEnd
+}
+
+type lastUsedElement struct {
+	LastUsedDate string `xml:",omitempty"`
+	ServiceName  string
+	Region       string
+}
+
+type lastUsedResult struct {
+	UserName          string
+	AccessKeyLastUsed lastUsedElement
+}
+
+func wireKey(of *user, key *accessKey) keyElement {
+	return keyElement{UserName: of.name, AccessKeyId: key.ID, Status: key.status(), CreateDate: query.Time(key.created)}
 }

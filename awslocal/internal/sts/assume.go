@@ -1,9 +1,6 @@
 package sts
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"maps"
 	"regexp"
 	"strconv"
@@ -22,10 +19,6 @@ const (
 	defaultDuration = 3600
 	// chainLimit is the longest session that a role's session may make.
 	chainLimit = time.Hour
-	// packedSpace is the room for a packed session policy, in bytes. AWS's way
-	// of packing is its own; about half the size of the text is what is seen.
-	packedSpace = 1024
-	packedRatio = 0.55
 )
 
 var (
@@ -39,9 +32,16 @@ type wanted struct {
 	roleARN  string
 	session  string
 	duration time.Duration
-	text     string
-	policy   *iampolicy.Policy
-	// packed is how much of its room the session policy takes, in percent.
+	// text is the inline session policy, arns are the managed ones.
+	text string
+	arns []string
+	// policies are all of them, once they are found and parsed.
+	policies []*iampolicy.Policy
+	// passed is what the caller passes, carried is that and what its own
+	// session hands on.
+	passed, carried attributes
+	// packed is how much of their room policies and tags take, in percent; zero
+	// where there are none.
 	packed int
 }
 
@@ -56,6 +56,7 @@ func readWanted(form query.Form, v *query.Validation) (wanted, *call.Fault) {
 		roleARN:  v.Text(form, "RoleArn", 20, 2048, nil),
 		session:  v.Text(form, "RoleSessionName", 2, 64, sessionPattern),
 		text:     v.Optional(form, "Policy", 1, 2048, nil),
+		arns:     readPolicyARNs(form, v),
 		duration: time.Duration(seconds) * time.Second,
 	}
 	v.Number("DurationSeconds", seconds, minDuration, maxDuration)
@@ -88,33 +89,49 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
 		return nil, fault
 	}
 	external := v.Optional(form, "ExternalId", 2, 1224, externalIDPattern)
+	want.passed = readAttributes(form, &v)
 	if fault := v.Fault(); fault != nil {
 		return nil, fault
 	}
 	c.Entry.Resource = want.roleARN
-	if fault := unsupported(form, "AssumeRole", "PolicyArns", "Tags", "TransitiveTagKeys", "SourceIdentity", "SerialNumber", "TokenCode", "ProvidedContexts"); fault != nil {
+	if fault := unsupported(form, "AssumeRole", "SerialNumber", "TokenCode", "ProvidedContexts"); fault != nil {
 		return nil, fault
 	}
+	want.carried = want.passed.clone()
+	problem := want.carried.inherit(s.attributesOf(c))
 	role, known := s.role(want.roleARN)
-	if !known || !mayAssume(c, role, want, external) {
-		return nil, mayNotAssume(c.Caller.Principal.ARN, want.roleARN)
+	if !known {
+		return nil, mayNot(c.Caller.Principal.ARN, "sts:AssumeRole", want.roleARN)
+	}
+	if action := refusedAction(c, role, want, external); action != "" {
+		return nil, mayNot(c.Caller.Principal.ARN, action, want.roleARN)
 	}
 	if c.Caller.Principal.Kind == iampolicy.RoleSession && want.duration > chainLimit {
 		return nil, tooLong(textChained)
 	}
-	if fault := want.finish(role); fault != nil {
+	if fault := s.finish(&want, role); fault != nil {
 		return nil, fault
+	}
+	if problem != nil {
+		return nil, problem
 	}
 	return s.grant(role, want, ""), nil
 }
 
-func mayAssume(c *call.Call, role iam.Role, want wanted, external string) bool {
-	context := want.context(role)
+// refusedAction is the first of the actions which assuming a role takes that the
+// policies do not allow; empty where they allow all.
+func refusedAction(c *call.Call, role iam.Role, want wanted, external string) string {
+	context := merge(want.context(role), want.passed.context())
 	if external != "" {
 		context.Set("sts:ExternalId", external)
 	}
 	side := call.Side{AccountID: role.AccountID, Policy: role.Trust}
-	return c.Authorize("sts:AssumeRole", role.ARN, side, context).Allowed()
+	for _, action := range append([]string{"sts:AssumeRole"}, want.carried.needs()...) {
+		if !c.Authorize(action, role.ARN, side, context).Allowed() {
+			return action
+		}
+	}
+	return ""
 }
 
 // context has STS's own condition keys.
@@ -129,44 +146,25 @@ func (w *wanted) context(role iam.Role) iampolicy.Context {
 	return context
 }
 
-// finish makes the checks that come after the caller's right: duration, then
-// session policy.
-func (w *wanted) finish(role iam.Role) *call.Fault {
-	if w.duration > role.MaxSession {
+// finish makes the checks that come after the caller's right: duration, session
+// policies, then tags.
+func (s *Service) finish(want *wanted, role iam.Role) *call.Fault {
+	if want.duration > role.MaxSession {
 		return tooLong(textTooLong)
 	}
-	if w.text == "" {
+	if fault := s.resolve(want, role); fault != nil {
+		return fault
+	}
+	if fault := want.passed.check(); fault != nil {
+		return fault
+	}
+	if len(want.policies) == 0 && len(want.carried.tags) == 0 {
 		return nil
 	}
-	policy, err := iampolicy.Parse([]byte(w.text))
-	if err == nil {
-		err = policy.Validate(iampolicy.SessionPolicy)
-	}
-	if err != nil {
-		return malformedPolicy(message(err))
-	}
-	w.policy = policy
-	w.packed = packed(w.text)
-	if w.packed > 100 {
-		return packedTooLarge(w.packed)
+	if want.packed = want.pack(); want.packed > 100 {
+		return packedTooLarge(want.packed)
 	}
 	return nil
-}
-
-func message(err error) string {
-	var all iampolicy.Errors
-	if errors.As(err, &all) {
-		return all.Text(iampolicy.SessionPolicy)
-	}
-	return err.Error()
-}
-
-func packed(text string) int {
-	var small bytes.Buffer
-	if json.Compact(&small, []byte(text)) != nil {
-		small.WriteString(text)
-	}
-	return max(1, int(float64(small.Len())*packedRatio*100/packedSpace))
 }
 
 // merge returns the keys of both; those of extra win.

@@ -30,7 +30,19 @@ const (
 	textNotPermitted = "Not authorized to perform sts:AssumeRoleWithWebIdentity"
 	textChained      = "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."
 	textTooLong      = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."
+
+	textTagKey         = "A tag key must have 1 to 128 letters, digits, spaces or _.:/=+-@ characters."
+	textTagValue       = "The value of tag %s must have at most 256 letters, digits, spaces or _.:/=+-@ characters."
+	textTagReserved    = "Tag keys must not begin with the reserved prefix aws:."
+	textTagTwice       = "Duplicate tag keys found. Please note that Tag keys are case insensitive."
+	textTagNotPassed   = "The specified transitive tag key must be included in the requested tags."
+	textTagFixed       = "One of the specified tag keys is a transitive tag key of the calling session, whose value cannot be changed."
+	textSourceReserved = "The source identity must not begin with the reserved prefix aws:."
+	textSourceFixed    = "The source identity of the calling session cannot be changed."
+	textBadClaims      = "The claims of the token that set tags or a source identity are not of the form that is expected."
 )
+
+func badParameter(message string) *call.Fault { return badRequest("InvalidParameterValue", message) }
 
 // tokenFault is AWS's answer to a token that could not be read or verified.
 func tokenFault(problem *oidc.Error) *call.Fault {
@@ -77,7 +89,7 @@ func packedTooLarge(percent int) *call.Fault {
 	return badRequest("PackedPolicyTooLarge", fmt.Sprintf("Packed policy consumes %d%% of allotted space, please use smaller policy.", percent))
 }
 
-// mayNotAssume names no reason: AWS does not tell whether the role is missing.
-func mayNotAssume(caller, role string) *call.Fault {
-	return query.AccessDenied(fmt.Sprintf("User: %s is not authorized to perform: sts:AssumeRole on resource: %s", caller, role))
+// mayNot names no reason: AWS does not tell whether the role is missing.
+func mayNot(caller, action, role string) *call.Fault {
+	return query.AccessDenied(fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s", caller, action, role))
 }

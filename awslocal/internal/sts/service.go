@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 const (
@@ -24,6 +25,7 @@ const (
 type Directory interface {
 	Role(accountID, name string) (iam.Role, bool)
 	Provider(accountID, url string) (iam.Provider, bool)
+	ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool)
 }
 
 // Verifier verifies a token's signature with its issuer's published keys.

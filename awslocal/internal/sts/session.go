@@ -1,6 +1,7 @@
 package sts
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,7 +22,9 @@ type session struct {
 	name    string
 	issued  time.Time
 	expires time.Time
-	policy  *iampolicy.Policy
+	// policies are nil for a session that is limited by none.
+	policies []*iampolicy.Policy
+	attributes
 	// provider is the ARN of the OIDC provider that vouched, empty for others.
 	provider string
 }
@@ -97,14 +100,21 @@ func (s *Service) Lookup(keyID string) (call.Credential, bool) {
 			UserID:    one.userID(),
 		},
 		Context:  one.context(role),
-		Policies: iampolicy.Policies{Identity: role.Identity},
-	}
-	if one.policy != nil {
-		credential.Policies.Session = []*iampolicy.Policy{one.policy}
+		Policies: iampolicy.Policies{Identity: role.Identity, Boundary: role.Boundary, Session: one.policies},
 	}
 	return credential, true
 }
 
+// attributesOf are those of the session that signed a call, none for other
+// callers.
+func (s *Service) attributesOf(c *call.Call) attributes {
+	if one := s.sessions.get(c.Entry.AccessKeyID); one != nil {
+		return one.attributes
+	}
+	return attributes{}
+}
+
+// context has the session's condition keys. Its own tags win over the role's.
 func (s *session) context(role iam.Role) iampolicy.Context {
 	context := iampolicy.Context{}
 	context.Set("aws:PrincipalType", "AssumedRole")
@@ -113,7 +123,10 @@ func (s *session) context(role iam.Role) iampolicy.Context {
 	if s.provider != "" {
 		context.Set("aws:FederatedProvider", s.provider)
 	}
-	for _, tag := range role.Tags {
+	if s.source != "" {
+		context.Set("aws:SourceIdentity", s.source)
+	}
+	for _, tag := range slices.Concat(role.Tags, s.tags) {
 		context.Set("aws:PrincipalTag/"+tag.Key, tag.Value)
 	}
 	return context
@@ -138,6 +151,7 @@ type assumeRoleResult struct {
 	PackedPolicySize            string `xml:",omitempty"`
 	Provider                    string `xml:",omitempty"`
 	Audience                    string `xml:",omitempty"`
+	SourceIdentity              string `xml:",omitempty"`
 }
 
 // grant makes a session of a role and writes down what its holder gets.
@@ -146,14 +160,15 @@ func (s *Service) grant(role iam.Role, want wanted, provider string) assumeRoleR
 	one := &session{
 		keyID: s.options.Identifiers.Unique(identifier.TemporaryKey), secret: s.options.Identifiers.Secret(), token: s.options.Identifiers.Token(),
 		accountID: role.AccountID, role: role.Name, roleID: role.ID, name: want.session,
-		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policy: want.policy, provider: provider,
+		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policies: want.policies, attributes: want.carried, provider: provider,
 	}
 	s.sessions.add(one)
 	result := assumeRoleResult{
 		Credentials:     credentialsElement{one.keyID, one.secret, one.token, query.Time(one.expires)},
 		AssumedRoleUser: assumedRole{one.userID(), one.arn()},
+		SourceIdentity:  one.source,
 	}
-	if want.policy != nil {
+	if want.packed > 0 {
 		result.PackedPolicySize = strconv.Itoa(want.packed)
 	}
 	return result

@@ -66,7 +66,7 @@ func TestExpiredSessionsAreForgottenAfterADay(t *testing.T) {
 
 func TestPackedSizeIsAShareOfTheRoom(t *testing.T) {
 	for text, want := range map[string]int{"{}": 1, `"` + strings.Repeat("a", 1022) + `"`: 55, `"` + strings.Repeat("a", 2046) + `"`: 110, "{\n\n\n}": 1} {
-		if got := packed(text); got != want {
+		if got := packed(text, ""); got != want {
 			t.Errorf("%d characters take %d%%, want %d%%", len(text), got, want)
 		}
 	}

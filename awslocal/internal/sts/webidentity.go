@@ -36,7 +36,7 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any,
 		return nil, fault
 	}
 	c.Entry.Resource = want.roleARN
-	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "PolicyArns", "ProviderId"); fault != nil {
+	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "ProviderId"); fault != nil {
 		return nil, fault
 	}
 	token, err := oidc.ReadToken(raw)
@@ -52,13 +52,17 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any,
 		return nil, fault
 	}
 	if token.HasTags || token.HasSourceIdentity {
-		return nil, query.Unsupported("AssumeRoleWithWebIdentity", "tags or source identity (a claim of the token)")
+		passed, good := claimed(raw)
+		if !good {
+			return nil, badToken(textBadClaims)
+		}
+		want.passed, want.carried = passed, passed.clone()
 	}
 	role, known := s.role(want.roleARN)
 	if !known || !trusted(c, role, want, provider, token, audience) {
 		return nil, notPermitted()
 	}
-	if fault := want.finish(role); fault != nil {
+	if fault := s.finish(&want, role); fault != nil {
 		return nil, fault
 	}
 	result := s.grant(role, want, provider.ARN)
@@ -130,7 +134,7 @@ func (s *Service) checkClaims(provider iam.Provider, token *oidc.Token) (string,
 // trusted asks the role's trust policy. The caller is the provider: nobody has
 // become a session yet.
 func trusted(c *call.Call, role iam.Role, want wanted, provider iam.Provider, token *oidc.Token, audience string) bool {
-	context := merge(c.Context, want.context(role))
+	context := merge(merge(c.Context, want.context(role)), want.passed.context())
 	issuer := bare(token.Issuer)
 	context.Set(issuer+":aud", audience)
 	context.Set(issuer+":sub", token.Subject)
@@ -140,12 +144,17 @@ func trusted(c *call.Call, role iam.Role, want wanted, provider iam.Provider, to
 	if len(token.Methods) > 0 {
 		context.Set(issuer+":amr", token.Methods...)
 	}
-	decision := iampolicy.Evaluate(&iampolicy.Request{
+	request := iampolicy.Request{
 		Principal:         iampolicy.Principal{Kind: iampolicy.Federated, ARN: provider.ARN, AccountID: role.AccountID},
-		Action:            "sts:AssumeRoleWithWebIdentity",
 		Resource:          role.ARN,
 		ResourceAccountID: role.AccountID,
 		Context:           context,
-	}, &iampolicy.Policies{Resource: role.Trust})
-	return decision.Allowed()
+	}
+	for _, action := range append([]string{"sts:AssumeRoleWithWebIdentity"}, want.carried.needs()...) {
+		request.Action = action
+		if !iampolicy.Evaluate(&request, &iampolicy.Policies{Resource: role.Trust}).Allowed() {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,135 @@
+package iam
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+// Role is a copy of what STS needs to know of a role.
+type Role struct {
+	AccountID, Name, ID, ARN string
+	MaxSession               time.Duration
+	Trust                    *iampolicy.Policy
+	// Identity are its inline and attached policies.
+	Identity []*iampolicy.Policy
+	// Boundary is nil for a role without permissions boundary.
+	Boundary *iampolicy.Policy
+	Tags     []query.Tag
+}
+
+// Role finds a role by account and name. The name's case does not matter.
+func (s *Service) Role(accountID, name string) (Role, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account, known := s.accounts[accountID]
+	if !known {
+		return Role{}, false
+	}
+	found, known := account.roles[fold(name)]
+	if !known {
+		return Role{}, false
+	}
+	return Role{
+		AccountID: accountID, Name: found.name, ID: found.id, ARN: found.arn(),
+		MaxSession: time.Duration(found.maxSession) * time.Second,
+		Trust:      found.trust.effective(s.uniqueID, s.newARN).policy,
+		Identity:   found.policies(),
+		Boundary:   found.limit(),
+		Tags:       slices.Clone(found.tags),
+	}, true
+}
+
+// Provider is a copy of what STS needs to know of an OIDC provider.
+type Provider struct {
+	ARN         string
+	Clients     []string
+	Thumbprints []string
+}
+
+// Provider finds an OIDC provider by its URL without scheme, compared byte for
+// byte.
+func (s *Service) Provider(accountID, url string) (Provider, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account, known := s.accounts[accountID]
+	if !known {
+		return Provider{}, false
+	}
+	found, known := account.providers[url]
+	if !known {
+		return Provider{}, false
+	}
+	return Provider{ARN: found.arn(), Clients: slices.Clone(found.clients), Thumbprints: slices.Clone(found.thumbprints)}, true
+}
+
+// ManagedPolicy finds the default version of a managed policy that is an
+// account's own or AWS's.
+func (s *Service) ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account, known := s.accounts[accountID]
+	if !known {
+		return nil, false
+	}
+	found := s.policy(account, arn)
+	if found == nil {
+		return nil, false
+	}
+	return found.current().policy, true
+}
+
+// keyOwner is an access key and whose it is.
+type keyOwner struct {
+	user *user
+	key  *accessKey
+}
+
+// Lookup finds a long-lived access key. One that is inactive is not found: AWS
+// answers the same to both.
+func (s *Service) Lookup(keyID string) (call.Credential, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, known := s.keys[keyID]
+	if !known || owner.key.inactive {
+		return call.Credential{}, false
+	}
+	credential := owner.user.credential(owner.key.Secret)
+	credential.Used = func(service, region string, at time.Time) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		owner.key.used, owner.key.service, owner.key.region = at, service, region
+	}
+	return credential, true
+}
+
+func (u *user) credential(secret string) call.Credential {
+	context := iampolicy.Context{}
+	context.Set("aws:PrincipalType", "User")
+	context.Set("aws:username", u.name)
+	for _, tag := range u.tags {
+		context.Set("aws:PrincipalTag/"+tag.Key, tag.Value)
+	}
+	return call.Credential{
+		Secret: secret,
+		Caller: call.Caller{
+			Principal: iampolicy.Principal{Kind: iampolicy.User, ARN: u.arn(), AccountID: u.account},
+			UserID:    u.id,
+		},
+		Context:  context,
+		Policies: iampolicy.Policies{Identity: u.policies(), Boundary: u.limit()},
+	}
+}
+
+// PrincipalExists says whether a user, role, or account of that ARN may stand in
+// a policy. The kind is the principal's key in the policy: AWS, Federated or
+// Service; only AWS principals are looked up.
+func (s *Service) PrincipalExists(kind, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.resolve(kind, name)
+	return ok
+}

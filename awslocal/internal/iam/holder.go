@@ -1,0 +1,125 @@
+package iam
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+// The kinds of holders, as ARNs and AWS's texts name them.
+const (
+	roleKind = "role"
+	userKind = "user"
+)
+
+// holder is what roles and users have in common: they hold policies, a
+// permissions boundary and tags.
+type holder struct {
+	kind, account, name, path, id string
+	created                       time.Time
+	// inline has the policies' names as keys.
+	inline map[string]document
+	// attached has the managed policies' ARNs as keys.
+	attached map[string]*managed
+	// boundary is nil for none.
+	boundary *managed
+	tags     tags
+}
+
+func newHolder(kind, account, name, path, id string, created time.Time) holder {
+	return holder{
+		kind: kind, account: account, name: name, path: path, id: id, created: created,
+		inline: map[string]document{}, attached: map[string]*managed{},
+	}
+}
+
+func (h *holder) arn() string { return "arn:aws:iam::" + h.account + ":" + h.kind + h.path + h.name }
+
+// policies are all that the holder may do, as it holds now.
+func (h *holder) policies() []*iampolicy.Policy {
+	list := make([]*iampolicy.Policy, 0, len(h.inline)+len(h.attached))
+	for _, name := range slices.Sorted(maps.Keys(h.inline)) {
+		list = append(list, h.inline[name].policy)
+	}
+	for _, arn := range slices.Sorted(maps.Keys(h.attached)) {
+		list = append(list, h.attached[arn].current().policy)
+	}
+	return list
+}
+
+// limit is the policy of the permissions boundary, nil for none.
+func (h *holder) limit() *iampolicy.Policy {
+	if h.boundary == nil {
+		return nil
+	}
+	return h.boundary.current().policy
+}
+
+// inUse refuses to delete a holder that has policies still. A boundary does not
+// count: it goes with its holder.
+func (h *holder) inUse() *call.Fault {
+	switch {
+	case len(h.attached) > 0:
+		return conflict(textDetach)
+	case len(h.inline) > 0:
+		return conflict(textDeletePolicies)
+	}
+	return nil
+}
+
+// seesBoundary names the operations for which the key iam:PermissionsBoundary is
+// there (IAM: service authorization reference). Those that set a boundary see
+// the new one.
+var seesBoundary = map[string]bool{
+	"AttachRolePolicy": true, "DetachRolePolicy": true, "PutRolePolicy": true, "DeleteRolePolicy": true,
+	"AttachUserPolicy": true, "DetachUserPolicy": true, "PutUserPolicy": true, "DeleteUserPolicy": true,
+	"DeleteRolePermissionsBoundary": true, "DeleteUserPermissionsBoundary": true,
+}
+
+// authorizeOn asks the policies for a role or user of a name. It comes before
+// any word on whether that exists; found is nil where it does not.
+func (r *request) authorizeOn(kind, name string, found *holder, context contextOf) *call.Fault {
+	resource, own := "arn:aws:iam::"+r.account.id+":"+kind+"/"+name, iampolicy.Context{}
+	if found != nil {
+		resource, own = found.arn(), found.tags.context()
+		if found.boundary != nil && seesBoundary[r.operation] {
+			own.Set("iam:PermissionsBoundary", found.boundary.arn())
+		}
+	}
+	if context != nil {
+		own = context(own)
+	}
+	return r.authorize(resource, own)
+}
+
+// search finds the role or user that a call names, once the policies allow the
+// operation on it.
+type search func(*request, contextOf) (*holder, *call.Fault)
+
+func theRole(r *request, context contextOf) (*holder, *call.Fault) {
+	found, fault := r.role(context)
+	if fault != nil {
+		return nil, fault
+	}
+	return &found.holder, nil
+}
+
+func theUser(r *request, context contextOf) (*holder, *call.Fault) {
+	found, fault := r.user(context)
+	if fault != nil {
+		return nil, fault
+	}
+	return &found.holder, nil
+}
+
+// tags makes a search one for tags.
+func (find search) tags(r *request, context contextOf) (*tags, *call.Fault) {
+	found, fault := find(r, context)
+	if fault != nil {
+		return nil, fault
+	}
+	return &found.tags, nil
+}
