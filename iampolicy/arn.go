@@ -92,15 +92,15 @@ func splitOutsideVariables(s string, variables bool) []string {
 
 // match says whether the pattern covers a resource, and whether its variables
 // could be resolved.
-func (p resourcePattern) match(resource string, context Context) (matched, resolved bool) {
+func (p *resourcePattern) match(resource string, context Context) (matched, resolved bool) {
 	if p.all {
 		return true, true
 	}
 	matched = p.open || len(p.parts) == arnParts
 	last := len(p.parts) - 1
-	for i, part := range p.parts {
-		pattern, ok := part.resolve(context)
-		if !ok {
+	for i := range p.parts {
+		part := &p.parts[i]
+		if len(part.parts) > 0 && !part.resolves(context) || part.broken {
 			return false, false
 		}
 		if !matched {
@@ -110,7 +110,7 @@ func (p resourcePattern) match(resource string, context Context) (matched, resol
 		if i < last {
 			segment, resource, matched = strings.Cut(resource, ":")
 		}
-		matched = matched && matchGlob(pattern, segment)
+		matched = matched && part.fits(segment, context)
 	}
 	return matched, true
 }

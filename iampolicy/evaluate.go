@@ -9,16 +9,29 @@ import "strings"
 // is the resource policy of sts:AssumeRole and its like, and is always needed.
 // A policy that is nil among those of Identity or Session counts for nothing.
 func Evaluate(request *Request, policies *Policies) Decision {
-	if strings.EqualFold(request.Action, "sts:GetCallerIdentity") && request.Principal.Kind != Anonymous {
-		return Decision{Effect: Allow, Kind: IdentityPolicy} // AWS: needs no permission, and no Deny stops it
+	if isExempt(request) {
+		return Decision{Effect: Allow, Kind: IdentityPolicy}
 	}
-	q := &query{
-		Request: request,
-		action:  strings.ToLower(request.Action),
-		bounded: policies.Boundary != nil,
-	}
-	f := q.findings(policies)
-	if denied, ok := f.denied(request.Principal.Kind); ok {
+	q := newQuery(request, policies)
+	var f findings
+	q.askAll(policies, &f)
+	return f.decision(&q, policies)
+}
+
+// isExempt names the action that needs no permission and that no Deny stops
+// (AWS: GetCallerIdentity).
+func isExempt(request *Request) bool {
+	return strings.EqualFold(request.Action, "sts:GetCallerIdentity") && request.Principal.Kind != Anonymous
+}
+
+// newQuery prepares a request.
+func newQuery(request *Request, policies *Policies) query {
+	return query{Request: request, action: strings.ToLower(request.Action), bounded: policies.Boundary != nil}
+}
+
+// decision weighs what the policies say.
+func (f *findings) decision(q *query, policies *Policies) Decision {
+	if denied, ok := f.denied(q.Principal.Kind); ok {
 		return denied
 	}
 	return f.decide(q, policies)
@@ -47,20 +60,43 @@ func (f finding) passes() bool { return !f.given || f.allow != nil }
 // findings is what all kinds of policies say.
 type findings struct{ identity, boundary, session, resource finding }
 
-// findings asks all policies.
-func (q *query) findings(policies *Policies) *findings {
-	f := &findings{}
+// askAll asks all policies.
+func (q *query) askAll(policies *Policies, f *findings) {
 	for _, policy := range policies.Identity {
 		q.ask(policy, &f.identity)
 	}
-	f.boundary.given = policies.Boundary != nil
+	f.given(policies)
 	q.ask(policies.Boundary, &f.boundary)
-	f.session.given = len(policies.Session) > 0
 	for _, policy := range policies.Session {
 		q.ask(policy, &f.session)
 	}
 	q.askResource(policies.Resource, &f.resource)
-	return f
+}
+
+// given notes which of the limits there are.
+func (f *findings) given(policies *Policies) {
+	f.boundary.given = policies.Boundary != nil
+	f.session.given = len(policies.Session) > 0
+}
+
+// take keeps the first Allow and the first Deny.
+func (f *finding) take(s *statement) {
+	switch {
+	case s.deny && f.deny == nil:
+		f.deny = s
+	case !s.deny && f.allow == nil:
+		f.allow = s
+	}
+}
+
+// takeNamed keeps the first Deny and the strongest Allow.
+func (f *finding) takeNamed(s *statement, names strength) {
+	switch {
+	case s.deny && f.deny == nil:
+		f.deny = s
+	case !s.deny && names > f.strength:
+		f.allow, f.strength = s, names
+	}
 }
 
 // ask looks for an Allow and a Deny in a policy that belongs to a principal.
@@ -71,12 +107,12 @@ func (q *query) ask(policy *Policy, f *finding) {
 	}
 	for i := range policy.statements {
 		s := &policy.statements[i]
-		slot := &f.allow
+		settled := f.allow != nil
 		if s.deny {
-			slot = &f.deny
+			settled = f.deny != nil
 		}
-		if *slot == nil && s.principals == nil && s.resources.present && q.applies(s) {
-			*slot = s
+		if !settled && s.principals == nil && s.resources.present && q.applies(s) {
+			f.take(s)
 		}
 	}
 }
@@ -92,15 +128,7 @@ func (q *query) askResource(policy *Policy, f *finding) {
 		if names == unnamed || !q.applies(s) {
 			continue
 		}
-		if s.deny {
-			if f.deny == nil {
-				f.deny = s
-			}
-			continue
-		}
-		if names > f.strength {
-			f.allow, f.strength = s, names
-		}
+		f.takeNamed(s, names)
 	}
 }
 

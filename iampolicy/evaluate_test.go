@@ -180,7 +180,11 @@ func FuzzEvaluate(f *testing.F) {
 			request.Principal = Principal{Kind: kind, ARN: caller, RoleARN: caller, AccountID: account}
 			for _, owner := range []string{account, "111122223333"} {
 				request.ResourceAccountID = owner
-				got := Evaluate(request, &Policies{Identity: []*Policy{policy}, Boundary: policy, Session: []*Policy{policy}, Resource: policy, RestrictPublicBuckets: true})
+				policies := &Policies{Identity: []*Policy{policy}, Boundary: policy, Session: []*Policy{policy}, Resource: policy, RestrictPublicBuckets: true}
+				got := Evaluate(request, policies)
+				if e := Explain(request, policies); e.Decision != got {
+					t.Fatalf("Evaluate() = %+v, Explain() = %+v", got, e.Decision)
+				}
 				if got.Effect == "" || got.Kind == "" {
 					t.Fatalf("Evaluate() = %+v: no decision", got)
 				}

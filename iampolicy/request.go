@@ -107,12 +107,12 @@ const (
 
 // Decision is an outcome and the one kind of policy that it rests on.
 type Decision struct {
-	Effect Effect
+	Effect Effect `json:"effect"`
 	// Kind is the policy that allowed, that denied, or, for an implicit deny,
 	// the one whose missing Allow decided.
-	Kind Kind
+	Kind Kind `json:"kind"`
 	// Sid is the deciding statement's Sid, if it has one.
-	Sid string
+	Sid string `json:"sid,omitempty"`
 }
 
 // Allowed says whether the request may go on.

@@ -15,9 +15,10 @@ type template struct {
 
 // part is a piece of text, or a variable if key is not empty.
 type part struct {
-	text     string
-	key      string
-	fallback *string
+	text string
+	// key is the variable's key in lower case, name the same as written.
+	key, name string
+	fallback  *string
 }
 
 // mode says how the wildcards of a policy's text are meant.
@@ -72,7 +73,7 @@ func readVariable(s string) (part, string, bool) {
 		if key == "*" || key == "?" || key == "$" {
 			return part{text: key}, rest, true
 		}
-		return part{key: strings.ToLower(key)}, rest, true
+		return part{key: strings.ToLower(key), name: key}, rest, true
 	}
 	quoted, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), "'")
 	if !ok {
@@ -83,7 +84,7 @@ func readVariable(s string) (part, string, bool) {
 		return part{}, "", false
 	}
 	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), "}")
-	return part{key: strings.ToLower(key), fallback: &fallback}, rest, ok
+	return part{key: strings.ToLower(key), name: key, fallback: &fallback}, rest, ok
 }
 
 // simplified joins the parts where none of them is a variable.
@@ -101,7 +102,7 @@ func (t template) simplified() template {
 // resolve puts the request's values in. It fails for a variable that is absent
 // and has no default, and for one with several values, which AWS does not allow
 // as a variable.
-func (t template) resolve(context Context) (string, bool) {
+func (t *template) resolve(context Context) (string, bool) {
 	if t.broken {
 		return "", false
 	}
@@ -126,4 +127,48 @@ func (t template) resolve(context Context) (string, bool) {
 		}
 	}
 	return out.String(), true
+}
+
+// resolves says whether resolve would succeed, at less cost.
+func (t *template) resolves(context Context) bool {
+	if t.broken {
+		return false
+	}
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.key == "" {
+			continue
+		}
+		if count := len(context[p.key]); count > 1 || count == 0 && p.fallback == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// couldFit says whether the text before the first variable and the first star
+// fits the start of a segment. It spares putting a text together that cannot
+// match; a pattern of a team's folders mostly differs in its first letters.
+func (t *template) couldFit(segment string) bool {
+	if len(t.parts) == 0 || t.parts[0].key != "" {
+		return true
+	}
+	piece := t.parts[0].text
+	if star := strings.IndexByte(piece, anyText); star >= 0 {
+		piece = piece[:star]
+	}
+	_, ok := cutPiece(piece, segment)
+	return ok
+}
+
+// fits matches a pattern whose variables all resolve against a text.
+func (t *template) fits(segment string, context Context) bool {
+	if len(t.parts) == 0 {
+		return matchGlob(t.fixed, segment)
+	}
+	if !t.couldFit(segment) {
+		return false
+	}
+	pattern, ok := t.resolve(context)
+	return ok && matchGlob(pattern, segment)
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/cli/policy"
 )
 
 // version is set when a release is built.
@@ -88,7 +90,7 @@ Try it on this machine, without a cloud account:
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), labCommand())
+	add(root, "use", issuerCommand(), policy.New(os.Stdin, os.Stdout, os.Stderr), labCommand())
 	add(root, "process", operatorCommand(), webhookCommand(), awslocalCommand())
 	return root
 }
