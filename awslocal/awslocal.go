@@ -21,6 +21,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 )
@@ -37,7 +38,9 @@ type Options struct {
 	// Accounts are the IDs of the accounts, 12 digits each; default one,
 	// DefaultAccount. Each has an IAM user "administrator" and nothing else.
 	Accounts []string
-	// Region is that of calls that name none; default DefaultRegion.
+	// Region is that of calls that name none; default DefaultRegion. Its
+	// partition is that of all accounts: a region in China makes ARNs begin with
+	// arn:aws-cn, and keys work in China only.
 	Region string
 	// Now is the clock; default time.Now. Admin can shift it.
 	Now func() time.Time
@@ -127,19 +130,21 @@ func (o Options) withDefaults() Options {
 
 // build puts the services together.
 func (s *Server) build(identifiers *identifier.Source) {
-	keys := map[string]iam.Key{}
+	of, keys := partition.Of(s.options.Region), map[string]iam.Key{}
 	for account, key := range s.administrators {
 		keys[account] = iam.Key{ID: key.AccessKeyID, Secret: key.SecretAccessKey}
 	}
 	s.iam = iam.New(iam.Options{
-		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, AllowPlainHTTP: s.options.AllowPlainHTTPIssuers,
+		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, Partition: of, AllowPlainHTTP: s.options.AllowPlainHTTPIssuers,
 	})
 	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
 	s.sts = sts.New(sts.Options{
-		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers,
+		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers, Partition: of,
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
 	})
-	s.s3 = s3.New(s3.Options{DefaultRegion: s.options.Region, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock})
+	s.s3 = s3.New(s3.Options{
+		DefaultRegion: s.options.Region, Partition: of, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock,
+	})
 	door := gateway.New(gateway.Options{
 		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3, "ec2": ec2.New()},
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},

@@ -47,11 +47,15 @@ type lab struct {
 	folder string
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	t.Helper()
 	isolate(t)
 	l := &lab{t: t, issuer: newIssuer(t), folder: t.TempDir()}
-	server, err := awslocal.New(awslocal.Options{Accounts: []string{account, stranger}, TrustedCAs: l.issuer.pool()})
+	options := awslocal.Options{Accounts: []string{account, stranger}, TrustedCAs: l.issuer.pool()}
+	for _, one := range change {
+		one(&options)
+	}
+	server, err := awslocal.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

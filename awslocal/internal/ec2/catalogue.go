@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
 // instanceTypesText is written by hack/instancetypes.
@@ -71,7 +73,7 @@ type region struct {
 
 // regions are those of each partition (AWS General Reference, "AWS service
 // endpoints"; AWS Account Management, "Enable or disable AWS Regions").
-var regions = map[string][]region{
+var regions = map[partition.Partition][]region{
 	"aws": {
 		{"af-south-1", true},
 		{"ap-east-1", true},
@@ -106,15 +108,4 @@ var regions = map[string][]region{
 	},
 	"aws-cn":     {{"cn-north-1", false}, {"cn-northwest-1", false}},
 	"aws-us-gov": {{"us-gov-east-1", false}, {"us-gov-west-1", false}},
-}
-
-// partitionOf is the partition of a region's name, and its DNS suffix.
-func partitionOf(name string) (partition, suffix string) {
-	switch {
-	case strings.HasPrefix(name, "cn-"):
-		return "aws-cn", "amazonaws.com.cn"
-	case strings.HasPrefix(name, "us-gov-"):
-		return "aws-us-gov", "amazonaws.com"
-	}
-	return "aws", "amazonaws.com"
 }

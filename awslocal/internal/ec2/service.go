@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -233,15 +234,15 @@ func paged(all []instanceType, f form) ([]instanceType, string, *call.Fault) {
 }
 
 func describeRegions(c *call.Call, f form) (any, *call.Fault) {
-	partition, suffix := partitionOf(c.Region)
+	here := partition.Of(c.Region)
 	wanted, everyRegion := f.list("RegionName"), f.Get("AllRegions") == "true"
 	for _, name := range wanted {
-		if !slices.ContainsFunc(regions[partition], func(r region) bool { return r.name == name }) {
+		if !slices.ContainsFunc(regions[here], func(r region) bool { return r.name == name }) {
 			return nil, unknownRegion(name)
 		}
 	}
 	answer := regionsAnswer{Namespace: namespace, RequestID: c.ID}
-	for _, r := range regions[partition] {
+	for _, r := range regions[here] {
 		if len(wanted) > 0 && !slices.Contains(wanted, r.name) || r.optIn && !everyRegion && len(wanted) == 0 {
 			continue
 		}
@@ -249,7 +250,7 @@ func describeRegions(c *call.Call, f form) (any, *call.Fault) {
 		if r.optIn {
 			status = "not-opted-in"
 		}
-		answer.Regions = append(answer.Regions, regionItem{r.name, "ec2." + r.name + "." + suffix, status})
+		answer.Regions = append(answer.Regions, regionItem{r.name, "ec2." + r.name + "." + here.Domain(), status})
 	}
 	return answer, nil
 }

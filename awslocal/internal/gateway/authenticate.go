@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 )
 
@@ -37,7 +38,7 @@ func (g *Gateway) authenticate(c *call.Call, service string, signature *sigv4.Si
 // show them.
 func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature, body []byte) (call.Credential, *sigv4.Error) {
 	credential, known := g.lookup(signature.KeyID)
-	if !known {
+	if !known || partition.Of(signature.Region) != partition.Of(g.options.Region) {
 		return credential, &sigv4.Error{Kind: sigv4.UnknownKey}
 	}
 	if subtle.ConstantTimeCompare([]byte(signature.Token), []byte(credential.Token)) != 1 {

@@ -115,7 +115,7 @@ func getAccessKeyLastUsed(r *request) (any, *call.Fault) {
 		return nil, fault
 	}
 	owner, known := r.keys[id]
-	known = known && owner.user.account == r.account.id
+	known = known && owner.user.home == r.account.home
 	resource := "*"
 	if known {
 		resource = owner.user.arn()

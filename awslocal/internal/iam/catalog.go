@@ -18,7 +18,7 @@ func (s *Service) newCatalog() map[string]*managed {
 	since := time.Date(2015, 2, 6, 18, 40, 0, 0, time.UTC)
 	all := map[string]*managed{}
 	for name, text := range awsPolicies {
-		made := &managed{account: ownedByAWS, name: name, path: "/", id: s.options.Identifiers.Unique(policyID), created: since}
+		made := &managed{home: home{s.options.Partition, ownedByAWS}, name: name, path: "/", id: s.options.Identifiers.Unique(policyID), created: since}
 		made.add(constantPolicy(text), since, true)
 		all[fold(name)] = made
 	}

@@ -18,8 +18,9 @@ const (
 // holder is what roles and users have in common: they hold policies, a
 // permissions boundary and tags.
 type holder struct {
-	kind, account, name, path, id string
-	created                       time.Time
+	home
+	kind, name, path, id string
+	created              time.Time
 	// inline has the policies' names as keys.
 	inline map[string]document
 	// attached has the managed policies' ARNs as keys.
@@ -29,14 +30,14 @@ type holder struct {
 	tags     tags
 }
 
-func newHolder(kind, account, name, path, id string, created time.Time) holder {
+func newHolder(home home, kind, name, path, id string, created time.Time) holder {
 	return holder{
-		kind: kind, account: account, name: name, path: path, id: id, created: created,
+		home: home, kind: kind, name: name, path: path, id: id, created: created,
 		inline: map[string]document{}, attached: map[string]*managed{},
 	}
 }
 
-func (h *holder) arn() string { return "arn:aws:iam::" + h.account + ":" + h.kind + h.path + h.name }
+func (h *holder) arn() string { return h.entity(h.kind + h.path + h.name) }
 
 // policies are all that the holder may do, as it holds now.
 func (h *holder) policies() []*iampolicy.Policy {
@@ -82,7 +83,7 @@ var seesBoundary = map[string]bool{
 // authorizeOn asks the policies for a role or user of a name. It comes before
 // any word on whether that exists; found is nil where it does not.
 func (r *request) authorizeOn(kind, name string, found *holder, context contextOf) *call.Fault {
-	resource, own := "arn:aws:iam::"+r.account.id+":"+kind+"/"+name, iampolicy.Context{}
+	resource, own := r.account.entity(kind+"/"+name), iampolicy.Context{}
 	if found != nil {
 		resource, own = found.arn(), found.tags.context()
 		if found.boundary != nil && seesBoundary[r.operation] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
 const own = "123456789012"
@@ -52,7 +53,7 @@ func TestPrincipalsThatMayStandInAPolicy(t *testing.T) {
 
 func TestResetKeepsTheAdministrator(t *testing.T) {
 	s := newService()
-	s.accounts[own].roles["app"] = &role{holder: newHolder(roleKind, own, "app", "/", "AROA1", time.Now())}
+	s.accounts[own].roles["app"] = &role{holder: newHolder(home{partition.Commercial, own}, roleKind, "app", "/", "AROA1", time.Now())}
 	s.Reset()
 	if _, known := s.Role(own, "app"); known {
 		t.Error("a role outlives a reset")

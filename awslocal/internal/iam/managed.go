@@ -14,13 +14,14 @@ import (
 
 const maxManaged = 6144
 
-var policyPattern = regexp.MustCompile(`^arn:aws:iam::(\d{12}|aws):policy/([!-~]+)$`)
+var policyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/([!-~]+)$`)
 
 // managed is a policy with an ARN of its own. What is attached or set as a
 // boundary cannot be deleted, so that pointers to one stay good.
 type managed struct {
-	account, name, path, id, description string
-	created, updated                     time.Time
+	home
+	name, path, id, description string
+	created, updated            time.Time
 	// versions are in the order in which they were made.
 	versions []policyVersion
 	// current version's and the last version's number.
@@ -28,7 +29,7 @@ type managed struct {
 	tags           tags
 }
 
-func (m *managed) arn() string { return "arn:aws:iam::" + m.account + ":policy" + m.path + m.name }
+func (m *managed) arn() string { return m.entity("policy" + m.path + m.name) }
 
 // current is the version that counts.
 func (m *managed) current() document { return m.versions[m.index(m.standard)].document }
@@ -150,7 +151,7 @@ func (r *request) readPolicy() (*managed, *call.Fault) {
 		return nil, fault
 	}
 	return &managed{
-		account: r.account.id, name: name, path: path, description: description,
+		home: r.account.home, name: name, path: path, description: description,
 		id: r.options.Identifiers.Unique(policyID), created: r.call.Now, tags: given,
 	}, nil
 }

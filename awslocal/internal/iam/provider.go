@@ -83,7 +83,7 @@ func (r *request) readProvider(bare string) (*provider, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	return &provider{account: r.account.id, url: bare, created: r.call.Now, clients: clients, thumbprints: thumbprints, tags: given}, nil
+	return &provider{home: r.account.home, url: bare, created: r.call.Now, clients: clients, thumbprints: thumbprints, tags: given}, nil
 }
 
 func checkClient(client string) *call.Fault {
@@ -114,7 +114,7 @@ func (r *request) provider(context func(iampolicy.Context) iampolicy.Context) (*
 	if fault := v.Fault(); fault != nil {
 		return nil, fault
 	}
-	bare, local := strings.CutPrefix(arn, providerARN(r.account.id, ""))
+	bare, local := strings.CutPrefix(arn, r.account.entity(providerPrefix))
 	var found *provider
 	own := iampolicy.Context{}
 	if local && r.account.providers[bare] != nil {
@@ -145,7 +145,7 @@ func getProvider(r *request) (any, *call.Fault) {
 }
 
 func listProviders(r *request) (any, *call.Fault) {
-	if fault := r.authorize(providerARN(r.account.id, "*"), nil); fault != nil {
+	if fault := r.authorize(r.account.entity(providerPrefix+"*"), nil); fault != nil {
 		return nil, fault
 	}
 	entries := []providerEntry{}

@@ -128,7 +128,7 @@ func (r *request) readRole() (*role, *call.Fault) {
 		return nil, fault
 	}
 	made := &role{
-		holder:      newHolder(roleKind, r.account.id, name, path, r.options.Identifiers.Unique(identifier.Role), r.call.Now),
+		holder:      newHolder(r.account.home, roleKind, name, path, r.options.Identifiers.Unique(identifier.Role), r.call.Now),
 		description: description, maxSession: session,
 	}
 	made.tags = given
@@ -148,7 +148,7 @@ func listRoles(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if fault := r.authorize("arn:aws:iam::"+r.account.id+":role"+prefix, nil); fault != nil {
+	if fault := r.authorize(r.account.entity(roleKind+prefix), nil); fault != nil {
 		return nil, fault
 	}
 	all := slices.Collect(maps.Values(r.account.roles))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Administrators map[string]Key
 	Identifiers    *identifier.Source
 	Now            func() time.Time
+	// Partition is that of all accounts; default Commercial.
+	Partition partition.Partition
 	// AllowPlainHTTP takes provider URLs that start with http://.
 	AllowPlainHTTP bool
 }
@@ -50,6 +53,9 @@ type Service struct {
 
 // New returns a service whose accounts hold an administrator and nothing else.
 func New(options Options) *Service {
+	if options.Partition == "" {
+		options.Partition = partition.Commercial
+	}
 	s := &Service{options: options}
 	s.catalog = s.newCatalog()
 	s.Reset()
@@ -108,7 +114,7 @@ func (r *request) authorize(resource string, context iampolicy.Context) *call.Fa
 func (r *request) authorizeAction(operation, resource string, context iampolicy.Context) *call.Fault {
 	r.call.Entry.Resource = resource
 	action := "iam:" + operation
-	decision := r.call.Authorize(action, resource, call.Side{AccountID: r.account.id}, context)
+	decision := r.call.Authorize(action, resource, call.Side{AccountID: r.account.home.account}, context)
 	if decision.Allowed() {
 		return nil
 	}

@@ -4,11 +4,21 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
+
+// home is the account, or "aws" for what is AWS's own, that has an entity.
+type home struct {
+	partition partition.Partition
+	account   string
+}
+
+// entity is the ARN of a user, role or the like.
+func (h home) entity(resource string) string { return h.partition.ARN("iam", "", h.account, resource) }
 
 // account is one account's entities.
 type account struct {
-	id string
+	home
 	// roles, users and policies have folded names as keys.
 	roles    map[string]*role
 	users    map[string]*user
@@ -41,33 +51,33 @@ type accessKey struct {
 }
 
 type provider struct {
-	account, url string
-	created      time.Time
-	clients      []string
-	thumbprints  []string
-	tags         tags
+	home
+	url         string
+	created     time.Time
+	clients     []string
+	thumbprints []string
+	tags        tags
 }
 
-func (p *provider) arn() string { return providerARN(p.account, p.url) }
+// providerPrefix is before a provider's URL in its ARN.
+const providerPrefix = "oidc-provider/"
 
-func providerARN(account, url string) string {
-	return "arn:aws:iam::" + account + ":oidc-provider/" + url
-}
+func (p *provider) arn() string { return p.entity(providerPrefix + p.url) }
 
 const administratorPolicy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 
 // newAccount makes an account with its administrator. The key is known to the
 // service from then on.
 func (s *Service) newAccount(id string, key Key) *account {
-	now := s.options.Now()
+	home, now := home{s.options.Partition, id}, s.options.Now()
 	administrator := &user{
-		holder: newHolder(userKind, id, "administrator", "/", s.options.Identifiers.Unique(identifier.User), now),
+		holder: newHolder(home, userKind, "administrator", "/", s.options.Identifiers.Unique(identifier.User), now),
 		keys:   []*accessKey{{Key: key, created: now}},
 	}
 	administrator.inline["administrator"] = constantPolicy(administratorPolicy)
 	s.keys[key.ID] = keyOwner{administrator, administrator.keys[0]}
 	return &account{
-		id:        id,
+		home:      home,
 		roles:     map[string]*role{},
 		users:     map[string]*user{administrator.name: administrator},
 		policies:  map[string]*managed{},

@@ -119,9 +119,10 @@ func (s *Service) newARN(id string) string {
 }
 
 var (
-	accountPattern = regexp.MustCompile(`^(arn:aws:iam::)?(\d{12})(:root)?$`)
-	entityPattern  = regexp.MustCompile(`^arn:aws:iam::(\d{12}):(user|role)/(.+)$`)
-	sessionPattern = regexp.MustCompile(`^arn:aws:sts::\d{12}:assumed-role/[^/]+/[^/]+$`)
+	plainAccount   = regexp.MustCompile(`^\d{12}$`)
+	accountPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:root$`)
+	entityPattern  = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):(user|role)/(.+)$`)
+	sessionPattern = regexp.MustCompile(`^arn:aws[a-z-]*:sts::\d{12}:assumed-role/[^/]+/[^/]+$`)
 )
 
 // resolve says whether a principal may be named in a policy, and which unique ID
@@ -130,16 +131,16 @@ var (
 func (s *Service) resolve(kind, name string) (id string, ok bool) {
 	switch kind {
 	case "AWS":
-		if name == "*" || sessionPattern.MatchString(name) {
+		if name == "*" || plainAccount.MatchString(name) {
 			return "", true
 		}
-		if m := accountPattern.FindStringSubmatch(name); m != nil && (m[1] == "") == (m[3] == "") {
+		if s.options.Partition.Has(name) && (accountPattern.MatchString(name) || sessionPattern.MatchString(name)) {
 			return "", true
 		}
 		id = s.uniqueID(name)
 		return id, id != ""
 	case "Federated":
-		return "", strings.HasPrefix(name, "arn:aws:iam::") || strings.Contains(name, ".")
+		return "", s.options.Partition.Has(name) || strings.Contains(name, ".")
 	case "Service":
 		return "", strings.Contains(name, ".amazonaws.com")
 	}

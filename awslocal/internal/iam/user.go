@@ -67,7 +67,7 @@ func createUser(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	made := &user{holder: newHolder(userKind, r.account.id, name, path, r.options.Identifiers.Unique(identifier.User), r.call.Now)}
+	made := &user{holder: newHolder(r.account.home, userKind, name, path, r.options.Identifiers.Unique(identifier.User), r.call.Now)}
 	made.tags = given
 	if fault := r.authorizeNew(&made.holder, "TagUser"); fault != nil {
 		return nil, fault
@@ -115,7 +115,7 @@ func listUsers(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if fault := r.authorize("arn:aws:iam::"+r.account.id+":user"+prefix, nil); fault != nil {
+	if fault := r.authorize(r.account.entity(userKind+prefix), nil); fault != nil {
 		return nil, fault
 	}
 	all := slices.Collect(maps.Values(r.account.users))
@@ -148,7 +148,7 @@ func updateUser(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	moved := holder{kind: userKind, account: found.account, name: name, path: path}
+	moved := holder{home: found.home, kind: userKind, name: name, path: path}
 	if fault := r.authorize(moved.arn(), found.tags.context()); fault != nil {
 		return nil, fault
 	}

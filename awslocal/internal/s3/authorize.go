@@ -28,7 +28,7 @@ func (s *Service) admit(r *request) *fault {
 	r.bucket = b
 	if !r.operation.anywhere && r.elsewhere() {
 		return errPermanentRedirect.
-			with("Endpoint", b.name+".s3."+b.region+".amazonaws.com").with("Bucket", b.name)
+			with("Endpoint", b.name+".s3."+b.region+"."+s.options.Partition.Domain()).with("Bucket", b.name)
 	}
 	if f := r.checkOwner(); f != nil {
 		return f

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -49,7 +50,7 @@ func (s *Service) createBucket(r *request) (*answer, *fault) {
 	if region != globalRegion {
 		extra.Set("s3:LocationConstraint", region)
 	}
-	if f := s.authorize(r, "s3:CreateBucket", bucketARN(name), extra); f != nil {
+	if f := s.authorize(r, "s3:CreateBucket", r.target.bucketARN(), extra); f != nil {
 		return nil, f
 	}
 	if f := checkBucketOptions(r.HTTP.Header); f != nil {
@@ -82,7 +83,7 @@ func created(name, region string) *answer {
 	a := empty(http.StatusOK)
 	a.header.Set("Location", "/"+name)
 	if region != globalRegion {
-		a.header.Set("Location", "http://"+name+".s3.amazonaws.com/")
+		a.header.Set("Location", "http://"+name+".s3."+partition.Of(region).Domain()+"/")
 	}
 	return a
 }

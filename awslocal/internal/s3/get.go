@@ -50,7 +50,7 @@ func (s *Service) getObject(r *request) (*answer, *fault) {
 // missing is the answer for an object that is not there: only callers that may
 // list the bucket learn that.
 func (s *Service) missing(r *request) *fault {
-	if f := s.authorize(r, "s3:ListBucket", bucketARN(r.bucket.name), r.conditions()); f != nil {
+	if f := s.authorize(r, "s3:ListBucket", r.target.bucketARN(), r.conditions()); f != nil {
 		return f
 	}
 	return errNoSuchKey.with("Key", r.target.key)

@@ -39,7 +39,7 @@ func (s *Service) putBucketPolicy(r *request) (*answer, *fault) {
 	}
 	if policy.IsPublic() && s.accessBlock(r.bucket).BlockPublicPolicy {
 		return nil, errAccessDenied.saying(
-			refusal(r.Caller.Principal.ARN, "s3:PutBucketPolicy", bucketARN(r.bucket.name)) +
+			refusal(r.Caller.Principal.ARN, "s3:PutBucketPolicy", r.target.bucketARN()) +
 				"because public policies are prevented by the BlockPublicPolicy setting in S3 Block Public Access.")
 	}
 	r.bucket.policy, r.bucket.document = policy, slices.Clone(r.Payload)

@@ -32,7 +32,7 @@ func (s *Service) checkPolicy(bucket string, document []byte) (*iampolicy.Policy
 		return nil, errMalformedPolicy.with("Detail", err.Error())
 	}
 	for _, one := range outline.Statement {
-		for _, f := range []*fault{one.checkActions(), one.checkResources(bucket), one.checkFit(), s.checkPrincipals(one)} {
+		for _, f := range []*fault{one.checkActions(), one.checkResources(bucketARN(s.options.Partition, bucket)), one.checkFit(), s.checkPrincipals(one)} {
 			if f != nil {
 				return nil, f
 			}
@@ -104,12 +104,10 @@ func (one statement) checkActions() *fault {
 	return nil
 }
 
-// checkResources refuses resources outside the bucket.
+// checkResources refuses resources outside the bucket of that ARN.
 func (one statement) checkResources(bucket string) *fault {
 	for _, resource := range slices.Concat(one.Resource, one.NotResource) {
-		name, ok := strings.CutPrefix(resource, bucketARN(""))
-		name, _, _ = strings.Cut(name, "/")
-		if !ok || (name != bucket && name != bucket+"*") {
+		if name, _, _ := strings.Cut(resource, "/"); name != bucket && name != bucket+"*" {
 			return errPolicyResource.with("Detail", resource)
 		}
 	}
@@ -191,7 +189,7 @@ func (s *Service) isPrincipal(kind, name string) bool {
 			return true
 		}
 		if accountPattern.MatchString(name) {
-			name = "arn:aws:iam::" + name + ":root"
+			name = s.options.Partition.ARN("iam", "", name, "root")
 		}
 		return principalARN.MatchString(name) && !strings.ContainsAny(name, "*?") && s.options.PrincipalExists(kind, name)
 	case "Federated":

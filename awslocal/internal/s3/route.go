@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
 // maxKeyBytes is the longest key (Amazon S3 user guide, "Naming objects").
@@ -18,7 +20,8 @@ const maxKeyBytes = 1024
 type target struct {
 	bucket, key string
 	// region is the one that the host names; empty where it names none.
-	region string
+	region    string
+	partition partition.Partition
 }
 
 // arn is the target's ARN, "*" for the account.
@@ -27,18 +30,19 @@ func (t target) arn() string {
 	case t.bucket == "":
 		return "*"
 	case t.key == "":
-		return bucketARN(t.bucket)
+		return t.bucketARN()
 	default:
-		return objectARN(t.bucket, t.key)
+		return t.bucketARN() + "/" + t.key
 	}
 }
 
-func bucketARN(bucket string) string      { return "arn:aws:s3:::" + bucket }
-func objectARN(bucket, key string) string { return "arn:aws:s3:::" + bucket + "/" + key }
+func (t target) bucketARN() string { return bucketARN(t.partition, t.bucket) }
+
+func bucketARN(of partition.Partition, bucket string) string { return of.ARN("s3", "", "", bucket) }
 
 var (
 	// serviceHost is an endpoint of S3, with or without a bucket before it.
-	serviceHost = regexp.MustCompile(`^(?:(.+)\.)?s3(?:[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-[0-9]+))?\.amazonaws\.com$`)
+	serviceHost = regexp.MustCompile(`^(?:(.+)\.)?s3(?:[.-](?:dualstack\.)?([a-z]{2,4}(?:-[a-z]+)+-[0-9]+))?\.amazonaws\.(?:com|com\.cn|eu)$`)
 	// addressHost is a bucket before an IPv4 address, as clients write it when
 	// their endpoint is an address and they do not ask for path style.
 	addressHost = regexp.MustCompile(`^(.+)\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$`)

@@ -12,12 +12,15 @@ import (
 	"sync"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
 // Options are what a Service needs to know of the world around it.
 type Options struct {
 	// DefaultRegion is the region of calls that name none; us-east-1 if empty.
 	DefaultRegion string
+	// Partition is that of all ARNs; default Commercial.
+	Partition partition.Partition
 	// PrincipalExists says whether a bucket policy may name a principal. The
 	// kind is "AWS" or "Federated", the ARN that of a user, a role, a session
 	// of a role, an account's root (a bare account ID arrives as its root's
@@ -50,6 +53,9 @@ type Service struct {
 func New(options Options) *Service {
 	if options.DefaultRegion == "" {
 		options.DefaultRegion = globalRegion
+	}
+	if options.Partition == "" {
+		options.Partition = partition.Commercial
 	}
 	if options.PrincipalExists == nil {
 		options.PrincipalExists = func(string, string) bool { return true }
@@ -109,6 +115,7 @@ func (s *Service) read(c *call.Call) (*request, *fault) {
 		c.Region = s.options.DefaultRegion
 	}
 	t, f := locate(c.HTTP, s.hasBucket)
+	t.partition = s.options.Partition
 	r := &request{Call: c, target: t}
 	if f != nil {
 		return r, f

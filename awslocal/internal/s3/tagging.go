@@ -41,7 +41,7 @@ func (s *Service) putBucketTagging(r *request) (*answer, *fault) {
 		}
 		extra.Set("aws:TagKeys", keys...)
 	}
-	if f := s.authorize(r, "s3:PutBucketTagging", bucketARN(r.bucket.name), extra); f != nil {
+	if f := s.authorize(r, "s3:PutBucketTagging", r.target.bucketARN(), extra); f != nil {
 		return nil, f
 	}
 	if malformed != nil {

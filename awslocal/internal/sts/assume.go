@@ -24,7 +24,7 @@ const (
 var (
 	sessionPattern    = regexp.MustCompile(`^[\w+=,.@-]*$`)
 	externalIDPattern = regexp.MustCompile(`^[\w+=,.@:\/-]*$`)
-	rolePattern       = regexp.MustCompile(`^arn:aws:iam::(\d{12}):role/(.+)$`)
+	rolePattern       = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/(.+)$`)
 )
 
 // wanted is what both ways of assuming a role ask for.

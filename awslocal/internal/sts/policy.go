@@ -23,7 +23,7 @@ const (
 	packedRatio = 0.55
 )
 
-var policyPattern = regexp.MustCompile(`^arn:aws:iam::(\d{12}|aws):policy/[!-~]+$`)
+var policyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-~]+$`)
 
 // readPolicyARNs reads the managed session policies' ARNs, and at most one more
 // than there may be.

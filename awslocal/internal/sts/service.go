@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -38,6 +39,8 @@ type Options struct {
 	Directory   Directory
 	Verifier    Verifier
 	Identifiers *identifier.Source
+	// Partition is that of all accounts; default Commercial.
+	Partition partition.Partition
 	// Now judges credentials, TokenNow judges tokens.
 	Now, TokenNow func() time.Time
 	// Log takes the reasons that AWS does not tell its callers.
@@ -51,7 +54,12 @@ type Service struct {
 }
 
 // New returns a service without sessions.
-func New(options Options) *Service { return &Service{options: options} }
+func New(options Options) *Service {
+	if options.Partition == "" {
+		options.Partition = partition.Commercial
+	}
+	return &Service{options: options}
+}
 
 // Reset ends all sessions.
 func (s *Service) Reset() { s.sessions.clear() }

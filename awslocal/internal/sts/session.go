@@ -9,6 +9,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -17,6 +18,7 @@ import (
 type session struct {
 	keyID, secret, token string
 	accountID, role      string
+	partition            partition.Partition
 	// roleID ends the session when the role is made anew under its name.
 	roleID  string
 	name    string
@@ -30,7 +32,7 @@ type session struct {
 }
 
 func (s *session) arn() string {
-	return "arn:aws:sts::" + s.accountID + ":assumed-role/" + s.role + "/" + s.name
+	return s.partition.ARN("sts", "", s.accountID, "assumed-role/"+s.role+"/"+s.name)
 }
 
 func (s *session) userID() string { return s.roleID + ":" + s.name }
@@ -159,7 +161,7 @@ func (s *Service) grant(role iam.Role, want wanted, provider string) assumeRoleR
 	now := s.options.Now()
 	one := &session{
 		keyID: s.options.Identifiers.Unique(identifier.TemporaryKey), secret: s.options.Identifiers.Secret(), token: s.options.Identifiers.Token(),
-		accountID: role.AccountID, role: role.Name, roleID: role.ID, name: want.session,
+		accountID: role.AccountID, partition: s.options.Partition, role: role.Name, roleID: role.ID, name: want.session,
 		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policies: want.policies, attributes: want.carried, provider: provider,
 	}
 	s.sessions.add(one)
