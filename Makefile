@@ -82,6 +82,10 @@ fuzz: ## Run each fuzz test for FUZZTIME (30s)
 bench: ## Run the benchmarks
 	@for module in $(MODULES); do (cd $$module && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 
+.PHONY: load
+load: build ## Measure the local AWS as a process: requests a second, processor time, memory
+	go run ./hack/load
+
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)
 	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race $$(go list ./... | grep -v /test/)) || exit 1; done

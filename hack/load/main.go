@@ -1,0 +1,106 @@
+// Command load measures the local AWS as its users run it, a process of its own:
+// requests a second, processor time of a request, and memory with much in it.
+// Where moto_server is on the PATH it is asked the same, right after. That one
+// verifies neither tokens nor signatures; it is there as a scale for the machine.
+//
+//	make build && go run ./hack/load
+//	go run ./hack/load -roles 10000 -objects 100000
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"text/tabwriter"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	tabard         string
+	span           time.Duration
+	clients        int
+	roles, objects int
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
+	flag.DurationVar(&s.span, "for", 10*time.Second, "how long each operation is asked")
+	flag.IntVar(&s.clients, "clients", 16, "how many ask at once")
+	flag.IntVar(&s.roles, "roles", 10_000, "roles to make before memory is measured")
+	flag.IntVar(&s.objects, "objects", 100_000, "objects of 1 kB to make before memory is measured")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, s)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) error {
+	issuer, err := newIssuer()
+	if err != nil {
+		return err
+	}
+	defer issuer.close()
+	candidates := []func(context.Context, settings) (*server, error){startTabard}
+	if _, err := exec.LookPath("moto_server"); err == nil {
+		candidates = append(candidates, startMoto)
+	} else {
+		fmt.Println("moto_server is not on the PATH: nothing to compare with")
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVER\tOPERATION\tREQUESTS/S\tCPU/REQUEST\tP50\tP99\tFAILED")
+	for i, start := range candidates {
+		if err := measure(ctx, s, start, issuer, i == 0, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure starts a server, asks it, and stops it. Only the first is filled: what
+// another needs for as much is not our matter.
+func measure(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool, table *tabwriter.Writer) error {
+	server, err := start(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	requests, err := prepare(ctx, server, issuer)
+	if err != nil {
+		return fmt.Errorf("%s: %w", server.name, err)
+	}
+	for _, one := range requests {
+		got, err := ask(ctx, server, one, s.span, s.clients)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", server.name, one.name, err)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%.0f\t%v\t%v\t%v\t%d\n", server.name, one.name, got.rate, got.cpu, got.p50, got.p99, got.failed)
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	if !fill {
+		return nil
+	}
+	before, err := server.resident()
+	if err != nil {
+		return err
+	}
+	if err := server.fill(ctx, s); err != nil {
+		return err
+	}
+	after, err := server.resident()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d MiB resident, then with %d roles and %d objects of 1 kB %d MiB\n", server.name, before>>20, s.roles, s.objects, after>>20)
+	return nil
+}

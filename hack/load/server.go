@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	account = "123456789012"
+	region  = "us-east-1"
+	bucket  = "load"
+	// ticks is how many of the kernel's units of processor time are a second.
+	ticks = 100
+)
+
+// server is a process that is measured.
+type server struct {
+	name, url string
+	process   *exec.Cmd
+	folder    string
+	keys      aws.Credentials
+}
+
+func freePort() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = listener.Close() }()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	return port, err
+}
+
+func startTabard(ctx context.Context, s settings) (*server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "load")
+	if err != nil {
+		return nil, err
+	}
+	one := &server{name: "tabard awslocal", url: "http://127.0.0.1:" + port, folder: folder}
+	one.process = exec.CommandContext(ctx, s.tabard, "awslocal", "--listen", "", "--listen-plain", "127.0.0.1:"+port, "--dir", folder, "--account", account, "--log-level", "error")
+	if err := one.start(ctx); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "administrators.json"))
+	if err != nil {
+		one.stop()
+		return nil, err
+	}
+	var keys map[string]aws.Credentials
+	if err := json.Unmarshal(text, &keys); err != nil {
+		one.stop()
+		return nil, err
+	}
+	one.keys = keys[account]
+	return one, nil
+}
+
+func startMoto(ctx context.Context, _ settings) (*server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	one := &server{name: "moto_server", url: "http://127.0.0.1:" + port, keys: aws.Credentials{AccessKeyID: "AKIAEXAMPLEEXAMPLE00", SecretAccessKey: "none"}}
+	one.process = exec.CommandContext(ctx, "moto_server", "-H", "127.0.0.1", "-p", port)
+	return one, one.start(ctx)
+}
+
+// start runs the process and waits for its first answer.
+func (s *server) start(ctx context.Context) error {
+	var said bytes.Buffer
+	s.process.Stderr = &said
+	s.process.Env = append(os.Environ(), "MOTO_ACCOUNT_ID="+account)
+	if err := s.process.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", s.name, err)
+	}
+	wait, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(wait, http.MethodGet, s.url+"/", nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			return response.Body.Close()
+		}
+		select {
+		case <-wait.Done():
+			s.stop()
+			return fmt.Errorf("%s does not answer: %s", s.name, said.String())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends the process and removes what it left.
+func (s *server) stop() {
+	_ = s.process.Process.Kill() // it may have ended by itself
+	_ = s.process.Wait()
+	if s.folder != "" {
+		_ = os.RemoveAll(s.folder)
+	}
+}
+
+// cpu is the processor time that the process has taken so far.
+func (s *server) cpu() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name of the program, in parentheses, may hold spaces.
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return 0, fmt.Errorf("%s has too few fields", text)
+	}
+	var total int64
+	for _, field := range []string{fields[user], fields[system]} {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return time.Duration(total) * time.Second / ticks, nil
+}
+
+// resident is the memory of the process, in bytes.
+func (s *server) resident() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("/proc tells no VmRSS")
+}
+
+func (s *server) credentials() aws.CredentialsProvider {
+	return credentials.StaticCredentialsProvider{Value: s.keys}
+}
+
+func (s *server) iam() *iam.Client {
+	return iam.New(iam.Options{Region: region, BaseEndpoint: &s.url, Credentials: s.credentials()})
+}
+
+func (s *server) s3() *s3.Client {
+	return s3.New(s3.Options{Region: region, BaseEndpoint: &s.url, Credentials: s.credentials(), UsePathStyle: true})
+}
+
+// fill makes roles and objects.
+func (s *server) fill(ctx context.Context, of settings) error {
+	roles, objects := s.iam(), s.s3()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(of.clients)
+	trust := aws.String(trusting(`{"AWS":"`+account+`"}`, "sts:AssumeRole", ""))
+	allow := aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::load/*"}]}`)
+	for i := range of.roles {
+		group.Go(func() error {
+			name := aws.String(fmt.Sprintf("role-%06d", i))
+			if _, err := roles.CreateRole(ctx, &iam.CreateRoleInput{RoleName: name, AssumeRolePolicyDocument: trust}); err != nil {
+				return err
+			}
+			_, err := roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: name, PolicyName: aws.String("read"), PolicyDocument: allow})
+			return err
+		})
+	}
+	for i := range of.objects {
+		group.Go(func() error {
+			body := bytes.Repeat([]byte{byte(i)}, 1024)
+			_, err := objects.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(fmt.Sprintf("object-%06d", i)), Body: bytes.NewReader(body)})
+			return err
+		})
+	}
+	return group.Wait()
+}
