@@ -6,25 +6,48 @@ import "strings"
 // account and the resource, which may itself hold colons.
 const arnParts = 6
 
-// splitARN cuts an ARN, or the pattern of one, into its parts.
-func splitARN(s string) ([arnParts]string, bool) {
-	var parts [arnParts]string
-	for i := range arnParts - 1 {
-		part, rest, ok := strings.Cut(s, ":")
-		if !ok {
-			return parts, false
-		}
-		parts[i], s = part, rest
-	}
-	parts[arnParts-1] = s
-	return parts, true
+// arn is a text cut at its first five colons. One with fewer is no ARN, but the
+// pattern of a resource may be as short.
+type arn struct {
+	whole string
+	// starts are the offsets of the parts, of which there are count.
+	starts [arnParts]int
+	count  int
 }
 
-// matchARN compares part by part, so that no wildcard reaches over a colon
-// outside the last part.
-func matchARN(pattern, arn [arnParts]string) bool {
+// cutARN finds the parts of a text.
+func cutARN(s string) arn {
+	a := arn{whole: s, count: 1}
+	for at := 0; a.count < arnParts; a.count++ {
+		colon := strings.IndexByte(s[at:], ':')
+		if colon < 0 {
+			break
+		}
+		at += colon + 1
+		a.starts[a.count] = at
+	}
+	return a
+}
+
+// isWhole says that no part is missing.
+func (a *arn) isWhole() bool { return a.count == arnParts }
+
+// part returns one part, of which there must be as many.
+func (a *arn) part(i int) string {
+	if i == a.count-1 {
+		return a.from(i)
+	}
+	return a.whole[a.starts[i] : a.starts[i+1]-1]
+}
+
+// from returns a part and all behind it.
+func (a *arn) from(i int) string { return a.whole[a.starts[i]:] }
+
+// matchARN compares a pattern part by part, so that no wildcard reaches over a
+// colon outside the last part.
+func matchARN(pattern, value *arn) bool {
 	for i := range arnParts {
-		if !matchGlob(pattern[i], arn[i]) {
+		if !matchGlob(pattern.part(i), value.part(i)) {
 			return false
 		}
 	}
@@ -37,11 +60,16 @@ func accountOf(principal string) (string, bool) {
 	if isAccountID(principal) {
 		return principal, true
 	}
-	parts, ok := splitARN(principal)
-	if ok && parts[0] == "arn" && parts[2] == "iam" && parts[5] == "root" && isAccountID(parts[4]) {
-		return parts[4], true
+	if a := cutARN(principal); a.isOf("iam") && a.part(5) == "root" {
+		return a.part(4), true
 	}
 	return "", false
+}
+
+// isOf says that it is an ARN of a service that belongs to an account and to no
+// region, of whatever partition.
+func (a *arn) isOf(service string) bool {
+	return a.isWhole() && a.part(0) == "arn" && a.part(1) != "" && a.part(2) == service && a.part(3) == "" && isAccountID(a.part(4))
 }
 
 // isAccountID says whether the text is twelve digits.
@@ -64,9 +92,9 @@ func compileResource(s string, variables bool) resourcePattern {
 		return resourcePattern{all: true}
 	}
 	pieces := splitOutsideVariables(s, variables)
-	p := resourcePattern{open: len(pieces) < arnParts && strings.HasSuffix(s, "*")}
-	for _, piece := range pieces {
-		p.parts = append(p.parts, compileTemplate(piece, variables, wildcard))
+	p := resourcePattern{open: len(pieces) < arnParts && strings.HasSuffix(s, "*"), parts: make([]template, len(pieces))}
+	for i, piece := range pieces {
+		p.parts[i] = compileTemplate(piece, variables, wildcard)
 	}
 	return p
 }
@@ -74,7 +102,7 @@ func compileResource(s string, variables bool) resourcePattern {
 // splitOutsideVariables cuts a pattern at its first five colons, those in
 // variables left out.
 func splitOutsideVariables(s string, variables bool) []string {
-	var pieces []string
+	pieces := make([]string, 0, arnParts)
 	start, inside := 0, false
 	for i := 0; i < len(s) && len(pieces) < arnParts-1; i++ {
 		switch {
@@ -90,27 +118,34 @@ func splitOutsideVariables(s string, variables bool) []string {
 	return append(pieces, s[start:])
 }
 
-// match says whether the pattern covers a resource, and whether its variables
-// could be resolved.
-func (p *resourcePattern) match(resource string, context Context) (matched, resolved bool) {
+// match says whether the pattern covers a resource. One with a variable that
+// cannot be resolved covers none.
+func (p *resourcePattern) match(resource *arn, context Context) bool {
 	if p.all {
-		return true, true
+		return true
 	}
-	matched = p.open || len(p.parts) == arnParts
 	last := len(p.parts) - 1
-	for i := range p.parts {
-		part := &p.parts[i]
-		if len(part.parts) > 0 && !part.resolves(context) || part.broken {
-			return false, false
-		}
-		if !matched {
-			continue // only a variable that cannot be resolved matters now
-		}
-		segment := resource
-		if i < last {
-			segment, resource, matched = strings.Cut(resource, ":")
-		}
-		matched = matched && part.fits(segment, context)
+	if resource.count <= last || !p.open && last != arnParts-1 {
+		return false
 	}
-	return matched, true
+	// The last part comes first: it is the one that mostly differs.
+	if !p.parts[last].fits(resource.from(last), context) {
+		return false
+	}
+	for i := range last {
+		if !p.parts[i].fits(resource.part(i), context) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolves says whether all variables can be resolved.
+func (p *resourcePattern) resolves(context Context) bool {
+	for i := range p.parts {
+		if !p.parts[i].resolves(context) {
+			return false
+		}
+	}
+	return true
 }

@@ -14,8 +14,6 @@ type operator struct {
 	presence bool
 }
 
-func exactly(want, value string) bool { return want == value }
-
 func equal(order int) bool   { return order == 0 }
 func less(order int) bool    { return order < 0 }
 func greater(order int) bool { return order > 0 }
@@ -24,12 +22,12 @@ func atLeast(order int) bool { return order >= 0 }
 
 // operators are all condition operators of AWS.
 var operators = map[string]operator{
-	"StringEquals":              {compile: textual(literal, exactly)},
-	"StringNotEquals":           {compile: textual(literal, exactly), negated: true},
-	"StringEqualsIgnoreCase":    {compile: textual(literal, strings.EqualFold)},
-	"StringNotEqualsIgnoreCase": {compile: textual(literal, strings.EqualFold), negated: true},
-	"StringLike":                {compile: textual(wildcard, matchGlob)},
-	"StringNotLike":             {compile: textual(wildcard, matchGlob), negated: true},
+	"StringEquals":              {compile: textual(literal)},
+	"StringNotEquals":           {compile: textual(literal), negated: true},
+	"StringEqualsIgnoreCase":    {compile: compileFolded},
+	"StringNotEqualsIgnoreCase": {compile: compileFolded, negated: true},
+	"StringLike":                {compile: textual(wildcard)},
+	"StringNotLike":             {compile: textual(wildcard), negated: true},
 
 	"NumericEquals":            {compile: ordered(parseDecimal, compareDecimals, equal)},
 	"NumericNotEquals":         {compile: ordered(parseDecimal, compareDecimals, equal), negated: true},

@@ -26,7 +26,10 @@ func isExempt(request *Request) bool {
 
 // newQuery prepares a request.
 func newQuery(request *Request, policies *Policies) query {
-	return query{Request: request, action: strings.ToLower(request.Action), bounded: policies.Boundary != nil}
+	return query{
+		Request: request, action: strings.ToLower(request.Action), resource: cutARN(request.Resource),
+		bounded: policies.Boundary != nil,
+	}
 }
 
 // decision weighs what the policies say.
@@ -40,7 +43,10 @@ func (f *findings) decision(q *query, policies *Policies) Decision {
 // query is a request on its way through the statements.
 type query struct {
 	*Request
-	action  string
+	// action is in lower case, resource the request's, cut.
+	action   string
+	resource arn
+	// bounded says that the caller has a permissions boundary.
 	bounded bool
 }
 
@@ -147,8 +153,8 @@ func (q *query) applies(s *statement) bool {
 
 // actionFits compares the action.
 func (q *query) actionFits(s *statement) bool {
-	for _, pattern := range s.actionPatterns {
-		if matchGlob(pattern, q.action) {
+	for i := range s.actionPatterns {
+		if s.actionPatterns[i].match(q.action) {
 			return !s.actions.not
 		}
 	}
@@ -162,13 +168,12 @@ func (q *query) resourceFits(s *statement) bool {
 		return strings.HasPrefix(q.action, "sts:")
 	}
 	for i := range s.resourcePatterns {
-		matched, resolved := s.resourcePatterns[i].match(q.Resource, q.Context)
-		if s.resources.not && (matched || !resolved) {
-			// With a variable left open nobody can tell what is not meant.
-			return false
+		p := &s.resourcePatterns[i]
+		if p.match(&q.resource, q.Context) {
+			return !s.resources.not
 		}
-		if !s.resources.not && matched {
-			return true
+		if s.resources.not && !p.resolves(q.Context) {
+			return false // with a variable left open nobody can tell what is not meant
 		}
 	}
 	return s.resources.not

@@ -1,10 +1,6 @@
 package iampolicy
 
-import (
-	"strconv"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // The caller, the resource and the accounts of most tests.
 const (
@@ -159,7 +155,8 @@ func TestResourcePatterns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := compileResource(test.pattern, true)
-			if got, _ := p.match(test.resource, contextOf("k:v", "1:x")); got != test.want {
+			resource := cutARN(test.resource)
+			if got := p.match(&resource, contextOf("k:v", "1:x")); got != test.want {
 				t.Errorf("%q fits %q: %v, want %v", test.pattern, test.resource, got, test.want)
 			}
 		})
@@ -191,25 +188,4 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkEvaluateTenStatements(b *testing.B) {
-	var statements []string
-	for i := range 10 {
-		n := strconv.Itoa(i)
-		statements = append(statements, `{"Effect":"Allow","Action":["s3:Get*","s3:List*"],"Resource":"arn:aws:s3:::bucket-`+n+
-			`/${aws:username}/*","Condition":{"StringEquals":{"aws:PrincipalTag/team":"blue"},"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`)
-	}
-	policy := mustParse(b, `{"Version":"2012-10-17","Statement":[`+strings.Join(statements, ",")+`]}`)
-	request := &Request{
-		Principal: principalOf(alice), Action: "s3:GetObject", Resource: "arn:aws:s3:::bucket-9/alice/k", ResourceAccountID: account,
-		Context: contextOf("aws:username", "alice", "aws:PrincipalTag/team", "blue", "aws:SourceIp", "10.1.2.3"),
-	}
-	policies := &Policies{Identity: []*Policy{policy}}
-	b.ReportAllocs()
-	for b.Loop() {
-		if !Evaluate(request, policies).Allowed() {
-			b.Fatal("not allowed")
-		}
-	}
 }

@@ -16,6 +16,56 @@ const (
 // activate turns the wildcards of a policy's text into those of a pattern.
 var activate = strings.NewReplacer("*", string([]byte{anyText}), "?", string([]byte{anyChar}))
 
+// glob is a pattern made ready for many texts: most patterns of real policies
+// are plain, or plain with a star at the end, and cost no more than that.
+type glob struct {
+	pattern string
+	// head is the length of the text before the first wildcard.
+	head int
+	form form
+}
+
+// form is where a pattern's wildcards are.
+type form uint8
+
+const (
+	// plain is a pattern without any.
+	plain form = iota
+	// opening is a text and a star behind it.
+	opening
+	// scattered is any other.
+	scattered
+)
+
+// newGlob makes a pattern ready.
+func newGlob(pattern string) glob {
+	end := 0
+	for end < len(pattern) && pattern[end] != anyText && pattern[end] != anyChar {
+		end++
+	}
+	g := glob{pattern: pattern, head: end, form: scattered}
+	switch rest := pattern[end:]; {
+	case rest == "":
+		g.form = plain
+	case rest == string([]byte{anyText}):
+		g.form = opening
+	}
+	return g
+}
+
+// match says whether the pattern covers the whole of a text.
+func (g *glob) match(s string) bool {
+	switch g.form {
+	case plain:
+		return s == g.pattern
+	case opening:
+		return strings.HasPrefix(s, g.pattern[:g.head])
+	default:
+		rest, ok := strings.CutPrefix(s, g.pattern[:g.head])
+		return ok && matchGlob(g.pattern[g.head:], rest)
+	}
+}
+
 // matchGlob matches a pattern against the whole of a text. Between two stars
 // the leftmost place of a piece is as good as any later one, so nothing is ever
 // tried twice and the time does not grow with the number of stars.

@@ -2,6 +2,7 @@ package iampolicy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,16 +12,21 @@ import (
 const maxDepth = 32
 
 // shape is the JSON type of a node.
-type shape string
+type shape int
 
 const (
-	shapeObject shape = "an object"
-	shapeArray  shape = "a list"
-	shapeString shape = "a string"
-	shapeNumber shape = "a number"
-	shapeBool   shape = "a boolean"
-	shapeNull   shape = "null"
+	shapeObject shape = iota
+	shapeArray
+	shapeString
+	shapeNumber
+	shapeBool
+	shapeNull
 )
+
+// String names the type in a sentence.
+func (s shape) String() string {
+	return [...]string{"an object", "a list", "a string", "a number", "a boolean", "null"}[s]
+}
 
 // text is a string of the document with its place.
 type text struct {
@@ -33,15 +39,17 @@ type text struct {
 // same document could then see another policy.
 type node struct {
 	text
-	shape   shape
+	shape shape
+	// members are those of an object or, without keys, of a list.
 	members []member
-	items   []*node
+	// endLine and endColumn are the place behind an object or a list.
+	endLine, endColumn int
 }
 
-// member is one key of an object.
+// member is one key of an object, or one entry of a list.
 type member struct {
 	key   text
-	value *node
+	value node
 }
 
 // reader reads one JSON document.
@@ -49,7 +57,10 @@ type reader struct {
 	input        string
 	offset       int
 	line, column int
-	errs         Errors
+	// unclosed holds the members of the objects and lists that have not ended
+	// yet, so that each is given its own once and in one piece.
+	unclosed []member
+	errs     Errors
 }
 
 // readJSON returns the document's root, nil if it is not JSON. With duplicate
@@ -62,8 +73,8 @@ func readJSON(document []byte) (*node, Errors) {
 		return nil, r.errs
 	}
 	r.space()
-	root := r.value(1)
-	if root == nil {
+	root, ok := r.value(1)
+	if !ok {
 		return nil, r.errs
 	}
 	r.space()
@@ -71,7 +82,7 @@ func readJSON(document []byte) (*node, Errors) {
 		r.fail(CodeInvalidJSON, "found more text after the end of the document; remove it")
 		return nil, r.errs
 	}
-	return root, r.errs
+	return &root, r.errs
 }
 
 // invalidAt finds the first byte that is not UTF-8.
@@ -130,82 +141,73 @@ func (r *reader) unexpected(wanted string) {
 	r.fail(CodeInvalidJSON, "found %q where %s should be", char, wanted)
 }
 
-// value reads any JSON value; nil after a mistake.
-func (r *reader) value(depth int) *node {
+// value reads any JSON value; false after a mistake.
+func (r *reader) value(depth int) (node, bool) {
+	n := node{text: text{line: r.line, column: r.column}}
 	if depth > maxDepth {
 		r.fail(CodeTooDeep, "the document is nested deeper than %d levels; no policy needs that", maxDepth)
-		return nil
+		return n, false
 	}
-	n := &node{text: text{line: r.line, column: r.column}}
+	var ok bool
 	switch b := r.peek(); {
 	case b == '{':
 		n.shape = shapeObject
-		return r.object(n, depth)
+		n.members, ok = r.members(depth, '}', `"," or "}"`)
 	case b == '[':
 		n.shape = shapeArray
-		return r.array(n, depth)
+		n.members, ok = r.members(depth, ']', `"," or "]"`)
 	case b == '"':
 		n.shape = shapeString
-		value, ok := r.quoted()
-		if !ok {
-			return nil
-		}
-		n.value = value
-		return n
+		n.value, ok = r.quoted()
 	case b == '-' || b >= '0' && b <= '9':
-		return r.number(n)
+		n.shape = shapeNumber
+		n.value, ok = r.number()
 	default:
-		return r.word(n)
+		n.value, n.shape, ok = r.word()
 	}
+	n.endLine, n.endColumn = r.line, r.column
+	return n, ok
 }
 
-// object reads the members of an object.
-func (r *reader) object(n *node, depth int) *node {
+// members reads an object or a list up to the byte that closes it.
+func (r *reader) members(depth int, closing byte, wanted string) ([]member, bool) {
 	r.moveTo(r.offset + 1)
+	start := len(r.unclosed)
 	seen := map[string]bool{}
-	for r.space(); r.peek() != '}'; r.space() {
-		if len(n.members) > 0 {
-			if !r.expect(',', `"," or "}"`) {
-				return nil
-			}
+	for r.space(); r.peek() != closing; r.space() {
+		if len(r.unclosed) > start && !r.expect(',', wanted) {
+			return nil, false
 		}
-		m := member{key: text{line: r.line, column: r.column}}
+		var m member
 		var ok bool
-		if m.key.value, ok = r.quoted(); !ok {
-			return nil
+		if closing == '}' && !r.key(&m, seen) {
+			return nil, false
 		}
-		if seen[m.key.value] {
-			r.errs = append(r.errs, &Error{Line: m.key.line, Column: m.key.column, Code: CodeDuplicateKey,
-				Message: fmt.Sprintf("the key %q is given twice in one object; keep one", m.key.value), subject: m.key.value})
+		if m.value, ok = r.value(depth + 1); !ok {
+			return nil, false
 		}
-		if r.space(); !r.expect(':', `":"`) {
-			return nil
-		}
-		if m.value = r.value(depth + 1); m.value == nil {
-			return nil
-		}
-		seen[m.key.value] = true
-		n.members = append(n.members, m)
+		r.unclosed = append(r.unclosed, m)
 	}
 	r.moveTo(r.offset + 1)
-	return n
+	members := slices.Clone(r.unclosed[start:])
+	r.unclosed = r.unclosed[:start]
+	return members, true
 }
 
-// array reads the items of a list.
-func (r *reader) array(n *node, depth int) *node {
-	r.moveTo(r.offset + 1)
-	for r.space(); r.peek() != ']'; r.space() {
-		if len(n.items) > 0 && !r.expect(',', `"," or "]"`) {
-			return nil
-		}
-		item := r.value(depth + 1)
-		if item == nil {
-			return nil
-		}
-		n.items = append(n.items, item)
+// key reads the key of a member of an object, and the colon.
+func (r *reader) key(m *member, seen map[string]bool) bool {
+	m.key = text{line: r.line, column: r.column}
+	var ok bool
+	if m.key.value, ok = r.quoted(); !ok {
+		return false
 	}
-	r.moveTo(r.offset + 1)
-	return n
+	if seen[m.key.value] {
+		r.errs = append(r.errs, &Error{Line: m.key.line, Column: m.key.column, Code: CodeDuplicateKey,
+			Message: fmt.Sprintf("the key %q is given twice in one object; keep one", m.key.value), subject: m.key.value})
+	}
+	seen[m.key.value] = true
+	r.space()
+	return r.expect(':', `":"`)
 }
 
 // expect takes one byte and the white space after it.

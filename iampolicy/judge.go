@@ -274,9 +274,11 @@ func (c *condition) fullName() string {
 // templateOf returns the text of an operand that may hold variables.
 func templateOf(o operand) *template {
 	switch o := o.(type) {
-	case textOperand:
+	case *textOperand:
 		return &o.want
-	case arnOperand:
+	case *foldedOperand:
+		return &o.want
+	case *arnOperand:
 		return &o.want
 	default:
 		return nil

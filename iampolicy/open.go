@@ -15,8 +15,8 @@ func (q *query) openResource(s *statement) []Question {
 	for i := range s.resourcePatterns {
 		p := &s.resourcePatterns[i]
 		var open []Question
-		matched, resolved := p.match(q.Resource, q.Context)
-		if !resolved && s.resources.not {
+		matched := p.match(&q.resource, q.Context)
+		if s.resources.not && !p.resolves(q.Context) {
 			open = append(open, QuestionUnresolvedVariable)
 		}
 		for k := range p.parts {
@@ -24,7 +24,7 @@ func (q *query) openResource(s *statement) []Question {
 				open = append(open, QuestionEmptyDefault)
 			}
 		}
-		if matched && p.starsOverColons(q.Resource, q.Context) {
+		if matched && p.starsOverColons(&q.resource, q.Context) {
 			open = append(open, QuestionStarOverColons)
 		}
 		if matched && len(open) == 0 {
@@ -45,13 +45,12 @@ func (t *template) emptyDefault(context Context) bool {
 
 // starsOverColons says that the last part of a resource that matches has colons
 // that only a star can have covered.
-func (p *resourcePattern) starsOverColons(resource string, context Context) bool {
+func (p *resourcePattern) starsOverColons(resource *arn, context Context) bool {
 	if p.all || len(p.parts) < arnParts {
 		return false
 	}
-	parts, ok := splitARN(resource)
 	last, resolved := p.parts[arnParts-1].resolve(context)
-	return ok && resolved && last != string([]byte{anyText}) && strings.Count(parts[arnParts-1], ":") > strings.Count(last, ":")
+	return resolved && last != string([]byte{anyText}) && strings.Count(resource.part(arnParts-1), ":") > strings.Count(last, ":")
 }
 
 // openPrincipal returns the question that decides how a statement names the
@@ -133,7 +132,7 @@ func (c *condition) openOperand(o operand, want, value string, context Context, 
 	if !readable {
 		return QuestionUnreadableValue
 	}
-	if addresses, ok := o.(rangeOperand); ok {
+	if addresses, ok := o.(*rangeOperand); ok {
 		if have, err := netip.ParseAddr(value); err == nil && have.Unmap().Is4() != addresses.want.Addr().Is4() {
 			return QuestionAddressFamilies
 		}

@@ -16,43 +16,51 @@ type operand interface {
 	match(value string, context Context) (matched, ok bool)
 }
 
-// textOperand compares texts.
-type textOperand struct {
-	want  template
-	equal func(want, value string) bool
-}
+// textOperand compares texts, letter by letter or by its wildcards.
+type textOperand struct{ want template }
 
-func (o textOperand) match(value string, context Context) (bool, bool) {
-	want, ok := o.want.resolve(context)
-	return ok && o.equal(want, value), ok
+func (o *textOperand) match(value string, context Context) (bool, bool) {
+	matched := o.want.fits(value, context)
+	return matched, matched || o.want.resolves(context)
 }
 
 // textual makes the compiler of a text operator.
-func textual(wild mode, equal func(want, value string) bool) compileOperand {
+func textual(wild mode) compileOperand {
 	return func(s string, variables bool) operand {
-		return textOperand{want: compileTemplate(s, variables, wild), equal: equal}
+		return &textOperand{want: compileTemplate(s, variables, wild)}
 	}
+}
+
+// foldedOperand compares texts without regard to case.
+type foldedOperand struct{ want template }
+
+func (o *foldedOperand) match(value string, context Context) (bool, bool) {
+	want, ok := o.want.resolve(context)
+	return ok && strings.EqualFold(want, value), ok
+}
+
+func compileFolded(s string, variables bool) operand {
+	return &foldedOperand{want: compileTemplate(s, variables, literal)}
 }
 
 // arnOperand compares ARNs part by part. Unlike a resource it is cut after its
 // variables are resolved, because a variable may stand for a whole ARN.
 type arnOperand struct{ want template }
 
-func (o arnOperand) match(value string, context Context) (bool, bool) {
+func (o *arnOperand) match(value string, context Context) (bool, bool) {
 	resolved, ok := o.want.resolve(context)
 	if !ok {
 		return false, false
 	}
-	want, okWant := splitARN(resolved)
-	have, okHave := splitARN(value)
-	if !okWant || !okHave {
+	want, have := cutARN(resolved), cutARN(value)
+	if !want.isWhole() || !have.isWhole() {
 		return false, false
 	}
-	return matchARN(want, have), true
+	return matchARN(&want, &have), true
 }
 
 func compileARN(s string, variables bool) operand {
-	return arnOperand{want: compileTemplate(s, variables, wildcard)}
+	return &arnOperand{want: compileTemplate(s, variables, wildcard)}
 }
 
 // parsedOperand compares values of a type of their own.
@@ -63,7 +71,7 @@ type parsedOperand[T any] struct {
 	holds func(want, value T) bool
 }
 
-func (o parsedOperand[T]) match(value string, _ Context) (bool, bool) {
+func (o *parsedOperand[T]) match(value string, _ Context) (bool, bool) {
 	if !o.valid {
 		return false, false
 	}
@@ -76,7 +84,7 @@ func (o parsedOperand[T]) match(value string, _ Context) (bool, bool) {
 func parsed[T any](parse func(string) (T, bool), holds func(want, value T) bool) compileOperand {
 	return func(s string, _ bool) operand {
 		want, valid := parse(s)
-		return parsedOperand[T]{want: want, valid: valid, parse: parse, holds: holds}
+		return &parsedOperand[T]{want: want, valid: valid, parse: parse, holds: holds}
 	}
 }
 
@@ -188,7 +196,7 @@ func parseRange(s string) (netip.Prefix, bool) {
 // match each other.
 func compileRange(s string, _ bool) operand {
 	want, valid := parseRange(s)
-	return rangeOperand{want: want, valid: valid}
+	return &rangeOperand{want: want, valid: valid}
 }
 
 type rangeOperand struct {
@@ -196,7 +204,7 @@ type rangeOperand struct {
 	valid bool
 }
 
-func (o rangeOperand) match(value string, _ Context) (bool, bool) {
+func (o *rangeOperand) match(value string, _ Context) (bool, bool) {
 	address, err := netip.ParseAddr(value)
 	if !o.valid || err != nil || address.Zone() != "" {
 		return false, false

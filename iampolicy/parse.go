@@ -56,8 +56,9 @@ func (c *compiler) policy(root *node) *Policy {
 		return nil
 	}
 	// The version comes first: it decides what the other texts mean.
-	for _, m := range root.members {
-		if m.key.value == "Version" && c.isShape(m.value, "Version", shapeString) {
+	for i := range root.members {
+		m := &root.members[i]
+		if m.key.value == "Version" && c.isShape(&m.value, "Version", shapeString) {
 			p.version = m.value.value
 			if p.version != oldVersion && p.version != newVersion {
 				c.fail(m.value.text, CodeInvalidVersion, p.version,
@@ -68,14 +69,15 @@ func (c *compiler) policy(root *node) *Policy {
 	c.variables = p.version == newVersion
 	unreadable := len(c.errs) > 0
 	found := false
-	for _, m := range root.members {
+	for i := range root.members {
+		m := &root.members[i]
 		switch m.key.value {
 		case "Version":
 		case "Id":
-			c.isShape(m.value, "Id", shapeString)
+			c.isShape(&m.value, "Id", shapeString)
 		case "Statement":
 			found = true
-			p.statements = c.statements(m.value)
+			p.statements = c.statements(&m.value)
 		default:
 			c.fail(m.key, CodeUnknownElement, m.key.value,
 				"a policy has no element %q; it has Version, Id and Statement", m.key.value)
@@ -100,8 +102,9 @@ func (c *compiler) statements(n *node) []statement {
 		c.fail(n.text, CodeWrongType, "Statement", "Statement is %s; it must be an object or a list of objects", n.shape)
 		return nil
 	}
-	all := make([]statement, 0, len(n.items))
-	for _, item := range n.items {
+	all := make([]statement, 0, len(n.members))
+	for i := range n.members {
+		item := &n.members[i].value
 		if c.isShape(item, "a statement", shapeObject) {
 			all = append(all, c.statement(item))
 		}
@@ -113,14 +116,16 @@ func (c *compiler) statements(n *node) []statement {
 func (c *compiler) statement(n *node) statement {
 	before := len(c.errs)
 	s := statement{line: n.line, column: n.column}
-	for _, m := range n.members {
-		c.element(&s, m)
+	for i := range n.members {
+		c.element(&s, &n.members[i])
 	}
 	if !s.hasEffect {
 		c.fail(n.text, CodeNoEffect, "Effect", `the statement has no Effect; add "Allow" or "Deny"`)
 	}
+	s.actionPatterns = make([]glob, 0, len(s.actions.values))
+	s.resourcePatterns = make([]resourcePattern, 0, len(s.resources.values))
 	for _, action := range s.actions.values {
-		s.actionPatterns = append(s.actionPatterns, activate.Replace(strings.ToLower(action.value)))
+		s.actionPatterns = append(s.actionPatterns, newGlob(activate.Replace(strings.ToLower(action.value))))
 	}
 	for _, resource := range s.resources.values {
 		s.resourcePatterns = append(s.resourcePatterns, compileResource(resource.value, c.variables))
@@ -130,33 +135,33 @@ func (c *compiler) statement(n *node) statement {
 }
 
 // element compiles one element of a statement.
-func (c *compiler) element(s *statement, m member) {
-	name := m.key.value
+func (c *compiler) element(s *statement, m *member) {
+	name, value := m.key.value, &m.value
 	switch name {
 	case "Sid":
-		if c.isShape(m.value, name, shapeString) {
-			s.sid = m.value.text
+		if c.isShape(value, name, shapeString) {
+			s.sid = value.text
 		}
 	case "Effect":
 		s.hasEffect = true
-		c.effect(s, m.value)
+		c.effect(s, value)
 	case "Principal", "NotPrincipal":
 		if s.principals != nil {
 			c.conflict(m.key, "Principal")
 		}
-		s.principals = newPrincipals(c.principals(m.value, name), name == "NotPrincipal", m.key.line, m.key.column)
+		s.principals = newPrincipals(c.principals(value, name), name == "NotPrincipal", m.key.line, m.key.column)
 	case "Action", "NotAction":
 		if s.actions.present {
 			c.conflict(m.key, "Action")
 		}
-		s.actions = element{present: true, not: name == "NotAction", values: c.texts(m.value, name)}
+		s.actions = element{present: true, not: name == "NotAction", values: c.texts(value, name)}
 	case "Resource", "NotResource":
 		if s.resources.present {
 			c.conflict(m.key, "Resource")
 		}
-		s.resources = element{present: true, not: name == "NotResource", values: c.texts(m.value, name)}
+		s.resources = element{present: true, not: name == "NotResource", values: c.texts(value, name)}
 	case "Condition":
-		s.conditions = c.conditions(m.value)
+		s.conditions = c.conditions(value)
 	default:
 		c.fail(m.key, CodeUnknownElement, name, "a statement has no element %q; look for a slip in its spelling or case", name)
 	}
@@ -188,8 +193,9 @@ func (c *compiler) texts(n *node, name string) []text {
 		c.fail(n.text, CodeWrongType, name, "%s is %s; it must be a string or a list of strings", name, n.shape)
 		return nil
 	}
-	all := make([]text, 0, len(n.items))
-	for _, item := range n.items {
+	all := make([]text, 0, len(n.members))
+	for i := range n.members {
+		item := &n.members[i].value
 		if c.isShape(item, "an entry of "+name, shapeString) {
 			all = append(all, item.text)
 		}
@@ -207,7 +213,8 @@ func (c *compiler) principals(n *node, name string) []principalEntry {
 		return nil
 	}
 	var entries []principalEntry
-	for _, m := range n.members {
+	for i := range n.members {
+		m := &n.members[i]
 		kind := PrincipalType(m.key.value)
 		switch kind {
 		case TypeAWS, TypeFederated, TypeService, TypeCanonicalUser:
@@ -216,7 +223,7 @@ func (c *compiler) principals(n *node, name string) []principalEntry {
 				"%s has no type %q; it has AWS, Service, Federated and CanonicalUser", name, m.key.value)
 			continue
 		}
-		for _, value := range c.texts(m.value, m.key.value) {
+		for _, value := range c.texts(&m.value, m.key.value) {
 			entries = append(entries, principalEntry{text: value, kind: kind})
 		}
 	}
@@ -228,21 +235,27 @@ func (c *compiler) conditions(n *node) []condition {
 	if !c.isShape(n, "Condition", shapeObject) {
 		return nil
 	}
-	var all []condition
-	for _, m := range n.members {
+	count := 0
+	for i := range n.members {
+		count += len(n.members[i].value.members)
+	}
+	all := make([]condition, 0, count)
+	for i := range n.members {
+		m := &n.members[i]
 		form, ok := readOperator(m.key.value)
 		if !ok {
 			c.fail(m.key, CodeUnknownOperator, m.key.value,
 				"there is no condition operator %q; look for a slip in its spelling or case", m.key.value)
 			continue
 		}
-		if !c.isShape(m.value, m.key.value, shapeObject) {
+		if !c.isShape(&m.value, m.key.value, shapeObject) {
 			continue
 		}
-		for _, key := range m.value.members {
-			one := form
+		for k := range m.value.members {
+			key, one := &m.value.members[k], form
 			one.name, one.key = key.key, strings.ToLower(key.key.value)
-			one.values = c.conditionValues(key.value, key.key.value)
+			one.values = c.conditionValues(&key.value, key.key.value)
+			one.operands = make([]operand, 0, len(one.values))
 			for _, value := range one.values {
 				one.operands = append(one.operands, one.compile(value.value, c.variables))
 			}
@@ -255,12 +268,13 @@ func (c *compiler) conditions(n *node) []condition {
 // conditionValues reads one value or a list; numbers and booleans count as
 // their texts.
 func (c *compiler) conditionValues(n *node, key string) []text {
-	items := []*node{n}
+	items := []member{{value: *n}}
 	if n.shape == shapeArray {
-		items = n.items
+		items = n.members
 	}
 	all := make([]text, 0, len(items))
-	for _, item := range items {
+	for i := range items {
+		item := &items[i].value
 		switch item.shape {
 		case shapeString, shapeNumber, shapeBool:
 			all = append(all, item.text)

@@ -30,7 +30,7 @@ type statement struct {
 	principals *principals
 	actions    element
 	// actionPatterns are the actions in lower case.
-	actionPatterns   []string
+	actionPatterns   []glob
 	resources        element
 	resourcePatterns []resourcePattern
 	conditions       []condition

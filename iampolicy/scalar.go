@@ -15,27 +15,38 @@ func (r *reader) quoted() (string, bool) {
 	r.moveTo(r.offset + 1)
 	var out strings.Builder
 	for {
-		end := r.offset
-		for end < len(r.input) && r.input[end] != '"' && r.input[end] != '\\' && r.input[end] >= 0x20 {
-			end++
-		}
-		out.WriteString(r.input[r.offset:end])
-		r.moveTo(end)
+		plain := r.plain()
 		switch r.peek() {
 		case '"':
 			r.moveTo(r.offset + 1)
+			if out.Len() == 0 {
+				return plain, true // without an escape nothing is copied
+			}
+			out.WriteString(plain)
 			return out.String(), true
 		case '\\':
 			char, ok := r.escape()
 			if !ok {
 				return "", false
 			}
+			out.WriteString(plain)
 			out.WriteRune(char)
 		default:
 			r.unexpected("a character of a string")
 			return "", false
 		}
 	}
+}
+
+// plain takes the characters of a string up to its end, an escape or what it must
+// not hold.
+func (r *reader) plain() string {
+	start, end := r.offset, r.offset
+	for end < len(r.input) && r.input[end] != '"' && r.input[end] != '\\' && r.input[end] >= 0x20 {
+		end++
+	}
+	r.moveTo(end)
+	return r.input[start:end]
 }
 
 // escapes are the short escapes of JSON.
@@ -83,18 +94,18 @@ func unicodeEscape(rest string) (rune, bool) {
 }
 
 // number reads a JSON number and keeps its text, so that no digit is lost.
-func (r *reader) number(n *node) *node {
+func (r *reader) number() (string, bool) {
 	end := r.offset
 	for end < len(r.input) && strings.IndexByte("+-.eE0123456789", r.input[end]) >= 0 {
 		end++
 	}
-	n.shape, n.value = shapeNumber, r.input[r.offset:end]
-	if !isNumber(n.value) {
-		r.fail(CodeInvalidJSON, "found %q, which is not a number of JSON", n.value)
-		return nil
+	number := r.input[r.offset:end]
+	if !isNumber(number) {
+		r.fail(CodeInvalidJSON, "found %q, which is not a number of JSON", number)
+		return "", false
 	}
 	r.moveTo(end)
-	return n
+	return number, true
 }
 
 // isNumber checks the grammar of JSON numbers, which is narrower than Go's.
@@ -134,15 +145,20 @@ func digits(s string) int {
 	return n
 }
 
+// words are the values of JSON that are words.
+var words = []struct {
+	word  string
+	shape shape
+}{{"true", shapeBool}, {"false", shapeBool}, {"null", shapeNull}}
+
 // word reads true, false or null.
-func (r *reader) word(n *node) *node {
-	for word, shape := range map[string]shape{"true": shapeBool, "false": shapeBool, "null": shapeNull} {
-		if strings.HasPrefix(r.input[r.offset:], word) {
-			n.shape, n.value = shape, word
-			r.moveTo(r.offset + len(word))
-			return n
+func (r *reader) word() (string, shape, bool) {
+	for _, one := range words {
+		if strings.HasPrefix(r.input[r.offset:], one.word) {
+			r.moveTo(r.offset + len(one.word))
+			return one.word, one.shape, true
 		}
 	}
 	r.unexpected("a JSON value")
-	return nil
+	return "", shapeNull, false
 }

@@ -6,8 +6,8 @@ import "strings"
 // resolved once, when the policy is parsed.
 type template struct {
 	parts []part
-	// fixed is the whole text where there is no variable.
-	fixed string
+	// fixed is the whole where there is no variable.
+	fixed glob
 	// broken is a template with a variable that cannot be read: it never
 	// resolves.
 	broken bool
@@ -16,6 +16,8 @@ type template struct {
 // part is a piece of text, or a variable if key is not empty.
 type part struct {
 	text string
+	// star says that the text has a wildcard for any text.
+	star bool
 	// key is the variable's key in lower case, name the same as written.
 	key, name string
 	fallback  *string
@@ -39,13 +41,14 @@ func compileTemplate(s string, variables bool, wild mode) template {
 		return s
 	}
 	if !variables || !strings.Contains(s, "${") {
-		return template{fixed: plain(s)}
+		return template{fixed: newGlob(plain(s))}
 	}
 	t := template{}
 	for {
 		before, after, found := strings.Cut(s, "${")
 		if before != "" {
-			t.parts = append(t.parts, part{text: plain(before)})
+			text := plain(before)
+			t.parts = append(t.parts, part{text: text, star: strings.IndexByte(text, anyText) >= 0})
 		}
 		if !found {
 			return t.simplified()
@@ -96,79 +99,90 @@ func (t template) simplified() template {
 		}
 		joined.WriteString(p.text)
 	}
-	return template{fixed: joined.String()}
+	return template{fixed: newGlob(joined.String())}
 }
 
-// resolve puts the request's values in. It fails for a variable that is absent
-// and has no default, and for one with several values, which AWS does not allow
-// as a variable.
+// value returns what stands for a part in a request. It fails for a variable that
+// is absent and has no default, and for one with several values, which AWS does
+// not allow as a variable (AWS: policy variables).
+func (p *part) value(context Context) (string, bool) {
+	if p.key == "" {
+		return p.text, true
+	}
+	switch values := context[p.key]; {
+	case len(values) == 1:
+		// A value with the bytes that stand for wildcards must not bring
+		// wildcards in.
+		return strings.ToValidUTF8(values[0], "\uFFFD"), true
+	case len(values) == 0 && p.fallback != nil:
+		return *p.fallback, true
+	default:
+		return "", false
+	}
+}
+
+// resolve puts the request's values in.
 func (t *template) resolve(context Context) (string, bool) {
 	if t.broken {
 		return "", false
 	}
 	if t.parts == nil {
-		return t.fixed, true
+		return t.fixed.pattern, true
+	}
+	return join(t.parts, context)
+}
+
+// join puts parts together, all or none.
+func join(parts []part, context Context) (string, bool) {
+	if len(parts) == 1 {
+		return parts[0].value(context)
 	}
 	var out strings.Builder
-	for _, p := range t.parts {
-		if p.key == "" {
-			out.WriteString(p.text)
-			continue
-		}
-		switch values := context[p.key]; {
-		case len(values) == 1:
-			// A value with the bytes that stand for wildcards must not bring
-			// wildcards in.
-			out.WriteString(strings.ToValidUTF8(values[0], "\uFFFD"))
-		case len(values) == 0 && p.fallback != nil:
-			out.WriteString(*p.fallback)
-		default:
+	for i := range parts {
+		text, ok := parts[i].value(context)
+		if !ok {
 			return "", false
 		}
+		out.WriteString(text)
 	}
 	return out.String(), true
 }
 
 // resolves says whether resolve would succeed, at less cost.
 func (t *template) resolves(context Context) bool {
-	if t.broken {
-		return false
-	}
 	for i := range t.parts {
-		p := &t.parts[i]
-		if p.key == "" {
-			continue
-		}
-		if count := len(context[p.key]); count > 1 || count == 0 && p.fallback == nil {
+		if _, ok := t.parts[i].value(context); !ok {
 			return false
 		}
 	}
-	return true
+	return !t.broken
 }
 
-// couldFit says whether the text before the first variable and the first star
-// fits the start of a segment. It spares putting a text together that cannot
-// match; a pattern of a team's folders mostly differs in its first letters.
-func (t *template) couldFit(segment string) bool {
-	if len(t.parts) == 0 || t.parts[0].key != "" {
-		return true
+// fits says whether the pattern, its variables resolved, covers the whole of a
+// text. The parts before the first star are compared one by one: nothing is put
+// together where they do not fit, or where no variable follows.
+func (t *template) fits(s string, context Context) bool {
+	if t.parts == nil {
+		return !t.broken && t.fixed.match(s)
 	}
-	piece := t.parts[0].text
-	if star := strings.IndexByte(piece, anyText); star >= 0 {
-		piece = piece[:star]
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.star {
+			pattern, ok := join(t.parts[i:], context)
+			return ok && matchGlob(pattern, s)
+		}
+		text, ok := p.value(context)
+		if !ok {
+			return false
+		}
+		if p.key == "" {
+			s, ok = cutPiece(text, s)
+		} else {
+			s, ok = strings.CutPrefix(s, text)
+		}
+		if !ok {
+			return false
+		}
 	}
-	_, ok := cutPiece(piece, segment)
-	return ok
-}
-
-// fits matches a pattern whose variables all resolve against a text.
-func (t *template) fits(segment string, context Context) bool {
-	if len(t.parts) == 0 {
-		return matchGlob(t.fixed, segment)
-	}
-	if !t.couldFit(segment) {
-		return false
-	}
-	pattern, ok := t.resolve(context)
-	return ok && matchGlob(pattern, segment)
+	return s == ""
 }

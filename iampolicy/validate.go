@@ -167,12 +167,12 @@ func isPrincipalARN(s string) bool {
 // isARNOf recognises an ARN without region whose resource has one of the
 // prefixes and a name after it, and no wildcard.
 func isARNOf(s, service string, prefixes ...string) bool {
-	parts, ok := splitARN(s)
-	if !ok || strings.ContainsAny(s, "*?") || parts[0] != "arn" || parts[2] != service || parts[3] != "" || !isAccountID(parts[4]) {
+	a := cutARN(s)
+	if !a.isOf(service) || strings.ContainsAny(s, "*?") {
 		return false
 	}
 	for _, prefix := range prefixes {
-		if name, ok := strings.CutPrefix(parts[5], prefix); ok && name != "" {
+		if name, ok := strings.CutPrefix(a.part(5), prefix); ok && name != "" {
 			return true
 		}
 	}
