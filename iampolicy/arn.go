@@ -75,7 +75,8 @@ func (a *arn) isOf(service string) bool {
 // isAccountID says whether the text is twelve digits.
 func isAccountID(s string) bool { return len(s) == 12 && digits(s) == 12 }
 
-// resourcePattern is one entry of Resource or NotResource. Its parts are cut
+// resourcePattern is one entry of Resource or NotResource (AWS: Resource element;
+// wildcards are compared in each part by itself). Its parts are cut
 // before variables are resolved: a colon in a request's value cannot shift what
 // the policy's author wrote into another part.
 type resourcePattern struct {

@@ -60,7 +60,7 @@ func principalOf(name string) Principal {
 		p.Kind = Federated
 	case "assumed-role":
 		p.Kind = RoleSession
-		p.RoleARN = "arn:aws:iam::" + parts[4] + ":role/" + path[1]
+		p.RoleARN = "arn:" + parts[1] + ":iam::" + parts[4] + ":role/" + path[1]
 	}
 	return p
 }

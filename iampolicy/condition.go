@@ -20,7 +20,7 @@ func greater(order int) bool { return order > 0 }
 func atMost(order int) bool  { return order <= 0 }
 func atLeast(order int) bool { return order >= 0 }
 
-// operators are all condition operators of AWS.
+// operators are all condition operators of AWS (AWS: condition operators).
 var operators = map[string]operator{
 	"StringEquals":              {compile: textual(literal)},
 	"StringNotEquals":           {compile: textual(literal), negated: true},
@@ -56,7 +56,8 @@ var operators = map[string]operator{
 	"Null": {compile: compileBool, presence: true},
 }
 
-// quantifier says how the values of a request count together.
+// quantifier says how the values of a request count together (AWS: set operators
+// for multivalued context keys).
 type quantifier int
 
 const (
@@ -98,7 +99,9 @@ func readOperator(name string) (condition, bool) {
 	return c, ok
 }
 
-// holds says whether the request fulfils the condition.
+// holds says whether the request fulfils the condition. Without the key, a
+// negated operator and IfExists hold, ForAllValues holds, ForAnyValue does not
+// (AWS: condition operators; multivalued context keys).
 func (c *condition) holds(context Context) bool {
 	values := context[c.key]
 	if c.presence {
@@ -140,7 +143,9 @@ func (c *condition) holds(context Context) bool {
 	}
 }
 
-// passes tests one value of the request against all values of the policy.
+// passes tests one value of the request against all values of the policy: one of
+// them for a positive operator, none for a negated one (AWS: conditions with
+// multiple context keys or values).
 func (c *condition) passes(value string, context Context) bool {
 	for _, o := range c.operands {
 		matched, ok := o.match(value, context)

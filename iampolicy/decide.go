@@ -3,7 +3,7 @@ package iampolicy
 import "strings"
 
 // denied returns the decision of an applying Deny. Policies of an account's own
-// do not limit its root user.
+// do not limit its root user (AWS: permissions boundaries for IAM entities).
 func (f *findings) denied(caller PrincipalKind) (Decision, bool) {
 	for _, one := range []struct {
 		kind Kind
@@ -22,7 +22,10 @@ func (f *findings) denied(caller PrincipalKind) (Decision, bool) {
 	return Decision{}, false
 }
 
-// decide combines the kinds where nothing denies.
+// decide combines the kinds where nothing denies. Services and the holders of web
+// identity tokens have no policies of their own; RestrictPublicBuckets leaves a
+// public policy to the owner's account and to services (AWS: blocking public
+// access to S3 storage).
 func (f *findings) decide(q *query, policies *Policies) Decision {
 	restricted := policies.RestrictPublicBuckets && policies.Resource != nil && policies.Resource.IsPublic()
 	switch caller := q.Principal; {
@@ -44,13 +47,13 @@ func (f *findings) decide(q *query, policies *Policies) Decision {
 }
 
 // needsTrust names the actions that a role's trust policy has to allow, in the
-// role's own account too.
+// role's own account too (AWS: roles terms and concepts; passing session tags).
 func needsTrust(action string) bool {
 	return strings.HasPrefix(action, "sts:assumerole") || action == "sts:tagsession" || action == "sts:setsourceidentity"
 }
 
-// acrossAccounts wants the caller's side and the resource's. A root user has
-// all that its account can give.
+// acrossAccounts wants the caller's side and the resource's (AWS: cross-account
+// policy evaluation logic). A root user has all that its account can give.
 func (f *findings) acrossAccounts(caller PrincipalKind, restricted bool) Decision {
 	if caller != Root {
 		if f.identity.allow == nil {

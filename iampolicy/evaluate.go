@@ -2,8 +2,8 @@ package iampolicy
 
 import "strings"
 
-// Evaluate decides a request as AWS documents it: an applying Deny of any
-// policy ends the matter; else the caller needs an Allow of its own, limited by
+// Evaluate decides a request as AWS documents it (AWS: policy evaluation logic):
+// an applying Deny of any policy ends the matter; else the caller needs an Allow of its own, limited by
 // the permissions boundary and the session's policies, or, in its own account,
 // one of the resource; from another account it needs both. A role's trust policy
 // is the resource policy of sts:AssumeRole and its like, and is always needed.
@@ -151,7 +151,7 @@ func (q *query) applies(s *statement) bool {
 	return true
 }
 
-// actionFits compares the action.
+// actionFits compares the action, without regard to case (AWS: Action element).
 func (q *query) actionFits(s *statement) bool {
 	for i := range s.actionPatterns {
 		if s.actionPatterns[i].match(q.action) {
@@ -161,8 +161,9 @@ func (q *query) actionFits(s *statement) bool {
 	return s.actions.not
 }
 
-// resourceFits compares the resource. A trust policy has none, the role being
-// the resource; elsewhere a statement without one is a mistake.
+// resourceFits compares the resource (AWS: Resource element). A trust policy has
+// none, the role being the resource; elsewhere a statement without one is a
+// mistake.
 func (q *query) resourceFits(s *statement) bool {
 	if !s.resources.present {
 		return strings.HasPrefix(q.action, "sts:")

@@ -50,6 +50,10 @@ func TestEvaluateNamesWhatDecided(t *testing.T) {
 		"a foreign user is limited by its boundary":    {given{caller: bob, identity: allow, boundary: silent, resource: grant("Allow", `{"AWS":"`+bob+`"}`)}, Decision{ImplicitDeny, BoundaryPolicy, ""}},
 		"a foreign root needs the resource's side":     {given{caller: "arn:aws:iam::111122223333:root"}, Decision{ImplicitDeny, ResourcePolicy, ""}},
 		"a foreign root with the resource's side":      {given{caller: "arn:aws:iam::111122223333:root", resource: grant("Allow", `{"AWS":"111122223333"}`)}, Decision{Allow, ResourcePolicy, "R"}},
+		"variables are plain text in an action":        {given{identity: statementOf("A", "Allow", `"Action":"s3:${aws:x, 'GetObject'}","Resource":"*"`)}, Decision{ImplicitDeny, IdentityPolicy, ""}},
+		"NotPrincipal hits everyone with a boundary":   {given{identity: allow, boundary: allow, resource: except(`"*"`)}, Decision{ExplicitDeny, ResourcePolicy, "N"}},
+		"NotPrincipal hits a limited role's session":   {given{caller: session, identity: allow, boundary: allow, resource: except(`{"AWS":["` + session + `","arn:aws:iam::123456789012:role/app"]}`)}, Decision{ExplicitDeny, ResourcePolicy, "N"}},
+		"an account's root assumes what names it":      {given{caller: rootARN, action: "sts:AssumeRole", resource: statementOf("R", "Allow", `"Principal":{"AWS":"`+account+`"},"Action":"sts:AssumeRole"`)}, Decision{Allow, IdentityPolicy, ""}},
 		"root may everything":                          {given{caller: rootARN}, Decision{Allow, IdentityPolicy, ""}},
 		"root is stopped by the resource's policy":     {given{caller: rootARN, resource: grant("Deny", `"*"`)}, Decision{ExplicitDeny, ResourcePolicy, "R"}},
 		"root assumes no role that does not trust it":  {given{caller: rootARN, action: "sts:AssumeRole"}, Decision{ImplicitDeny, ResourcePolicy, ""}},
@@ -134,11 +138,91 @@ func TestRestrictPublicBuckets(t *testing.T) {
 	}
 }
 
+func TestPrincipalsAreNamed(t *testing.T) {
+	const china, gov = "arn:aws-cn:iam::123456789012:", "arn:aws-us-gov:iam::123456789012:"
+	pathed := Principal{Kind: RoleSession, ARN: session, RoleARN: "arn:aws:iam::123456789012:role/team/app", AccountID: account}
+	for name, test := range map[string]struct {
+		principal string
+		caller    Principal
+		want      strength
+	}{
+		"a user by its ARN":                           {`{"AWS":"` + alice + `"}`, principalOf(alice), exact},
+		"a user in another case":                      {`{"AWS":"arn:aws:iam::123456789012:user/Alice"}`, principalOf(alice), unnamed},
+		"a user by a wildcard within the ARN":         {`{"AWS":"arn:aws:iam::123456789012:user/*"}`, principalOf(alice), unnamed},
+		"a user by a variable":                        {`{"AWS":"arn:aws:iam::123456789012:user/${aws:username}"}`, principalOf(alice), unnamed},
+		"a user by the account's number":              {`{"AWS":"123456789012"}`, principalOf(alice), delegated},
+		"a user by the account's root":                {`{"AWS":"` + rootARN + `"}`, principalOf(alice), delegated},
+		"a root with a region is no account":          {`{"AWS":"arn:aws:iam:us-east-1:123456789012:root"}`, principalOf(alice), unnamed},
+		"a user by everyone":                          {`"*"`, principalOf(alice), everyone},
+		"a user under the wrong type":                 {`{"Service":"` + alice + `"}`, principalOf(alice), unnamed},
+		"a session by its own ARN":                    {`{"AWS":"` + session + `"}`, principalOf(session), exact},
+		"a session by a wildcard for its name":        {`{"AWS":"arn:aws:sts::123456789012:assumed-role/app/*"}`, principalOf(session), unnamed},
+		"a session by its role":                       {`{"AWS":"arn:aws:iam::123456789012:role/app"}`, principalOf(session), byRole},
+		"a session by its role with the path":         {`{"AWS":"arn:aws:iam::123456789012:role/team/app"}`, pathed, byRole},
+		"a session by its role without the path":      {`{"AWS":"arn:aws:iam::123456789012:role/app"}`, pathed, unnamed},
+		"the strongest way of several":                {`{"AWS":["*","123456789012","arn:aws:iam::123456789012:role/app"]}`, principalOf(session), byRole},
+		"a service by its name":                       {`{"Service":"logs.amazonaws.com"}`, principalOf("logs.amazonaws.com"), exact},
+		"a service by the wildcard of its type":       {`{"Service":"*"}`, principalOf("logs.amazonaws.com"), unnamed},
+		"a service by everyone":                       {`{"AWS":"*"}`, principalOf("logs.amazonaws.com"), everyone},
+		"a service under the wrong type":              {`{"AWS":"logs.amazonaws.com"}`, principalOf("logs.amazonaws.com"), unnamed},
+		"a web identity by its provider":              {`{"Federated":"` + issuer + `"}`, principalOf(issuer), exact},
+		"a web identity by the wildcard of its type":  {`{"Federated":"*"}`, principalOf(issuer), unnamed},
+		"a web identity by the provider's account":    {`{"AWS":"123456789012"}`, principalOf(issuer), unnamed},
+		"a web identity by everyone":                  {`"*"`, principalOf(issuer), unnamed},
+		"anonymous by everyone":                       {`{"AWS":"*"}`, Principal{}, everyone},
+		"anonymous by an empty name":                  {`{"AWS":""}`, Principal{}, unnamed},
+		"a user of China":                             {`{"AWS":"` + china + `user/alice"}`, principalOf(china + "user/alice"), exact},
+		"a user of China by the account's root":       {`{"AWS":"` + china + `root"}`, principalOf(china + "user/alice"), delegated},
+		"a session of GovCloud by its role":           {`{"AWS":"` + gov + `role/app"}`, principalOf("arn:aws-us-gov:sts::123456789012:assumed-role/app/s"), byRole},
+		"a session of GovCloud by a role of no cloud": {`{"AWS":"arn:aws:iam::123456789012:role/app"}`, principalOf("arn:aws-us-gov:sts::123456789012:assumed-role/app/s"), unnamed},
+		"a provider of China":                         {`{"Federated":"` + china + `oidc-provider/x"}`, principalOf(china + "oidc-provider/x"), exact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := mustParse(t, statementOf("R", "Allow", `"Principal":`+test.principal+`,"Action":"*","Resource":"*"`))
+			if got := p.statements[0].names(&test.caller, false); got != test.want {
+				t.Errorf("%s names %+v with strength %d, want %d", test.principal, test.caller, got, test.want)
+			}
+		})
+	}
+}
+
+func TestPartitionsDoNotMatter(t *testing.T) {
+	for _, partition := range []string{"aws", "aws-cn", "aws-us-gov"} {
+		t.Run(partition, func(t *testing.T) {
+			in := func(rest string) string { return "arn:" + partition + ":" + rest }
+			request := &Request{Principal: principalOf(in("sts::123456789012:assumed-role/app/s")), Action: "s3:GetObject", Resource: in("s3:::b/app/k"),
+				ResourceAccountID: account, Context: contextOf("aws:PrincipalArn", in("iam::123456789012:role/app"), "aws:PrincipalTag/team", "app")}
+			identity := mustParse(t, statementOf("I", "Allow", `"Action":"s3:*","Resource":"`+in("s3:::b/${aws:PrincipalTag/team}/*")+
+				`","Condition":{"ArnEquals":{"aws:PrincipalArn":"arn:*:iam::*:role/app"}}`))
+			resource := mustParse(t, statementOf("R", "Allow", `"Principal":{"AWS":"`+in("iam::123456789012:role/app")+`"},"Action":"s3:*","Resource":"`+in("s3:::b/*")+`"`))
+			if got, want := Evaluate(request, &Policies{Identity: []*Policy{identity}}), (Decision{Allow, IdentityPolicy, "I"}); got != want {
+				t.Errorf("by the identity policy: %+v, want %+v", got, want)
+			}
+			if got, want := Evaluate(request, &Policies{Resource: resource}), (Decision{Allow, ResourcePolicy, "R"}); got != want {
+				t.Errorf("by the resource's policy: %+v, want %+v", got, want)
+			}
+			request.Principal = principalOf(in("iam::111122223333:user/bob"))
+			resource = mustParse(t, statementOf("R", "Allow", `"Principal":{"AWS":"`+in("iam::111122223333:root")+`"},"Action":"s3:*","Resource":"*"`))
+			if got := Evaluate(request, &Policies{Identity: []*Policy{identity}, Resource: resource}); !got.Allowed() {
+				t.Errorf("from another account: %+v, want an allow", got)
+			}
+		})
+	}
+}
+
 func TestResourcePatterns(t *testing.T) {
 	for name, test := range map[string]struct {
 		pattern, resource string
 		want              bool
 	}{
+		"a region is compared as any part":                {"arn:aws:eks:us-*:1:cluster/c", "arn:aws:eks:eu-west-1:1:cluster/c", false},
+		"a partition is compared as any part":             {"arn:aws:s3:::b/*", "arn:aws-cn:s3:::b/k", false},
+		"a star may stand for the partition":              {"arn:*:s3:::b/*", "arn:aws-cn:s3:::b/k", true},
+		"case counts":                                     {"arn:aws:s3:::B/*", "arn:aws:s3:::b/k", false},
+		"a text out of a variable is compared whole":      {"arn:aws:sqs:r:1:${k:v}", "arn:aws:sqs:r:1:1:xy", false},
+		"text may stand around a variable":                {"arn:aws:sqs:r:1:a?-${k:v}-*z", "arn:aws:sqs:r:1:ab-1:x-yz", true},
+		"a variable may stand behind a star":              {"arn:aws:sqs:r:1:*-${k:v}", "arn:aws:sqs:r:1:a-b-1:x", true},
+		"a variable behind a star must fit":               {"arn:aws:sqs:r:1:*-${k:v}", "arn:aws:sqs:r:1:a-b-1:y", false},
 		"a star reaches over slashes":                     {"arn:aws:s3:::b/*", "arn:aws:s3:::b/x/y", true},
 		"a star does not reach over a colon":              {"arn:aws:iam:*:role/x", "arn:aws:iam::1:role/x", false},
 		"a short pattern with a star runs over colons":    {"arn:aws:iam:*", "arn:aws:iam::1:role/x", true},

@@ -31,9 +31,12 @@ type Reason struct {
 	Policy    int    `json:"policy"`
 	Statement int    `json:"statement"`
 	Sid       string `json:"sid,omitempty"`
-	// Line and Column say where the statement begins, counted from 1.
-	Line   int `json:"line"`
-	Column int `json:"column"`
+	// Line and Column are the place of the statement's opening brace, EndLine
+	// and EndColumn the one behind its closing brace, counted from 1.
+	Line      int `json:"line"`
+	Column    int `json:"column"`
+	EndLine   int `json:"endLine"`
+	EndColumn int `json:"endColumn"`
 	// Effect is "Allow" or "Deny".
 	Effect string `json:"effect"`
 	// Names says how a resource's policy names the caller: "caller", "role",
@@ -69,7 +72,7 @@ type Failure struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// Explain decides as Evaluate does and gives the reasons. It costs some ten
+// Explain decides as Evaluate does and gives the reasons. It costs some fifty
 // times as much.
 func Explain(request *Request, policies *Policies) Explanation {
 	if isExempt(request) {
@@ -170,13 +173,22 @@ func (e *Explanation) reasons(verdicts []verdict, deciding *statement) {
 			e.Statements = append(e.Statements, reason)
 		}
 	}
-	for _, reason := range e.Statements {
-		for _, failure := range reason.Failures {
+	e.Missing = missing(e.Statements)
+}
+
+// missing lists the keys that statements missed, each once.
+func missing(reasons []Reason) []string {
+	var keys []string
+	known := map[string]bool{}
+	for i := range reasons {
+		for _, failure := range reasons[i].Failures {
 			for _, key := range failure.Missing {
-				if !slices.Contains(e.Missing, key) {
-					e.Missing = append(e.Missing, key)
+				if !known[key] {
+					known[key] = true
+					keys = append(keys, key)
 				}
 			}
 		}
 	}
+	return keys
 }

@@ -252,7 +252,7 @@ func TestExplanationsAreJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"decision":{"effect":"implicitDeny","kind":"identity"},"certainty":"documented","statements":[` +
-		`{"kind":"identity","policy":0,"statement":0,"sid":"A","line":1,"column":37,"effect":"Allow","applied":false,"failures":[` +
+		`{"kind":"identity","policy":0,"statement":0,"sid":"A","line":1,"column":37,"endLine":1,"endColumn":97,"effect":"Allow","applied":false,"failures":[` +
 		`{"element":"Action","observed":["s3:GetObject"],"required":["iam:*"]}]}]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -127,7 +127,8 @@ func (v *verdict) failures() int {
 // reason is the verdict for readers.
 func (v *verdict) reason() Reason {
 	s := v.statement
-	r := Reason{Kind: v.kind, Policy: v.policy, Statement: v.index, Sid: s.sid.value, Line: s.line, Column: s.column, Effect: "Allow"}
+	r := Reason{Kind: v.kind, Policy: v.policy, Statement: v.index, Sid: s.sid.value, Effect: "Allow",
+		Line: s.line, Column: s.column, EndLine: s.endLine, EndColumn: s.endColumn}
 	if s.deny {
 		r.Effect = "Deny"
 	}

@@ -43,7 +43,7 @@ func compileFolded(s string, variables bool) operand {
 	return &foldedOperand{want: compileTemplate(s, variables, literal)}
 }
 
-// arnOperand compares ARNs part by part. Unlike a resource it is cut after its
+// arnOperand compares ARNs part by part (AWS: ARN condition operators). Unlike a resource it is cut after its
 // variables are resolved, because a variable may stand for a whole ARN.
 type arnOperand struct{ want template }
 
@@ -149,7 +149,8 @@ var dateLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02", "2006-01",
 }
 
-// parseDate reads an ISO 8601 date or epoch seconds; AWS takes both.
+// parseDate reads an ISO 8601 date or epoch seconds (AWS: date condition
+// operators).
 func parseDate(s string) (time.Time, bool) {
 	if seconds, ok := parseEpoch(s); ok {
 		return time.Unix(seconds, 0), true
@@ -192,8 +193,8 @@ func parseRange(s string) (netip.Prefix, bool) {
 	return prefix.Masked(), err == nil
 }
 
-// compileRange makes the operand of the address operators. The families never
-// match each other.
+// compileRange makes the operand of the address operators (AWS: IP address
+// condition operators). The families never match each other.
 func compileRange(s string, _ bool) operand {
 	want, valid := parseRange(s)
 	return &rangeOperand{want: want, valid: valid}
@@ -220,7 +221,8 @@ func parseBinary(s string) ([]byte, bool) {
 
 var compileBinary = parsed(parseBinary, bytes.Equal)
 
-// parseWord takes any text: Bool compares words without regard to case.
+// parseWord takes any text: Bool compares words without regard to case (AWS:
+// Boolean condition operators).
 func parseWord(s string) (string, bool) { return s, true }
 
 var compileBool = parsed(parseWord, strings.EqualFold)

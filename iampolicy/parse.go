@@ -115,7 +115,7 @@ func (c *compiler) statements(n *node) []statement {
 // statement compiles one statement.
 func (c *compiler) statement(n *node) statement {
 	before := len(c.errs)
-	s := statement{line: n.line, column: n.column}
+	s := statement{line: n.line, column: n.column, endLine: n.endLine, endColumn: n.endColumn}
 	for i := range n.members {
 		c.element(&s, &n.members[i])
 	}

@@ -3,6 +3,7 @@ package iampolicy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -158,5 +159,16 @@ func FuzzParse(f *testing.F) {
 		}
 		policy.IsPublic()
 		policy.Principals()
+		policy.Resources()
+		if keys := policy.ContextKeys(); !slices.IsSorted(keys) {
+			t.Fatalf("ContextKeys() = %q", keys)
+		}
+		e := Explain(&Request{Principal: principalOf(alice), Action: "s3:GetObject", Resource: object, ResourceAccountID: account},
+			&Policies{Identity: []*Policy{policy}, Resource: policy})
+		for _, r := range e.Statements {
+			if r.EndLine < r.Line || r.EndLine == r.Line && r.EndColumn <= r.Column {
+				t.Fatalf("a statement from %d:%d to %d:%d", r.Line, r.Column, r.EndLine, r.EndColumn)
+			}
+		}
 	})
 }

@@ -1,6 +1,10 @@
 package iampolicy
 
-import "unicode"
+import (
+	"maps"
+	"slices"
+	"unicode"
+)
 
 // The versions of the policy language. A document without one has the old, in
 // which variables are plain text.
@@ -24,8 +28,11 @@ type statement struct {
 	// broken is a statement with a mistake; it never applies.
 	broken bool
 	// hasEffect is kept for Validate, since the zero value would be an Allow.
-	hasEffect    bool
-	line, column int
+	hasEffect bool
+	// The statement runs from its opening brace to the place behind its closing
+	// one.
+	line, column       int
+	endLine, endColumn int
 
 	principals *principals
 	actions    element
@@ -75,6 +82,46 @@ func (p *Policy) Resources() []string {
 		}
 	}
 	return resources
+}
+
+// ContextKeys returns the condition keys for which the policy asks a request: the
+// keys of its conditions and its variables, sorted, each once and spelled as
+// where it comes first, since keys compare without regard to case.
+func (p *Policy) ContextKeys() []string {
+	spelled := map[string]string{}
+	for i := range p.statements {
+		p.statements[i].eachKey(func(key, name string) {
+			if _, known := spelled[key]; !known {
+				spelled[key] = name
+			}
+		})
+	}
+	return slices.Sorted(maps.Values(spelled))
+}
+
+// eachKey visits the keys of a statement: in lower case, and as written.
+func (s *statement) eachKey(visit func(key, name string)) {
+	variables := func(t *template) {
+		for i := range t.parts {
+			if p := &t.parts[i]; p.key != "" {
+				visit(p.key, p.name)
+			}
+		}
+	}
+	for i := range s.resourcePatterns {
+		for k := range s.resourcePatterns[i].parts {
+			variables(&s.resourcePatterns[i].parts[k])
+		}
+	}
+	for i := range s.conditions {
+		c := &s.conditions[i]
+		visit(c.key, c.name.value)
+		for _, o := range c.operands {
+			if t := templateOf(o); t != nil {
+				variables(t)
+			}
+		}
+	}
 }
 
 // Size is the length of a document as AWS counts it against its quotas: the

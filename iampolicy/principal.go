@@ -72,8 +72,8 @@ func newPrincipals(entries []principalEntry, not bool, line, column int) *princi
 	return p
 }
 
-// strength returns the strongest way in which the list names a caller. "*"
-// does not name the holder of a web identity token: AWS does not say that it
+// strength returns the strongest way in which the list names a caller (AWS:
+// Principal element). "*" does not name the holder of a web identity token: AWS does not say that it
 // does, and a provider has to be trusted by name.
 func (p *principals) strength(caller *Principal) strength {
 	best := unnamed
@@ -87,7 +87,8 @@ func (p *principals) strength(caller *Principal) strength {
 }
 
 // strength says how one entry that is not "*" names a caller. There are no
-// wildcards within a principal, so comparing texts is enough.
+// wildcards within a principal, so comparing texts is enough (AWS: Principal
+// element).
 func (e *principalEntry) strength(caller *Principal) strength {
 	if e.value == "" || caller.Kind == Anonymous {
 		return unnamed
@@ -113,7 +114,7 @@ func (e *principalEntry) strength(caller *Principal) strength {
 
 // names says how a statement's principals concern a caller. bounded says that
 // the caller has a permissions boundary: AWS then lets Deny with NotPrincipal
-// hit it even where it is listed.
+// hit it even where it is listed (AWS: NotPrincipal element).
 func (s *statement) names(caller *Principal, bounded bool) strength {
 	p := s.principals
 	switch {

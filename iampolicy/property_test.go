@@ -192,12 +192,81 @@ func TestAddingADenyNeverAllowsMore(t *testing.T) {
 	for range 2000 {
 		w, r := g.world(), g.request()
 		before := w.policies(t)
-		after := *before
-		deny := g.statement(false)
+		before.RestrictPublicBuckets = g.chance(30)
+		kind := g.one("identity", "boundary", "session", "resource")
+		deny := g.statement(kind == "resource")
 		deny["Effect"] = "Deny"
-		after.Identity = append(slices.Clone(before.Identity), mustParse(t, documentOf(newVersion, []map[string]any{deny})))
-		if Evaluate(r, &after).Allowed() && !Evaluate(r, before).Allowed() {
+		after := before.with(kind, mustParse(t, documentOf(newVersion, []map[string]any{deny})).statements[0])
+		if Evaluate(r, after).Allowed() && !Evaluate(r, before).Allowed() {
 			t.Fatalf("a Deny allowed a request\nrequest %+v\npolicies %+v\ndeny %v", r, w, deny)
+		}
+	}
+}
+
+// with adds a statement to the policies of one kind, if there are any.
+func (p *Policies) with(kind string, added statement) *Policies {
+	return p.changed(kind, func(all []statement) []statement { return append(slices.Clone(all), added) })
+}
+
+// changed changes the statements of the first policy of one kind, if there is
+// one.
+func (p *Policies) changed(kind string, change func([]statement) []statement) *Policies {
+	after := *p
+	changed := func(policy *Policy) *Policy {
+		if policy == nil {
+			return nil
+		}
+		return &Policy{version: policy.version, statements: change(policy.statements)}
+	}
+	switch {
+	case kind == "identity":
+		after.Identity = []*Policy{changed(p.Identity[0])}
+	case kind == "boundary":
+		after.Boundary = changed(p.Boundary)
+	case kind == "resource":
+		after.Resource = changed(p.Resource)
+	case len(p.Session) > 0:
+		after.Session = []*Policy{changed(p.Session[0])}
+	}
+	return &after
+}
+
+// RestrictPublicBuckets is left out here: a policy that loses its public
+// statement is no longer public, and its other grants count again.
+func TestRemovingAnAllowNeverAllowsMore(t *testing.T) {
+	g := newGenerator(6)
+	removed := 0
+	for range 4000 {
+		w, r := g.world(), g.request()
+		before := w.policies(t)
+		kind := g.one("identity", "boundary", "session", "resource")
+		after := before.changed(kind, func(all []statement) []statement {
+			for i := range all {
+				if !all[i].deny {
+					removed++
+					return slices.Concat(all[:i], all[i+1:])
+				}
+			}
+			return all
+		})
+		if Evaluate(r, after).Allowed() && !Evaluate(r, before).Allowed() {
+			t.Fatalf("without an Allow of the %s policy a request is allowed\nrequest %+v\npolicies %+v", kind, r, w)
+		}
+	}
+	if removed < 1000 {
+		t.Errorf("only %d statements were removed: the test says little", removed)
+	}
+}
+
+func TestADenyWithNotPrincipalHitsWhoeverHasABoundary(t *testing.T) {
+	g := newGenerator(8)
+	for range 1000 {
+		w, r := g.world(), g.request()
+		w.boundary = g.policy(false)
+		deny := map[string]any{"Effect": "Deny", "Action": "*", "Resource": "*", "NotPrincipal": map[string]any{"AWS": g.some(principalWords...)}}
+		w.resource = documentOf(newVersion, []map[string]any{deny, g.statement(true)})
+		if got := Evaluate(r, w.policies(t)); got.Effect != ExplicitDeny {
+			t.Fatalf("%+v in spite of NotPrincipal and a boundary\nrequest %+v\npolicies %+v", got, r, w)
 		}
 	}
 }

@@ -11,7 +11,9 @@ func (p *Policy) Validate(kind Kind) error {
 	if len(p.statements) == 0 {
 		v.fail(text{line: p.line, column: p.column}, CodeEmptyStatement, "Statement", "the policy has no statement")
 	}
-	if kind == ManagedPolicy && p.version != newVersion {
+	// A boundary is a managed policy (AWS: permissions boundaries for IAM
+	// entities).
+	if (kind == ManagedPolicy || kind == BoundaryPolicy) && p.version != newVersion {
 		v.fail(text{line: p.line, column: p.column}, CodeOldVersion, p.version, "the policy is not of version "+newVersion)
 	}
 	sids := map[string]bool{}
@@ -93,6 +95,7 @@ func (v *validator) trust(s *statement) {
 		v.fail(at, CodeProhibitedField, field, "a trust policy has no "+field)
 	}
 	v.principals(s)
+	v.tenants(s)
 	switch {
 	case len(s.actions.values) == 0:
 		v.fail(s.place(), CodeNoAction, "Action", "the statement has no Action")
@@ -209,9 +212,7 @@ func (v *validator) actionsAndResources(s *statement) {
 		v.fail(s.place(), CodeNoAction, "Action", "the statement has no Action")
 	}
 	for _, action := range s.actions.values {
-		if action.value != "*" && !hasVendor(action.value) {
-			v.fail(action, CodeNoVendor, action.value, "the action has no prefix")
-		}
+		v.action(action)
 	}
 	if len(s.resources.values) == 0 {
 		v.fail(s.place(), CodeNoResource, "Resource", "the statement has no Resource")
@@ -225,6 +226,22 @@ func (v *validator) actionsAndResources(s *statement) {
 		case !pattern.open && len(pattern.parts) < arnParts:
 			v.fail(resource, CodeShortResource, resource.value, "the ARN has fewer than six parts")
 		}
+	}
+}
+
+// action checks the form of an action: "*", or a service and a name.
+func (v *validator) action(action text) {
+	if action.value == "*" {
+		return
+	}
+	vendor, name, ok := strings.Cut(action.value, ":")
+	switch {
+	case !ok || vendor == "" || name == "":
+		v.fail(action, CodeNoVendor, action.value, "the action has no prefix")
+	case strings.Contains(name, ":"):
+		v.fail(action, CodeManyColons, action.value, "the action has more than one colon")
+	case vendor != "*" && !isAlphanumeric(vendor, "-."):
+		v.fail(action, CodeInvalidVendor, vendor, "the action's service has a name that none can have")
 	}
 }
 

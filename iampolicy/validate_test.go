@@ -14,7 +14,9 @@ func TestValidateRefusesWhatAWSRefusesOnWriting(t *testing.T) {
 	identity := func(statement string) string {
 		return `{` + version + `"Statement":{"Effect":"Allow",` + statement + `}}`
 	}
-	const assume = `"Action":"sts:AssumeRole"`
+	const assume, webIdentity = `"Action":"sts:AssumeRole"`, `"Action":"sts:AssumeRoleWithWebIdentity"`
+	const github = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
+	const openGitHub = "The trust policy must have a condition that limits token.actions.githubusercontent.com:sub to a tenant, because the identity provider is shared."
 	for name, test := range map[string]struct {
 		kind           Kind
 		document, want string
@@ -35,6 +37,18 @@ func TestValidateRefusesWhatAWSRefusesOnWriting(t *testing.T) {
 		"trust for a group":                               {TrustPolicy, trust(`{"AWS":"arn:aws:iam::123456789012:group/g"}`, assume), `Invalid principal in policy: "AWS":"arn:aws:iam::123456789012:group/g"`},
 		"trust that allows all but some":                  {TrustPolicy, `{"Statement":{"Effect":"Allow","NotPrincipal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}}`, "Allow with NotPrincipal is not allowed."},
 		"trust that denies all but some":                  {TrustPolicy, `{"Statement":{"Effect":"Deny","NotPrincipal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}}`, "Has prohibited field NotPrincipal"},
+		"trust for accounts of other partitions":          {TrustPolicy, trust(`{"AWS":["arn:aws-cn:iam::123456789012:root","arn:aws-us-gov:sts::123456789012:assumed-role/a/s"],"Federated":"arn:aws-cn:iam::123456789012:saml-provider/p"}`, assume), ""},
+		"trust for an account with a region":              {TrustPolicy, trust(`{"AWS":"arn:aws:iam:us-east-1:123456789012:root"}`, assume), `Invalid principal in policy: "AWS":"arn:aws:iam:us-east-1:123456789012:root"`},
+		"trust for all services":                          {TrustPolicy, trust(`{"Service":"*"}`, assume), `Invalid principal in policy: "Service":"*"`},
+		"trust for a canonical ID":                        {TrustPolicy, trust(`{"CanonicalUser":"0abc"}`, assume), `Invalid principal in policy: "CanonicalUser":"0abc"`},
+		"trust for all of a shared issuer":                {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity), openGitHub},
+		"trust for all of a shared issuer by a wildcard":  {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity+`,"Condition":{"StringLike":{"token.actions.githubusercontent.com:sub":["repo:acme/*","*"]}}`), openGitHub},
+		"trust for all of a shared issuer by an absence":  {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity+`,"Condition":{"StringEqualsIfExists":{"token.actions.githubusercontent.com:sub":"repo:acme/x"}}`), openGitHub},
+		"trust for all but one of a shared issuer":        {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity+`,"Condition":{"StringNotEquals":{"token.actions.githubusercontent.com:sub":"repo:acme/x"}}`), openGitHub},
+		"trust for an audience of a shared issuer":        {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity+`,"Condition":{"StringEquals":{"token.actions.githubusercontent.com:aud":"sts.amazonaws.com"}}`), openGitHub},
+		"trust for one tenant of a shared issuer":         {TrustPolicy, trust(`{"Federated":"`+github+`"}`, webIdentity+`,"Condition":{"StringLike":{"Token.Actions.githubusercontent.com:SUB":"repo:acme/*"}}`), ""},
+		"trust for an issuer of one company alone":        {TrustPolicy, trust(`{"Federated":"`+github+`/acme"}`, webIdentity), ""},
+		"trust that denies a shared issuer":               {TrustPolicy, `{"Statement":{"Effect":"Deny","Principal":{"Federated":"` + github + `"},` + webIdentity + `}}`, ""},
 		"trust without statements":                        {TrustPolicy, `{"Statement":[]}`, "Could not parse the policy: Statement is empty!"},
 		"trust with a Sid twice":                          {TrustPolicy, `{"Statement":[{"Sid":"a","Effect":"Allow","Principal":{"AWS":"*"},` + assume + `},{"Sid":"a","Effect":"Allow","Principal":{"AWS":"*"},` + assume + `}]}`, "The Statement Ids in the policy are not unique"},
 
@@ -50,7 +64,14 @@ func TestValidateRefusesWhatAWSRefusesOnWriting(t *testing.T) {
 		"identity policy with a short ARN":            {IdentityPolicy, identity(`"Action":"*","Resource":"arn:aws:s3"`), "The policy failed legacy parsing"},
 		"identity policy with a short ARN and a star": {IdentityPolicy, identity(`"Action":"*","Resource":"arn:aws:s3:*"`), ""},
 		"identity policy with an odd Sid":             {IdentityPolicy, identity(`"Sid":"a b","Action":"*","Resource":"*"`), "Statement IDs (SID) must be alpha-numeric. Check that your input satisfies the regular expression [0-9A-Za-z]*"},
-		"boundary with a Sid twice":                   {BoundaryPolicy, `{"Statement":[{"Sid":"a","Effect":"Deny","Action":"*","Resource":"*"},{"Sid":"a","Effect":"Deny","Action":"*","Resource":"*"}]}`, "Statement IDs (SID) in a single policy must be unique."},
+		"boundary with a Sid twice":                   {BoundaryPolicy, `{"Version":"2012-10-17","Statement":[{"Sid":"a","Effect":"Deny","Action":"*","Resource":"*"},{"Sid":"a","Effect":"Deny","Action":"*","Resource":"*"}]}`, "Statement IDs (SID) in a single policy must be unique."},
+		"boundary of the old version":                 {BoundaryPolicy, `{"Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`, "Policy document must be version 2012-10-17 or greater."},
+		"identity policy for all of every service":    {IdentityPolicy, identity(`"Action":["*:*","*:Get*"],"Resource":"*"`), ""},
+		"identity policy with an action of no name":   {IdentityPolicy, identity(`"Action":"s3:","Resource":"*"`), "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc."},
+		"identity policy with part of a vendor":       {IdentityPolicy, identity(`"NotAction":"s*:Get*","Resource":"*"`), "Vendor s* is not valid"},
+		"identity policy with two colons":             {IdentityPolicy, identity(`"Action":"s3:Get:Object","Resource":"*"`), "Actions/Condition can contain only one colon."},
+		"identity policy with NotPrincipal":           {IdentityPolicy, identity(`"Action":"*","Resource":"*","NotPrincipal":{"AWS":"*"}`), "Policy document should not specify a principal."},
+		"identity policy of another partition":        {IdentityPolicy, identity(`"Action":"s3:*","Resource":"arn:aws-cn:s3:::b/*"`), ""},
 		"session policy without statements":           {SessionPolicy, `{"Statement":[]}`, ""},
 
 		"resource policy":                     {ResourcePolicy, identity(`"Sid":"with spaces","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*","Principal":"*"`), ""},

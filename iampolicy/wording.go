@@ -57,8 +57,15 @@ const (
 	CodeInvalidPrincipal Code = "InvalidPrincipal"
 	// CodeAllowNotPrincipal is NotPrincipal in a statement that allows.
 	CodeAllowNotPrincipal Code = "AllowWithNotPrincipal"
+	// CodeOpenTenant is trust in an issuer that signs for many tenants, without a
+	// condition that names one.
+	CodeOpenTenant Code = "OpenTenant"
 	// CodeNoVendor is an action or condition key without a service's name.
 	CodeNoVendor Code = "NoVendor"
+	// CodeInvalidVendor is an action whose service has a name that none can have.
+	CodeInvalidVendor Code = "InvalidVendor"
+	// CodeManyColons is an action with more than one colon.
+	CodeManyColons Code = "ManyColons"
 	// CodeInvalidResource is a resource that is neither an ARN nor "*".
 	CodeInvalidResource Code = "InvalidResource"
 	// CodeShortResource is an ARN with parts missing.
@@ -143,6 +150,14 @@ var wordings = map[Code]wording{
 	},
 	CodeNoVendor: {
 		identity: "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.", resource: "Policy has invalid action",
+	},
+	// What AWS writes for this rule is not known; these words are ours.
+	CodeOpenTenant: {
+		trust: "The trust policy must have a condition that limits {} to a tenant, because the identity provider is shared.",
+	},
+	CodeInvalidVendor: {identity: "Vendor {} is not valid", resource: "Policy has invalid action"},
+	CodeManyColons: {
+		identity: "Actions/Condition can contain only one colon.", resource: "Policy has invalid action",
 	},
 	CodeInvalidResource: {
 		identity: `Resource {} must be in ARN format or "*".`, resource: "Policy has invalid resource",
