@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,24 +25,59 @@ const codeTooLarge iampolicy.Code = "TooLarge"
 // maxDocument bounds what is read of one file: far more than AWS takes.
 const maxDocument = 1 << 20
 
+// report is what -o json prints.
+type report struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	PolicyKind iampolicy.Kind `json:"policyKind"`
+	Files      []checked      `json:"files"`
+}
+
+// checked is what became of one file.
+type checked struct {
+	File string `json:"file"`
+	// Unusable says why there is no document to look at; empty if there is.
+	Unusable string    `json:"unusable,omitempty"`
+	Findings []finding `json:"findings"`
+	// Room is how much of AWS's quota the document uses.
+	Room *iampolicy.Room `json:"room,omitempty"`
+}
+
+// finding is one mistake.
+type finding struct {
+	Line    int            `json:"line"`
+	Column  int            `json:"column"`
+	Code    iampolicy.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
 // newCheck returns the command "policy check".
 func newCheck(s streams) *cobra.Command {
-	var kind string
+	var kind, format string
 	command := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Report every mistake in policy documents",
-		Long: "Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake. \"-\" is the standard input.\n" +
-			"Exit code 0: no mistakes. 1: findings. 2: a file that cannot be read or is not JSON.",
-		Example: "  tabard policy check --kind trust trust.json",
-		Args:    cobra.MinimumNArgs(1),
+		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: what is no policy, what
+AWS refuses when a policy of the kind is written, and a document over AWS's quota.
+"-" is the standard input.
+
+Exit code 0: no mistakes. 1: findings. 2: a file that cannot be read or is not JSON.`,
+		Example: `  tabard policy check policies/*.json
+  tabard policy check --kind trust -o json trust.json
+  aws iam get-role --role-name app --query Role.AssumeRolePolicyDocument | tabard policy check --kind trust -`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(kinds, iampolicy.Kind(kind)) {
 				return s.unusable("--kind is %q; it must be one of %s", kind, kindNames())
 			}
-			return s.check(iampolicy.Kind(kind), args)
+			if format != "text" && format != "json" {
+				return s.unusable("-o is %q; it must be text or json", format)
+			}
+			return s.check(iampolicy.Kind(kind), format, args)
 		},
 	}
 	command.Flags().StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
+	command.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, or json for programs")
 	return command
 }
 
@@ -55,25 +91,20 @@ func kindNames() string {
 }
 
 // check goes through all files, whatever is wrong with one of them.
-func (s streams) check(kind iampolicy.Kind, files []string) error {
+func (s streams) check(kind iampolicy.Kind, format string, files []string) error {
+	r := report{APIVersion: "tabard.dev/v1alpha1", Kind: "PolicyCheck", PolicyKind: kind, Files: []checked{}}
 	count := 0
 	var unusable error
 	for _, file := range files {
-		document, err := s.read(file)
-		if err != nil {
-			unusable = s.unusable("%v", err)
-			continue
+		one := s.inspect(kind, file)
+		if one.Unusable != "" {
+			unusable = s.unusable("%s", one.Unusable)
 		}
-		findings, readable := inspect(kind, document)
-		if !readable {
-			unusable = &exit{code: exitUnusable, what: file + " is no policy document"}
-		}
-		count += len(findings)
-		for _, f := range findings {
-			if _, err := fmt.Fprintf(s.out, "%s:%d:%d: %s: %s\n", file, f.Line, f.Column, f.Code, f.Message); err != nil {
-				return fmt.Errorf("write the findings: %w", err)
-			}
-		}
+		count += len(one.Findings)
+		r.Files = append(r.Files, one)
+	}
+	if err := r.write(s.out, format); err != nil {
+		return fmt.Errorf("write the findings: %w", err)
 	}
 	switch {
 	case unusable != nil:
@@ -83,6 +114,54 @@ func (s streams) check(kind iampolicy.Kind, files []string) error {
 	default:
 		return nil
 	}
+}
+
+// write prints the report: a line for each finding, or all of it as JSON.
+func (r *report) write(out io.Writer, format string) error {
+	if format == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(r)
+	}
+	for _, one := range r.Files {
+		for _, f := range one.Findings {
+			if _, err := fmt.Fprintf(out, "%s:%d:%d: %s: %s\n", one.File, f.Line, f.Column, f.Code, f.Message); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inspect reads a file and finds its mistakes.
+func (s streams) inspect(kind iampolicy.Kind, file string) checked {
+	one := checked{File: file, Findings: []finding{}}
+	document, err := s.read(file)
+	if err != nil {
+		one.Unusable = err.Error()
+		return one
+	}
+	found, readable := mistakes(kind, document)
+	if !readable {
+		one.Unusable = file + " is no JSON document"
+	}
+	if room, err := iampolicy.RoomIn(kind.Quota(), document); err == nil && readable {
+		one.Room = &room
+		if room.Left < 0 {
+			found = append(found, tooLarge(room))
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *iampolicy.Error) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	for _, f := range found {
+		one.Findings = append(one.Findings, finding{f.Line, f.Column, f.Code, f.Message})
+	}
+	return one
 }
 
 // read reads a document.
@@ -102,49 +181,32 @@ func (s streams) read(file string) ([]byte, error) {
 	return document, nil
 }
 
-// inspect returns all mistakes by place. readable says that the document is
-// JSON at all, so that the list is complete.
-func inspect(kind iampolicy.Kind, document []byte) (findings iampolicy.Errors, readable bool) {
+// mistakes returns what is wrong with a document. readable says that it is JSON
+// at all, so that the list is complete.
+func mistakes(kind iampolicy.Kind, document []byte) (found iampolicy.Errors, readable bool) {
 	policy, err := iampolicy.Parse(document)
-	parsed, _ := errors.AsType[iampolicy.Errors](err)
-	if policy == nil && (parsed.Has(iampolicy.CodeInvalidJSON) || parsed.Has(iampolicy.CodeInvalidEncoding) || parsed.Has(iampolicy.CodeTooDeep)) {
-		return parsed, false
+	found, _ = errors.AsType[iampolicy.Errors](err)
+	if policy == nil {
+		return found, !found.Has(iampolicy.CodeInvalidJSON) && !found.Has(iampolicy.CodeInvalidEncoding) && !found.Has(iampolicy.CodeTooDeep)
 	}
-	findings = slices.Clone(parsed)
-	if policy != nil {
-		invalid, _ := errors.AsType[iampolicy.Errors](policy.Validate(kind))
-		for _, one := range invalid {
-			if !isKnown(parsed, one) {
-				findings = append(findings, one)
-			}
+	// What cannot be read is missing too, and saying so twice helps nobody.
+	type place struct{ line, column int }
+	known := map[place]bool{}
+	for _, one := range found {
+		known[place{one.Line, one.Column}] = true
+	}
+	invalid, _ := errors.AsType[iampolicy.Errors](policy.Validate(kind))
+	found = slices.Clip(found)
+	for _, one := range invalid {
+		if !known[place{one.Line, one.Column}] {
+			found = append(found, one)
 		}
 	}
-	if tooLarge := measure(kind, document); tooLarge != nil {
-		findings = append(findings, tooLarge)
-	}
-	slices.SortStableFunc(findings, func(a, b *iampolicy.Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
-	return findings, true
+	return found, true
 }
 
-// isKnown says that something at the same place was found already: what cannot
-// be read is missing too, and saying so twice helps nobody.
-func isKnown(parsed iampolicy.Errors, one *iampolicy.Error) bool {
-	return slices.ContainsFunc(parsed, func(known *iampolicy.Error) bool {
-		return known.Line == one.Line && known.Column == one.Column
-	})
-}
-
-// measure compares a document's size with AWS's quota.
-func measure(kind iampolicy.Kind, document []byte) *iampolicy.Error {
-	room, err := iampolicy.RoomIn(kind.Quota(), document)
-	if err != nil || room.Left >= 0 {
-		return nil
-	}
+// tooLarge is the finding of a document that a quota does not hold.
+func tooLarge(room iampolicy.Room) *iampolicy.Error {
 	return &iampolicy.Error{Line: 1, Column: 1, Code: codeTooLarge,
 		Message: fmt.Sprintf("the document counts %d against the quota of %d for %s policies; shorten it by %d", room.Used, room.Limit, room.Quota, -room.Left)}
 }

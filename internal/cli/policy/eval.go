@@ -42,17 +42,45 @@ type evaluation struct {
 	number, bad int
 }
 
+const evalHelp = `Reads a JSON array of cases, each a request with all the policies that bear on it,
+and prints one line of JSON a case: its id, the decision (allow, explicitDeny,
+implicitDeny), the kind of policy and the statement that decided, and whether the
+decision follows from what AWS documents. "-" is the standard input. A case:
+
+  [{
+    "id": "report",
+    "principal": "arn:aws:iam::123456789012:user/alice",
+    "action": "s3:GetObject",
+    "resource": "arn:aws:s3:::reports/q1.csv",
+    "resourceAccount": "123456789012",
+    "context": {"aws:username": "alice", "aws:SourceIp": "10.1.2.3"},
+    "identityPolicies": [{
+      "Version": "2012-10-17",
+      "Statement": {"Effect": "Allow", "Action": "s3:Get*", "Resource": "arn:aws:s3:::reports/*"}
+    }]
+  }]
+
+principal is the ARN of a user, a role's session, an account's root or an identity
+provider, the name of a service, or "anonymous". A case may also have roleArn (the
+session's role, where it has a path), resourcePolicy (of the bucket, or the trust
+policy of the role to assume), boundary, sessionPolicy and restrictPublicBuckets.
+Condition keys have the values of context and no others. A member that is not known
+is refused.
+
+Exit code 0: all cases are decided. 2: one cannot be read; the others are decided
+all the same.`
+
 // newEval returns the command "policy eval".
 func newEval(s streams) *cobra.Command {
 	var lines, trace bool
 	command := &cobra.Command{
 		Use:   "eval FILE",
 		Short: "Decide requests by their policies",
-		Long: "Reads cases, each a request with all its policies, and prints one line of JSON a case: its id, the decision\n" +
-			"(allow, explicitDeny, implicitDeny), the kind of policy that decided, and whether AWS documents it.\n" +
-			"\"-\" is the standard input. Exit code 2: a case that cannot be read; the others are decided all the same.",
-		Example: "  tabard policy eval --trace cases.json",
-		Args:    cobra.ExactArgs(1),
+		Long:  evalHelp,
+		Example: `  tabard policy eval --trace cases.json
+  tabard policy eval cases.json | jq -r 'select(.decision != "allow").id'
+  generate-cases | tabard policy eval --ndjson -`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, err := s.open(args[0])
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/tabard-dev/tabard/iampolicy"
@@ -17,11 +16,11 @@ type scenario struct {
 	Principal string `json:"principal"`
 	// RoleARN is the role's ARN with its path, where the principal is a session
 	// of a role that has one: the session's ARN does not tell.
-	RoleARN         string                     `json:"roleArn"`
-	Action          string                     `json:"action"`
-	Resource        string                     `json:"resource"`
-	ResourceAccount string                     `json:"resourceAccount"`
-	Context         map[string]json.RawMessage `json:"context"`
+	RoleARN         string `json:"roleArn"`
+	Action          string `json:"action"`
+	Resource        string `json:"resource"`
+	ResourceAccount string `json:"resourceAccount"`
+	Context         object `json:"context"`
 
 	IdentityPolicies      []json.RawMessage `json:"identityPolicies"`
 	ResourcePolicy        json.RawMessage   `json:"resourcePolicy"`
@@ -37,17 +36,59 @@ type scenario struct {
 	Open      json.RawMessage `json:"open"`
 }
 
+// object is a JSON object whose members are all different, without regard to
+// case: encoding/json takes the last of two in silence, and so could count a
+// boundary as none.
+type object []struct {
+	name  string
+	value json.RawMessage
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *object) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return errors.New("it is no JSON object")
+	}
+	*o = make(object, 0, 8)
+	seen := map[string]bool{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string) // before a colon JSON has nothing else
+		if seen[strings.ToLower(name)] {
+			return fmt.Errorf("%q is given twice; names compare without regard to case", name)
+		}
+		seen[strings.ToLower(name)] = true
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return err
+		}
+		*o = append(*o, struct {
+			name  string
+			value json.RawMessage
+		}{name, value})
+	}
+	return nil
+}
+
 // readScenario decodes a case. A member that is not known is a mistake: a
 // boundary whose name has a slip must not count as none.
 func readScenario(raw []byte) (*scenario, error) {
 	s := &scenario{}
+	var whole object
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return s, fmt.Errorf("it cannot be read: %w", err)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(s); err != nil {
 		return s, fmt.Errorf("it cannot be read: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return s, errors.New("there is more text after its end; write one case a line")
 	}
 	return s, nil
 }
@@ -150,16 +191,13 @@ func readPrincipal(name, roleARN string) (iampolicy.Principal, error) {
 
 // readContext reads the condition keys; a value is a text, a number, a boolean
 // or a list of such.
-func readContext(raw map[string]json.RawMessage) (iampolicy.Context, error) {
+func readContext(raw object) (iampolicy.Context, error) {
 	context := iampolicy.NewContext()
-	for key, value := range raw {
-		if _, twice := context.Get(key); twice {
-			return nil, fmt.Errorf("context has %q twice; keys compare without regard to case", key)
-		}
-		items := []json.RawMessage{value}
-		if strings.HasPrefix(string(value), "[") {
+	for _, member := range raw {
+		key, items := member.name, []json.RawMessage{member.value}
+		if strings.HasPrefix(string(member.value), "[") {
 			items = nil
-			if err := json.Unmarshal(value, &items); err != nil {
+			if err := json.Unmarshal(member.value, &items); err != nil {
 				return nil, fmt.Errorf("context key %q: %w", key, err)
 			}
 		}

@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const goodTrust = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}}`
+
+func TestCheckReports(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, document string
+		want           result
+	}{
+		"nothing on a good policy": {"trust", goodTrust, result{}},
+		"each mistake with its place and code": {"identity", "{\"Statement\":[\n {\"Effect\":\"Allow\",\"Action\":\"x\",\"Resource\":\"*\"},\n {\"Effect\":\"allow\",\"Action\":\"s3:*\",\"Resource\":\"b\"}]}",
+			result{1, `-:2:29: NoVendor: Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.
+-:3:12: InvalidEffect: the Effect is "allow"; it must be "Allow" or "Deny", in this case
+-:3:47: InvalidResource: Resource b must be in ARN format or "*".
+`, ""}},
+		"the rules of the kind": {"trust", strings.Replace(goodTrust, `"sts:AssumeRole"`, `"*"`, 1),
+			result{1, "-:1:99: NotAssumeRoleAction: AssumeRole policy may only specify STS AssumeRole actions.\n", ""}},
+		"one mistake once": {"identity", `{"Version":"2012-10-17"}`,
+			result{1, "-:1:1: NoStatement: the policy has no element Statement; add it\n", ""}},
+		"a key that is given twice": {"identity", `{"Statement":[],"Statement":[]}`,
+			result{1, "-:1:17: DuplicateKey: the key \"Statement\" is given twice in one object; keep one\n", ""}},
+		"what is no JSON": {"identity", "{\n oops",
+			result{2, "-:2:2: InvalidJSON: found 'o' where a string in double quotes should be\n", "tabard: - is no JSON document\n"}},
+		"bytes that are no text": {"identity", "{\"\xff",
+			result{2, "-:1:3: InvalidEncoding: found a byte that is not UTF-8; save the document as UTF-8\n", "tabard: - is no JSON document\n"}},
+		"a document over the quota": {"managed", statements(120),
+			result{1, "-:1:1: TooLarge: the document counts 6998 against the quota of 6144 for managed policies; shorten it by 854\n", ""}},
+		"a quota of its own for each kind": {"identity", statements(120), result{}},
+		"a document that no AWS would take": {"identity", strings.Repeat(" ", maxDocument+1),
+			result{2, "", "tabard: - is larger than 1048576 bytes; no policy is\n"}},
+		"a kind that there is not": {"bucket", goodTrust,
+			result{2, "", "tabard: --kind is \"bucket\"; it must be one of identity, resource, trust, boundary, session, managed\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := run(t, test.document, "check", "--kind", test.kind, "-"); got != test.want {
+				t.Errorf("got  %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// statements is a good policy of so many statements.
+func statements(count int) string {
+	one := `{"Effect":"Allow","Action":"s3:GetObject","Resource":"*"},`
+	return `{"Version":"2012-10-17","Statement":[` + strings.TrimSuffix(strings.Repeat(one, count), ",") + `]}`
+}
+
+func TestCheckGoesThroughAllFiles(t *testing.T) {
+	good, bad := file(t, "good.json", goodTrust), file(t, "bad.json", `{"Statement":[]}`)
+	gone := bad + ".gone"
+	got := run(t, "", "check", "--kind", "trust", gone, bad, good)
+	want := result{2, bad + ":1:1: EmptyStatement: Could not parse the policy: Statement is empty!\n",
+		"tabard: open " + gone + ": no such file or directory\n"}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestCheckPrintsJSON(t *testing.T) {
+	good, bad := file(t, "good.json", goodTrust), file(t, "bad.json", `{"Statement":[]}`)
+	got := run(t, "[", "check", "--kind", "trust", "-o", "json", good, bad, "-")
+	if got.code != exitUnusable || got.errOut != "tabard: - is no JSON document\n" {
+		t.Errorf("exit code %d, said %q", got.code, got.errOut)
+	}
+	var r report
+	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+		t.Fatalf("%v in %s", err, got.out)
+	}
+	if r.APIVersion != "tabard.dev/v1alpha1" || r.Kind != "PolicyCheck" || r.PolicyKind != "trust" || len(r.Files) != 3 {
+		t.Fatalf("got %+v", r)
+	}
+	if one := r.Files[0]; one.File != good || one.Findings == nil || len(one.Findings) != 0 || one.Room == nil || one.Room.Used != len(goodTrust) {
+		t.Errorf("good: got %+v", one)
+	}
+	if one := r.Files[1]; len(one.Findings) != 1 || one.Findings[0].Code != "EmptyStatement" || one.Findings[0].Line != 1 {
+		t.Errorf("bad: got %+v", one)
+	}
+	if one := r.Files[2]; one.Unusable != "- is no JSON document" || one.Room != nil || one.Findings[0].Code != "InvalidJSON" {
+		t.Errorf("no JSON: got %+v", one)
+	}
+}
+
+func TestCheckRefusesAFormatThatThereIsNot(t *testing.T) {
+	want := result{2, "", "tabard: -o is \"yaml\"; it must be text or json\n"}
+	if got := run(t, goodTrust, "check", "-o", "yaml", "-"); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// result is what a command did.
+type result struct {
+	code        int
+	out, errOut string
+}
+
+// run runs "policy" with arguments.
+func run(t *testing.T, in string, args ...string) result {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	command := New(strings.NewReader(in), &out, &errOut)
+	command.SetArgs(args)
+	command.SetOut(&out)
+	command.SetErr(&errOut)
+	err := command.ExecuteContext(t.Context())
+	r := result{out: out.String(), errOut: errOut.String()}
+	if said, ok := errors.AsType[*exit](err); ok {
+		r.code = said.ExitCode()
+	} else if err != nil {
+		t.Fatalf("policy %v: %v, which has no exit code of its own", args, err)
+	}
+	return r
+}
+
+// file writes a file and returns its path.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHelpTeaches(t *testing.T) {
+	for command, wants := range map[string][]string{
+		"check": {"FILE:LINE:COLUMN", "--kind", "Exit code 0", "Examples:"},
+		"eval":  {`"identityPolicies": [{`, "roleArn", "--ndjson", "Exit code 0", "Examples:"},
+	} {
+		got := run(t, "", command, "--help")
+		for _, want := range wants {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("%s --help does not say %q:\n%s", command, want, got.out)
+			}
+		}
+	}
+}
