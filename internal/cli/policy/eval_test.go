@@ -60,7 +60,7 @@ func TestEvalDecides(t *testing.T) {
 func TestEvalRefusesACaseThatItDoesNotUnderstand(t *testing.T) {
 	change := func(from, to string) string { return strings.Replace(caseWith("a", ""), from, to, 1) }
 	for name, test := range map[string]struct{ given, want string }{
-		"an unknown member":               {caseWith("a", `,"boundry":`+silent), `json: unknown field "boundry"`},
+		"an unknown member":               {caseWith("a", `,"bounds":`+silent), `json: unknown field "bounds"`},
 		"a member in two cases":           {caseWith("a", `,"boundary":`+silent+`,"Boundary":null`), `"Boundary" is given twice`},
 		"a key in two cases":              {caseWith("a", `,"context":{"k:a":"1","K:A":"2"}`), `"K:A" is given twice`},
 		"a key with an object":            {caseWith("a", `,"context":{"k:a":{}}`), `context key "k:a": the value is {}`},

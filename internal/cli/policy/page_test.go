@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// asTabard in the environment makes this test program the command that it tests,
+// so that a shell can run what the page says.
+const asTabard = "TABARD_TEST_RUN_POLICY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asTabard) == "" {
+		os.Exit(m.Run())
+	}
+	command := New(os.Stdin, os.Stdout, os.Stderr)
+	command.SetArgs(os.Args[2:]) // "tabard policy …"
+	err := command.Execute()
+	if said, ok := errors.AsType[*exit](err); ok {
+		os.Exit(said.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(125)
+	}
+}
+
+// block is a fenced block of a page.
+type block struct{ language, text string }
+
+// blocks returns the fenced blocks of a page in their order.
+func blocks(page string) []block {
+	var all []block
+	inside := false
+	for line := range strings.Lines(page) {
+		language, fence := strings.CutPrefix(strings.TrimRight(line, "\n"), "```")
+		switch {
+		case fence && !inside:
+			all, inside = append(all, block{language: language}), true
+		case fence:
+			inside = false
+		case inside:
+			all[len(all)-1].text += line
+		}
+	}
+	return all
+}
+
+// shell runs a block in a folder with "tabard" on the path, and returns what it
+// prints on its output.
+func shell(t *testing.T, folder, script string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
+	command.Dir = folder
+	command.Env = append(os.Environ(), asTabard+"=1", "PATH="+folder+":"+os.Getenv("PATH"))
+	var out, errOut bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errOut
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s%s%s", err, script, out.String(), errOut.String())
+	}
+	return out.String()
+}
+
+// TestThePageSaysWhatTheCommandsDo runs the page's commands in order; the block
+// behind one is what it prints, JSON however it is laid out.
+func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(folder, "tabard")); err != nil {
+		t.Fatal(err)
+	}
+	printed, compared := "", 0
+	for _, b := range blocks(string(page)) {
+		switch b.language {
+		case "sh":
+			printed = shell(t, folder, b.text)
+		case "text":
+			compared++
+			if printed != b.text {
+				t.Errorf("printed:\n%s\nthe page says:\n%s", printed, b.text)
+			}
+		case "json":
+			compared++
+			if !equalJSON(t, printed, b.text) {
+				t.Errorf("printed:\n%s\nthe page says:\n%s", printed, b.text)
+			}
+		}
+	}
+	if compared < 4 {
+		t.Errorf("only %d outputs are on the page", compared)
+	}
+}
+
+// equalJSON compares two documents by what they hold.
+func equalJSON(t *testing.T, a, b string) bool {
+	t.Helper()
+	var left, right any
+	if err := errors.Join(json.Unmarshal([]byte(a), &left), json.Unmarshal([]byte(b), &right)); err != nil {
+		t.Fatalf("%v in\n%s\nor\n%s", err, a, b)
+	}
+	return reflect.DeepEqual(left, right)
+}
+
+// TestThePageShowsTheLibrarysExample compares the page's Go with the example that
+// iampolicy's tests run.
+func TestThePageShowsTheLibrarysExample(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := os.ReadFile("../../../iampolicy/example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, b := range blocks(string(page)) {
+		if b.language != "go" {
+			continue
+		}
+		found = true
+		if !strings.Contains(strings.ReplaceAll(string(examples), "\n\t", "\n"), b.text) {
+			t.Errorf("no example has these lines:\n%s", b.text)
+		}
+	}
+	if !found {
+		t.Error("the page has no Go")
+	}
+}
