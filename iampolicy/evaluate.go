@@ -140,7 +140,7 @@ func (q *query) askResource(policy *Policy, f *finding) {
 
 // applies says whether action, resource and conditions of a statement fit.
 func (q *query) applies(s *statement) bool {
-	if s.broken || !s.actions.present || !q.actionFits(s) || !q.resourceFits(s) {
+	if s.broken || !q.actionFits(s) || !q.resourceFits(s) {
 		return false
 	}
 	for i := range s.conditions {
@@ -152,7 +152,11 @@ func (q *query) applies(s *statement) bool {
 }
 
 // actionFits compares the action, without regard to case (AWS: Action element).
+// An empty list is a mistake, and fits nothing though it be NotAction.
 func (q *query) actionFits(s *statement) bool {
+	if len(s.actionPatterns) == 0 {
+		return false
+	}
 	for i := range s.actionPatterns {
 		if s.actionPatterns[i].match(q.action) {
 			return !s.actions.not
@@ -163,10 +167,13 @@ func (q *query) actionFits(s *statement) bool {
 
 // resourceFits compares the resource (AWS: Resource element). A trust policy has
 // none, the role being the resource; elsewhere a statement without one is a
-// mistake.
+// mistake, and an empty list is one anywhere.
 func (q *query) resourceFits(s *statement) bool {
 	if !s.resources.present {
 		return strings.HasPrefix(q.action, "sts:")
+	}
+	if len(s.resourcePatterns) == 0 {
+		return false
 	}
 	for i := range s.resourcePatterns {
 		p := &s.resourcePatterns[i]

@@ -144,7 +144,7 @@ func (v *verdict) reason() Reason {
 
 // judgeAction looks at Action or NotAction.
 func (q *query) judgeAction(s *statement) judged {
-	j := judged{stage: atAction, ok: s.actions.present && q.actionFits(s)}
+	j := judged{stage: atAction, ok: q.actionFits(s)}
 	j.failure = s.actions.failure("Action", []string{q.Action})
 	j.failure.Required = written(s.actions.values)
 	return j
@@ -156,7 +156,7 @@ func (e *element) failure(name string, observed []string) Failure {
 	if e.not {
 		f.Element = "Not" + name
 	}
-	if !e.present {
+	if len(e.values) == 0 {
 		f.Note = "the statement has no " + name
 	}
 	return f

@@ -87,6 +87,8 @@ func TestStatementsWithMistakesNeverApply(t *testing.T) {
 		"unknown version":  `{"Version":"2030-01-01","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`,
 		"no effect":        `{"Statement":{"Action":"*","Resource":"*"}}`,
 		"no action":        `{"Statement":{"Effect":"Allow","Resource":"*"}}`,
+		"empty actions":    `{"Statement":{"Effect":"Allow","NotAction":[],"Resource":"*"}}`,
+		"empty resources":  `{"Statement":{"Effect":"Allow","Action":"*","NotResource":[]}}`,
 		"no resource":      `{"Statement":{"Effect":"Allow","Action":"*"}}`,
 		"a principal":      `{"Statement":{"Effect":"Allow","Action":"*","Resource":"*","Principal":"*"}}`,
 	} {
