@@ -14,7 +14,7 @@ func TestExplainAgreesWithEvaluate(t *testing.T) {
 	g := newGenerator(5)
 	certain := map[Certainty]int{}
 	for range 6000 {
-		w, r := g.world(), g.request()
+		w, r := g.pair()
 		p := w.policies(t)
 		e := Explain(r, p)
 		if want := Evaluate(r, p); e.Decision != want {
