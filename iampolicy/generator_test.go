@@ -215,18 +215,18 @@ func (g generator) near(text string, context Context) string {
 		return text
 	case n < 8:
 		return before + "*"
-	case n < 10:
+	case n < 9:
 		return before + strings.Repeat("?", j-i) + after
-	case n < 12:
+	case n < 11:
 		return before + "*" + after
-	case n < 13:
+	case n < 12:
 		return strings.ToUpper(text)
+	case n < 13:
+		return g.one("*", "*:*", "", text+"?", text+"*", text+":*", before, text+"x")
 	case n < 14:
-		return g.one("*", "", text+"?", text+"*", before, text+"x")
-	case n < 15:
 		return before + g.one("${*}", "${?}", "${$}", "${KEYSTRING}", "${aws:Username, 'k'}", "${no:Key}") + after
 	case n < 17 && !strings.ContainsAny(middle, "'}"):
-		return before + g.one("${", "${", "${*}${") + g.one("no:Key", "aws:username", "KeyNull") + ", '" + middle + "'}" + after
+		return before + g.one("${", "${", "${*}${") + g.one("no:Key", "aws:username", "keyString") + ", '" + middle + "'}" + after
 	}
 	for _, key := range slices.Sorted(maps.Keys(context)) {
 		if values, _ := context.Get(key); len(values) == 1 && values[0] != "" && strings.Contains(text, values[0]) && g.chance(60) {
@@ -264,7 +264,7 @@ func (g generator) wants(family string, values []string, context Context) any {
 
 // condition adds an operator with a key or two.
 func (g generator) condition(conditions map[string]any, context Context) {
-	family := g.one(slices.Sorted(maps.Keys(operatorWords))...)
+	family := g.one(append(slices.Sorted(maps.Keys(operatorWords)), "String", "String", "Arn")...)
 	keys := map[string]any{}
 	for range 1 + g.IntN(8)/7 {
 		of := family
