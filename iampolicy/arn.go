@@ -55,15 +55,16 @@ func matchARN(pattern, value *arn) bool {
 }
 
 // accountOf returns the account that "111122223333" or the ARN of an account's
-// root stands for.
-func accountOf(principal string) (string, bool) {
+// root stands for, and what the ARNs of that account begin with: nothing where
+// the principal does not tell. Both are empty for any other principal.
+func accountOf(principal string) (account, partition string) {
 	if isAccountID(principal) {
-		return principal, true
+		return principal, ""
 	}
 	if a := cutARN(principal); a.isOf("iam") && a.part(5) == "root" {
-		return a.part(4), true
+		return a.part(4), a.whole[:a.starts[2]]
 	}
-	return "", false
+	return "", ""
 }
 
 // isOf says that it is an ARN of a service that belongs to an account and to no

@@ -45,6 +45,11 @@ const (
 	QuestionExceptRole Question = "ExceptRole"
 	// QuestionForeignSession is a session of another account named by itself.
 	QuestionForeignSession Question = "ForeignSession"
+	// QuestionForeignRoot is the root user of another account.
+	QuestionForeignRoot Question = "ForeignRoot"
+	// QuestionColonInVariable is a variable in a resource's ARN whose value has
+	// a colon.
+	QuestionColonInVariable Question = "ColonInVariable"
 )
 
 // Assumption is the answer on which this package decides an open question.
@@ -75,5 +80,7 @@ func Assumptions() []Assumption {
 		{QuestionEveryoneBoundary, `Does a resource policy that allows "*" let a user of the same account pass a boundary or session policy that is silent?`, "Yes; a role's session it does not."},
 		{QuestionExceptRole, "Does a Deny with NotPrincipal spare a role's sessions when it lists the role and not the session?", "Yes."},
 		{QuestionForeignSession, "Does a resource policy that names a session of another account stand in for that account's own permission?", "No, both are needed."},
+		{QuestionForeignRoot, "Does the root user of another account need a policy of its own besides the resource's?", "No, and no boundary or session policy limits it."},
+		{QuestionColonInVariable, "Does a colon in the value of a variable part a resource's ARN?", "No: an ARN is taken apart as the policy's author wrote it."},
 	}
 }

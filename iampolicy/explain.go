@@ -155,6 +155,8 @@ func (q *query) questions(verdicts []verdict, policies *Policies, f *findings, e
 		found = append(found, QuestionEveryoneBoundary)
 	case caller == RoleSession && !own && f.resource.strength == exact && f.identity.allow == nil && effect == ImplicitDeny:
 		found = append(found, QuestionForeignSession)
+	case caller == Root && !own && effect == Allow:
+		found = append(found, QuestionForeignRoot)
 	}
 	return found
 }

@@ -194,6 +194,24 @@ func TestQuestionsAreNamed(t *testing.T) {
 	}
 }
 
+func TestAForeignRootIsAnAssumption(t *testing.T) {
+	policy := mustParse(t, statementOf("R", "Allow", `"Principal":{"AWS":"111122223333"},"Action":"s3:*","Resource":"*"`))
+	e := Explain(&Request{Principal: principalOf("arn:aws:iam::111122223333:root"), Action: "s3:GetObject", Resource: object, ResourceAccountID: account},
+		&Policies{Resource: policy})
+	if !e.Decision.Allowed() || !slices.Equal(e.Questions, []Question{QuestionForeignRoot}) {
+		t.Errorf("Explain() = %+v, want an allow that rests on %s", e, QuestionForeignRoot)
+	}
+}
+
+func TestAColonInAVariableIsAnAssumption(t *testing.T) {
+	policy := mustParse(t, `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:*","Resource":"arn:${k}:::*"}}`)
+	e := Explain(&Request{Principal: principalOf(alice), Action: "s3:GetObject", Resource: object, ResourceAccountID: account,
+		Context: contextOf("k", "aws:s3")}, &Policies{Identity: []*Policy{policy}})
+	if e.Decision.Allowed() || !slices.Equal(e.Questions, []Question{QuestionColonInVariable}) {
+		t.Errorf("Explain() = %+v, want a deny that rests on %s", e, QuestionColonInVariable)
+	}
+}
+
 func TestAQuestionThatChangesNothingIsNotNamed(t *testing.T) {
 	open := mustParse(t, allowIf(`{"NumericEquals":{"k:n":"1e2"}}`))
 	all := mustParse(t, statementOf("A", "Allow", `"Action":"*","Resource":"*"`))

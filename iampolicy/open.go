@@ -23,6 +23,9 @@ func (q *query) openResource(s *statement) []Question {
 			if p.parts[k].emptyDefault(q.Context) {
 				open = append(open, QuestionEmptyDefault)
 			}
+			if p.parts[k].bringsColon(q.Context) {
+				open = append(open, QuestionColonInVariable)
+			}
 		}
 		if matched && p.starsOverColons(&q.resource, q.Context) {
 			open = append(open, QuestionStarOverColons)
@@ -40,6 +43,14 @@ func (t *template) emptyDefault(context Context) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool {
 		values := context[p.key]
 		return p.fallback != nil && len(values) == 1 && values[0] == ""
+	})
+}
+
+// bringsColon says that the value of a variable has a colon.
+func (t *template) bringsColon(context Context) bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool {
+		values := context[p.key]
+		return p.key != "" && len(values) == 1 && strings.Contains(values[0], ":")
 	})
 }
 

@@ -1,5 +1,7 @@
 package iampolicy
 
+import "strings"
+
 // PrincipalType is a key of the element Principal.
 type PrincipalType string
 
@@ -53,8 +55,9 @@ type principals struct {
 type principalEntry struct {
 	text
 	kind PrincipalType
-	// account is set where the entry stands for a whole account.
-	account string
+	// account is set where the entry stands for a whole account, partition is the
+	// beginning of its users' ARNs where the entry tells.
+	account, partition string
 }
 
 // newPrincipals makes the element ready for evaluation.
@@ -63,7 +66,7 @@ func newPrincipals(entries []principalEntry, not bool, line, column int) *princi
 	for i := range p.entries {
 		entry := &p.entries[i]
 		if entry.kind == TypeAWS {
-			entry.account, _ = accountOf(entry.value)
+			entry.account, entry.partition = accountOf(entry.value)
 		}
 		if entry.kind == TypeAny || entry.kind == TypeAWS && entry.value == "*" {
 			p.wild = true
@@ -105,7 +108,7 @@ func (e *principalEntry) strength(caller *Principal) strength {
 			return exact
 		case caller.Kind == RoleSession && e.value == caller.RoleARN:
 			return byRole
-		case e.account != "" && e.account == caller.AccountID:
+		case e.account != "" && e.account == caller.AccountID && strings.HasPrefix(caller.ARN, e.partition):
 			return delegated
 		}
 	}

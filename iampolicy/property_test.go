@@ -125,6 +125,11 @@ var disagreements = []struct {
 		"Request": {"Principal": {"Kind": 1, "ARN": "arn:aws:iam::123456789012:user/alice", "AccountID": "123456789012"},
 			"Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/k", "ResourceAccountID": "123456789012", "Context": {"k": ["aws:s3"]}},
 		"Identity": [{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "arn:${k}:::b/*"}]}]}`, ImplicitDeny},
+	{"an account of another partition is another account", `{
+		"Request": {"Principal": {"Kind": 1, "ARN": "arn:aws-cn:iam::123456789012:user/alice", "AccountID": "123456789012"},
+			"Action": "sts:AssumeRole", "Resource": "arn:aws-cn:iam::123456789012:role/app", "ResourceAccountID": "123456789012"},
+		"Identity": [{"Statement": [{"Effect": "Allow", "Action": "sts:*", "Resource": "*"}]}],
+		"Resource": {"Statement": [{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "sts:AssumeRole"}]}}`, ImplicitDeny},
 	{"a pattern of few segments ends in a star as it is written", `{
 		"Request": {"Principal": {"Kind": 1, "ARN": "arn:aws:iam::123456789012:user/alice", "AccountID": "123456789012"},
 			"Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/k", "ResourceAccountID": "123456789012", "Context": {"k": [""]}},
