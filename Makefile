@@ -44,7 +44,7 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 
 .PHONY: conformance
 conformance: ## Ask the local AWS with clients that are not ours (needs aws on the PATH)
-	$(GOTEST) -count=1 ./test/awslocal/... ./test/awslocals3/...
+	$(GOTEST) -count=1 ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/...
 
 .PHONY: demo
 demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the lab running)

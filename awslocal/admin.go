@@ -38,6 +38,8 @@ func (a *Admin) Reset() {
 	a.server.iam.Reset()
 	a.server.sts.Reset()
 	a.server.s3.Reset()
+	a.server.eks.Reset()
+	a.server.agent.Reset()
 	a.server.issuers.Reset()
 	a.server.clock.Reset()
 	a.server.journal.Clear()
@@ -76,8 +78,9 @@ func (a *Admin) BlockPublicAccess(account string, on bool) {
 // Fault is trouble that a test asks for: which calls fail or are slow, how, and
 // how often. The zero value does nothing.
 type Fault struct {
-	// Service ("sts", "iam", "s3", "ec2") and Operation ("GetObject") choose the
-	// calls; empty means all.
+	// Service ("sts", "iam", "s3", "ec2", "eks", "eks-auth",
+	// "pod-identity-agent") and Operation ("GetObject") choose the calls; empty
+	// means all.
 	Service   string `json:"service,omitempty"`
 	Operation string `json:"operation,omitempty"`
 	// Code is the error to answer with; empty: only the latency. Status and

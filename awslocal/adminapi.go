@@ -30,6 +30,8 @@ func (s *Server) route(services http.Handler) http.Handler {
 	admin.HandleFunc("GET "+adminPath+"faults", s.serveFaults)
 	admin.HandleFunc("POST "+adminPath+"faults", s.serveInject)
 	admin.HandleFunc("DELETE "+adminPath+"faults", s.serveClearFaults)
+	admin.HandleFunc("GET "+adminPath+"clusters", s.serveClusters)
+	admin.HandleFunc("POST "+adminPath+"clusters", s.serveAddCluster)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !strings.HasPrefix(r.URL.Path, adminPath):

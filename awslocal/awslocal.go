@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
 	"github.com/tabard-dev/tabard/awslocal/internal/clock"
 	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
+	"github.com/tabard-dev/tabard/awslocal/internal/eks"
 	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 	"github.com/tabard-dev/tabard/awslocal/internal/gateway"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
@@ -22,6 +23,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 )
@@ -81,6 +83,8 @@ type Server struct {
 	iam      *iam.Service
 	sts      *sts.Service
 	s3       *s3.Service
+	eks      *eks.Service
+	agent    *podidentity.Agent
 	issuers  *oidc.Providers
 	handler  http.Handler
 	listener listeners
@@ -145,8 +149,15 @@ func (s *Server) build(identifiers *identifier.Source) {
 	s.s3 = s3.New(s3.Options{
 		DefaultRegion: s.options.Region, Partition: of, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock,
 	})
+	s.eks = eks.New(eks.Options{
+		Directory: s.iam, Sessions: s.sts, Verifier: s.issuers, Identifiers: identifiers, Partition: of,
+		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
+	})
+	s.agent = podidentity.New(podidentity.Options{Clusters: s.eks, Hosts: s.options.Hosts, TokenNow: s.clock.Tokens})
 	door := gateway.New(gateway.Options{
-		Services:    map[string]gateway.Service{"iam": s.iam, "sts": s.sts, "s3": s.s3, "ec2": ec2.New()},
+		Services: map[string]gateway.Service{
+			"iam": s.iam, "sts": s.sts, "s3": s.s3, "ec2": ec2.New(), "eks": s.eks, "eks-auth": s.eks.Auth(), podidentity.Name: s.agent,
+		},
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
 		Region:      s.options.Region,
 		Now:         s.clock.Now,

@@ -98,6 +98,7 @@ func (s *Server) hosts(address string) []string {
 	names := []string{
 		"localhost", "127.0.0.1", "::1", "*.localhost", "*.s3.localhost",
 		"sts.amazonaws.com", "sts." + region + ".amazonaws.com", "iam.amazonaws.com",
+		"eks." + region + ".amazonaws.com", "eks-auth." + region + ".api.aws",
 		"s3.amazonaws.com", "*.s3.amazonaws.com",
 		"s3." + region + ".amazonaws.com", "*.s3." + region + ".amazonaws.com",
 	}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"maps"
 	"net"
 	"strconv"
 
@@ -25,33 +24,4 @@ func requestContext(c *call.Call) iampolicy.Context {
 		context.Set("aws:UserAgent", agent)
 	}
 	return context
-}
-
-// authorizer evaluates the policies of one caller for one request. An empty
-// resource account means that the resource belongs to the caller's own.
-func authorizer(c *call.Call, credential call.Credential) func(string, string, call.Side, iampolicy.Context) iampolicy.Decision {
-	principal := credential.Caller.Principal
-	base := maps.Clone(c.Context)
-	maps.Copy(base, credential.Context)
-	base.Set("aws:userid", credential.Caller.UserID)
-	if principal.Kind != iampolicy.Anonymous {
-		base.Set("aws:PrincipalAccount", principal.AccountID)
-		base.Set("aws:PrincipalArn", principal.ARN)
-		if principal.RoleARN != "" {
-			base.Set("aws:PrincipalArn", principal.RoleARN)
-		}
-	}
-	return func(action, resource string, side call.Side, extra iampolicy.Context) iampolicy.Decision {
-		context := maps.Clone(base)
-		maps.Copy(context, extra)
-		if side.AccountID != "" {
-			context.Set("aws:ResourceAccount", side.AccountID)
-		}
-		policies := credential.Policies
-		policies.Resource = side.Policy
-		policies.RestrictPublicBuckets = side.RestrictPublicBuckets
-		return iampolicy.Evaluate(&iampolicy.Request{
-			Principal: principal, Action: action, Resource: resource, ResourceAccountID: side.AccountID, Context: context,
-		}, &policies)
-	}
 }

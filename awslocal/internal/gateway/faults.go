@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -9,7 +8,9 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
+	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/awslocal/internal/restjson"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 )
 
@@ -74,7 +75,22 @@ var ec2Form = form{
 	sigv4.TooLarge:    {Code: "RequestEntityTooLarge", Status: http.StatusRequestEntityTooLarge},
 }
 
-var forms = map[string]form{"s3": s3Form, "ec2": ec2Form}
+var restForm = form{
+	sigv4.Broken:       {Code: "IncompleteSignatureException", Status: badRequest},
+	sigv4.Unsupported:  {Code: "IncompleteSignatureException", Status: badRequest},
+	sigv4.Early:        {Code: "InvalidSignatureException", Status: forbidden},
+	sigv4.Late:         {Code: "InvalidSignatureException", Status: forbidden},
+	sigv4.Scope:        {Code: "InvalidSignatureException", Status: forbidden},
+	sigv4.Mismatch:     {Code: "InvalidSignatureException", Status: forbidden, Message: queryForm[sigv4.Mismatch].Message},
+	sigv4.BodyMismatch: {Code: "InvalidSignatureException", Status: forbidden, Message: queryForm[sigv4.Mismatch].Message},
+	sigv4.Unsigned:     {Code: "MissingAuthenticationTokenException", Status: forbidden, Message: "Missing Authentication Token"},
+	sigv4.UnknownKey:   {Code: "UnrecognizedClientException", Status: forbidden, Message: "The security token included in the request is invalid."},
+	sigv4.WrongToken:   {Code: "UnrecognizedClientException", Status: forbidden, Message: "The security token included in the request is invalid."},
+	sigv4.SessionOver:  {Code: "ExpiredTokenException", Status: forbidden, Message: "The security token included in the request is expired"},
+	sigv4.TooLarge:     {Code: "RequestEntityTooLargeException", Status: http.StatusRequestEntityTooLarge},
+}
+
+var forms = map[string]form{"s3": s3Form, "ec2": ec2Form, "eks": restForm, "eks-auth": restForm}
 
 var namespaces = map[string]string{
 	"sts": "https://sts.amazonaws.com/doc/2011-06-15/",
@@ -99,6 +115,8 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 		refuseS3(w, c, &fault)
 	case "ec2":
 		ec2.Refuse(w, c, &fault)
+	case "eks", "eks-auth", podidentity.Name:
+		restjson.Refuse(w, c, &fault, nil)
 	default:
 		query.Refuse(w, c, namespaces[service], &fault)
 	}
@@ -126,14 +144,10 @@ func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
 // clients that speak JSON.
 func refuseService(w http.ResponseWriter, c *call.Call, service string) {
 	fault := &call.Fault{Code: "ServiceNotImplemented", Status: http.StatusNotImplemented,
-		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays ec2, iam, s3 and sts.", service)}
+		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays ec2, eks, eks-auth, iam, s3 and sts.", service)}
 	if !strings.Contains(c.HTTP.Header.Get("Content-Type"), "json") {
 		query.Refuse(w, c, "https://aws.amazon.com/", fault)
 		return
 	}
-	c.Entry.Error = fault.Code
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Amzn-Errortype", fault.Code)
-	w.WriteHeader(fault.Status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"__type": fault.Code, "message": fault.Message})
+	restjson.Refuse(w, c, fault, map[string]string{"__type": fault.Code})
 }

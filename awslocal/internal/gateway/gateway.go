@@ -17,7 +17,6 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
-	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -95,7 +94,7 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 	body, problem := readBody(w, c.HTTP)
 	signature, err := sigv4.Read(c.HTTP)
 	action, version := actionOf(c.HTTP, body)
-	name := destination(signature, action, version)
+	name := serviceOf(c.HTTP, signature, action, version)
 	c.Entry.Service = name
 	setRequestID(w.Header(), name, c.ID)
 	service, known := g.options.Services[name]
@@ -103,7 +102,7 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 		refuseService(w, c, name)
 		return
 	}
-	if problem == nil && name == "sts" && sts.Unsigned(action) {
+	if problem == nil && ignoresSignatures(name, action) {
 		signature, err = nil, nil
 	} else if problem == nil && err == nil && signature == nil && name != "s3" {
 		problem = &sigv4.Error{Kind: sigv4.Unsigned}
@@ -120,11 +119,9 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 		refuse(w, c, name, problem)
 		return
 	}
-	c.Caller = credential.Caller
 	c.Context = requestContext(c)
-	c.Authorize = authorizer(c, credential)
 	c.Trouble = g.trouble(c, name)
-	service.Serve(w, c)
+	service.Serve(w, c.As(credential))
 }
 
 // trouble lets a call wait and fail as a test asked for.
@@ -169,23 +166,6 @@ func actionOf(r *http.Request, body []byte) (action, version string) {
 		return "", ""
 	}
 	return values.Get("Action"), values.Get("Version")
-}
-
-// destination names the service that a request is for: by the version of its
-// query protocol, which tells STS and IAM apart, else by its signature. What is
-// neither is a request to Amazon S3.
-func destination(signature *sigv4.Signature, action, version string) string {
-	switch {
-	case action != "" && version == "2010-05-08":
-		return "iam"
-	case action != "" && version == "2011-06-15":
-		return "sts"
-	case signature != nil:
-		return signature.Service
-	case action != "":
-		return "sts"
-	}
-	return "s3"
 }
 
 func setRequestID(header http.Header, service, id string) {

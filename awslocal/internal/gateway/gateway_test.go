@@ -103,7 +103,7 @@ func TestGlobalConditionKeysAreFilledIn(t *testing.T) {
 	credential.Context.Set("aws:PrincipalType", "AssumedRole")
 	extra := iampolicy.Context{}
 	extra.Set("s3:prefix", "a/")
-	authorize := authorizer(c, credential)
+	authorize := c.As(credential).Authorize
 	if got := authorize("s3:ListBucket", "arn:aws:s3:::b", call.Side{AccountID: "111122223333"}, extra); got.Effect != iampolicy.ExplicitDeny {
 		t.Errorf("a denial on all keys gives %+v", got)
 	}

@@ -133,3 +133,11 @@ func (s *Service) PrincipalExists(kind, name string) bool {
 	_, ok := s.resolve(kind, name)
 	return ok
 }
+
+// UniqueID finds the ID, such as AROA…, of the user or role that has an ARN now;
+// empty for none. It tells who came later under the same name.
+func (s *Service) UniqueID(arn string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.uniqueID(arn)
+}

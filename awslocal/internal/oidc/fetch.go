@@ -53,11 +53,23 @@ func (f *fetcher) keys(ctx context.Context, issuer string, thumbprints []string)
 	if discovery.Issuer != issuer {
 		return nil, retrieval("the discovery document of %s says issuer %q", issuer, discovery.Issuer)
 	}
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
+	var set keySet
 	if err := f.get(ctx, client, discovery.JWKSURI, &set); err != nil {
 		return nil, err
+	}
+	return readKeys(set.Keys)
+}
+
+// keySet is a JWKS whose keys are not read yet.
+type keySet struct {
+	Keys []json.RawMessage `json:"keys"`
+}
+
+// ReadKeys reads a JWKS as Providers reads the ones that it fetches.
+func ReadKeys(document []byte) ([]jose.JSONWebKey, error) {
+	var set keySet
+	if err := json.Unmarshal(document, &set); err != nil {
+		return nil, retrieval("the key set is no such JSON document: %v", err)
 	}
 	return readKeys(set.Keys)
 }

@@ -106,6 +106,20 @@ func instant(raw json.RawMessage) (int64, bool) {
 	return seconds, accuracy == big.Exact
 }
 
+// Decode reads the token's claims into a struct or a map, with the rules of
+// package json.
+func (t *Token) Decode(into any) error {
+	_, rest, _ := strings.Cut(t.raw, ".")
+	claims, _, _ := strings.Cut(rest, ".")
+	if !decodePart(claims, into) {
+		return &Error{Kind: Malformed, Detail: "claims of the token are not of the types that are expected"}
+	}
+	return nil
+}
+
+// VerifyWith checks the token's signature with keys that are known already.
+func (t *Token) VerifyWith(keys []jose.JSONWebKey) error { return t.verify(keys) }
+
 func (t *Token) hasKey(keys []jose.JSONWebKey) bool {
 	for _, key := range keys {
 		if key.KeyID == t.keyID {

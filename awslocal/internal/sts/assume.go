@@ -19,6 +19,8 @@ const (
 	defaultDuration = 3600
 	// chainLimit is the longest session that a role's session may make.
 	chainLimit = time.Hour
+
+	assumeRoleAction = "sts:AssumeRole"
 )
 
 var (
@@ -101,7 +103,7 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
 	problem := want.carried.inherit(s.attributesOf(c))
 	role, known := s.role(want.roleARN)
 	if !known {
-		return nil, mayNot(c.Caller.Principal.ARN, "sts:AssumeRole", want.roleARN)
+		return nil, mayNot(c.Caller.Principal.ARN, assumeRoleAction, want.roleARN)
 	}
 	if action := refusedAction(c, role, want, external); action != "" {
 		return nil, mayNot(c.Caller.Principal.ARN, action, want.roleARN)
@@ -126,7 +128,7 @@ func refusedAction(c *call.Call, role iam.Role, want wanted, external string) st
 		context.Set("sts:ExternalId", external)
 	}
 	side := call.Side{AccountID: role.AccountID, Policy: role.Trust}
-	for _, action := range append([]string{"sts:AssumeRole"}, want.carried.needs()...) {
+	for _, action := range append([]string{assumeRoleAction}, want.carried.needs()...) {
 		if !c.Authorize(action, role.ARN, side, context).Allowed() {
 			return action
 		}
@@ -152,6 +154,11 @@ func (s *Service) finish(want *wanted, role iam.Role) *call.Fault {
 	if want.duration > role.MaxSession {
 		return tooLong(textTooLong)
 	}
+	return s.limit(want, role)
+}
+
+// limit finds the session policies and makes the checks of them and of tags.
+func (s *Service) limit(want *wanted, role iam.Role) *call.Fault {
 	if fault := s.resolve(want, role); fault != nil {
 		return fault
 	}

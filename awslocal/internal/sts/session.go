@@ -91,6 +91,11 @@ func (s *Service) Lookup(keyID string) (call.Credential, bool) {
 	if one == nil {
 		return call.Credential{}, false
 	}
+	return s.credential(one)
+}
+
+// credential is what a session proves; nothing where its role is gone.
+func (s *Service) credential(one *session) (call.Credential, bool) {
 	role, known := s.options.Directory.Role(one.accountID, one.role)
 	if !known || role.ID != one.roleID {
 		return call.Credential{}, false
@@ -156,14 +161,19 @@ type assumeRoleResult struct {
 	SourceIdentity              string `xml:",omitempty"`
 }
 
-// grant makes a session of a role and writes down what its holder gets.
-func (s *Service) grant(role iam.Role, want wanted, provider string) assumeRoleResult {
+// newSession makes a session of a role. Its key opens nothing until it is added.
+func (s *Service) newSession(role iam.Role, want wanted, provider string) *session {
 	now := s.options.Now()
-	one := &session{
+	return &session{
 		keyID: s.options.Identifiers.Unique(identifier.TemporaryKey), secret: s.options.Identifiers.Secret(), token: s.options.Identifiers.Token(),
 		accountID: role.AccountID, partition: s.options.Partition, role: role.Name, roleID: role.ID, name: want.session,
 		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policies: want.policies, attributes: want.carried, provider: provider,
 	}
+}
+
+// grant makes a session of a role and writes down what its holder gets.
+func (s *Service) grant(role iam.Role, want wanted, provider string) assumeRoleResult {
+	one := s.newSession(role, want, provider)
 	s.sessions.add(one)
 	result := assumeRoleResult{
 		Credentials:     credentialsElement{one.keyID, one.secret, one.token, query.Time(one.expires)},

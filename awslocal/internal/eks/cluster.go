@@ -1,0 +1,198 @@
+package eks
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/sts"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const (
+	// maxClusters is how many clusters an account may have in a region (EKS:
+	// "Service quotas").
+	maxClusters = 100
+	// defaultVersion is that of clusters for which none is asked.
+	defaultVersion = "1.34"
+
+	active   = "ACTIVE"
+	deleting = "DELETING"
+)
+
+var clusterPattern = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
+
+// cluster authorises the caller for the cluster that the path names, then finds
+// it.
+func (r *request) cluster(extra iampolicy.Context) (*cluster, *call.Fault) {
+	name := r.path["name"]
+	found := r.clusters[r.home][name]
+	context := iampolicy.Context{}
+	if found != nil {
+		context = found.tags.context()
+	}
+	if fault := r.authorize(r.arn("cluster/"+name), merge(context, extra)); fault != nil {
+		return nil, fault
+	}
+	if found == nil {
+		return nil, noCluster(name)
+	}
+	return found, nil
+}
+
+func (r *request) listClusters() (any, *call.Fault) {
+	if fault := r.authorize("*", nil); fault != nil {
+		return nil, fault
+	}
+	if include := r.query.Get("include"); include != "" && include != "all" {
+		return nil, invalidParameter(textBadInclude, include)
+	}
+	names := slices.Collect(maps.Keys(r.clusters[r.home]))
+	shown, next, fault := page(r, names, func(name string) string { return name })
+	if fault != nil {
+		return nil, fault
+	}
+	return clustersAnswer{append([]string{}, shown...), next}, nil
+}
+
+func (r *request) describeCluster() (any, *call.Fault) {
+	found, fault := r.cluster(nil)
+	if fault != nil {
+		return nil, fault
+	}
+	return found.answer(active), nil
+}
+
+// deleteCluster takes the access entries and associations along.
+func (r *request) deleteCluster() (any, *call.Fault) {
+	found, fault := r.cluster(nil)
+	if fault != nil {
+		return nil, fault
+	}
+	delete(r.clusters[r.home], found.name)
+	return found.answer(deleting), nil
+}
+
+type createClusterInput struct {
+	Name    string            `json:"name"`
+	Version string            `json:"version"`
+	RoleARN string            `json:"roleArn"`
+	Network *vpcConfig        `json:"resourcesVpcConfig"`
+	Access  accessConfig      `json:"accessConfig"`
+	Tags    map[string]string `json:"tags"`
+	Request string            `json:"clientRequestToken"`
+}
+
+func (in *createClusterInput) check() *call.Fault {
+	switch {
+	case in.Name == "":
+		return invalidParameter(textRequired, "name")
+	case !clusterPattern.MatchString(in.Name):
+		return invalidParameter(textClusterName)
+	case in.RoleARN == "":
+		return invalidParameter(textRequired, "roleArn")
+	case in.Network == nil:
+		return invalidParameter(textRequired, "resourcesVpcConfig")
+	}
+	if in.Access.Mode == "" {
+		in.Access.Mode = modeConfigMap
+	}
+	if !isMode(in.Access.Mode) {
+		return invalidParameter(textBadMode, in.Access.Mode)
+	}
+	return checkTags(in.Tags, invalidParameter)
+}
+
+func isMode(mode string) bool { return mode == modeAPI || mode == modeBoth || mode == modeConfigMap }
+
+// createCluster makes a cluster that is there at once. Nothing answers at its
+// endpoint, and no token of its issuer verifies until it is registered.
+func (r *request) createCluster() (any, *call.Fault) {
+	var in createClusterInput
+	if fault := r.read(&in); fault != nil {
+		return nil, fault
+	}
+	if fault := in.check(); fault != nil {
+		return nil, fault
+	}
+	bootstrap := in.Access.Bootstrap == nil || *in.Access.Bootstrap
+	resource, context := r.arn("cluster/"+in.Name), tags(in.Tags).request()
+	context.Set("eks:bootstrapClusterCreatorAdminPermissions", strconv.FormatBool(bootstrap))
+	context.Set("eks:authenticationMode", in.Access.Mode)
+	if fault := r.authorizeNew(resource, context, in.Tags); fault != nil {
+		return nil, fault
+	}
+	if fault := r.authorizePass(in.RoleARN, clusterService); fault != nil {
+		return nil, fault
+	}
+	if found := r.clusters[r.home][in.Name]; found != nil {
+		if found.request != "" && found.request == in.Request {
+			return found.answer(active), nil
+		}
+		return nil, clusterExists(in.Name)
+	}
+	if !r.options.Sessions.TrustsService(r.call, sts.ServiceRequest{Service: clusterService, RoleARN: in.RoleARN, SourceARN: resource, SourceAccount: r.account}) {
+		return nil, invalidParameter(textClusterRole, in.RoleARN)
+	}
+	if len(r.clusters[r.home]) >= maxClusters {
+		return nil, limitExceeded(textTooManyClusters, maxClusters)
+	}
+	made := r.newCluster(r.home, in.Name, in.Version)
+	made.roleARN, made.mode, made.bootstrap, made.request, made.tags = in.RoleARN, in.Access.Mode, bootstrap, in.Request, newTags(in.Tags)
+	made.network = in.Network.filled()
+	r.add(made)
+	if bootstrap && made.mode != modeConfigMap {
+		r.admitCreator(made)
+	}
+	return made.answer(active), nil
+}
+
+// authorizeNew asks for an operation that makes a resource, and for the tags
+// that it gets.
+func (r *request) authorizeNew(resource string, context iampolicy.Context, given tags) *call.Fault {
+	if fault := r.authorize(resource, context); fault != nil || len(given) == 0 {
+		return fault
+	}
+	return r.authorizeAction("eks:TagResource", resource, given.request())
+}
+
+// newCluster is a cluster as AWS makes one, with an issuer of its own.
+func (s *Service) newCluster(home home, name, version string) *cluster {
+	if version == "" {
+		version = defaultVersion
+	}
+	hexadecimal := strings.ToUpper(strings.ReplaceAll(s.options.Identifiers.Request(), "-", ""))
+	domain := home.partition.Domain()
+	return &cluster{
+		home: home, name: name, version: version, created: s.options.Now(),
+		issuer:   "https://oidc.eks." + home.region + "." + domain + "/id/" + hexadecimal,
+		endpoint: "https://" + hexadecimal + ".gr7." + home.region + ".eks." + domain,
+		mode:     modeAPI, network: (&vpcConfig{}).filled(), tags: tags{},
+		entries: map[string]*entry{}, associations: map[string]*association{},
+	}
+}
+
+func (s *Service) add(made *cluster) {
+	if s.clusters[made.home] == nil {
+		s.clusters[made.home] = map[string]*cluster{}
+	}
+	s.clusters[made.home][made.name] = made
+}
+
+// filled is the network with AWS's defaults.
+func (v *vpcConfig) filled() vpcConfig {
+	out, yes, no := *v, true, false
+	if out.EndpointPublicAccess == nil {
+		out.EndpointPublicAccess = &yes
+	}
+	if out.EndpointPrivateAccess == nil {
+		out.EndpointPrivateAccess = &no
+	}
+	if out.PublicAccessCIDRs == nil {
+		out.PublicAccessCIDRs = []string{"0.0.0.0/0"}
+	}
+	return out
+}

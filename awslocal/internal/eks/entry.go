@@ -1,0 +1,224 @@
+package eks
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/iampolicy"
+)
+
+const standard = "STANDARD"
+
+var principalPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):(role|user)/(.+)$`)
+
+// principal takes an ARN of a role or user apart.
+type principal struct{ arn, account, kind, name string }
+
+func readPrincipal(arn string) (principal, bool) {
+	m := principalPattern.FindStringSubmatch(arn)
+	if m == nil {
+		return principal{}, false
+	}
+	return principal{arn: arn, account: m[1], kind: m[2], name: m[3][strings.LastIndex(m[3], "/")+1:]}, true
+}
+
+// entryARN is the ARN of an access entry; its last part is random.
+func (h home) entryARN(cluster string, p principal, id string) string {
+	return h.arn("access-entry/" + cluster + "/" + p.kind + "/" + p.account + "/" + p.name + "/" + id)
+}
+
+// context has an access entry's condition keys.
+func (e *entry) context() iampolicy.Context {
+	context := e.tags.context()
+	context.Set("eks:principalArn", e.principal)
+	context.Set("eks:accessEntryType", e.kind)
+	context.Set("eks:username", e.username)
+	context.Set("eks:kubernetesGroups", e.groups...)
+	return context
+}
+
+// entry authorises the caller for the access entry that the path names, then
+// finds it.
+func (r *request) entry(extra iampolicy.Context) (*cluster, *entry, *call.Fault) {
+	name, arn := r.path["name"], r.path["principalArn"]
+	p, good := readPrincipal(arn)
+	resource, context := r.entryARN(name, p, "*"), iampolicy.Context{}
+	context.Set("eks:principalArn", arn)
+	found := r.clusters[r.home][name]
+	var one *entry
+	if found != nil {
+		one = found.entries[arn]
+	}
+	if one != nil {
+		resource, context = one.arn, one.context()
+	}
+	context.Set("eks:clusterName", name)
+	if fault := r.authorize(resource, merge(context, extra)); fault != nil {
+		return nil, nil, fault
+	}
+	switch {
+	case found == nil:
+		return nil, nil, noCluster(name)
+	case found.mode == modeConfigMap:
+		return nil, nil, invalidRequest(textAuthentication)
+	case !good:
+		return nil, nil, invalidParameter(textPrincipalForm)
+	case one == nil:
+		return nil, nil, notFound(textNoEntry, arn)
+	}
+	return found, one, nil
+}
+
+type entryInput struct {
+	PrincipalARN string            `json:"principalArn"`
+	Groups       *[]string         `json:"kubernetesGroups"`
+	Username     *string           `json:"username"`
+	Type         string            `json:"type"`
+	Tags         map[string]string `json:"tags"`
+	Request      string            `json:"clientRequestToken"`
+}
+
+func (r *request) createAccessEntry() (any, *call.Fault) {
+	var in entryInput
+	if fault := r.read(&in); fault != nil {
+		return nil, fault
+	}
+	if in.PrincipalARN == "" {
+		return nil, invalidParameter(textRequired, "principalArn")
+	}
+	p, good := readPrincipal(in.PrincipalARN)
+	if !good {
+		return nil, invalidParameter(textPrincipalForm)
+	}
+	made := r.newEntry(r.path["name"], p, in.Type)
+	made.tags, made.request = newTags(in.Tags), in.Request
+	if fault := checkTags(in.Tags, invalidParameter); fault != nil {
+		return nil, fault
+	}
+	if fault := r.names(&in, made, p); fault != nil {
+		return nil, fault
+	}
+	context := merge(made.context(), made.tags.request())
+	context.Set("eks:clusterName", r.path["name"])
+	found, fault := r.cluster(context)
+	if fault == nil && len(in.Tags) > 0 {
+		fault = r.authorizeAction("eks:TagResource", made.arn, made.tags.request())
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	if old := found.entries[p.arn]; old != nil && old.request != "" && old.request == in.Request {
+		return old.answer(found.name), nil
+	}
+	switch {
+	case found.mode == modeConfigMap:
+		return nil, invalidRequest(textAuthentication)
+	case found.entries[p.arn] != nil:
+		return nil, inUse(textEntryExists)
+	case made.principalID == "":
+		return nil, invalidParameter(textPrincipal)
+	}
+	found.entries[p.arn] = made
+	return made.answer(found.name), nil
+}
+
+func (r *request) newEntry(cluster string, p principal, kind string) *entry {
+	if kind == "" {
+		kind = standard
+	}
+	now := r.options.Now()
+	return &entry{
+		arn: r.entryARN(cluster, p, r.options.Identifiers.Request()), principal: p.arn, principalID: r.options.Directory.UniqueID(p.arn),
+		kind: kind, groups: []string{}, created: now, modified: now, tags: tags{}, policies: map[string]*grant{},
+	}
+}
+
+// admitCreator makes whoever made a cluster its administrator: a user, or the
+// role of a session.
+func (r *request) admitCreator(made *cluster) {
+	caller := r.call.Caller.Principal
+	arn := caller.ARN
+	if caller.Kind == iampolicy.RoleSession {
+		arn = caller.RoleARN
+	}
+	p, good := readPrincipal(arn)
+	if !good {
+		return
+	}
+	one := r.newEntry(made.name, p, standard)
+	one.username = r.username(p)
+	administrator := r.accessPolicyARN("AmazonEKSClusterAdminPolicy")
+	one.policies[administrator] = &grant{administrator, accessScope{Type: "cluster", Namespaces: []string{}}, one.created, one.created}
+	made.entries[p.arn] = one
+}
+
+func (r *request) describeAccessEntry() (any, *call.Fault) {
+	found, one, fault := r.entry(nil)
+	if fault != nil {
+		return nil, fault
+	}
+	return one.answer(found.name), nil
+}
+
+func (r *request) deleteAccessEntry() (any, *call.Fault) {
+	found, one, fault := r.entry(nil)
+	if fault != nil {
+		return nil, fault
+	}
+	delete(found.entries, one.principal)
+	return empty{}, nil
+}
+
+type updateEntryInput struct {
+	Groups   *[]string `json:"kubernetesGroups"`
+	Username *string   `json:"username"`
+	Request  string    `json:"clientRequestToken"`
+}
+
+func (r *request) updateAccessEntry() (any, *call.Fault) {
+	var in updateEntryInput
+	if fault := r.read(&in); fault != nil {
+		return nil, fault
+	}
+	extra := iampolicy.Context{}
+	if in.Groups != nil {
+		extra.Set("eks:kubernetesGroups", *in.Groups...)
+	}
+	if in.Username != nil {
+		extra.Set("eks:username", *in.Username)
+	}
+	found, one, fault := r.entry(extra)
+	if fault != nil {
+		return nil, fault
+	}
+	changed := *one
+	p, _ := readPrincipal(one.principal)
+	if fault := r.names(&entryInput{Groups: in.Groups, Username: in.Username}, &changed, p); fault != nil {
+		return nil, fault
+	}
+	changed.modified = r.options.Now()
+	*one = changed
+	return one.answer(found.name), nil
+}
+
+func (r *request) listAccessEntries() (any, *call.Fault) {
+	found, fault := r.cluster(nil)
+	if fault != nil {
+		return nil, fault
+	}
+	if found.mode == modeConfigMap {
+		return nil, invalidRequest(textAuthentication)
+	}
+	principals := []string{}
+	for arn, one := range found.entries {
+		if policy := r.query.Get("associatedPolicyArn"); policy == "" || one.policies[policy] != nil {
+			principals = append(principals, arn)
+		}
+	}
+	shown, next, fault := page(r, principals, func(arn string) string { return arn })
+	if fault != nil {
+		return nil, fault
+	}
+	return entriesAnswer{shown, next}, nil
+}

@@ -1,0 +1,366 @@
+package awslocaleks_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/tabard-dev/tabard/awslocal"
+)
+
+// answer is what EKS Auth says.
+type answer struct {
+	status int
+	// refused is the code and text of an error.
+	refused string
+
+	Subject     struct{ Namespace, ServiceAccount string }
+	Audience    string
+	Association struct{ AssociationArn, AssociationID string } `json:"podIdentityAssociation"`
+	User        struct{ Arn, AssumeRoleID string }             `json:"assumedRoleUser"`
+	Credentials struct {
+		SessionToken, SecretAccessKey, AccessKeyID string
+		Expiration                                 float64
+	}
+}
+
+func (a *answer) key() aws.Credentials {
+	return aws.Credentials{AccessKeyID: a.Credentials.AccessKeyID, SecretAccessKey: a.Credentials.SecretAccessKey, SessionToken: a.Credentials.SessionToken}
+}
+
+// assume asks EKS Auth as an agent does. The SDK's client of EKS Auth cannot be
+// had here, so its one request is signed by the SDK's signer.
+func (l *lab) assume(key aws.Credentials, name, body string) *answer {
+	l.t.Helper()
+	r, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.server.URL()+"/clusters/"+name+"/assume-role-for-pod-identity", strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if key.AccessKeyID != "" {
+		sum := sha256.Sum256([]byte(body))
+		if err := v4.NewSigner().SignHTTP(l.t.Context(), key, r, hex.EncodeToString(sum[:]), "eks-auth", region, l.server.Admin().Now()); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	status, header, text := l.do(r)
+	out := &answer{status: status}
+	if out.status == http.StatusOK {
+		if err := json.Unmarshal([]byte(text), out); err != nil {
+			l.t.Fatalf("the answer %s does not parse: %v", text, err)
+		}
+		return out
+	}
+	var fault struct{ Message string }
+	if err := json.Unmarshal([]byte(text), &fault); err != nil {
+		l.t.Fatalf("the answer %d %s does not parse: %v", out.status, text, err)
+	}
+	out.refused = header.Get("X-Amzn-Errortype") + ": " + fault.Message
+	return out
+}
+
+// pod asks for the credentials of a pod with a token.
+func (l *lab) pod(token string) *answer {
+	l.t.Helper()
+	return l.assume(l.administrator(ours), cluster, `{"token":"`+token+`"}`)
+}
+
+const mayList = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:ListAllMyBuckets","Resource":"*"}]}`
+
+// lists says whether a key may list buckets.
+func (l *lab) lists(key aws.Credentials) string {
+	l.t.Helper()
+	_, err := s3.NewFromConfig(l.config(key), func(o *s3.Options) { o.UsePathStyle = true }).ListBuckets(l.t.Context(), nil)
+	code, _, _ := strings.Cut(refusal(err), ":")
+	return code
+}
+
+func TestPodsGetTheRoleOfTheirAssociation(t *testing.T) {
+	l := newLab(t)
+	id := l.associate(l.role(ours, "app", podTrust, mayList))
+	got := l.pod(l.token(nil))
+	if got.refused != "" {
+		t.Fatal(got.refused)
+	}
+	name := regexp.MustCompile(`^arn:aws:sts::` + ours + `:assumed-role/app/eks-lab-app-7d9f-[0-9a-f-]{36}$`)
+	if !name.MatchString(got.User.Arn) || !regexp.MustCompile(`^AROA[A-Z2-7]{17}:eks-lab-app-7d9f-`).MatchString(got.User.AssumeRoleID) {
+		t.Errorf("the session is %+v, want a name like %s", got.User, name)
+	}
+	if got.Subject.Namespace != "team-a" || got.Subject.ServiceAccount != "app" || got.Audience != "pods.eks.amazonaws.com" || got.Association.AssociationID != id {
+		t.Errorf("the answer is %+v", got)
+	}
+	if left := seconds(got.Credentials.Expiration).Sub(l.server.Admin().Now()); left < 5*time.Hour+59*time.Minute || left > 6*time.Hour {
+		t.Errorf("the credentials last %s, want 6h", left)
+	}
+	if who := l.caller(got.key()); who != got.User.Arn {
+		t.Errorf("the credentials are %s's, want %s", who, got.User.Arn)
+	}
+	if refused := l.lists(got.key()); refused != "" {
+		t.Errorf("the credentials may not do what the role may: %s", refused)
+	}
+	entries := l.server.Admin().Journal()
+	for _, e := range entries {
+		if e.Service == "eks-auth" && (e.Operation != "AssumeRoleForPodIdentity" || e.Resource != clusterARN || e.Caller != "arn:aws:iam::"+ours+":user/administrator") {
+			t.Errorf("the journal says %+v", e)
+		}
+	}
+}
+
+func TestTokensOfPodsAreVerified(t *testing.T) {
+	l := newLab(t)
+	l.associate(l.role(ours, "app", podTrust, ""))
+	now := l.server.Admin().Now().Unix()
+	pod := func(change func(map[string]any)) map[string]any {
+		claims := l.claims()["kubernetes.io"].(map[string]any)
+		change(claims)
+		return map[string]any{"kubernetes.io": claims}
+	}
+	cases := map[string]struct{ token, want string }{
+		"a good token":               {l.token(nil), ""},
+		"several audiences":          {l.token(map[string]any{"aud": []string{"vault", "pods.eks.amazonaws.com"}}), ""},
+		"another audience":           {l.token(map[string]any{"aud": []string{"sts.amazonaws.com"}}), "InvalidTokenException: The token's audience is not pods.eks.amazonaws.com."},
+		"no audience":                {l.token(map[string]any{"aud": nil}), "InvalidTokenException: The token has no usable claim aud."},
+		"expired":                    {l.token(map[string]any{"exp": now - 1}), "ExpiredTokenException: The token has expired"},
+		"expires now, without grace": {l.token(map[string]any{"exp": now}), "ExpiredTokenException: The token has expired"},
+		"not valid yet":              {l.token(map[string]any{"nbf": now + 60}), "InvalidTokenException: The token is not valid yet."},
+		"another issuer":             {l.token(map[string]any{"iss": issuer + "/"}), "InvalidTokenException: The token's issuer is not that of the cluster."},
+		"a foreign key":              {sign(t, newKey(t), l.claims()), "InvalidTokenException: The token is not signed by a key of the cluster's issuer."},
+		"no claims of Kubernetes":    {l.token(map[string]any{"kubernetes.io": nil}), "InvalidTokenException: The token is not bound to a pod"},
+		"no pod":                     {l.token(pod(func(c map[string]any) { delete(c, "pod") })), "InvalidTokenException: The token is not bound to a pod"},
+		"a pod without UID":          {l.token(pod(func(c map[string]any) { c["pod"] = map[string]any{"name": "x"} })), "InvalidTokenException: The token is not bound to a pod"},
+		"claims of other types":      {l.token(map[string]any{"kubernetes.io": "team-a"}), "InvalidTokenException: The token is not bound to a pod"},
+		"another service account": {l.token(pod(func(c map[string]any) { c["serviceaccount"] = map[string]any{"name": "other", "uid": "1"} })),
+			"ResourceNotFoundException: No pod identity association was found for service account other in namespace team-a of cluster lab."},
+		"no token at all": {"", "InvalidParameterException: The parameter token is required."},
+		"no JWT":          {"a.b", "InvalidParameterException: The token must be a JSON Web Token of three parts."},
+		"a broken JWT":    {"a.b.c", "InvalidTokenException: The token must be a JSON Web Token of three parts."},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := l.pod(c.token)
+			if !strings.HasPrefix(got.refused, c.want) || c.want == "" && got.refused != "" {
+				t.Errorf("refused with %q, want %q", got.refused, c.want)
+			}
+			if strings.Contains(got.refused, "Exception") && got.status != http.StatusBadRequest && got.status != http.StatusNotFound {
+				t.Errorf("status %d", got.status)
+			}
+		})
+	}
+}
+
+func TestCallersOfEKSAuthAreAuthorised(t *testing.T) {
+	l := newLab(t)
+	l.associate(l.role(ours, "app", podTrust, ""))
+	token := `{"token":"` + l.token(nil) + `"}`
+	node := l.user("node", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"eks-auth:AssumeRoleForPodIdentity","Resource":"`+clusterARN+`"}]}`)
+	nobody := l.user("nobody", "")
+	wrong := node
+	wrong.SecretAccessKey = "wrong"
+	cases := map[string]struct {
+		key        aws.Credentials
+		name, body string
+		status     int
+		want       string
+	}{
+		"a node": {node, cluster, token, 200, ""},
+		"one that may not": {nobody, cluster, token, 400, "AccessDeniedException: User: arn:aws:iam::" + ours +
+			":user/nobody is not authorized to perform: eks-auth:AssumeRoleForPodIdentity on resource: " + clusterARN + " because no identity-based policy allows the eks-auth:AssumeRoleForPodIdentity action"},
+		"a node of another cluster":   {node, "other", token, 400, "AccessDeniedException: "},
+		"no such cluster":             {l.administrator(ours), "other", token, 404, "ResourceNotFoundException: No cluster found for name: other."},
+		"the cluster of an account":   {l.administrator(theirs), cluster, token, 404, "ResourceNotFoundException: No cluster found for name: lab."},
+		"a wrong signature":           {wrong, cluster, token, 403, "InvalidSignatureException: The request signature we calculated"},
+		"no signature":                {aws.Credentials{}, cluster, token, 403, "MissingAuthenticationTokenException: "},
+		"an unknown key":              {aws.Credentials{AccessKeyID: "AKIA2222222222222222", SecretAccessKey: "x"}, cluster, token, 403, "UnrecognizedClientException: The security token included in the request is invalid."},
+		"a body that is no JSON":      {node, cluster, "token", 400, "SerializationException: "},
+		"a member that is unknown":    {node, cluster, `{"token":"a.b.c","more":1}`, 501, "NotImplemented: "},
+		"a name that no cluster has ": {node, "-x", token, 400, "InvalidParameterException: The name of a cluster"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := l.assume(c.key, c.name, c.body)
+			if got.status != c.status || !strings.HasPrefix(got.refused, c.want) {
+				t.Errorf("answer %d %q, want %d %q", got.status, got.refused, c.status, c.want)
+			}
+		})
+	}
+}
+
+// mayNotAssume hides whether the role is there.
+const mayNotAssume = "AccessDeniedException: Unauthorized Exception! EKS does not have permissions to assume the associated role."
+
+func TestRolesTrustEKSUnderConditions(t *testing.T) {
+	l := newLab(t)
+	allow := func(actions, condition string) string {
+		return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":` + actions + `,"Condition":` + condition + `}]}`
+	}
+	const both, only = `["sts:AssumeRole","sts:TagSession"]`, `"sts:AssumeRole"`
+	cases := map[string]struct {
+		trust    string
+		untagged bool
+		want     string
+	}{
+		"both actions":                             {allow(both, `{}`), false, ""},
+		"tags are not trusted":                     {allow(only, `{}`), false, mayNotAssume},
+		"tags are not trusted, and there are none": {allow(only, `{}`), true, ""},
+		"the cluster's account and ARN":            {allow(both, `{"StringEquals":{"aws:SourceAccount":"`+ours+`"},"ArnEquals":{"aws:SourceArn":"`+clusterARN+`"}}`), false, ""},
+		"another cluster":                          {allow(both, `{"ArnEquals":{"aws:SourceArn":"`+clusterARN+`2"}}`), false, mayNotAssume},
+		"the pod's namespace":                      {allow(both, `{"StringEquals":{"aws:RequestTag/kubernetes-namespace":"team-a"}}`), false, ""},
+		"another namespace":                        {allow(both, `{"StringEquals":{"aws:RequestTag/kubernetes-namespace":"team-b"}}`), false, mayNotAssume},
+		"all tags and no others": {allow(both, `{"ForAllValues:StringEquals":{"aws:TagKeys":["eks-cluster-arn","eks-cluster-name","kubernetes-namespace","kubernetes-service-account","kubernetes-pod-name","kubernetes-pod-uid"]},
+			"StringEquals":{"aws:RequestTag/eks-cluster-arn":"`+clusterARN+`","aws:RequestTag/eks-cluster-name":"lab","aws:RequestTag/kubernetes-service-account":"app",
+			"aws:RequestTag/kubernetes-pod-name":"app-7d9f","aws:RequestTag/kubernetes-pod-uid":"b0b0"}}`), false, ""},
+		"the service of clusters": {strings.ReplaceAll(podTrust, "pods.eks", "eks"), false, mayNotAssume},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			role := l.role(ours, "app", c.trust, "")
+			id := l.associate(role, func(in *eks.CreatePodIdentityAssociationInput) { in.DisableSessionTags = &c.untagged })
+			if got := l.pod(l.token(nil)); got.refused != c.want {
+				t.Errorf("refused with %q, want %q", got.refused, c.want)
+			}
+			l.deleteRole(ours, "app")
+			if got := l.pod(l.token(nil)); got.refused != mayNotAssume {
+				t.Errorf("without its role it is refused with %q, want %q", got.refused, mayNotAssume)
+			}
+			if _, err := l.eks().DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String(cluster), AssociationId: &id}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSessionsOfPodsCarryTags(t *testing.T) {
+	l := newLab(t)
+	own := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:ListAllMyBuckets","Resource":"*","Condition":{"StringEquals":{"aws:PrincipalTag/kubernetes-pod-uid":"b0b0"}}}]}`
+	id := l.associate(l.role(ours, "app", podTrust, own))
+	if refused := l.lists(l.pod(l.token(nil)).key()); refused != "" {
+		t.Errorf("a session with tags is refused with %s", refused)
+	}
+	_, err := l.eks().UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: aws.String(cluster), AssociationId: &id, DisableSessionTags: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused := l.lists(l.pod(l.token(nil)).key()); refused != "AccessDenied" {
+		t.Errorf("a session without tags is refused with %q, want AccessDenied", refused)
+	}
+}
+
+func TestPoliciesOfAssociationsLimitSessions(t *testing.T) {
+	l := newLab(t)
+	l.associate(l.role(ours, "app", podTrust, mayList), func(in *eks.CreatePodIdentityAssociationInput) {
+		in.DisableSessionTags = aws.Bool(true)
+		in.Policy = aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"*"}]}`)
+	})
+	if refused := l.lists(l.pod(l.token(nil)).key()); refused != "AccessDenied" {
+		t.Errorf("what the policy of the association leaves out is refused with %q, want AccessDenied", refused)
+	}
+}
+
+func TestTargetRolesAreAssumedByTheFirst(t *testing.T) {
+	l := newLab(t)
+	target := "arn:aws:iam::" + theirs + ":role/target"
+	first := l.role(ours, "app", podTrust, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["sts:AssumeRole","sts:TagSession"],"Resource":"`+target+`"}]}`)
+	id := l.associate(first, func(in *eks.CreatePodIdentityAssociationInput) { in.TargetRoleArn = &target })
+	if got := l.pod(l.token(nil)); got.refused != mayNotAssume {
+		t.Errorf("without the target it is refused with %q, want %q", got.refused, mayNotAssume)
+	}
+	described, err := l.eks().DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(cluster), AssociationId: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := func(external string) string {
+		return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + first + `"},"Action":["sts:AssumeRole","sts:TagSession"],
+			"Condition":{"StringEquals":{"sts:ExternalId":"` + external + `","aws:PrincipalTag/kubernetes-namespace":"team-a"}}}]}`
+	}
+	l.role(theirs, "target", trust("another"), mayList)
+	if got := l.pod(l.token(nil)); got.refused != mayNotAssume {
+		t.Errorf("with another external ID it is refused with %q, want %q", got.refused, mayNotAssume)
+	}
+	_, err = l.iam(theirs).UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("target"), PolicyDocument: aws.String(trust(*described.Association.ExternalId))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := l.pod(l.token(nil))
+	if got.refused != "" || !strings.HasPrefix(got.User.Arn, "arn:aws:sts::"+theirs+":assumed-role/target/eks-lab-app") || l.caller(got.key()) != got.User.Arn || l.lists(got.key()) != "" {
+		t.Errorf("the session is %+v", got)
+	}
+	if left := seconds(got.Credentials.Expiration).Sub(l.server.Admin().Now()); left > time.Hour {
+		t.Errorf("a session that another made lasts %s, more than an hour", left)
+	}
+}
+
+func TestSessionsOfPodsEndWithTheirRole(t *testing.T) {
+	l := newLab(t)
+	l.associate(l.role(ours, "app", podTrust, ""))
+	got := l.pod(l.token(nil))
+	l.deleteRole(ours, "app")
+	const gone = "InvalidClientTokenId: The security token included in the request is invalid."
+	if who := l.caller(got.key()); who != gone {
+		t.Errorf("after the role is deleted the caller is %s, want %s", who, gone)
+	}
+	l.role(ours, "app", podTrust, "")
+	if who := l.caller(got.key()); who != gone {
+		t.Errorf("a role of the same name brings the session back: %s", who)
+	}
+	if again := l.pod(l.token(nil)); again.refused != "" || l.caller(again.key()) != again.User.Arn {
+		t.Errorf("the association, which names its role by ARN, does not work with the new one: %q", again.refused)
+	}
+}
+
+func TestCredentialsOfPodsExpire(t *testing.T) {
+	l := newLab(t)
+	l.associate(l.role(ours, "app", podTrust, ""))
+	got := l.pod(l.token(nil))
+	l.server.Admin().AdvanceClock(6 * time.Hour)
+	const want = "ExpiredTokenException: The security token included in the request is expired"
+	if late := l.assume(got.key(), cluster, `{"token":"a.b.c"}`); late.refused != want {
+		t.Errorf("after six hours a call is refused with %q, want %q", late.refused, want)
+	}
+}
+
+func TestKeysAreFetchedFromTheIssuer(t *testing.T) {
+	l := newLab(t)
+	var url string
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": url, "jwks_uri": url + "/keys"})
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keySet(t, l.key)) })
+	documents := httptest.NewServer(mux)
+	t.Cleanup(documents.Close)
+	url = documents.URL
+	server, err := awslocal.New(awslocal.Options{Accounts: []string{ours}, Region: region, AllowPlainHTTPIssuers: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(t.Context()) })
+	l.server = server
+	l.register(awslocal.Cluster{Name: cluster, Issuer: url})
+	l.associate(l.role(ours, "app", podTrust, ""))
+	if got := l.pod(l.token(map[string]any{"iss": url})); got.refused != "" {
+		t.Errorf("refused with %s", got.refused)
+	}
+	if got := l.pod(sign(t, newKey(t), l.changed(map[string]any{"iss": url}))); !strings.HasPrefix(got.refused, "InvalidTokenException") {
+		t.Errorf("a foreign key gives %q", got.refused)
+	}
+	if state := server.Admin().Clusters(); len(state) != 1 || state[0].Keys != "fetched" {
+		t.Errorf("the clusters are %+v", state)
+	}
+}
