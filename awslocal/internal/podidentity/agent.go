@@ -33,10 +33,10 @@ const (
 	path = "/v1/credentials"
 )
 
-// Wants says whether a request is for the agent. Only the path tells it from
-// Amazon S3's, where "v1" may be a bucket; so the header decides: what carries an
-// Authorization that is none of AWS's ways to sign is no request that S3 could
-// answer. The object is there for signed and for anonymous requests.
+// Wants says whether a request is for the agent. To Amazon S3 its path is an
+// object of a bucket "v1"; so the header decides: what carries an Authorization
+// that is none of AWS's ways to sign is no request that S3 could answer. Signed
+// requests, and those that carry nothing, are S3's.
 func Wants(r *http.Request) bool {
 	values, given := r.Header["Authorization"]
 	if r.Method != http.MethodGet || r.URL.EscapedPath() != path || !given || r.URL.Query().Has("X-Amz-Algorithm") {
