@@ -1,6 +1,6 @@
 // Package awslocal is a local AWS for tests, demonstrations and work without a
-// network: STS, IAM and S3 with AWS's own wire formats, over TLS with a
-// certificate authority of its own.
+// network: STS, IAM, S3, EKS and what goes with them, with AWS's own wire formats,
+// over TLS with a certificate authority of its own.
 //
 // It says no. Signatures, tokens, audiences, expiry, trust policies and
 // permission policies are judged as AWS judges them, and an operation that it

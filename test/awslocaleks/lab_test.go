@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -244,53 +243,6 @@ func refusal(err error) string {
 		return "no answer of AWS: " + err.Error()
 	}
 	return fault.ErrorCode() + ": " + fault.ErrorMessage()
-}
-
-// claims are those of a good token of a pod of team-a/app.
-func (l *lab) claims() map[string]any {
-	now := l.server.Admin().Now().Unix()
-	return map[string]any{
-		"iss": issuer, "sub": "system:serviceaccount:team-a:app", "aud": []string{"pods.eks.amazonaws.com"}, "iat": now, "nbf": now, "exp": now + 86400,
-		"kubernetes.io": map[string]any{
-			"namespace":      "team-a",
-			"serviceaccount": map[string]any{"name": "app", "uid": "5a5a"},
-			"pod":            map[string]any{"name": "app-7d9f", "uid": "b0b0"},
-		},
-	}
-}
-
-// token is a good token with some claims replaced; nil takes one away.
-func (l *lab) token(other map[string]any) string {
-	l.t.Helper()
-	return sign(l.t, l.key, l.changed(other))
-}
-
-func (l *lab) changed(other map[string]any) map[string]any {
-	claims := l.claims()
-	maps.Copy(claims, other)
-	maps.DeleteFunc(claims, func(_ string, value any) bool { return value == nil })
-	return claims
-}
-
-func sign(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
-	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
 }
 
 // do sends a request and returns the answer's status, headers and body.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/eks"
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
@@ -24,27 +25,28 @@ func serviceOf(r *http.Request, signature *sigv4.Signature, action, version stri
 	if signature != nil || name != "s3" {
 		return name
 	}
-	switch host, _, _ := strings.Cut(hostname(r), "."); {
-	case isEndpoint(hostname(r)) && (host == "eks" || host == "eks-auth"):
-		return host
-	case eks.IsAuthPath(r):
+	if endpoint := endpointOf(r); endpoint != "" {
+		return endpoint
+	}
+	if eks.IsAuthPath(r) {
 		return "eks-auth"
 	}
 	return name
 }
 
-func hostname(r *http.Request) string {
-	if name, _, err := net.SplitHostPort(r.Host); err == nil {
-		return name
+// endpointOf names the service among EKS and EKS Auth whose endpoint the
+// request's host name is, empty for none.
+func endpointOf(r *http.Request) string {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
 	}
-	return r.Host
-}
-
-// isEndpoint says that a host name has the form of an endpoint of EKS or EKS
-// Auth, SERVICE.REGION.DOMAIN, and is not that of a bucket.
-func isEndpoint(host string) bool {
-	labels := strings.Split(host, ".")
-	return len(labels) >= 4 && (labels[2] == "amazonaws" || labels[2] == "api")
+	service, rest, _ := strings.Cut(host, ".")
+	region, domain, _ := strings.Cut(rest, ".")
+	if service == "eks" && domain == partition.Of(region).Domain() || service == "eks-auth" && strings.HasPrefix(domain, "api.") {
+		return service
+	}
+	return ""
 }
 
 // destination names the service that a request is for: by the version of its

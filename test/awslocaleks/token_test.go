@@ -1,0 +1,56 @@
+package awslocaleks_test
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// claims are those of a good token of a pod of team-a/app.
+func (l *lab) claims() map[string]any {
+	now := l.server.Admin().Now().Unix()
+	return map[string]any{
+		"iss": issuer, "sub": "system:serviceaccount:team-a:app", "aud": []string{"pods.eks.amazonaws.com"}, "iat": now, "nbf": now, "exp": now + 86400,
+		"kubernetes.io": map[string]any{
+			"namespace":      "team-a",
+			"serviceaccount": map[string]any{"name": "app", "uid": "5a5a"},
+			"pod":            map[string]any{"name": "app-7d9f", "uid": "b0b0"},
+		},
+	}
+}
+
+// token is a good token with some claims replaced; nil takes one away.
+func (l *lab) token(other map[string]any) string {
+	l.t.Helper()
+	return sign(l.t, l.key, l.changed(other))
+}
+
+func (l *lab) changed(other map[string]any) map[string]any {
+	claims := l.claims()
+	maps.Copy(claims, other)
+	maps.DeleteFunc(claims, func(_ string, value any) bool { return value == nil })
+	return claims
+}
+
+func sign(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
+	t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := signer.Sign(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
