@@ -1,11 +1,14 @@
 // Command reference writes docs/reference: the fields of our kinds, from the
-// generated CRDs, and the reasons of their conditions, from the one list in
-// internal/core/issuer. It is run in the root of the repository:
+// generated CRDs; the reasons of their conditions, from the one list in
+// internal/core/issuer; and what the local AWS plays, from its own tables and the
+// AWS SDK's. It is run in the root of the repository:
 //
 //	go run ./hack/reference
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,13 +20,13 @@ import (
 const folder = "docs/reference"
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(ctx context.Context) error {
 	crds, err := filepath.Glob("config/crd/*.yaml")
 	if err != nil {
 		return err
@@ -47,7 +50,11 @@ func run() error {
 			return err
 		}
 	}
-	return write("reasons.md", reasonPage(issuer.Reasons))
+	page, err := awslocalPage(ctx)
+	if err != nil {
+		return fmt.Errorf("awslocal.md: %w", err)
+	}
+	return errors.Join(write("awslocal.md", page), write("reasons.md", reasonPage(issuer.Reasons)))
 }
 
 // write puts a page into the folder, after a line that says where it is from.
