@@ -1,0 +1,31 @@
+package contract_test
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+var ec2Rows = []row{{
+	// Pages have at least five items.
+	operation: "DescribeInstanceTypes",
+	call: func(w *world) error {
+		return errorOf(w.ec2.DescribeInstanceTypes(w.ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{types.InstanceType(w.instanceType)}}))
+	},
+	lose:  func(w *world) error { w.instanceType = "x0.none"; return nil },
+	lost:  "InvalidInstanceType",
+	shows: []string{"t4g.nano", "t4g.micro", "t4g.small", "t4g.medium", "t4g.large", "t4g.xlarge", "t4g.2xlarge"},
+	pages: func(w *world) ([]string, error) {
+		in := &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(5), Filters: []types.Filter{{Name: aws.String("instance-type"), Values: []string{"t4g.*"}}}}
+		return shown(w, ec2.NewDescribeInstanceTypesPaginator(w.ec2, in), func(p *ec2.DescribeInstanceTypesOutput) []string {
+			return texts(p.InstanceTypes, func(i types.InstanceTypeInfo) *string { return (*string)(&i.InstanceType) })
+		})
+	},
+}, {
+	operation: "DescribeRegions",
+	call: func(w *world) error {
+		return errorOf(w.ec2.DescribeRegions(w.ctx, &ec2.DescribeRegionsInput{RegionNames: []string{w.wantedRegion}}))
+	},
+	lose: func(w *world) error { w.wantedRegion = "eu-nowhere-1"; return nil },
+	lost: "InvalidParameterValue",
+}}

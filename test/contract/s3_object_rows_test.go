@@ -1,0 +1,75 @@
+package contract_test
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+var objectRows = []row{{
+	operation: "PutObject",
+	needs:     []string{"CreateBucket"},
+	call: func(w *world) error {
+		return errorOf(w.s3.PutObject(w.ctx, &s3.PutObjectInput{Bucket: &w.bucket, Key: &w.key, Body: strings.NewReader("text")}))
+	},
+	absent: "NoSuchBucket",
+}, {
+	operation: "GetObject",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		got, err := w.s3.GetObject(w.ctx, &s3.GetObjectInput{Bucket: &w.bucket, Key: &w.key})
+		if err != nil {
+			return err
+		}
+		return got.Body.Close()
+	},
+	absent: "NoSuchKey",
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+}, {
+	operation: "HeadObject",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		return errorOf(w.s3.HeadObject(w.ctx, &s3.HeadObjectInput{Bucket: &w.bucket, Key: &w.key}))
+	},
+	absent: "NoSuchKey",
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+	head:   true,
+}, {
+	// Nobody learns whether there was an object.
+	operation: "DeleteObject",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		return errorOf(w.s3.DeleteObject(w.ctx, &s3.DeleteObjectInput{Bucket: &w.bucket, Key: &w.key}))
+	},
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+}, {
+	operation: "DeleteObjects",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		answer, err := w.s3.DeleteObjects(w.ctx, &s3.DeleteObjectsInput{
+			Bucket: &w.bucket, Delete: &types.Delete{Objects: []types.ObjectIdentifier{{Key: &w.key}}},
+		})
+		if err == nil && len(answer.Errors) > 0 {
+			err = &partial{aws.ToString(answer.Errors[0].Code), aws.ToString(answer.Errors[0].Message)}
+		}
+		return err
+	},
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+	partly: true,
+}, {
+	operation: "ListObjectsV2",
+	needs:     []string{"CreateBucket"},
+	call: func(w *world) error {
+		return errorOf(w.s3.ListObjectsV2(w.ctx, &s3.ListObjectsV2Input{Bucket: &w.bucket}))
+	},
+	absent: "NoSuchBucket",
+	fill:   func(w *world, name string) error { w.key = name; return w.run("s3/PutObject") },
+	pages: func(w *world) ([]string, error) {
+		in := &s3.ListObjectsV2Input{Bucket: &w.bucket, MaxKeys: pageOf}
+		return shown(w, s3.NewListObjectsV2Paginator(w.s3, in), func(p *s3.ListObjectsV2Output) []string {
+			return texts(p.Contents, func(o types.Object) *string { return o.Key })
+		})
+	},
+}}
