@@ -8,6 +8,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
+// loseFromSight takes the object away and makes the caller one that may read
+// objects and not list them.
+func loseFromSight(w *world) error {
+	err := w.run("s3/DeleteObject")
+	w.becomeNobody(readDocuments)
+	return err
+}
+
 var objectRows = []row{{
 	operation: "PutObject",
 	needs:     []string{"CreateBucket"},
@@ -27,6 +35,8 @@ var objectRows = []row{{
 	},
 	absent: "NoSuchKey",
 	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+	lose:   loseFromSight,
+	lost:   "AccessDenied",
 }, {
 	operation: "HeadObject",
 	needs:     []string{"PutObject"},
@@ -35,6 +45,8 @@ var objectRows = []row{{
 	},
 	absent: "NoSuchKey",
 	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+	lose:   loseFromSight,
+	lost:   "AccessDenied",
 	head:   true,
 }, {
 	// Nobody learns whether there was an object.

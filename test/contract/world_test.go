@@ -3,6 +3,7 @@ package contract_test
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -167,17 +168,23 @@ type pager[Page, Options any] interface {
 	NextPage(context.Context, ...func(*Options)) (Page, error)
 }
 
+// mostPages is more than any list here has: one that goes round in circles ends.
+const mostPages = 20
+
 // shown collects what all pages show.
 func shown[Page, Options any](w *world, pages pager[Page, Options], names func(Page) []string) ([]string, error) {
 	var all []string
-	for pages.HasMorePages() {
+	for range mostPages {
+		if !pages.HasMorePages() {
+			return all, nil
+		}
 		page, err := pages.NextPage(w.ctx)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, names(page)...)
 	}
-	return all, nil
+	return nil, fmt.Errorf("the list does not end after %d pages: %v", mostPages, all)
 }
 
 // texts returns one text of each item.
