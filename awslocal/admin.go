@@ -32,7 +32,8 @@ type Entry struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Reset forgets all state, the journal and the clock's shifts. Accounts, their
+// Reset forgets all state, the journal and the clock's shifts, and switches
+// faults and modes off. Accounts, their
 // administrators' keys and the certificate authority stay.
 func (a *Admin) Reset() {
 	a.server.iam.Reset()
@@ -45,6 +46,7 @@ func (a *Admin) Reset() {
 	a.server.journal.Clear()
 	a.server.blocked.Clear()
 	a.server.faults.Clear()
+	a.server.resetModes()
 }
 
 // Journal returns the calls in the order of their answers, at most the last

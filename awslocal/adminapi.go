@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -32,6 +31,10 @@ func (s *Server) route(services http.Handler) http.Handler {
 	admin.HandleFunc("DELETE "+adminPath+"faults", s.serveClearFaults)
 	admin.HandleFunc("GET "+adminPath+"clusters", s.serveClusters)
 	admin.HandleFunc("POST "+adminPath+"clusters", s.serveAddCluster)
+	admin.HandleFunc("GET "+adminPath+"consistency", s.serveConsistency)
+	admin.HandleFunc("POST "+adminPath+"consistency", s.serveSetConsistency)
+	admin.HandleFunc("GET "+adminPath+"short-pages", s.serveShortPages)
+	admin.HandleFunc("POST "+adminPath+"short-pages", s.serveSetShortPages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !strings.HasPrefix(r.URL.Path, adminPath):
@@ -94,9 +97,7 @@ type clockChange struct {
 
 func (s *Server) serveSetClock(w http.ResponseWriter, r *http.Request) {
 	var change clockChange
-	decoder := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&change); err != nil {
+	if err := decodeJSON(r, &change); err != nil {
 		http.Error(w, fmt.Sprintf("The body must be a JSON object with advance, tokenOffset or set: %v", err), http.StatusBadRequest)
 		return
 	}
@@ -140,9 +141,7 @@ func (s *Server) serveFaults(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) serveInject(w http.ResponseWriter, r *http.Request) {
 	var wanted faultText
-	decoder := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&wanted)
+	err := decodeJSON(r, &wanted)
 	if err == nil && wanted.Latency != "" {
 		wanted.Fault.Latency, err = duration("latency", &wanted.Latency)
 	}

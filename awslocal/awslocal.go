@@ -14,6 +14,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
 	"github.com/tabard-dev/tabard/awslocal/internal/clock"
+	"github.com/tabard-dev/tabard/awslocal/internal/consistency"
 	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
 	"github.com/tabard-dev/tabard/awslocal/internal/eks"
 	"github.com/tabard-dev/tabard/awslocal/internal/fault"
@@ -24,6 +25,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 )
@@ -89,6 +91,9 @@ type Server struct {
 	handler  http.Handler
 	listener listeners
 	faults   fault.Book
+	// dial and shortPages are modes that Admin sets.
+	dial       consistency.Dial
+	shortPages query.ShortPages
 	// blocked holds the accounts that block public access to all their buckets.
 	blocked sync.Map
 }
@@ -139,7 +144,8 @@ func (s *Server) build(identifiers *identifier.Source) {
 		keys[account] = iam.Key{ID: key.AccessKeyID, Secret: key.SecretAccessKey}
 	}
 	s.iam = iam.New(iam.Options{
-		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, Partition: of, AllowPlainHTTP: s.options.AllowPlainHTTPIssuers,
+		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, Partition: of,
+		AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Dial: &s.dial, ShortPages: &s.shortPages,
 	})
 	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
 	s.sts = sts.New(sts.Options{

@@ -91,3 +91,32 @@ func TestALatencyPasses(t *testing.T) {
 		t.Errorf("a reset leaves %+v", left)
 	}
 }
+
+func TestModesByTheAdminAPI(t *testing.T) {
+	server := newServer(t, Options{})
+	steps := []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"GET", "consistency", "", 200, `{"delay":"0s","seed":0}`},
+		{"POST", "consistency", `{"delay":"5s","seed":7}`, 200, `{"delay":"5s","seed":7}`},
+		{"POST", "consistency", `{"delay":"soon"}`, 400, `delay is "soon"`},
+		{"POST", "consistency", `{"delay":"-1s"}`, 400, "must not be negative"},
+		{"POST", "consistency", `{"seed":7}`, 400, `delay is ""`},
+		{"POST", "consistency", `{"delays":"5s"}`, 400, `unknown field "delays"`},
+		{"GET", "consistency", "", 200, `{"delay":"5s","seed":7}`},
+		{"GET", "short-pages", "", 200, `{"on":false,"seed":0}`},
+		{"POST", "short-pages", `{"on":true,"seed":3}`, 200, `{"on":true,"seed":3}`},
+		{"POST", "short-pages", `{"yes":true}`, 400, `unknown field "yes"`},
+		{"POST", "reset", "", 204, ""},
+		{"GET", "consistency", "", 200, `{"delay":"0s","seed":0}`},
+		{"GET", "short-pages", "", 200, `{"on":false,"seed":0}`},
+	}
+	for _, step := range steps {
+		got := ask(server, step.method, "/_awslocal/"+step.path, step.body, nil)
+		if got.Code != step.status || !strings.Contains(got.Body.String(), step.says) {
+			t.Errorf("%s %s %s answers %d %s, want %d %s", step.method, step.path, step.body, got.Code, got.Body, step.status, step.says)
+		}
+	}
+}

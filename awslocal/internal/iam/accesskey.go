@@ -41,6 +41,7 @@ func createAccessKey(r *request) (any, *call.Fault) {
 		Key:     Key{ID: r.options.Identifiers.Unique(identifier.LongLivedKey), Secret: r.options.Identifiers.Secret()},
 		created: r.call.Now,
 	}
+	r.changesKey(made.ID, nil)
 	found.keys = append(found.keys, made)
 	r.keys[made.ID] = keyOwner{found, made}
 	element := wireKey(found, made)
@@ -80,6 +81,7 @@ func (r *request) accessKey() (*user, *accessKey, *call.Fault) {
 	if i < 0 {
 		return nil, nil, noKey(id)
 	}
+	r.changesKey(id, &keyOwner{found, found.keys[i]})
 	return found, found.keys[i], nil
 }
 

@@ -164,7 +164,7 @@ func listEntitiesForPolicy(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	result := entitiesResult{pageEnd: end}
+	result := entitiesResult{PageEnd: end}
 	for _, found := range shown {
 		if found.kind == roleKind {
 			result.PolicyRoles.Members = append(result.PolicyRoles.Members, roleEntity{found.name, found.id})

@@ -29,17 +29,17 @@ func (s *Service) Role(accountID, name string) (Role, bool) {
 	if !known {
 		return Role{}, false
 	}
-	found, known := account.roles[fold(name)]
-	if !known {
+	found := s.seenRole(account, fold(name))
+	if found == nil {
 		return Role{}, false
 	}
 	return Role{
 		AccountID: accountID, Name: found.name, ID: found.id, ARN: found.arn(),
 		MaxSession: time.Duration(found.maxSession) * time.Second,
-		Trust:      found.trust.effective(s.uniqueID, s.newARN).policy,
-		Identity:   found.policies(),
-		Boundary:   found.limit(),
-		Tags:       slices.Clone(found.tags),
+		Trust:      found.trust.effective(s.seenID, s.newARN).policy,
+		Identity:   found.policies(s.seenPolicy),
+		Boundary:   found.limit(s.seenPolicy),
+		Tags:       found.tags,
 	}, true
 }
 
@@ -59,8 +59,8 @@ func (s *Service) Provider(accountID, url string) (Provider, bool) {
 	if !known {
 		return Provider{}, false
 	}
-	found, known := account.providers[url]
-	if !known {
+	found := seen(s, &s.past.providers, nameKey{accountID, url}, account.providers[url])
+	if found == nil {
 		return Provider{}, false
 	}
 	return Provider{ARN: found.arn(), Clients: slices.Clone(found.clients), Thumbprints: slices.Clone(found.thumbprints)}, true
@@ -75,11 +75,16 @@ func (s *Service) ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool)
 	if !known {
 		return nil, false
 	}
-	found := s.policy(account, arn)
+	var present *document
+	if found := s.policy(account, arn); found != nil {
+		text := found.current()
+		present = &text
+	}
+	found := seen(s, &s.past.policies, arn, present)
 	if found == nil {
 		return nil, false
 	}
-	return found.current().policy, true
+	return found.policy, true
 }
 
 // keyOwner is an access key and whose it is.
@@ -93,20 +98,32 @@ type keyOwner struct {
 func (s *Service) Lookup(keyID string) (call.Credential, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, known := s.keys[keyID]
-	if !known || owner.key.inactive {
+	var present *keyOwner
+	if owner, known := s.keys[keyID]; known {
+		present = &owner
+	}
+	owner := seen(s, &s.past.keys, keyID, present)
+	if owner == nil || owner.key.inactive {
 		return call.Credential{}, false
 	}
-	credential := owner.user.credential(owner.key.Secret)
-	credential.Used = func(service, region string, at time.Time) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		owner.key.used, owner.key.service, owner.key.region = at, service, region
+	holder := s.seenUser(s.accounts[owner.user.account], fold(owner.user.name))
+	if holder == nil || holder.id != owner.user.id {
+		return call.Credential{}, false
 	}
+	credential := s.credential(holder, owner.key.Secret)
+	credential.Used = func(service, region string, at time.Time) { s.used(keyID, service, region, at) }
 	return credential, true
 }
 
-func (u *user) credential(secret string) call.Credential {
+func (s *Service) used(keyID, service, region string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if owner, known := s.keys[keyID]; known {
+		owner.key.used, owner.key.service, owner.key.region = at, service, region
+	}
+}
+
+func (s *Service) credential(u *user, secret string) call.Credential {
 	context := iampolicy.Context{}
 	context.Set("aws:PrincipalType", "User")
 	context.Set("aws:username", u.name)
@@ -120,7 +137,7 @@ func (u *user) credential(secret string) call.Credential {
 			UserID:    u.id,
 		},
 		Context:  context,
-		Policies: iampolicy.Policies{Identity: u.policies(), Boundary: u.limit()},
+		Policies: iampolicy.Policies{Identity: u.policies(s.seenPolicy), Boundary: u.limit(s.seenPolicy)},
 	}
 }
 

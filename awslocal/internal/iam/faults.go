@@ -18,6 +18,10 @@ func noRole(name string) *call.Fault { return notFound("The role with name %s ca
 
 func noUser(name string) *call.Fault { return notFound("The user with name %s cannot be found.", name) }
 
+func noGroup(name string) *call.Fault {
+	return notFound("The group with name %s cannot be found.", name)
+}
+
 func noInlinePolicy(of *holder, name string) *call.Fault {
 	return notFound("The %s policy with name %s cannot be found.", of.kind, name)
 }
@@ -135,6 +139,43 @@ func badThumbprint() *call.Fault {
 	return badInput("A thumbprint must be 40 hexadecimal digits, the SHA-1 hash of a certificate.")
 }
 
+func badAction(action string) *call.Fault {
+	return badInput(fmt.Sprintf("Invalid action name: %s. Name one action of one service, without wildcards, such as s3:GetObject.", action))
+}
+
+func badHandlingOption(option string) *call.Fault {
+	return badInput("Invalid ResourceHandlingOption: " + option)
+}
+
+func badCaller(arn string) *call.Fault {
+	return badInput(fmt.Sprintf("CallerArn %s is not the ARN of an IAM user.", arn))
+}
+
+func noCaller() *call.Fault {
+	return badInput("CallerArn is required with ResourcePolicy, unless PolicySourceArn is the ARN of an IAM user.")
+}
+
+func manyBoundaries() *call.Fault {
+	return badInput("PermissionsBoundaryPolicyInputList must contain at most one policy.")
+}
+
+func badContextKey(name string) *call.Fault {
+	return badInput(fmt.Sprintf("Invalid context key name: %s. It must have 5 to 256 characters and come once.", name))
+}
+
+func badContextType(name, typed string) *call.Fault {
+	return badInput(fmt.Sprintf("Invalid type %q of context key %s.", typed, name))
+}
+
+func badContextValues(name, typed string) *call.Fault {
+	return badInput(fmt.Sprintf("The values of context key %s are not of type %s.", name, typed))
+}
+
+// notEvaluated is of a policy that a simulation is given.
+func notEvaluated(message string) *call.Fault {
+	return &call.Fault{Code: "PolicyEvaluation", Status: http.StatusInternalServerError, Message: message}
+}
+
 func invalid(message string) *call.Fault {
 	return &call.Fault{Code: "ValidationError", Status: http.StatusBadRequest, Message: message}
 }
@@ -146,8 +187,6 @@ func badName(parameter string) *call.Fault {
 func badPath(parameter string) *call.Fault {
 	return invalid(fmt.Sprintf("The specified value for %s is invalid. It must begin and end with / and contain only alphanumeric characters and/or / characters.", parameter))
 }
-
-func badMarker() *call.Fault { return invalid("Invalid Marker.") }
 
 func noUserCredentials() *call.Fault {
 	return invalid("Must specify userName when calling with non-User credentials")

@@ -13,6 +13,8 @@ import (
 const (
 	roleKind = "role"
 	userKind = "user"
+	// groupKind has no holders: there are no groups here.
+	groupKind = "group"
 )
 
 // holder is what roles and users have in common: they hold policies, a
@@ -39,24 +41,24 @@ func newHolder(home home, kind, name, path, id string, created time.Time) holder
 
 func (h *holder) arn() string { return h.entity(h.kind + h.path + h.name) }
 
-// policies are all that the holder may do, as it holds now.
-func (h *holder) policies() []*iampolicy.Policy {
+// policies are all that the holder may do, as authorisation sees them.
+func (h *holder) policies(seen func(*managed) *iampolicy.Policy) []*iampolicy.Policy {
 	list := make([]*iampolicy.Policy, 0, len(h.inline)+len(h.attached))
 	for _, name := range slices.Sorted(maps.Keys(h.inline)) {
 		list = append(list, h.inline[name].policy)
 	}
 	for _, arn := range slices.Sorted(maps.Keys(h.attached)) {
-		list = append(list, h.attached[arn].current().policy)
+		list = append(list, seen(h.attached[arn]))
 	}
 	return list
 }
 
 // limit is the policy of the permissions boundary, nil for none.
-func (h *holder) limit() *iampolicy.Policy {
+func (h *holder) limit(seen func(*managed) *iampolicy.Policy) *iampolicy.Policy {
 	if h.boundary == nil {
 		return nil
 	}
-	return h.boundary.current().policy
+	return seen(h.boundary)
 }
 
 // inUse refuses to delete a holder that has policies still. A boundary does not

@@ -83,6 +83,7 @@ func (r *request) managed(context contextOf) (*managed, *call.Fault) {
 	if found == nil {
 		return nil, noPolicy(arn)
 	}
+	r.changesPolicy(arn, found)
 	return found, nil
 }
 
@@ -125,6 +126,7 @@ func createPolicy(r *request) (any, *call.Fault) {
 		return nil, policyExists(made.name)
 	}
 	made.add(parsed, r.call.Now, true)
+	r.changesPolicy(made.arn(), nil)
 	r.account.policies[fold(made.name)] = made
 	return managedResult{wirePolicy(made, usage{})}, nil
 }

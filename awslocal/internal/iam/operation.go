@@ -70,5 +70,9 @@ var operations = map[string]operation{
 	"UntagOpenIDConnectProvider":              finder(tagsOfProvider).untag,
 	"ListOpenIDConnectProviderTags":           finder(tagsOfProvider).list,
 
+	"SimulatePrincipalPolicy": simulatePrincipalPolicy,
+	"SimulateCustomPolicy":    simulateCustomPolicy,
+
+	"GetAccountSummary":  getAccountSummary,
 	"ListAccountAliases": listAccountAliases,
 }

@@ -61,6 +61,7 @@ func createProvider(r *request) (any, *call.Fault) {
 	if len(r.account.providers) >= maxProviders {
 		return nil, tooManyProviders()
 	}
+	r.changesProvider(bare, nil)
 	r.account.providers[bare] = made
 	return createProviderResult{OpenIDConnectProviderArn: made.arn(), Tags: tagList(made.tags)}, nil
 }
@@ -130,6 +131,7 @@ func (r *request) provider(context func(iampolicy.Context) iampolicy.Context) (*
 	if found == nil {
 		return nil, noProvider(arn)
 	}
+	r.changesProvider(bare, found)
 	return found, nil
 }
 

@@ -80,6 +80,7 @@ func (r *request) role(context contextOf) (*role, *call.Fault) {
 	if found == nil {
 		return nil, noRole(name)
 	}
+	r.changesRole(name, found)
 	return found, nil
 }
 
@@ -98,6 +99,7 @@ func createRole(r *request) (any, *call.Fault) {
 	if _, taken := r.account.roles[fold(made.name)]; taken {
 		return nil, roleExists(made.name)
 	}
+	r.changesRole(made.name, nil)
 	r.account.roles[fold(made.name)] = made
 	return roleResult{r.roleInFull(made)}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/consistency"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
@@ -37,6 +38,10 @@ type Options struct {
 	Partition partition.Partition
 	// AllowPlainHTTP takes provider URLs that start with http://.
 	AllowPlainHTTP bool
+	// Dial delays what authorisation sees of changes; nil: it sees all at once.
+	Dial *consistency.Dial
+	// ShortPages makes lists end their pages early; nil: never.
+	ShortPages *query.ShortPages
 }
 
 // Service is safe for concurrent use: one lock guards all accounts.
@@ -47,6 +52,7 @@ type Service struct {
 	accounts map[string]*account
 	// keys has the IDs of all long-lived access keys.
 	keys map[string]keyOwner
+	past past
 	// catalog has AWS's own policies by their folded names.
 	catalog map[string]*managed
 }
@@ -66,7 +72,7 @@ func New(options Options) *Service {
 func (s *Service) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.accounts, s.keys = map[string]*account{}, map[string]keyOwner{}
+	s.accounts, s.keys, s.past = map[string]*account{}, map[string]keyOwner{}, past{}
 	for id, key := range s.options.Administrators {
 		s.accounts[id] = s.newAccount(id, key)
 	}
@@ -79,6 +85,9 @@ type request struct {
 	form      query.Form
 	operation string
 	account   *account
+	// delayed says that what the call changes is seen later; changes are those.
+	delayed bool
+	changes []change
 }
 
 // operation answers a call: a result, nil for none, or a fault.
@@ -102,7 +111,23 @@ func (s *Service) run(c *call.Call, form query.Form, name string, run operation)
 	if !known {
 		return nil, query.AccessDenied("The caller's account " + c.Caller.Principal.AccountID + " does not exist in this local AWS.")
 	}
-	return run(&request{Service: s, call: c, form: form, operation: name, account: account})
+	r := &request{Service: s, call: c, form: form, operation: name, account: account}
+	r.delayed = isChange(name) && s.options.Dial.On()
+	result, fault := run(r)
+	if fault == nil {
+		r.publish()
+	}
+	return result, fault
+}
+
+// page sorts items by name and cuts them to the page that the call asks for.
+func page[T any](r *request, items []T, name func(T) string) ([]T, query.PageEnd, *call.Fault) {
+	wanted, fault := query.ReadPage(r.form, r.options.ShortPages)
+	if fault != nil {
+		return nil, query.PageEnd{}, fault
+	}
+	shown, end := query.Cut(wanted, items, name)
+	return shown, end, nil
 }
 
 // authorize refuses the caller unless the policies allow this operation on the

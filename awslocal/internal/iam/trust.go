@@ -121,7 +121,6 @@ func (s *Service) newARN(id string) string {
 var (
 	plainAccount   = regexp.MustCompile(`^\d{12}$`)
 	accountPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:root$`)
-	entityPattern  = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):(user|role)/(.+)$`)
 	sessionPattern = regexp.MustCompile(`^arn:aws[a-z-]*:sts::\d{12}:assumed-role/[^/]+/[^/]+$`)
 )
 
@@ -137,7 +136,7 @@ func (s *Service) resolve(kind, name string) (id string, ok bool) {
 		if s.options.Partition.Has(name) && (accountPattern.MatchString(name) || sessionPattern.MatchString(name)) {
 			return "", true
 		}
-		id = s.uniqueID(name)
+		id = s.seenID(name)
 		return id, id != ""
 	case "Federated":
 		return "", s.options.Partition.Has(name) || strings.Contains(name, ".")
@@ -147,23 +146,43 @@ func (s *Service) resolve(kind, name string) (id string, ok bool) {
 	return "", name == "*"
 }
 
+// entity is what the ARN of a user, role or group says; its name is folded.
+type entity struct{ account, kind, name string }
+
+// entityOf reads the ARN of a user, role or group.
+func entityOf(arn string) (entity, bool) {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" || parts[2] != "iam" || parts[3] != "" || !plainAccount.MatchString(parts[4]) {
+		return entity{}, false
+	}
+	kind, rest, _ := strings.Cut(parts[5], "/")
+	name := rest[strings.LastIndex(rest, "/")+1:]
+	known := kind == userKind || kind == roleKind || kind == groupKind
+	return entity{parts[4], kind, fold(name)}, known && name != ""
+}
+
 // uniqueID finds the ID of the user or role that has an ARN now, else empty. The
 // ID itself is no ARN: a broken trust cannot be written back as it reads, which
 // is AWS's way too.
 func (s *Service) uniqueID(arn string) string {
-	m := entityPattern.FindStringSubmatch(arn)
-	if m == nil {
+	return s.idOf(arn,
+		func(of *account, name string) *role { return of.roles[name] },
+		func(of *account, name string) *user { return of.users[name] })
+}
+
+// seenID is uniqueID as authorisation sees users and roles.
+func (s *Service) seenID(arn string) string { return s.idOf(arn, s.seenRole, s.seenUser) }
+
+func (s *Service) idOf(arn string, roleOf func(*account, string) *role, userOf func(*account, string) *user) string {
+	named, ok := entityOf(arn)
+	account := s.accounts[named.account]
+	if !ok || account == nil {
 		return ""
 	}
-	account, known := s.accounts[m[1]]
-	if !known {
-		return ""
-	}
-	name := fold(m[3][strings.LastIndex(m[3], "/")+1:])
-	if r, known := account.roles[name]; known && m[2] == "role" && r.arn() == arn {
+	if r := roleOf(account, named.name); named.kind == roleKind && r != nil && r.arn() == arn {
 		return r.id
 	}
-	if u, known := account.users[name]; known && m[2] == "user" && u.arn() == arn {
+	if u := userOf(account, named.name); named.kind == userKind && u != nil && u.arn() == arn {
 		return u.id
 	}
 	return ""

@@ -51,6 +51,7 @@ func (r *request) userNamed(name string, context contextOf) (*user, *call.Fault)
 	if found == nil {
 		return nil, noUser(name)
 	}
+	r.changesUser(name, found)
 	return found, nil
 }
 
@@ -75,6 +76,7 @@ func createUser(r *request) (any, *call.Fault) {
 	if _, taken := r.account.users[fold(name)]; taken {
 		return nil, userExists(name)
 	}
+	r.changesUser(name, nil)
 	r.account.users[fold(name)] = made
 	return userResult{wireUserInFull(made)}, nil
 }
@@ -155,6 +157,8 @@ func updateUser(r *request) (any, *call.Fault) {
 	if other := r.account.users[fold(name)]; other != nil && other != found {
 		return nil, userExists(name)
 	}
+	// Whoever asks for the new name's user still sees it with the old name.
+	r.changesUser(name, found)
 	delete(r.account.users, fold(found.name))
 	found.name, found.path = name, path
 	r.account.users[fold(name)] = found

@@ -33,20 +33,14 @@ type boundaryElement struct {
 
 type roleResult struct{ Role roleElement }
 
-// pageEnd closes a paginated result.
-type pageEnd struct {
-	IsTruncated bool
-	Marker      string `xml:",omitempty"`
-}
-
 type rolesResult struct {
 	Roles list[roleElement]
-	pageEnd
+	query.PageEnd
 }
 
 type namesResult struct {
 	PolicyNames list[string]
-	pageEnd
+	query.PageEnd
 }
 
 type policyResult struct {
@@ -58,17 +52,17 @@ type policyResult struct {
 
 type tagsResult struct {
 	Tags list[query.Tag]
-	pageEnd
+	query.PageEnd
 }
 
 type instanceProfilesResult struct {
 	InstanceProfiles list[string]
-	pageEnd
+	query.PageEnd
 }
 
 type aliasesResult struct {
 	AccountAliases list[string]
-	pageEnd
+	query.PageEnd
 }
 
 type createProviderResult struct {
@@ -105,7 +99,7 @@ type userResult struct{ User userElement }
 
 type usersResult struct {
 	Users list[userElement]
-	pageEnd
+	query.PageEnd
 }
 
 type empty struct{}
@@ -172,7 +166,7 @@ type keyResult struct{ AccessKey keyElement }
 
 type keysResult struct {
 	AccessKeyMetadata list[keyElement]
-	pageEnd
+	query.PageEnd
 }
 
 type lastUsedElement struct {

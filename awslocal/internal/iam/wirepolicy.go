@@ -22,7 +22,7 @@ type managedResult struct{ Policy managedElement }
 
 type managedListResult struct {
 	Policies list[managedElement]
-	pageEnd
+	query.PageEnd
 }
 
 func wirePolicy(of *managed, used usage) managedElement {
@@ -45,7 +45,7 @@ type versionResult struct{ PolicyVersion versionElement }
 
 type versionsResult struct {
 	Versions list[versionElement]
-	pageEnd
+	query.PageEnd
 }
 
 func wireVersion(of *managed, version *policyVersion) versionElement {
@@ -59,7 +59,7 @@ type attachedElement struct {
 
 type attachedResult struct {
 	AttachedPolicies list[attachedElement]
-	pageEnd
+	query.PageEnd
 }
 
 type userEntity struct {
@@ -77,5 +77,5 @@ type entitiesResult struct {
 	PolicyGroups list[struct{}]
 	PolicyUsers  list[userEntity]
 	PolicyRoles  list[roleEntity]
-	pageEnd
+	query.PageEnd
 }

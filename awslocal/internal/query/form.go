@@ -66,14 +66,25 @@ type Tag struct {
 	Value string
 }
 
+// Structures returns NAME.member.1., NAME.member.2., … up to the first of which
+// there is no parameter with that field: what the names of a structure's fields
+// begin with.
+func (f Form) Structures(name, field string) []string {
+	list := []string{}
+	for i := 1; i <= maxMembers; i++ {
+		prefix := fmt.Sprintf("%s.member.%d.", name, i)
+		if !f.values.Has(prefix + field) {
+			break
+		}
+		list = append(list, prefix)
+	}
+	return list
+}
+
 // Tags returns NAME.member.N.Key and NAME.member.N.Value.
 func (f Form) Tags(name string) []Tag {
 	tags := []Tag{}
-	for i := 1; i <= maxMembers; i++ {
-		prefix := fmt.Sprintf("%s.member.%d.", name, i)
-		if !f.values.Has(prefix + "Key") {
-			break
-		}
+	for _, prefix := range f.Structures(name, "Key") {
 		tags = append(tags, Tag{Key: f.values.Get(prefix + "Key"), Value: f.values.Get(prefix + "Value")})
 	}
 	return tags

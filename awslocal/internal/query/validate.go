@@ -101,6 +101,9 @@ func (v *Validation) Fault() *call.Fault {
 	}
 }
 
+// BadMarker refuses a Marker that no list has given.
+func BadMarker() *call.Fault { return invalid("Invalid Marker.") }
+
 func invalid(message string) *call.Fault {
 	return &call.Fault{Code: "ValidationError", Status: http.StatusBadRequest, Message: message}
 }

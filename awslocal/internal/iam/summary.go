@@ -1,0 +1,67 @@
+package iam
+
+import (
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+)
+
+type summaryResult struct {
+	SummaryMap struct {
+		Entries []summaryEntry `xml:"entry"`
+	}
+}
+
+type summaryEntry struct {
+	Key   string `xml:"key"`
+	Value int    `xml:"value"`
+}
+
+// getAccountSummary counts what there is and names AWS's quotas. What is not
+// here, such as groups, counts zero. Quotas on how many roles, users and
+// policies there may be are AWS's defaults and are not enforced here.
+func getAccountSummary(r *request) (any, *call.Fault) {
+	if fault := r.authorize("*", nil); fault != nil {
+		return nil, fault
+	}
+	versions := 0
+	for _, found := range r.account.policies {
+		versions += len(found.versions)
+	}
+	var result summaryResult
+	result.SummaryMap.Entries = []summaryEntry{
+		{"AccessKeysPerUserQuota", maxKeys},
+		{"AccountAccessKeysPresent", 0},
+		{"AccountMFAEnabled", 0},
+		{"AccountPasswordPresent", 0},
+		{"AccountSigningCertificatesPresent", 0},
+		{"AssumeRolePolicySizeQuota", maxTrust},
+		{"AttachedPoliciesPerGroupQuota", maxAttached},
+		{"AttachedPoliciesPerRoleQuota", maxAttached},
+		{"AttachedPoliciesPerUserQuota", maxAttached},
+		{"GlobalEndpointTokenVersion", 1},
+		{"GroupPolicySizeQuota", 5120},
+		{"Groups", 0},
+		{"GroupsPerUserQuota", 10},
+		{"GroupsQuota", 300},
+		{"InstanceProfiles", 0},
+		{"InstanceProfilesQuota", 1000},
+		{"MFADevices", 0},
+		{"MFADevicesInUse", 0},
+		{"Policies", len(r.account.policies)},
+		{"PoliciesQuota", 1500},
+		{"PolicySizeQuota", maxManaged},
+		{"PolicyVersionsInUse", versions},
+		{"PolicyVersionsInUseQuota", 10000},
+		{"Providers", len(r.account.providers)},
+		{"RolePolicySizeQuota", inlineRoom[roleKind]},
+		{"Roles", len(r.account.roles)},
+		{"RolesQuota", 1000},
+		{"ServerCertificates", 0},
+		{"ServerCertificatesQuota", 20},
+		{"SigningCertificatesPerUserQuota", 2},
+		{"UserPolicySizeQuota", inlineRoom[userKind]},
+		{"Users", len(r.account.users)},
+		{"UsersQuota", 5000},
+		{"VersionsPerPolicyQuota", maxVersions},
+	}
+	return result, nil
+}
