@@ -1,6 +1,7 @@
 package awslocal
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/x509"
 	"fmt"
@@ -57,6 +58,11 @@ type Options struct {
 	// AllowPlainHTTPIssuers takes token issuers whose URL starts with http://,
 	// which AWS never does.
 	AllowPlainHTTPIssuers bool
+	// FetchThumbprints makes IAM connect to an issuer that is registered without
+	// a thumbprint, and pin its certificate authority, as AWS does; an issuer
+	// that does not answer is refused then. By default it does neither: issuers
+	// in tests are often not there yet.
+	FetchThumbprints bool
 	// Dir is a folder in which the certificate authority and the
 	// administrators' keys are kept; it is made where it does not exist. Empty:
 	// new ones at each New.
@@ -143,11 +149,16 @@ func (s *Server) build(identifiers *identifier.Source) {
 	for account, key := range s.administrators {
 		keys[account] = iam.Key{ID: key.AccessKeyID, Secret: key.SecretAccessKey}
 	}
+	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
+	var thumbprint func(context.Context, string) (string, error)
+	if s.options.FetchThumbprints {
+		thumbprint = s.issuers.Thumbprint
+	}
 	s.iam = iam.New(iam.Options{
 		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, Partition: of,
 		AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Dial: &s.dial, ShortPages: &s.shortPages,
+		Thumbprint: thumbprint,
 	})
-	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
 	s.sts = sts.New(sts.Options{
 		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers, Partition: of,
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,

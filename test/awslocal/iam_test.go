@@ -33,11 +33,12 @@ func TestRoleIsReadAsItWasWritten(t *testing.T) {
 	want := &types.Role{
 		RoleName: aws.String("App"), Path: aws.String("/team/"), Arn: aws.String("arn:aws:iam::" + account + ":role/team/App"),
 		Description: aws.String("für alle"), MaxSessionDuration: aws.Int32(7200), AssumeRolePolicyDocument: aws.String(url.PathEscape(trust)),
-		Tags: []types.Tag{{Key: aws.String("owner"), Value: aws.String("tabard")}},
+		Tags:         []types.Tag{{Key: aws.String("owner"), Value: aws.String("tabard")}},
+		RoleLastUsed: &types.RoleLastUsed{},
 	}
 	plain := cmp.Transformer("policy", func(text string) string { decoded, _ := url.QueryUnescape(text); return decoded })
 	ignore := cmpopts.IgnoreFields(types.Role{}, "RoleId", "CreateDate")
-	unexported := cmpopts.IgnoreUnexported(types.Role{}, types.Tag{})
+	unexported := cmpopts.IgnoreUnexported(types.Role{}, types.RoleLastUsed{}, types.Tag{})
 	atPolicy := cmp.FilterPath(func(p cmp.Path) bool { return strings.HasSuffix(p.String(), "AssumeRolePolicyDocument") }, plain)
 	if diff := cmp.Diff(want, got.Role, ignore, unexported, atPolicy); diff != "" {
 		t.Error(diff)

@@ -43,6 +43,17 @@ func (s *Service) Role(accountID, name string) (Role, bool) {
 	}, true
 }
 
+// RoleUsed notes that a session of a role has signed a request.
+func (s *Service) RoleUsed(accountID, name, id, region string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if account, known := s.accounts[accountID]; known {
+		if found := account.roles[fold(name)]; found != nil && found.id == id {
+			found.used, found.region = at, region
+		}
+	}
+}
+
 // Provider is a copy of what STS needs to know of an OIDC provider.
 type Provider struct {
 	ARN         string

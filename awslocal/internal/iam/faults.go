@@ -131,6 +131,10 @@ func badARN(arn string) *call.Fault { return badInput(fmt.Sprintf("ARN %s is not
 
 func badURL() *call.Fault { return badInput("Invalid Open ID Connect Provider URL") }
 
+func noConnection(url string) *call.Fault {
+	return &call.Fault{Code: "OpenIdIdpCommunicationError", Status: http.StatusBadRequest, Message: "Could not connect to " + url}
+}
+
 func tooManyThumbprints() *call.Fault {
 	return badInput("Thumbprint list must contain fewer than 5 entries.")
 }

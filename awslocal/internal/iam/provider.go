@@ -55,6 +55,9 @@ func createProvider(r *request) (any, *call.Fault) {
 			return nil, fault
 		}
 	}
+	if fault := r.fetchThumbprint(made, text); fault != nil {
+		return nil, fault
+	}
 	if _, taken := r.account.providers[bare]; taken {
 		return nil, providerExists(text)
 	}
@@ -64,6 +67,22 @@ func createProvider(r *request) (any, *call.Fault) {
 	r.changesProvider(bare, nil)
 	r.account.providers[bare] = made
 	return createProviderResult{OpenIDConnectProviderArn: made.arn(), Tags: tagList(made.tags)}, nil
+}
+
+// fetchThumbprint asks the provider's server where the call names no thumbprint.
+// Others are answered meanwhile.
+func (r *request) fetchThumbprint(made *provider, url string) *call.Fault {
+	if r.options.Thumbprint == nil || len(made.thumbprints) > 0 || !strings.HasPrefix(url, "https://") {
+		return nil
+	}
+	r.mu.Unlock()
+	thumbprint, err := r.options.Thumbprint(r.call.HTTP.Context(), url)
+	r.mu.Lock()
+	if err != nil {
+		return noConnection(url)
+	}
+	made.thumbprints = []string{thumbprint}
+	return nil
 }
 
 func (r *request) readProvider(bare string) (*provider, *call.Fault) {
@@ -166,13 +185,19 @@ func deleteProvider(r *request) (any, *call.Fault) {
 	return nil, nil
 }
 
+func (r *request) clientID() (string, *call.Fault) {
+	var v query.Validation
+	client := v.Text(r.form, "ClientID", 1, 255, nil)
+	return client, v.Fault()
+}
+
 func addClientID(r *request) (any, *call.Fault) {
 	found, fault := r.provider(nil)
 	if fault != nil {
 		return nil, fault
 	}
-	client := r.form.Get("ClientID")
-	if fault := checkClient(client); fault != nil {
+	client, fault := r.clientID()
+	if fault != nil {
 		return nil, fault
 	}
 	if slices.Contains(found.clients, client) {
@@ -190,7 +215,10 @@ func removeClientID(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	client := r.form.Get("ClientID")
+	client, fault := r.clientID()
+	if fault != nil {
+		return nil, fault
+	}
 	found.clients = slices.DeleteFunc(slices.Clone(found.clients), func(have string) bool { return have == client })
 	return nil, nil
 }

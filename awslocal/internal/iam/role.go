@@ -20,6 +20,9 @@ var (
 	namePattern = regexp.MustCompile(`^[\w+=,.@-]+$`)
 	pathPattern = regexp.MustCompile(`^/([!-~]*/)?$`)
 
+	// descriptionPattern is the model's: Latin letters and line ends.
+	descriptionPattern = regexp.MustCompile(`^[\t\n\r\x20-\x7E\xA1-\xFF]*$`)
+
 	prefixPattern = regexp.MustCompile(`^/[!-~]*$`)
 )
 
@@ -121,7 +124,7 @@ func (r *request) readRole() (*role, *call.Fault) {
 	var v query.Validation
 	v.Text(r.form, "AssumeRolePolicyDocument", 1, maxDocument, nil)
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
-	description := v.Optional(r.form, "Description", 0, 1000, nil)
+	description := v.Optional(r.form, "Description", 0, 1000, descriptionPattern)
 	if fault := v.Fault(); fault != nil {
 		return nil, fault
 	}
@@ -137,12 +140,19 @@ func (r *request) readRole() (*role, *call.Fault) {
 	return made, nil
 }
 
+// getRole tells when the role was last used as of now; AWS's answer may be hours
+// old.
 func getRole(r *request) (any, *call.Fault) {
 	found, fault := r.role(nil)
 	if fault != nil {
 		return nil, fault
 	}
-	return roleResult{r.roleInFull(found)}, nil
+	element := r.roleInFull(found)
+	element.RoleLastUsed = &roleLastUsed{Region: found.region}
+	if !found.used.IsZero() {
+		element.RoleLastUsed.LastUsedDate = query.Time(found.used)
+	}
+	return roleResult{element}, nil
 }
 
 func listRoles(r *request) (any, *call.Fault) {
@@ -177,7 +187,7 @@ func updateRole(r *request) (any, *call.Fault) {
 	}
 	var v query.Validation
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
-	description := v.Optional(r.form, "Description", 0, 1000, nil)
+	description := v.Optional(r.form, "Description", 0, 1000, descriptionPattern)
 	if fault := v.Fault(); fault != nil {
 		return nil, fault
 	}

@@ -4,6 +4,7 @@
 package iam
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -38,6 +39,9 @@ type Options struct {
 	Partition partition.Partition
 	// AllowPlainHTTP takes provider URLs that start with http://.
 	AllowPlainHTTP bool
+	// Thumbprint connects to a provider that is registered without one, and
+	// returns that of its certificate authority; nil: none is asked for.
+	Thumbprint func(ctx context.Context, url string) (string, error)
 	// Dial delays what authorisation sees of changes; nil: it sees all at once.
 	Dial *consistency.Dial
 	// ShortPages makes lists end their pages early; nil: never.

@@ -45,9 +45,7 @@ func simulatePrincipalPolicy(r *request) (any, *call.Fault) {
 // simulateCustomPolicy asks the policies given, and nobody's.
 func simulateCustomPolicy(r *request) (any, *call.Fault) {
 	var v query.Validation
-	if len(r.form.List("PolicyInputList")) == 0 {
-		v.Text(r.form, "PolicyInputList", 1, maxDocument, nil)
-	}
+	v.Required(r.form, "PolicyInputList")
 	question, fault := r.readQuestion(&v)
 	if fault != nil {
 		return nil, fault
@@ -135,9 +133,7 @@ type question struct {
 
 func (r *request) readQuestion(v *query.Validation) (question, *call.Fault) {
 	q := question{actions: r.form.List("ActionNames"), resources: r.form.List("ResourceArns")}
-	if len(q.actions) == 0 {
-		v.Text(r.form, "ActionNames", 3, 128, nil)
-	}
+	v.Required(r.form, "ActionNames")
 	q.caller = v.Optional(r.form, "CallerArn", 1, 2048, nil)
 	owner := v.Optional(r.form, "ResourceOwner", 1, 2048, nil)
 	v.Optional(r.form, "ResourcePolicy", 1, maxDocument, nil)

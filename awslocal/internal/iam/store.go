@@ -32,6 +32,10 @@ type role struct {
 	description string
 	maxSession  int
 	trust       trust
+	// used and region tell of the last request that a session signed; used is
+	// zero where none did.
+	used   time.Time
+	region string
 }
 
 type user struct {

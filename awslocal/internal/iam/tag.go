@@ -118,6 +118,11 @@ func tagsOfProvider(r *request, context contextOf) (*tags, *call.Fault) {
 }
 
 func (find finder) tag(r *request) (any, *call.Fault) {
+	var v query.Validation
+	v.Required(r.form, "Tags")
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
 	given, fault := r.readTags()
 	if fault != nil {
 		return nil, fault
@@ -136,6 +141,12 @@ func (find finder) tag(r *request) (any, *call.Fault) {
 
 func (find finder) untag(r *request) (any, *call.Fault) {
 	keys := r.form.List("TagKeys")
+	var v query.Validation
+	v.Required(r.form, "TagKeys")
+	v.Count("TagKeys", len(keys), maxTags)
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
 	found, fault := find(r, func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
 	if fault != nil {
 		return nil, fault

@@ -24,6 +24,14 @@ type roleElement struct {
 	MaxSessionDuration       int
 	PermissionsBoundary      *boundaryElement `xml:",omitempty"`
 	Tags                     *list[query.Tag] `xml:",omitempty"`
+	// RoleLastUsed is in the answer to GetRole only.
+	RoleLastUsed *roleLastUsed `xml:",omitempty"`
+}
+
+// roleLastUsed is empty for a role that was never used.
+type roleLastUsed struct {
+	LastUsedDate string `xml:",omitempty"`
+	Region       string `xml:",omitempty"`
 }
 
 type boundaryElement struct {

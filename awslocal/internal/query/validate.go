@@ -82,6 +82,13 @@ func (v *Validation) Number(name string, value, minimum, maximum int) {
 	}
 }
 
+// Required wants a list or structure to be there.
+func (v *Validation) Required(f Form, name string) {
+	if !f.Has(name) {
+		v.add(name, "", "Member must not be null")
+	}
+}
+
 // Count wants at most so many members of a list.
 func (v *Validation) Count(name string, have, maximum int) {
 	if have > maximum {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
@@ -17,6 +18,9 @@ const (
 	minDuration     = 900
 	maxDuration     = 43200
 	defaultDuration = 3600
+	// maxPolicyText is how many characters the inline session policy and the
+	// ARNs of the managed ones may have together.
+	maxPolicyText = 2048
 	// chainLimit is the longest session that a role's session may make.
 	chainLimit = time.Hour
 
@@ -57,12 +61,27 @@ func readWanted(form query.Form, v *query.Validation) (wanted, *call.Fault) {
 	want := wanted{
 		roleARN:  v.Text(form, "RoleArn", 20, 2048, nil),
 		session:  v.Text(form, "RoleSessionName", 2, 64, sessionPattern),
-		text:     v.Optional(form, "Policy", 1, 2048, nil),
+		text:     v.Optional(form, "Policy", 1, maxPolicyText, nil),
 		arns:     readPolicyARNs(form, v),
 		duration: time.Duration(seconds) * time.Second,
 	}
 	v.Number("DurationSeconds", seconds, minDuration, maxDuration)
 	return want, nil
+}
+
+// check makes the checks of parameters that concern their meaning.
+func (w *wanted) check() *call.Fault {
+	length := utf8.RuneCountInString(w.text)
+	for _, arn := range w.arns {
+		length += len(arn)
+	}
+	switch {
+	case !rolePattern.MatchString(w.roleARN):
+		return badRequest("ValidationError", textBadARN)
+	case length > maxPolicyText:
+		return badRequest("ValidationError", textTogether)
+	}
+	return nil
 }
 
 func unsupported(form query.Form, operation string, parameters ...string) *call.Fault {
@@ -96,6 +115,9 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
 		return nil, fault
 	}
 	c.Entry.Resource = want.roleARN
+	if fault := want.check(); fault != nil {
+		return nil, fault
+	}
 	if fault := unsupported(form, "AssumeRole", "SerialNumber", "TokenCode", "ProvidedContexts"); fault != nil {
 		return nil, fault
 	}

@@ -31,6 +31,10 @@ const (
 	textChained      = "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."
 	textTooLong      = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."
 
+	textNotBySession = "Cannot call %s with session credentials"
+	textBadARN       = "Request ARN is invalid"
+	textTogether     = "1 validation error detected: Value at 'policy' failed to satisfy constraint: Member must have length less than or equal to 2048, together with the members of policyArns"
+
 	textTagKey         = "A tag key must have 1 to 128 letters, digits, spaces or _.:/=+-@ characters."
 	textTagValue       = "The value of tag %s must have at most 256 letters, digits, spaces or _.:/=+-@ characters."
 	textTagReserved    = "Tag keys must not begin with the reserved prefix aws:."
@@ -87,6 +91,10 @@ func malformedPolicy(message string) *call.Fault {
 
 func packedTooLarge(percent int) *call.Fault {
 	return badRequest("PackedPolicyTooLarge", fmt.Sprintf("Packed policy consumes %d%% of allotted space, please use smaller policy.", percent))
+}
+
+func notBySession(operation string) *call.Fault {
+	return query.AccessDenied(fmt.Sprintf(textNotBySession, operation))
 }
 
 // mayNot names no reason: AWS does not tell whether the role is missing.

@@ -17,8 +17,8 @@ const (
 	// maxSessionPolicies is how many managed policies may limit a session.
 	maxSessionPolicies = 10
 	// packedSpace is the room for packed session policies and tags, in bytes.
-	// AWS's way of packing is its own; about half the size of the text is what
-	// is seen.
+	// AWS's way of packing is its own; about half the size of a policy's text is
+	// what is seen.
 	packedSpace = 1024
 	packedRatio = 0.55
 )
@@ -85,11 +85,12 @@ func (w *wanted) pack() int {
 	return packed(w.text, text)
 }
 
-// packed is the share of the room that an inline policy and further text take.
+// packed is the share of the room that an inline policy, of which the packing
+// leaves a part, and further text take.
 func packed(policy, more string) int {
 	var small bytes.Buffer
 	if json.Compact(&small, []byte(policy)) != nil {
 		small.WriteString(policy)
 	}
-	return max(1, int(float64(small.Len()+len(more))*packedRatio*100/packedSpace))
+	return max(1, int((float64(small.Len())*packedRatio+float64(len(more)))*100/packedSpace))
 }

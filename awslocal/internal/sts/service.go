@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
@@ -27,6 +28,7 @@ type Directory interface {
 	Role(accountID, name string) (iam.Role, bool)
 	Provider(accountID, url string) (iam.Provider, bool)
 	ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool)
+	RoleUsed(accountID, name, id, region string, at time.Time)
 }
 
 // Verifier verifies a token's signature with its issuer's published keys.
@@ -70,15 +72,25 @@ var operations = map[string]func(*Service, *call.Call, query.Form) (any, *call.F
 	"GetCallerIdentity":         (*Service).getCallerIdentity,
 }
 
+// ofUsersOnly are operations that AWS refuses to sessions of roles, and that are
+// not here for users either.
+var ofUsersOnly = []string{"GetFederationToken", "GetSessionToken"}
+
 // Unsigned says whether an operation takes its caller's word from its
-// parameters, so that a signature is neither needed nor looked at.
-func Unsigned(operation string) bool { return operation == "AssumeRoleWithWebIdentity" }
+// parameters, so that a signature is neither needed nor looked at. The one with
+// SAML is not here, and is refused by its name.
+func Unsigned(operation string) bool {
+	return operation == "AssumeRoleWithWebIdentity" || operation == "AssumeRoleWithSAML"
+}
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 	query.Serve(w, c, namespace, func(name string, form query.Form) (any, *call.Fault) {
 		run, known := operations[name]
-		if !known {
+		switch {
+		case c.Caller.Principal.Kind == iampolicy.RoleSession && slices.Contains(ofUsersOnly, name):
+			return nil, notBySession(name)
+		case !known:
 			return nil, query.UnknownOperation(name, version)
 		}
 		return run(s, c, form)

@@ -36,6 +36,9 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any,
 		return nil, fault
 	}
 	c.Entry.Resource = want.roleARN
+	if fault := want.check(); fault != nil {
+		return nil, fault
+	}
 	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "ProviderId"); fault != nil {
 		return nil, fault
 	}
