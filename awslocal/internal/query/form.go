@@ -28,6 +28,12 @@ func Read(c *call.Call) (Form, *call.Fault) {
 	if err != nil {
 		return Form{}, &call.Fault{Code: "MalformedQueryString", Status: http.StatusBadRequest, Message: "The parameters are no valid application/x-www-form-urlencoded text."}
 	}
+	// What is kept of a form, such as a name, must not keep all of it in memory.
+	for _, texts := range values {
+		for i, text := range texts {
+			texts[i] = strings.Clone(text)
+		}
+	}
 	return Form{values}, nil
 }
 

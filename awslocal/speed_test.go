@@ -1,0 +1,243 @@
+package awslocal
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+func mac(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// signed is a request with a signature of version 4, for paths and queries that
+// need no escaping.
+func signed(key Credentials, token, service, method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:1"
+	now := time.Now().UTC()
+	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
+	r.Header.Set("X-Amz-Date", stamp)
+	r.Header.Set("X-Amz-Content-Sha256", hashed(body))
+	names, lines := "host;x-amz-content-sha256;x-amz-date", "host:127.0.0.1\nx-amz-content-sha256:"+hashed(body)+"\nx-amz-date:"+stamp+"\n"
+	if token != "" {
+		r.Header.Set("X-Amz-Security-Token", token)
+		names, lines = names+";x-amz-security-token", lines+"x-amz-security-token:"+token+"\n"
+	}
+	if service != "s3" {
+		form(r)
+	}
+	scope := day + "/us-east-1/" + service + "/aws4_request"
+	canonical := strings.Join([]string{method, path, "", lines, names, hashed(body)}, "\n")
+	secret := mac([]byte("AWS4"+key.SecretAccessKey), day)
+	for _, part := range []string{"us-east-1", service, "aws4_request"} {
+		secret = mac(secret, part)
+	}
+	signature := hex.EncodeToString(mac(secret, "AWS4-HMAC-SHA256\n"+stamp+"\n"+scope+"\n"+hashed(canonical)))
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key.AccessKeyID+"/"+scope+", SignedHeaders="+names+", Signature="+signature)
+	return r
+}
+
+// queryBody is the body of a call in the query protocol.
+func queryBody(version, action string, parameters ...string) string {
+	values := url.Values{"Version": {version}, "Action": {action}}
+	for i := 0; i < len(parameters); i += 2 {
+		values.Set(parameters[i], parameters[i+1])
+	}
+	return values.Encode()
+}
+
+const (
+	iamVersion = "2010-05-08"
+	stsVersion = "2011-06-15"
+	inlineText = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::bucket/%s/*"}]}`
+)
+
+// do wants a request to succeed.
+func do(tb testing.TB, server *Server, r *http.Request) string {
+	tb.Helper()
+	w := httptest.NewRecorder()
+	server.Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		tb.Fatalf("answered %d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// world is a server with an issuer, and two roles: one for its tokens, one for
+// the account.
+type world struct {
+	server *Server
+	key    Credentials
+	token  string
+}
+
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	key := jose.JSONWebKey{Key: private, KeyID: "one", Algorithm: "RS256", Use: "sig"}
+	issuer := httptest.NewServer(nil)
+	tb.Cleanup(issuer.Close)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]string{"issuer": issuer.URL, "jwks_uri": issuer.URL + "/keys"})
+	})
+	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})
+	})
+	issuer.Config.Handler = mux
+	server, err := New(Options{AllowPlainHTTPIssuers: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := &world{server: server, key: server.Administrator(DefaultAccount), token: sign(tb, key, issuer.URL)}
+	bare := strings.TrimPrefix(issuer.URL, "http://")
+	w.iam(tb, "CreateOpenIDConnectProvider", "Url", issuer.URL, "ClientIDList.member.1", "sts.amazonaws.com")
+	w.role(tb, "pod", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity","Principal":{"Federated":"arn:aws:iam::`+DefaultAccount+`:oidc-provider/`+bare+`"},"Condition":{"StringEquals":{"`+bare+`:sub":"system:serviceaccount:a:b","`+bare+`:aud":"sts.amazonaws.com"}}}]}`)
+	w.role(tb, "app", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::`+DefaultAccount+`:user/administrator"}}]}`)
+	return w
+}
+
+func sign(tb testing.TB, key jose.JSONWebKey, issuer string) string {
+	tb.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	now := time.Now().Unix()
+	claims, err := json.Marshal(map[string]any{"iss": issuer, "sub": "system:serviceaccount:a:b", "aud": []string{"sts.amazonaws.com"}, "iat": now, "nbf": now, "exp": now + 3600})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	object, err := signer.Sign(claims)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	token, err := object.CompactSerialize()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return token
+}
+
+func (w *world) iam(tb testing.TB, action string, parameters ...string) {
+	tb.Helper()
+	do(tb, w.server, signed(w.key, "", "iam", "POST", "/", queryBody(iamVersion, action, parameters...)))
+}
+
+func (w *world) role(tb testing.TB, name, trust string) {
+	tb.Helper()
+	w.iam(tb, "CreateRole", "RoleName", name, "AssumeRolePolicyDocument", trust)
+	w.iam(tb, "PutRolePolicy", "RoleName", name, "PolicyName", "inline", "PolicyDocument", fmt.Sprintf(inlineText, name))
+}
+
+func arn(role string) string { return "arn:aws:iam::" + DefaultAccount + ":role/" + role }
+
+// measure asks the server again and again, the making of requests left out. A
+// request is made anew once in a while: signatures grow old.
+func measure(b *testing.B, server *Server, request func() *http.Request) {
+	b.Helper()
+	do(b, server, request())
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		r, w := request(), httptest.NewRecorder()
+		b.StartTimer()
+		server.Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			b.Fatalf("answered %d %s", w.Code, w.Body)
+		}
+	}
+}
+
+func BenchmarkAssumeRoleWithWebIdentity(b *testing.B) {
+	w := newWorld(b)
+	body := queryBody(stsVersion, "AssumeRoleWithWebIdentity", "RoleArn", arn("pod"), "RoleSessionName", "pod", "WebIdentityToken", w.token)
+	measure(b, w.server, func() *http.Request {
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(body))
+		form(r)
+		return r
+	})
+}
+
+func BenchmarkAssumeRole(b *testing.B) {
+	w := newWorld(b)
+	body := queryBody(stsVersion, "AssumeRole", "RoleArn", arn("app"), "RoleSessionName", "pod")
+	measure(b, w.server, func() *http.Request { return signed(w.key, "", "sts", "POST", "/", body) })
+}
+
+func BenchmarkGetCallerIdentity(b *testing.B) {
+	w := newWorld(b)
+	body := queryBody(stsVersion, "GetCallerIdentity")
+	measure(b, w.server, func() *http.Request { return signed(w.key, "", "sts", "POST", "/", body) })
+}
+
+// BenchmarkGetObject is by a session, whose policies are read at each request.
+func BenchmarkGetObject(b *testing.B) {
+	w := newWorld(b)
+	do(b, w.server, signed(w.key, "", "s3", "PUT", "/bucket", ""))
+	do(b, w.server, signed(w.key, "", "s3", "PUT", "/bucket/app/object", strings.Repeat("x", 1024)))
+	answer := do(b, w.server, signed(w.key, "", "sts", "POST", "/", queryBody(stsVersion, "AssumeRole", "RoleArn", arn("app"), "RoleSessionName", "pod")))
+	var got struct {
+		Result struct {
+			Credentials struct{ AccessKeyId, SecretAccessKey, SessionToken string } //nolint:revive // the names are the wire's
+		} `xml:"AssumeRoleResult"`
+	}
+	if err := xml.Unmarshal([]byte(answer), &got); err != nil {
+		b.Fatal(err)
+	}
+	c := got.Result.Credentials
+	key := Credentials{AccessKeyID: c.AccessKeyId, SecretAccessKey: c.SecretAccessKey}
+	measure(b, w.server, func() *http.Request { return signed(key, c.SessionToken, "s3", "GET", "/bucket/app/object", "") })
+}
+
+// heap is what is in use after a collection of garbage.
+func heap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// TestTenThousandRolesAreSmall makes the roles of a large account, each with a
+// trust policy and an inline policy.
+func TestTenThousandRolesAreSmall(t *testing.T) {
+	const roles, limit = 10_000, 60 << 20
+	w := newWorld(t)
+	before := heap()
+	for i := range roles {
+		name := fmt.Sprintf("role-%d", i)
+		w.role(t, name, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity","Principal":{"Federated":"arn:aws:iam::`+DefaultAccount+`:oidc-provider/issuer.example"},"Condition":{"StringEquals":{"issuer.example:sub":"system:serviceaccount:`+name+`:app","issuer.example:aud":"sts.amazonaws.com"}}}]}`)
+	}
+	after := heap()
+	t.Logf("%d roles take %.1f MB, the whole heap is %.1f MB", roles, float64(after-before)/(1<<20), float64(after)/(1<<20))
+	if after > limit {
+		t.Errorf("with %d roles the heap is %d bytes, want at most %d", roles, after, limit)
+	}
+	runtime.KeepAlive(w)
+}
