@@ -39,7 +39,10 @@ func TestTrustPoliciesAreCheckedOnWriting(t *testing.T) {
 		"a denial to all but one":      {statement(`"Effect":"Deny",` + assume + `"NotPrincipal":{"AWS":"` + account + `"}`), "Has prohibited field NotPrincipal"},
 		"a resource":                   {statement(allow + assume + own + `,"Resource":"*"`), "Has prohibited field Resource"},
 		"a Sid twice":                  {`{"Version":"2012-10-17","Statement":[{"Sid":"a",` + allow + assume + own + `},{"Sid":"a",` + allow + assume + own + `}]}`, "The Statement Ids in the policy are not unique"},
-		"a role that is not there":     {strings.Replace(assumable, `"`+account+`"`, `"arn:aws:iam::`+account+`:role/none"`, 1), `Invalid principal in policy: "AWS":"arn:aws:iam::` + account + `:role/none"`},
+		"any tenant of a shared issuer": {statement(allow + `"Action":"sts:AssumeRoleWithWebIdentity","Principal":{"Federated":"arn:aws:iam::` + account + `:oidc-provider/token.actions.githubusercontent.com"},
+			"Condition":{"StringLike":{"token.actions.githubusercontent.com:sub":"*"}}`),
+			"The trust policy must have a condition that limits token.actions.githubusercontent.com:sub to a tenant, because the identity provider is shared."},
+		"a role that is not there": {strings.Replace(assumable, `"`+account+`"`, `"arn:aws:iam::`+account+`:role/none"`, 1), `Invalid principal in policy: "AWS":"arn:aws:iam::` + account + `:role/none"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,8 @@ func entry(key string, kind types.ContextKeyTypeEnum, values ...string) types.Co
 func outline(r types.EvaluationResult) string {
 	parts := []string{string(r.EvalDecision)}
 	for _, one := range r.MatchedStatements {
-		parts = append(parts, fmt.Sprintf("%s/%s@%d:%d", *one.SourcePolicyId, one.SourcePolicyType, one.StartPosition.Line, one.StartPosition.Column))
+		parts = append(parts, fmt.Sprintf("%s/%s@%d:%d-%d:%d", *one.SourcePolicyId, one.SourcePolicyType,
+			one.StartPosition.Line, one.StartPosition.Column, one.EndPosition.Line, one.EndPosition.Column))
 	}
 	if len(r.MissingContextValues) > 0 {
 		parts = append(parts, "missing "+strings.Join(r.MissingContextValues, ","))
@@ -50,19 +51,19 @@ func TestSimulationOfGivenPolicies(t *testing.T) {
 		input iam.SimulateCustomPolicyInput
 		want  string
 	}{
-		"allowed":                {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object, ContextEntries: []types.ContextEntry{vpc}}, "allowed PolicyInputList.1/none@2:3"},
+		"allowed":                {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object, ContextEntries: []types.ContextEntry{vpc}}, "allowed PolicyInputList.1/none@2:3-3:59"},
 		"another value":          {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object, ContextEntries: []types.ContextEntry{entry("aws:SourceVpc", "stringList", "vpc-2")}}, "implicitDeny"},
 		"a key is missing":       {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object}, "implicitDeny missing aws:SourceVpc"},
-		"denied":                 {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: []string{"arn:aws:s3:::b/secret"}, ContextEntries: []types.ContextEntry{vpc}}, "explicitDeny PolicyInputList.1/none@4:3"},
-		"no resource is a star":  {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}}, "allowed PolicyInputList.2/none@1:37"},
-		"no trust is asked":      {iam.SimulateCustomPolicyInput{ActionNames: []string{"sts:AssumeRole"}}, "allowed PolicyInputList.2/none@1:37"},
+		"denied":                 {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: []string{"arn:aws:s3:::b/secret"}, ContextEntries: []types.ContextEntry{vpc}}, "explicitDeny PolicyInputList.1/none@4:3-4:79"},
+		"no resource is a star":  {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}}, "allowed PolicyInputList.2/none@1:37-1:114"},
+		"no trust is asked":      {iam.SimulateCustomPolicyInput{ActionNames: []string{"sts:AssumeRole"}}, "allowed PolicyInputList.2/none@1:37-1:114"},
 		"a silent boundary":      {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}, PermissionsBoundaryPolicyInputList: []string{readPolicy}}, "implicitDeny boundary false"},
-		"a boundary that allows": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}, PermissionsBoundaryPolicyInputList: []string{listPolicy}}, "allowed PermissionsBoundaryPolicyInputList.1/none@1:37 PolicyInputList.2/none@1:37 boundary true"},
+		"a boundary that allows": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}, PermissionsBoundaryPolicyInputList: []string{listPolicy}}, "allowed PermissionsBoundaryPolicyInputList.1/none@1:37-1:114 PolicyInputList.2/none@1:37-1:114 boundary true"},
 		"by the resource's policy": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object, ResourcePolicy: aws.String(openToUser),
-			CallerArn: aws.String("arn:aws:iam::" + account + ":user/ann")}, "allowed ResourcePolicy/resource@1:37 missing aws:SourceVpc"},
+			CallerArn: aws.String("arn:aws:iam::" + account + ":user/ann")}, "allowed ResourcePolicy/resource@1:37-1:166 missing aws:SourceVpc"},
 		"the resource's policy of another account": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:GetObject"}, ResourceArns: object, ResourcePolicy: aws.String(openToUser),
 			ResourceOwner: aws.String("arn:aws:iam::" + stranger + ":root"), CallerArn: aws.String("arn:aws:iam::" + account + ":user/ann")}, "implicitDeny missing aws:SourceVpc"},
-		"a handling option": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}, ResourceHandlingOption: aws.String("EC2-VPC-EBS")}, "allowed PolicyInputList.2/none@1:37"},
+		"a handling option": {iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:ListBucket"}, ResourceHandlingOption: aws.String("EC2-VPC-EBS")}, "allowed PolicyInputList.2/none@1:37-1:114"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestSimulationOfAPrincipal(t *testing.T) {
 		return strings.Join(lines, "; ")
 	}
 	got := ask(&iam.SimulatePrincipalPolicyInput{ActionNames: []string{"s3:GetObject", "sts:AssumeRole", "s3:PutObject"}})
-	want := "s3:GetObject allowed inline/role@1:37 AmazonS3ReadOnlyAccess/aws-managed@1:38; sts:AssumeRole allowed list/user-managed@1:37; s3:PutObject implicitDeny"
+	want := "s3:GetObject allowed inline/role@1:37-1:94 AmazonS3ReadOnlyAccess/aws-managed@1:38-1:167; sts:AssumeRole allowed list/user-managed@1:37-1:114; s3:PutObject implicitDeny"
 	if got != want {
 		t.Errorf("the role's policies answer\n %s, want\n %s", got, want)
 	}
@@ -237,4 +238,37 @@ func TestSimulationsComeInPages(t *testing.T) {
 			t.Errorf("with short pages %v the results are %v, want %v", short, got, want)
 		}
 	}
+}
+
+func TestContextKeysOfPolicies(t *testing.T) {
+	l := newLab(t)
+	client := l.iam()
+	variable := `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/${aws:username}","Condition":{"Bool":{"AWS:SourceVPC":"x"}}}}`
+	want := []string{"aws:SourceVpc", "aws:username"}
+	custom, err := client.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{PolicyInputList: []string{readPolicy, variable}})
+	if err != nil || !reflect.DeepEqual(custom.ContextKeyNames, want) {
+		t.Errorf("the policies given ask for %v (%v), want %v", custom, err, want)
+	}
+	l.user("ann")
+	l.userPolicy("ann", readPolicy)
+	arn := "arn:aws:iam::" + account + ":user/ann"
+	principal, err := client.GetContextKeysForPrincipalPolicy(t.Context(), &iam.GetContextKeysForPrincipalPolicyInput{PolicySourceArn: &arn, PolicyInputList: []string{variable}})
+	if err != nil || !reflect.DeepEqual(principal.ContextKeyNames, want) {
+		t.Errorf("the user's policies ask for %v (%v), want %v", principal, err, want)
+	}
+	ann := iam.NewFromConfig(l.asUser(l.key("ann")))
+	checkRefusals(t, map[string]refused{
+		"a user that is not there": {func() error {
+			_, err := client.GetContextKeysForPrincipalPolicy(t.Context(), &iam.GetContextKeysForPrincipalPolicyInput{PolicySourceArn: aws.String(arn + "x")})
+			return err
+		}, "NoSuchEntity: The user with name annx cannot be found."},
+		"a text that is no policy": {func() error {
+			_, err := client.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{PolicyInputList: []string{"["}})
+			return err
+		}, "InvalidInput: Syntax errors in policy."},
+		"a user without rights": {func() error {
+			_, err := ann.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{PolicyInputList: []string{readPolicy}})
+			return err
+		}, "AccessDenied: User: " + arn + " is not authorized to perform: iam:GetContextKeysForCustomPolicy"},
+	})
 }

@@ -70,8 +70,10 @@ var operations = map[string]operation{
 	"UntagOpenIDConnectProvider":              finder(tagsOfProvider).untag,
 	"ListOpenIDConnectProviderTags":           finder(tagsOfProvider).list,
 
-	"SimulatePrincipalPolicy": simulatePrincipalPolicy,
-	"SimulateCustomPolicy":    simulateCustomPolicy,
+	"SimulatePrincipalPolicy":          simulatePrincipalPolicy,
+	"SimulateCustomPolicy":             simulateCustomPolicy,
+	"GetContextKeysForPrincipalPolicy": getContextKeysForPrincipalPolicy,
+	"GetContextKeysForCustomPolicy":    getContextKeysForCustomPolicy,
 
 	"GetAccountSummary":  getAccountSummary,
 	"ListAccountAliases": listAccountAliases,

@@ -10,6 +10,8 @@ type simulationResult struct {
 	query.PageEnd
 }
 
+type contextKeysResult struct{ ContextKeyNames list[string] }
+
 type evaluationElement struct {
 	EvalActionName                    string
 	EvalResourceName                  string
@@ -43,8 +45,11 @@ type positionElement struct {
 }
 
 func wireStatement(from *source, reason *iampolicy.Reason) statementElement {
-	start := positionElement{reason.Line, reason.Column}
-	return statementElement{SourcePolicyId: from.id, SourcePolicyType: from.kind, StartPosition: start, EndPosition: start}
+	return statementElement{
+		SourcePolicyId: from.id, SourcePolicyType: from.kind,
+		StartPosition: positionElement{reason.Line, reason.Column},
+		EndPosition:   positionElement{reason.EndLine, reason.EndColumn},
+	}
 }
 
 // specific repeats a result for its resource, which is where AWS puts the

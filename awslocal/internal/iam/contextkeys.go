@@ -1,0 +1,57 @@
+package iam
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/query"
+)
+
+// getContextKeysForPrincipalPolicy lists the keys for which a simulation of the
+// same policies asks.
+func getContextKeysForPrincipalPolicy(r *request) (any, *call.Fault) {
+	var v query.Validation
+	arn := v.Text(r.form, "PolicySourceArn", 20, 2048, nil)
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
+	if fault := r.authorize(arn, nil); fault != nil {
+		return nil, fault
+	}
+	found, fault := r.policySource(arn)
+	if fault != nil {
+		return nil, fault
+	}
+	return r.contextKeys(simulation{identity: found.sources()})
+}
+
+func getContextKeysForCustomPolicy(r *request) (any, *call.Fault) {
+	var v query.Validation
+	v.Required(r.form, "PolicyInputList")
+	if fault := v.Fault(); fault != nil {
+		return nil, fault
+	}
+	if fault := r.authorize("*", nil); fault != nil {
+		return nil, fault
+	}
+	return r.contextKeys(simulation{})
+}
+
+// contextKeys adds the policies that the call gives. Names compare without
+// regard to case: the first spelling counts.
+func (r *request) contextKeys(s simulation) (any, *call.Fault) {
+	if fault := r.readPolicies(&s); fault != nil {
+		return nil, fault
+	}
+	names := []string{}
+	for _, from := range s.identity {
+		for _, name := range from.policy.ContextKeys() {
+			if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, name) }) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return contextKeysResult{listOf(names)}, nil
+}
