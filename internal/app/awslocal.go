@@ -42,6 +42,7 @@ is in administrators.json below --dir.`,
 	f.StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
 	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
 	f.StringVar(&options.Region, "region", "us-east-1", "region of calls that name none")
+	f.BoolVar(&options.FetchThumbprints, "fetch-thumbprints", false, "make a new OIDC provider without thumbprints get its server's, as AWS does; the server must answer then")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	return command
 }

@@ -78,7 +78,7 @@ func allRows() table {
 	all := table{}
 	for service, files := range map[string][][]row{
 		"ec2": {ec2Rows},
-		"iam": {roleRows, userRows, keyRows, policyRows, providerRows},
+		"iam": {roleRows, userRows, keyRows, policyRows, providerRows, simulationRows},
 		"s3":  {bucketRows, objectRows},
 		"sts": {stsRows},
 	} {
