@@ -198,7 +198,7 @@ func TestJournalAndFaultsKnowTheAgent(t *testing.T) {
 	admin.ClearJournal()
 	token := l.token(nil)
 	l.keyOf(token)
-	admin.Inject(awslocal.Fault{Service: "pod-identity-agent", Code: "ThrottlingException", Status: 429, Count: 1})
+	admin.Inject(awslocal.Fault{Service: "pod-identity-agent", Code: "ThrottlingException", Count: 1})
 	if status, body := l.agent(l.server.URL(), "", token); status != 429 || body != "Too Many Requests" {
 		t.Errorf("throttled, it answers %d %s", status, body)
 	}

@@ -59,7 +59,7 @@ func (a *Auth) Serve(w http.ResponseWriter, c *call.Call) {
 		return
 	}
 	c.Entry.Operation = route.Operation
-	fault := interrupted(c)
+	fault := c.Interrupted(route.Operation)
 	var granted PodCredentials
 	if fault == nil {
 		granted, fault = a.service.assumeForPod(c, path["clusterName"])

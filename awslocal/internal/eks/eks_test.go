@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
@@ -103,25 +102,6 @@ func TestSessionsOfPodsAreNamedAfterThem(t *testing.T) {
 	}
 	if ask := s.sessionRequest(found, &association{role: "r", untagged: true}, pod); len(ask.Tags) != 0 {
 		t.Errorf("without tags there are %v", ask.Tags)
-	}
-}
-
-func TestFaultsHaveTheStatusOfTheModel(t *testing.T) {
-	for name, c := range map[string]struct {
-		given call.Fault
-		want  int
-	}{
-		"a default":           {call.Fault{Code: "ThrottlingException", Status: 400}, 429},
-		"one that is unknown": {call.Fault{Code: "Odd", Status: 400}, 400},
-		"one that was chosen": {call.Fault{Code: "ThrottlingException", Status: 503}, 503},
-	} {
-		got := interrupted(&call.Call{Entry: &call.Entry{}, Trouble: func(string) *call.Fault { return &c.given }})
-		if got.Status != c.want || got.Code != c.given.Code {
-			t.Errorf("%s: %+v, want status %d", name, got, c.want)
-		}
-	}
-	if got := interrupted(&call.Call{Entry: &call.Entry{}}); got != nil {
-		t.Errorf("no fault gives %v", got)
 	}
 }
 

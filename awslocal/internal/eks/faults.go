@@ -11,19 +11,6 @@ import (
 // All texts of the errors of EKS and EKS Auth are here, so that one that turns
 // out to differ from AWS's is corrected in one place.
 
-// statuses are those of the errors in the services' models, where faults that a
-// test asks for have another by default.
-var statuses = map[string]int{
-	"ThrottlingException":               http.StatusTooManyRequests,
-	"ServerException":                   http.StatusInternalServerError,
-	"InternalServerException":           http.StatusInternalServerError,
-	"ServiceUnavailableException":       http.StatusServiceUnavailable,
-	"ResourcePropagationDelayException": http.StatusPreconditionRequired,
-	"ResourceNotFoundException":         http.StatusNotFound,
-	"NotFoundException":                 http.StatusNotFound,
-	"ResourceInUseException":            http.StatusConflict,
-}
-
 // namesCluster are the errors whose bodies may have the member clusterName.
 var namesCluster = map[string]bool{
 	"ResourceNotFoundException": true, "ResourceInUseException": true, "InvalidRequestException": true,

@@ -106,7 +106,7 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 		return
 	}
 	c.Entry.Operation = route.Operation
-	fault := interrupted(c)
+	fault := c.Interrupted(route.Operation)
 	var answer any
 	if fault == nil {
 		answer, fault = s.run(c, route, path)
@@ -125,18 +125,6 @@ func (s *Service) run(c *call.Call, route restjson.Route[operation], path map[st
 		Service: s, home: s.home(c.Caller.Principal.AccountID, c.Region), call: c,
 		operation: route.Operation, path: path, query: c.HTTP.URL.Query(),
 	})
-}
-
-// interrupted is the fault that a test asked for, with the status that the
-// service's model gives to it.
-func interrupted(c *call.Call) *call.Fault {
-	fault := c.Interrupted(c.Entry.Operation)
-	if fault == nil || fault.Status != http.StatusBadRequest || statuses[fault.Code] == 0 {
-		return fault
-	}
-	stated := *fault
-	stated.Status = statuses[fault.Code]
-	return &stated
 }
 
 func refuse(w http.ResponseWriter, c *call.Call, fault *call.Fault, cluster string) {

@@ -27,7 +27,8 @@ type Fault struct {
 }
 
 // known are the usual errors of services in trouble: status and text (common
-// errors of the services' API references).
+// errors of the services' API references). Where a service has its own, special
+// counts.
 var known = map[string]call.Fault{
 	"Throttling":           {Status: http.StatusBadRequest, Message: "Rate exceeded"},
 	"ThrottlingException":  {Status: http.StatusBadRequest, Message: "Rate exceeded"},
@@ -40,12 +41,39 @@ var known = map[string]call.Fault{
 	"ExpiredToken":         {Status: http.StatusForbidden, Message: "The security token included in the request is expired"},
 }
 
-// answer is the error that the fault asks for, nil for none.
-func (f Fault) answer() *call.Fault {
+// special are the errors that a service answers in its own way, by service.
+var special = map[string]map[string]call.Fault{
+	"eks":      modelled,
+	"eks-auth": modelled,
+	// The agent passes EKS Auth's errors on.
+	"pod-identity-agent": modelled,
+	"s3": {
+		"ExpiredToken": {Status: http.StatusBadRequest, Message: "The provided token has expired."},
+	},
+}
+
+// modelled are the errors of Amazon EKS and EKS Auth whose status is not 400
+// (API references: "Errors" of the operations).
+var modelled = map[string]call.Fault{
+	"InternalServerException":           {Status: http.StatusInternalServerError, Message: "These errors are usually caused by a server-side issue."},
+	"NotFoundException":                 {Status: http.StatusNotFound},
+	"ResourceInUseException":            {Status: http.StatusConflict},
+	"ResourceNotFoundException":         {Status: http.StatusNotFound},
+	"ResourcePropagationDelayException": {Status: http.StatusPreconditionRequired},
+	"ServerException":                   {Status: http.StatusInternalServerError, Message: "These errors are usually caused by a server-side issue."},
+	"ServiceUnavailableException":       {Status: http.StatusServiceUnavailable, Message: "The service is unavailable. Back off and retry the operation."},
+	"ThrottlingException":               {Status: http.StatusTooManyRequests, Message: "Rate exceeded"},
+}
+
+// answer is the error that the fault asks for of a service, nil for none.
+func (f Fault) answer(service string) *call.Fault {
 	if f.Code == "" {
 		return nil
 	}
-	out := known[f.Code]
+	out, own := special[service][f.Code]
+	if !own {
+		out = known[f.Code]
+	}
 	out.Code = f.Code
 	if f.Message != "" {
 		out.Message = f.Message
@@ -124,7 +152,7 @@ func (b *Book) Next(service, operation string) (time.Duration, *call.Fault) {
 		e.hit++
 		wait += e.Latency
 		if failure == nil {
-			failure = e.answer()
+			failure = e.answer(service)
 		}
 	}
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.Count > 0 && e.hit >= e.Count })

@@ -55,6 +55,36 @@ func TestLatenciesAddUpAndAnErrorKeepsItsText(t *testing.T) {
 	}
 }
 
+func TestUsualStatusesAreThoseOfTheService(t *testing.T) {
+	cases := map[string]struct {
+		service string
+		fault   Fault
+		status  int
+		message string
+	}{
+		"EKS throttles":                     {"eks", Fault{Code: "ThrottlingException"}, 429, "Rate exceeded"},
+		"EKS Auth throttles":                {"eks-auth", Fault{Code: "ThrottlingException"}, 429, "Rate exceeded"},
+		"the agent passes it on":            {"pod-identity-agent", Fault{Code: "ThrottlingException"}, 429, "Rate exceeded"},
+		"another service throttles":         {"x", Fault{Code: "ThrottlingException"}, 400, "Rate exceeded"},
+		"EKS is in trouble":                 {"eks", Fault{Code: "ServerException"}, 500, "These errors are usually caused by a server-side issue."},
+		"EKS Auth is in trouble":            {"eks-auth", Fault{Code: "InternalServerException"}, 500, "These errors are usually caused by a server-side issue."},
+		"EKS is not there":                  {"eks", Fault{Code: "ServiceUnavailableException"}, 503, "The service is unavailable. Back off and retry the operation."},
+		"S3 throttles":                      {"s3", Fault{Code: "SlowDown"}, 503, "Please reduce your request rate."},
+		"a session of S3's caller is over":  {"s3", Fault{Code: "ExpiredToken"}, 400, "The provided token has expired."},
+		"a session of IAM's caller is over": {"iam", Fault{Code: "ExpiredToken"}, 403, "The security token included in the request is expired"},
+		"a status of its own":               {"eks", Fault{Code: "ThrottlingException", Status: 400}, 400, "Rate exceeded"},
+		"a text of its own":                 {"eks", Fault{Code: "ThrottlingException", Message: "Slow."}, 429, "Slow."},
+		"a code that nobody knows":          {"eks", Fault{Code: "Odd"}, 400, "This fault was asked for."},
+	}
+	for name, c := range cases {
+		var b Book
+		b.Add(c.fault)
+		if _, got := b.Next(c.service, "Operation"); got == nil || got.Code != c.fault.Code || got.Status != c.status || got.Message != c.message {
+			t.Errorf("%s: the answer is %+v, want %d %s", name, got, c.status, c.message)
+		}
+	}
+}
+
 func TestListTellsWhatIsLeft(t *testing.T) {
 	var b Book
 	b.Add(Fault{Code: "Throttling", Count: 3})
