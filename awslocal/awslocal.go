@@ -172,9 +172,7 @@ func (s *Server) build(identifiers *identifier.Source) {
 	})
 	s.agent = podidentity.New(podidentity.Options{Clusters: s.eks, Hosts: s.options.Hosts, TokenNow: s.clock.Tokens})
 	door := gateway.New(gateway.Options{
-		Services: map[string]gateway.Service{
-			"iam": s.iam, "sts": s.sts, "s3": s.s3, "ec2": ec2.New(), "eks": s.eks, "eks-auth": s.eks.Auth(), podidentity.Name: s.agent,
-		},
+		Services:    s.services(),
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
 		Region:      s.options.Region,
 		Now:         s.clock.Now,
@@ -183,6 +181,14 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Faults:      &s.faults,
 	})
 	s.handler = s.route(door)
+}
+
+// services are all that the server plays, by their names in signature scopes.
+// The agent has none: it is asked without signatures.
+func (s *Server) services() map[string]gateway.Service {
+	return map[string]gateway.Service{
+		"ec2": ec2.New(), "eks": s.eks, "eks-auth": s.eks.Auth(), "iam": s.iam, "s3": s.s3, "sts": s.sts, podidentity.Name: s.agent,
+	}
 }
 
 func (s *Server) accountBlock(account string) s3.PublicAccessBlock {

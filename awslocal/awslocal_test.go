@@ -139,8 +139,8 @@ func TestRefusalsHaveTheirServicesForm(t *testing.T) {
 		"IAM unsigned":               {"POST", "/", "Action=ListRoles&Version=2010-05-08", form, 403, `<ErrorResponse xmlns="https://iam.amazonaws.com/doc/2010-05-08/"><Error><Type>Sender</Type><Code>MissingAuthenticationToken</Code>`},
 		"S3 with an unknown key":     {"GET", "/bucket/key", "", scope("s3"), 403, `<Error><Code>InvalidAccessKeyId</Code><Message>The AWS Access Key Id you provided does not exist in our records.</Message><Resource>/bucket/key</Resource>`},
 		"S3 with half a signature":   {"GET", "/b", "", func(r *http.Request) { r.Header.Set("Authorization", "AWS4-HMAC-SHA256 x") }, 400, "<Code>AuthorizationHeaderMalformed</Code>"},
-		"a service that is unknown":  {"POST", "/", "", scope("sqs"), 501, `The local AWS does not play the service &#34;sqs&#34;; it plays ec2, eks, eks-auth, iam, s3 and sts.`},
-		"one that speaks JSON":       {"POST", "/", "{}", json, 501, `{"__type":"ServiceNotImplemented","message":"The local AWS does not play the service \"dynamodb\"; it plays ec2, eks, eks-auth, iam, s3 and sts."}`},
+		"a service that is unknown":  {"POST", "/", "", scope("sqs"), 501, `The local AWS does not play the service &#34;sqs&#34;; it plays ec2, eks, eks-auth, iam, s3, sts.`},
+		"one that speaks JSON":       {"POST", "/", "{}", json, 501, `{"__type":"ServiceNotImplemented","message":"The local AWS does not play the service \"dynamodb\"; it plays ec2, eks, eks-auth, iam, s3, sts."}`},
 		"an operation that is wrong": {"POST", "/", "Action=Nonsense", form, 403, "MissingAuthenticationToken"},
 	}
 	for name, c := range cases {

@@ -64,7 +64,7 @@ func TestCommandLineTellsTheSameStory(t *testing.T) {
 			refused: "An error occurred (AccessDenied) when calling the AssumeRole operation: User: arn:aws:iam::" + account + ":user/administrator is not authorized to perform: sts:AssumeRole on resource: " + app},
 		{arguments: []string{"iam", "list-users", "--max-items", "1"}, want: "administrator"},
 		{arguments: []string{"iam", "list-groups"}, refused: "An error occurred (InvalidAction) when calling the ListGroups operation: Could not find operation ListGroups for version 2010-05-08"},
-		{arguments: []string{"sns", "list-topics"}, refused: `it plays ec2, eks, eks-auth, iam, s3 and sts.`},
+		{arguments: []string{"sns", "list-topics"}, refused: `it plays ec2, eks, eks-auth, iam, s3, sts.`},
 		{arguments: []string{"ec2", "describe-regions", "--region-names", "eu-west-1"}, want: "ec2.eu-west-1.amazonaws.com"},
 		{arguments: []string{"ec2", "describe-instance-types", "--instance-types", "p4d.24xlarge"}, want: `"SizeInMiB": 1179648`},
 		{arguments: []string{"ec2", "describe-instance-types", "--query", "length(InstanceTypes)"}, want: "929"},

@@ -3,7 +3,9 @@ package gateway
 import (
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
@@ -140,11 +142,13 @@ func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
 	_, _ = w.Write(body) // a client that has gone is nothing to report
 }
 
-// refuseService names a service that the local AWS does not play, in JSON for
-// clients that speak JSON.
-func refuseService(w http.ResponseWriter, c *call.Call, service string) {
+// refuseService names a service that the local AWS does not play, and those that
+// it does, in JSON for clients that speak JSON.
+func (g *Gateway) refuseService(w http.ResponseWriter, c *call.Call, service string) {
+	played := slices.Sorted(maps.Keys(g.options.Services))
+	played = slices.DeleteFunc(played, func(name string) bool { return name == podidentity.Name })
 	fault := &call.Fault{Code: "ServiceNotImplemented", Status: http.StatusNotImplemented,
-		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays ec2, eks, eks-auth, iam, s3 and sts.", service)}
+		Message: fmt.Sprintf("The local AWS does not play the service %q; it plays %s.", service, strings.Join(played, ", "))}
 	if !strings.Contains(c.HTTP.Header.Get("Content-Type"), "json") {
 		query.Refuse(w, c, "https://aws.amazon.com/", fault)
 		return

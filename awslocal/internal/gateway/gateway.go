@@ -99,7 +99,7 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 	setRequestID(w.Header(), name, c.ID)
 	service, known := g.options.Services[name]
 	if !known {
-		refuseService(w, c, name)
+		g.refuseService(w, c, name)
 		return
 	}
 	if problem == nil && ignoresSignatures(name, action) {
