@@ -2,6 +2,7 @@ package awslocal
 
 import (
 	"github.com/tabard-dev/tabard/awslocal/internal/ec2"
+	"github.com/tabard-dev/tabard/awslocal/internal/eks"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
@@ -12,9 +13,11 @@ import (
 // names come from the tables by which calls are answered.
 func Operations() map[string][]string {
 	return map[string][]string{
-		"ec2": ec2.Operations(),
-		"iam": iam.Operations(),
-		"s3":  s3.Operations(),
-		"sts": sts.Operations(),
+		"ec2":      ec2.Operations(),
+		"eks":      eks.Operations(),
+		"eks-auth": eks.AuthOperations(),
+		"iam":      iam.Operations(),
+		"s3":       s3.Operations(),
+		"sts":      sts.Operations(),
 	}
 }

@@ -18,6 +18,9 @@ import (
 type awsService struct {
 	// name is that of signature scopes and of the SDK's package.
 	name, title string
+	// known are AWS's operations where the SDK's package is not among our
+	// dependencies; nil: the SDK knows them.
+	known []string
 	// notes say what is worth knowing of an operation. One that the SDK does not
 	// have by that name must have a note that says what it is.
 	notes map[string]string
@@ -54,6 +57,19 @@ var awsServices = []awsService{
 		"DescribeInstanceTypes": "a few facts of each type; `DryRun` too",
 		"DescribeRegions":       "none is opted in; `DryRun` too",
 	}},
+	{name: "eks", title: "Amazon EKS", notes: map[string]string{
+		"AssociateAccessPolicy":        "changes the scope of a policy that is associated already",
+		"CreateAccessEntry":            "the role or user must exist, and is kept by its unique ID",
+		"CreateCluster":                "active at once; the role must trust EKS; there is nothing behind it",
+		"CreatePodIdentityAssociation": "target roles and session policies too",
+		"DeleteCluster":                "gone at once, with its access entries and associations",
+		"ListAccessPolicies":           "AWS's own, by name",
+		"TagResource":                  "clusters, access entries and pod identity associations",
+		"UpdatePodIdentityAssociation": "an empty target role or policy takes it away",
+	}},
+	{name: "eks-auth", title: "Amazon EKS Auth", known: []string{"AssumeRoleForPodIdentity"}, notes: map[string]string{
+		"AssumeRoleForPodIdentity": "asked by nodes, for their pods; tokens are verified with the keys of their cluster; six hours",
+	}},
 }
 
 // manyMissing is how many operations may be missing before the page counts them
@@ -82,7 +98,7 @@ func awslocalPage(ctx context.Context) (string, error) {
 	played := awslocal.Operations()
 	var sections []awsSection
 	for _, service := range awsServices {
-		known, err := sdkOperations(ctx, service.name)
+		known, err := service.operations(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -103,6 +119,14 @@ func awslocalPage(ctx context.Context) (string, error) {
 	var b strings.Builder
 	err = page.Execute(&b, sections)
 	return b.String(), err
+}
+
+// operations are all that AWS has.
+func (s awsService) operations(ctx context.Context) ([]string, error) {
+	if s.known != nil {
+		return s.known, nil
+	}
+	return sdkOperations(ctx, s.name)
 }
 
 // section compares the operations that are played with those that AWS has.

@@ -3,6 +3,7 @@ package restjson
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,16 @@ import (
 type Route[O any] struct {
 	Method, Path, Operation string
 	Run                     O
+}
+
+// Operations are the names of all operations that the routes lead to, sorted.
+func Operations[O any](routes []Route[O]) []string {
+	names := make([]string, 0, len(routes))
+	for _, route := range routes {
+		names = append(names, route.Operation)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Match finds the route of a request and the values of its variables. The path
