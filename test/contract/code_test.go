@@ -14,23 +14,41 @@ import (
 
 // manners are how services refuse: the codes that all their operations share, and
 // what a caller who is denied is told all the same, by the need that is not met.
+// Codes have the statuses of the service where it has its own.
 var manners = map[string]struct {
 	denied, throttled string
 	told              map[string]string
+	statuses          map[string]int
 }{
 	"ec2": {denied: "UnauthorizedOperation", throttled: "RequestLimitExceeded"},
+	"eks": {denied: "AccessDeniedException", throttled: "ThrottlingException"},
+	"eks-auth": {
+		denied: "AccessDeniedException", throttled: "ThrottlingException",
+		statuses: map[string]int{"AccessDeniedException": http.StatusBadRequest},
+	},
 	"iam": {denied: "AccessDenied", throttled: "Throttling"},
 	"s3":  {denied: "AccessDenied", throttled: "SlowDown", told: map[string]string{"s3/CreateBucket": "NoSuchBucket"}},
 	"sts": {denied: "AccessDenied", throttled: "Throttling"},
 }
 
+// statusOf is the HTTP status of a service's code, and whether one is known.
+func statusOf(service, code string) (int, bool) {
+	if status, own := manners[service].statuses[code]; own {
+		return status, true
+	}
+	status, known := statuses[code]
+	return status, known
+}
+
 // statuses are the HTTP statuses of codes.
 var statuses = map[string]int{
 	"AccessDenied":                         http.StatusForbidden,
+	"AccessDeniedException":                http.StatusForbidden,
 	"BucketAlreadyOwnedByYou":              http.StatusConflict,
 	"EntityAlreadyExists":                  http.StatusConflict,
 	"InvalidIdentityToken":                 http.StatusBadRequest,
 	"InvalidInstanceType":                  http.StatusBadRequest,
+	"InvalidParameterException":            http.StatusBadRequest,
 	"InvalidParameterValue":                http.StatusBadRequest,
 	"NoSuchBucket":                         http.StatusNotFound,
 	"NoSuchBucketPolicy":                   http.StatusNotFound,
@@ -38,9 +56,13 @@ var statuses = map[string]int{
 	"NoSuchKey":                            http.StatusNotFound,
 	"NoSuchPublicAccessBlockConfiguration": http.StatusNotFound,
 	"NoSuchTagSet":                         http.StatusNotFound,
+	"NotFoundException":                    http.StatusNotFound,
 	"RequestLimitExceeded":                 http.StatusServiceUnavailable,
+	"ResourceInUseException":               http.StatusConflict,
+	"ResourceNotFoundException":            http.StatusNotFound,
 	"SlowDown":                             http.StatusServiceUnavailable,
 	"Throttling":                           http.StatusBadRequest,
+	"ThrottlingException":                  http.StatusTooManyRequests,
 	"UnauthorizedOperation":                http.StatusForbidden,
 }
 
@@ -84,7 +106,7 @@ func judge(r row, entry awslocal.Entry, caller string, err error, code string) [
 		found.check(err == nil && entry.Status >= 200 && entry.Status < 300, "status %d, error %v, want success", entry.Status, err)
 		return found
 	}
-	status, known := statuses[code]
+	status, known := statusOf(r.service, code)
 	found.check(known, "no status is known for the code %s", code)
 	found.check(entry.Status == status, "the journal has the status %d, want %d", entry.Status, status)
 	if r.head {

@@ -183,7 +183,7 @@ func TestRowsSayWhatTheyMean(t *testing.T) {
 // TestSDKsGetOverThrottling has the SDK retry as it does by itself.
 func TestSDKsGetOverThrottling(t *testing.T) {
 	s := newSuite(t)
-	for _, name := range []string{"ec2/DescribeRegions", "iam/ListRoles", "s3/ListBuckets", "sts/GetCallerIdentity"} {
+	for _, name := range []string{"ec2/DescribeRegions", "eks/ListClusters", "iam/ListRoles", "s3/ListBuckets", "sts/GetCallerIdentity"} {
 		t.Run(name, func(t *testing.T) {
 			w, r := s.world(t), s.rows[name]
 			w.become(w.server.Administrator(account), impatient())

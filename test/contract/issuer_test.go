@@ -49,17 +49,33 @@ func (i *issuer) pool() *x509.CertPool {
 
 // token is good at the given instant.
 func (i *issuer) token(subject string, now time.Time) (string, error) {
+	return i.sign(now, map[string]any{"sub": subject, "aud": []string{audience}})
+}
+
+// podToken is that of a pod for EKS, good at the given instant.
+func (i *issuer) podToken(namespace, serviceAccount string, now time.Time) (string, error) {
+	return i.sign(now, map[string]any{
+		"sub": "system:serviceaccount:" + namespace + ":" + serviceAccount, "aud": []string{"pods.eks.amazonaws.com"},
+		"kubernetes.io": map[string]any{
+			"namespace":      namespace,
+			"serviceaccount": map[string]string{"name": serviceAccount, "uid": "5a5a"},
+			"pod":            map[string]string{"name": serviceAccount + "-7d9f", "uid": "b0b0"},
+		},
+	})
+}
+
+// sign adds the issuer and the times to the claims.
+func (i *issuer) sign(now time.Time, claims map[string]any) (string, error) {
+	claims["iss"], claims["iat"], claims["exp"] = i.url(), now.Unix(), now.Add(time.Hour).Unix()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: i.key}, nil)
 	if err != nil {
 		return "", err
 	}
-	claims, err := json.Marshal(map[string]any{
-		"iss": i.url(), "sub": subject, "aud": []string{audience}, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
-	})
+	text, err := json.Marshal(claims)
 	if err != nil {
 		return "", err
 	}
-	signed, err := signer.Sign(claims)
+	signed, err := signer.Sign(text)
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,12 @@ type names struct {
 	// subject is whose token is sent to AssumeRoleWithWebIdentity.
 	subject      string
 	instanceType string
+	cluster      string
+	// accessPolicy is the ARN of one of AWS's access policies.
+	accessPolicy              string
+	namespace, serviceAccount string
+	// association is set by CreatePodIdentityAssociation.
+	association  string
 	wantedRegion string
 }
 
@@ -22,12 +28,13 @@ const (
 )
 
 // unusedNames are well-formed and name nothing that exists in an empty world,
-// but for instance types and regions.
+// but for instance types, access policies and regions.
 func unusedNames(i *issuer) names {
 	return names{
 		role: "app", user: "anna", policy: "reader", inline: "inline", tag: "team", version: "v2",
 		accessKey: "AKIAIOSFODNN7EXAMPLE", providerURL: i.url(), client: "other-audience",
 		bucket: "documents", key: "folder/a b", subject: subject, instanceType: "t3.micro", wantedRegion: region,
+		cluster: "lab", accessPolicy: accessPolicyARN("AmazonEKSViewPolicy"), namespace: "team-a", serviceAccount: "app", association: "a-abcdefgh234567abc",
 	}
 }
 
@@ -39,12 +46,19 @@ func (n *names) providerARN() string {
 	return "arn:aws:iam::" + account + ":oidc-provider/" + strings.TrimPrefix(n.providerURL, "https://")
 }
 
-// trust lets in the account, as far as its policies allow, and one subject of the
-// issuer.
+func (n *names) clusterARN() string {
+	return "arn:aws:eks:" + region + ":" + account + ":cluster/" + n.cluster
+}
+
+func accessPolicyARN(name string) string { return "arn:aws:eks::aws:cluster-access-policy/" + name }
+
+// trust lets in the account, as far as its policies allow, one subject of the
+// issuer, and EKS, for clusters and for pods.
 func (n *names) trust() string {
 	bare := strings.TrimPrefix(n.providerURL, "https://")
 	return `{"Version":"2012-10-17","Statement":[
 		{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::` + account + `:root"}},
+		{"Effect":"Allow","Action":["sts:AssumeRole","sts:TagSession"],"Principal":{"Service":["eks.amazonaws.com","pods.eks.amazonaws.com"]}},
 		{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity","Principal":{"Federated":"` + n.providerARN() + `"},
 		 "Condition":{"StringEquals":{"` + bare + `:sub":"` + subject + `","` + bare + `:aud":"` + audience + `"}}}]}`
 }

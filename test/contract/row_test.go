@@ -77,10 +77,12 @@ type table map[string]row
 func allRows() table {
 	all := table{}
 	for service, files := range map[string][][]row{
-		"ec2": {ec2Rows},
-		"iam": {roleRows, userRows, keyRows, policyRows, providerRows, simulationRows},
-		"s3":  {bucketRows, objectRows},
-		"sts": {stsRows},
+		"ec2":      {ec2Rows},
+		"eks":      {clusterRows, entryRows, associationRows, eksTagRows},
+		"eks-auth": {eksAuthRows},
+		"iam":      {roleRows, userRows, keyRows, policyRows, providerRows, simulationRows},
+		"s3":       {bucketRows, objectRows},
+		"sts":      {stsRows},
 	} {
 		for _, r := range slices.Concat(files...) {
 			r.service = service

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -74,10 +75,12 @@ type world struct {
 
 // clients have the credentials of the caller.
 type clients struct {
-	ec2 *ec2.Client
-	iam *iam.Client
-	s3  *s3.Client
-	sts *sts.Client
+	ec2     *ec2.Client
+	eks     *eks.Client
+	eksAuth eksAuth
+	iam     *iam.Client
+	s3      *s3.Client
+	sts     *sts.Client
 }
 
 // world is an empty one, whose caller is the administrator.
@@ -128,7 +131,7 @@ func (w *world) become(key awslocal.Credentials, retryer aws.Retryer) {
 		Retryer: func() aws.Retryer { return retryer },
 	}
 	w.clients = clients{
-		ec2: ec2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
+		ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), eksAuth: eksAuth{cfg}, iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
 		s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
 	}
 }

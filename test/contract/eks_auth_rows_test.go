@@ -1,0 +1,18 @@
+package contract_test
+
+var eksAuthRows = []row{{
+	// Who asks is the node; whose pod it is, the token tells. Neither learns whether
+	// the role is gone or does not trust EKS.
+	operation: "AssumeRoleForPodIdentity",
+	needs:     []string{"eks/CreatePodIdentityAssociation"},
+	call: func(w *world) error {
+		token, err := w.issuer.podToken(w.namespace, w.serviceAccount, w.server.Admin().Now())
+		if err != nil {
+			return err
+		}
+		return w.eksAuth.assumeRoleForPodIdentity(w.ctx, w.cluster, token)
+	},
+	absent: "ResourceNotFoundException",
+	lose:   func(w *world) error { return w.run("iam/DeleteRole") },
+	lost:   "AccessDeniedException",
+}}
