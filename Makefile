@@ -32,19 +32,22 @@ localkube: ## Build the Kubernetes control plane of the lab, once per version (m
 	@mkdir -p bin
 	@path=$$(go run ./hack/localkube) && ln -sfn "$$path" bin/localkube && echo "$$path"
 
-# Tests named TestCommandLine… need clients that a fresh machine does not have;
-# make conformance runs them.
+# Tests with these names need clients that a fresh machine does not have; make
+# conformance runs them.
+FOREIGN := ^Test(CommandLine|JavaScript|Python)
+
 .PHONY: test
 test: build localkube ## Run the whole test suite
-	@for module in $(MODULES); do (cd $$module && $(GOTEST) -skip '^TestCommandLine' ./...) || exit 1; done
+	@for module in $(MODULES); do (cd $$module && $(GOTEST) -skip '$(FOREIGN)' ./...) || exit 1; done
 
 .PHONY: e2e
 e2e: build localkube ## Run only the tests on real programs, and say what they do
 	$(GOTEST) -count=1 -v ./test/lab/... ./test/e2e/...
 
 .PHONY: conformance
-conformance: ## Ask the local AWS with clients that are not ours (needs aws on the PATH)
-	$(GOTEST) -count=1 ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/...
+conformance: ## Ask the local AWS with clients that are not ours (needs node, npm, aws, python3 with boto3)
+	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/...
+	cd test/conformance && $(GOTEST) -count=1
 
 .PHONY: demo
 demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the lab running)
