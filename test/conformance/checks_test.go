@@ -38,12 +38,15 @@ var checks = []check{
 	{"a tampered session token is refused", everyone},
 	// botocore, which the command line is made of too, signs by its own clock.
 	{"a wrong clock is set right", goSDK | javascript},
+	// The SDK for JavaScript presigns for S3 alone.
+	{"a presigned GetCallerIdentity is an EKS token", goSDK | python | commandLine},
 
 	{"the default chain takes keys from the environment", everyone},
 	{"the default chain takes a token file", everyone},
 	{"the default chain follows source_profile", everyone},
+	{"the endpoint is given by a flag", commandLine},
 	// Each command is a process of its own, which never lives that long.
-	{"credentials that have expired are renewed", sdks},
+	{"credentials that end are renewed", sdks},
 
 	{"a role is written and read", everyone},
 	{"roles come in pages", everyone},
@@ -53,13 +56,24 @@ var checks = []check{
 	{"a call without permission is AccessDenied", everyone},
 
 	{"an object comes back as it was written", everyone},
-	{"a stream carries its checksum in a trailer", javascript},
+	{"a stream is written with a checksum", sdks},
 	{"a range of an object is read", everyone},
 	{"objects come in pages", everyone},
 	{"a presigned URL reads an object", everyone},
 	{"a presigned URL writes an object", sdks}, // the command line signs reading only
 	{"a bucket is waited for", everyone},
 	{"an object that is missing is NoSuchKey", everyone},
+	// What is made for files: boto3's transfer manager, aws s3 cp and aws s3 sync.
+	{"a file is uploaded and downloaded", python | commandLine},
+	{"a folder is synchronised", commandLine},
+
+	// Clients do not send these: the SDK's signer signs, and the request is changed.
+	{"a tampered signature is refused", goSDK},
+	{"a tampered body is refused", goSDK},
+	{"a tampered header is refused", goSDK},
+	{"a signature for another service is refused", goSDK},
+	{"a signature for another region is refused", goSDK},
+	{"a signature of another day is refused", goSDK},
 
 	{"instance types come in pages", everyone},
 	{"regions are listed", everyone},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -40,6 +42,7 @@ type world struct {
 	url    string // where the client asks
 	folder string // for files of the checks
 	token  string // good for the role "pod"
+	client *http.Client
 }
 
 func newWorld(t *testing.T) *world {
@@ -57,12 +60,20 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{server: server, folder: t.TempDir(), token: token}
+	w := &world{server: server, folder: t.TempDir(), token: token, client: trusting(server.CACertificate())}
+	t.Cleanup(w.client.CloseIdleConnections)
 	w.write(t, "ca.crt", string(server.CACertificate()))
 	w.write(t, "token", token)
 	w.makeRoles(t, issuer)
 	w.makePages(t)
 	return w
+}
+
+// trusting is an HTTP client that trusts an authority.
+func trusting(authority []byte) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(authority)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 }
 
 // newIssuer serves the documents of an issuer of tokens, and signs one token:
@@ -197,4 +208,89 @@ func (w *world) environment() map[string]string {
 		"AWS_CONFIG_FILE": nowhere, "AWS_SHARED_CREDENTIALS_FILE": nowhere, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PAGER": "",
 		"CONFORMANCE_ACCOUNT": account, "CONFORMANCE_FOLDER": w.folder, "CONFORMANCE_TOKEN_FILE": filepath.Join(w.folder, "token"),
 	}
+}
+
+// tokenVariables turn the environment's keys into a token file for the role
+// "pod"; an empty value takes a variable away.
+func (w *world) tokenVariables() map[string]string {
+	return map[string]string{
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_ROLE_ARN": role("pod"), "AWS_ROLE_SESSION_NAME": "chain",
+		"AWS_WEB_IDENTITY_TOKEN_FILE": filepath.Join(w.folder, "token"),
+	}
+}
+
+// profileVariables turn the environment's keys into a profile with the role
+// "operator", whose source is a profile with the keys.
+func (w *world) profileVariables(t *testing.T) map[string]string {
+	t.Helper()
+	key := w.server.Administrator(account)
+	file := w.write(t, "profiles", strings.Join([]string{
+		"[profile base]", "aws_access_key_id = " + key.AccessKeyID, "aws_secret_access_key = " + key.SecretAccessKey,
+		"[profile operator]", "role_arn = " + role("operator"), "role_session_name = profile", "source_profile = base", "",
+	}, "\n"))
+	return map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_CONFIG_FILE": file, "AWS_PROFILE": "operator"}
+}
+
+// ask sends a request as it is.
+func (w *world) ask(t *testing.T, method, url, body string, header http.Header) (status int, answer string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != nil {
+		request.Header = header
+	}
+	return w.send(t, request)
+}
+
+func (w *world) send(t *testing.T, request *http.Request) (status int, answer string) {
+	t.Helper()
+	response, err := w.client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// moved does something while the server's clock is off.
+func (w *world) moved(by time.Duration, action func()) {
+	w.server.Admin().AdvanceClock(by)
+	defer w.server.Admin().AdvanceClock(-by)
+	action()
+}
+
+// awaiting runs a waiter, lets the thing appear once the server has refused an
+// operation to the waiter, and demands that the waiter succeeds.
+func (w *world) awaiting(t *testing.T, operation, code string, wait func() error, appear func()) {
+	t.Helper()
+	w.server.Admin().ClearJournal()
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !w.wasRefused(operation, code) {
+		select {
+		case <-tick.C:
+		case err := <-done:
+			t.Fatalf("the waiter did not wait: %v; the server answered %+v", err, w.server.Admin().Journal())
+		}
+	}
+	appear()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func (w *world) wasRefused(operation, code string) bool {
+	for _, entry := range w.server.Admin().Journal() {
+		if entry.Operation == operation && entry.Error == code {
+			return true
+		}
+	}
+	return false
 }

@@ -42,7 +42,7 @@ export const checks = {
 
   // The exchange is not signed, so the server may be far behind: the session
   // that it gives has ended already by the clock of the SDK.
-  "credentials that have expired are renewed": () =>
+  "credentials that end are renewed": () =>
     withEnvironment(tokenVariables, async () => {
       const client = new STSClient({});
       const old = await moved(-61, () => client.config.credentials());

@@ -45,7 +45,7 @@ export const checks = {
     }
   },
 
-  "a stream carries its checksum in a trailer": async () => {
+  "a stream is written with a checksum": async () => {
     await put("stream", Readable.from([Buffer.from(content)]), { ContentLength: content.length });
     const headers = sent.at(-1);
     assert.equal(headers["x-amz-content-sha256"], "STREAMING-UNSIGNED-PAYLOAD-TRAILER");
