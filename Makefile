@@ -7,6 +7,8 @@ export GOFLAGS := -buildvcs=false
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
 MODULES   := . iampolicy awslocal
+# A program of somebody else on older versions: it is tested and linted too.
+OLDER     := test/oldmodules
 GENERATED := api config/crd config/rbac docs/reference
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
@@ -38,7 +40,7 @@ FOREIGN := ^Test(CommandLine|JavaScript|Python)
 
 .PHONY: test
 test: build localkube ## Run the whole test suite
-	@for module in $(MODULES); do (cd $$module && $(GOTEST) -skip '$(FOREIGN)' ./...) || exit 1; done
+	@for module in $(MODULES) $(OLDER); do (cd $$module && $(GOTEST) -skip '$(FOREIGN)' ./...) || exit 1; done
 
 .PHONY: e2e
 e2e: build localkube ## Run only the tests on real programs, and say what they do
@@ -65,7 +67,7 @@ generate: ## Write everything that is generated: deepcopy, config/crd, config/rb
 lint: ## Check style, known mistakes, import rules, and the size of files and functions
 	go run ./hack/imports
 	go run ./hack/shape
-	@for module in $(MODULES); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
+	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify
 verify: generate lint ## Lint, and fail if what is generated is not what is committed

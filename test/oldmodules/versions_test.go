@@ -1,0 +1,52 @@
+package oldmodules_test
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// run asks the go command, which must not change go.mod.
+func run(t *testing.T, arguments ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", arguments...)
+	command.Env = append(command.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off")
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, &stderr)
+	}
+	return stdout.String()
+}
+
+// TestVersionsStay compares what the program is built with to what it requires.
+func TestVersionsStay(t *testing.T) {
+	built := map[string]string{}
+	for line := range strings.Lines(run(t, "list", "-m", "all")) {
+		if fields := strings.Fields(line); len(fields) > 1 {
+			built[fields[0]] = fields[1]
+		}
+	}
+	for module, want := range map[string]string{
+		"k8s.io/client-go": "v0.33.", "k8s.io/api": "v0.33.", "k8s.io/apimachinery": "v0.33.", "github.com/aws/aws-sdk-go-v2": "v1.36.",
+	} {
+		if !strings.HasPrefix(built[module], want) {
+			t.Errorf("%s is %q, want %s", module, built[module], want)
+		}
+	}
+	if product := "github.com/tabard-dev/tabard"; built[product] != "" {
+		t.Errorf("%s came along, and with it all that it requires", product)
+	}
+}
+
+// TestNothingIsNewerThanGo125 reports symbols of the standard library that came
+// after the version of Go that the modules' go.mod files name.
+func TestNothingIsNewerThanGo125(t *testing.T) {
+	run(t, "vet", "-stdversion", "github.com/tabard-dev/tabard/awslocal/...", "github.com/tabard-dev/tabard/iampolicy/...")
+	for _, module := range []string{"github.com/tabard-dev/tabard/awslocal", "github.com/tabard-dev/tabard/iampolicy"} {
+		if got := strings.TrimSpace(run(t, "list", "-m", "-f", "{{.GoVersion}}", module)); !strings.HasPrefix(got, "1.25") {
+			t.Errorf("%s demands Go %s, want 1.25", module, got)
+		}
+	}
+}
