@@ -47,7 +47,7 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 	$(GOTEST) -count=1 -v ./test/lab/... ./test/e2e/...
 
 .PHONY: conformance
-conformance: ## Ask the local AWS with clients that are not ours (needs node, npm, aws, python3 with boto3)
+conformance: ## Ask the local AWS with clients that are not ours (needs node 20, npm, aws, boto3)
 	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/...
 	cd test/conformance && $(GOTEST) -count=1
 

@@ -70,7 +70,7 @@ var commandLineSTS = map[string]attempt{
 		given["AWS_SESSION_TOKEN"] = ""
 		w.refuses(t, given, "InvalidClientTokenId", whoami...)
 	},
-	"a presigned GetCallerIdentity is an EKS token": func(t *testing.T, w *world) {
+	"eks get-token makes a token for a cluster": func(t *testing.T, w *world) {
 		token := w.answers(t, nil, "eks", "get-token", "--cluster-name", "cluster-a", "--query", "status.token", "--output", "text")
 		w.verifyEKSToken(t, token, "cluster-a")
 	},

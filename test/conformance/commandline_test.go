@@ -5,41 +5,57 @@ import (
 	"maps"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestCommandLineAgrees asks with the aws command line.
+// TestCommandLineAgrees asks with the aws command line: the one on the PATH, and
+// the system's own where that is another.
 func TestCommandLineAgrees(t *testing.T) {
-	version := commandLineVersion(t)
 	attempts := map[string]attempt{}
 	maps.Copy(attempts, commandLineSTS)
 	maps.Copy(attempts, commandLineChain)
 	maps.Copy(attempts, commandLineIAM)
 	maps.Copy(attempts, commandLineS3)
 	maps.Copy(attempts, commandLineEC2)
-	overBoth(t, func(t *testing.T, w *world) { perform(t, commandLine, version, w, attempts) })
+	var found []string
+	for _, program := range []string{"aws", "/usr/bin/aws"} {
+		answer, err := exec.CommandContext(t.Context(), program, "--version").CombinedOutput()
+		version := strings.TrimSpace(string(answer))
+		if err != nil || slices.Contains(found, version) {
+			continue
+		}
+		found = append(found, version)
+		t.Run(version, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, w *world) {
+				w.program, w.isOld = program, isOld(t, version)
+				perform(t, commandLine, w.isOld, version, w, attempts)
+			})
+		})
+	}
+	if len(found) == 0 {
+		ran.absent(t, "the checks of the command line need aws, on the PATH or in /usr/bin")
+	}
 }
 
-// commandLineVersion is what aws on the PATH calls itself. Before botocore 1.31
-// it did not know AWS_ENDPOINT_URL, and would ask AWS.
-func commandLineVersion(t *testing.T) string {
+// isOld says of a version of botocore or of the command line whether it came
+// before AWS_ENDPOINT_URL. The command line's second edition has a botocore of
+// its own, and numbers of its own.
+func isOld(t *testing.T, version string) bool {
 	t.Helper()
-	const need = "the checks of the command line need aws on the PATH, made with botocore 1.31 or later"
-	output, err := exec.CommandContext(t.Context(), "aws", "--version").CombinedOutput()
-	if err != nil {
-		ran.absent(t, need+": "+err.Error())
+	for pattern, first := range map[string]int{`(?:^|botocore/)1\.(\d+)\.`: 31, `^aws-cli/2\.(\d+)\.`: 13} {
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(version); found != nil {
+			minor, err := strconv.Atoi(found[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return minor < first
+		}
 	}
-	version := strings.TrimSpace(string(output))
-	found := regexp.MustCompile(`botocore/1\.(\d+)\.`).FindStringSubmatch(version)
-	if found == nil {
-		ran.absent(t, need+"; this is "+version)
-	}
-	if minor, err := strconv.Atoi(found[1]); err != nil || minor < 31 {
-		ran.absent(t, need+"; this is "+version)
-	}
-	return version
+	t.Fatalf("the version %q is of no known form", version)
+	return false
 }
 
 // aws runs the command line under the world's environment with changes; an empty
@@ -49,7 +65,11 @@ func (w *world) aws(t *testing.T, changes map[string]string, arguments ...string
 	variables := w.environment()
 	variables["AWS_MAX_ATTEMPTS"] = "1"
 	maps.Copy(variables, changes)
-	command := exec.CommandContext(t.Context(), "aws", append([]string{"--output", "json"}, arguments...)...)
+	options := []string{"--output", "json"}
+	if w.isOld {
+		options = append(options, "--endpoint-url", w.url)
+	}
+	command := exec.CommandContext(t.Context(), w.program, append(options, arguments...)...)
 	for name, value := range variables {
 		if value != "" || name == "AWS_PAGER" {
 			command.Env = append(command.Env, name+"="+value)

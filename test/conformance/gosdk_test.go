@@ -27,7 +27,7 @@ func TestGoSDKAgrees(t *testing.T) {
 	maps.Copy(attempts, spoiled)
 	version := "AWS SDK for Go " + aws.SDKVersion
 	overBoth(t, func(t *testing.T, w *world) {
-		perform(t, goSDK, version, w, attempts)
+		perform(t, goSDK, false, version, w, attempts)
 	})
 }
 

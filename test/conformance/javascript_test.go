@@ -30,7 +30,7 @@ func TestJavaScriptAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		version, reported := runScript(t, w, "node", filepath.Join(scripts, "run.mjs"))
-		demand(t, javascript, version, reported)
+		demand(t, javascript, false, version, reported)
 	})
 }
 

@@ -43,6 +43,9 @@ type world struct {
 	folder string // for files of the checks
 	token  string // good for the role "pod"
 	client *http.Client
+
+	program string // the aws command line
+	isOld   bool   // it wants the endpoint as a flag
 }
 
 func newWorld(t *testing.T) *world {
