@@ -16,7 +16,7 @@ const (
 	commandLine
 
 	// modern marks a check for those only that know AWS_ENDPOINT_URL: without it,
-	// the clients that an SDK makes for itself ask AWS.
+	// the clients that an SDK makes for itself ask AWS. They know pod identity too.
 	modern
 
 	everyone = goSDK | javascript | python | commandLine
@@ -56,9 +56,7 @@ var checks = []check{
 	{"the default chain takes a token file", everyone | modern},
 	{"the default chain follows source_profile", everyone | modern},
 	{"the endpoint is given by a flag", commandLine},
-	// The container endpoint is not here: the local AWS does not answer
-	// /v1/credentials. Its checks belong to this group, for everyone but old clients.
-
+	{"the default chain asks the container endpoint", everyone | modern},
 	// Each command is a process of its own, which never lives that long.
 	{"credentials that end are renewed", sdks | modern},
 
@@ -88,6 +86,10 @@ var checks = []check{
 	{"a signature for another service is refused", goSDK},
 	{"a signature for another region is refused", goSDK},
 	{"a signature of another day is refused", goSDK},
+
+	{"a cluster is waited for and described", everyone},
+	{"a cluster that is missing is ResourceNotFound", everyone},
+	{"pod identity associations are listed", everyone | modern},
 
 	{"instance types come in pages", everyone},
 	{"regions are listed", everyone},

@@ -131,6 +131,21 @@ func (w *world) read(t *testing.T, name string) string {
 	return string(content)
 }
 
+const clusterARN = "arn:aws:eks:" + region + ":" + account + ":cluster/cluster-a"
+
+var commandLineEKS = map[string]attempt{
+	"a cluster is waited for and described": func(t *testing.T, w *world) {
+		w.answers(t, nil, "eks", "wait", "cluster-active", "--name", "cluster-a")
+		equal(t, w.answers(t, nil, "eks", "describe-cluster", "--name", "cluster-a", "--query", "cluster.[arn, status]", "--output", "text"), clusterARN+"\tACTIVE")
+	},
+	"a cluster that is missing is ResourceNotFound": func(t *testing.T, w *world) {
+		w.refuses(t, nil, "ResourceNotFoundException", "eks", "describe-cluster", "--name", "none")
+	},
+	"pod identity associations are listed": func(t *testing.T, w *world) {
+		equal(t, w.answers(t, nil, "eks", "list-pod-identity-associations", "--cluster-name", "cluster-a", "--query", "associations[].serviceAccount", "--output", "text"), "app")
+	},
+}
+
 var commandLineEC2 = map[string]attempt{
 	"instance types come in pages": func(t *testing.T, w *world) {
 		var names []string

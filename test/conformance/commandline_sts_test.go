@@ -109,6 +109,9 @@ var commandLineChain = map[string]attempt{
 	"the default chain follows source_profile": func(t *testing.T, w *world) {
 		equal(t, w.answers(t, w.profileVariables(t), whoami...), session("operator", "profile"))
 	},
+	"the default chain asks the container endpoint": func(t *testing.T, w *world) {
+		isAgentSession(t, w.answers(t, w.agentVariables(), whoami...))
+	},
 	"the endpoint is given by a flag": func(t *testing.T, w *world) {
 		equal(t, w.answers(t, map[string]string{"AWS_ENDPOINT_URL": ""}, append([]string{"--endpoint-url", w.url}, whoami...)...), administrator)
 	},

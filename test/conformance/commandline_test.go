@@ -19,6 +19,7 @@ func TestCommandLineAgrees(t *testing.T) {
 	maps.Copy(attempts, commandLineChain)
 	maps.Copy(attempts, commandLineIAM)
 	maps.Copy(attempts, commandLineS3)
+	maps.Copy(attempts, commandLineEKS)
 	maps.Copy(attempts, commandLineEC2)
 	var found []string
 	for _, program := range []string{"aws", "/usr/bin/aws"} {

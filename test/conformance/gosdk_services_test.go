@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
@@ -93,6 +94,31 @@ func demandPages(t *testing.T, names []string, prefix string, pages int) {
 	if !slices.Equal(names, want) || pages != 3 {
 		t.Errorf("%d pages: %s", pages, strings.Join(names, " "))
 	}
+}
+
+var goEKS = map[string]attempt{
+	"a cluster is waited for and described": func(t *testing.T, w *world) {
+		client := eks.NewFromConfig(w.config(t, nil))
+		input := &eks.DescribeClusterInput{Name: aws.String("cluster-a")}
+		answer := must[*eks.DescribeClusterOutput](t)(eks.NewClusterActiveWaiter(client).WaitForOutput(t.Context(), input, time.Minute))
+		equal(t, *answer.Cluster.Arn, clusterARN)
+		if !strings.HasPrefix(*answer.Cluster.Identity.Oidc.Issuer, "https://") || answer.Cluster.CreatedAt.IsZero() {
+			t.Errorf("the cluster is %+v", answer.Cluster)
+		}
+	},
+	"a cluster that is missing is ResourceNotFound": func(t *testing.T, w *world) {
+		_, err := eks.NewFromConfig(w.config(t, nil)).DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("none")})
+		equal(t, refused(t, err, "ResourceNotFoundException"), "No cluster found for name: none.")
+	},
+	"pod identity associations are listed": func(t *testing.T, w *world) {
+		client := eks.NewFromConfig(w.config(t, nil))
+		answer := must[*eks.ListPodIdentityAssociationsOutput](t)(client.ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{
+			ClusterName: aws.String("cluster-a"),
+		}))
+		if len(answer.Associations) != 1 || *answer.Associations[0].ServiceAccount != "app" {
+			t.Errorf("the associations are %+v", answer.Associations)
+		}
+	},
 }
 
 var goEC2 = map[string]attempt{

@@ -149,6 +149,9 @@ var goChain = map[string]attempt{
 	"the default chain follows source_profile": func(t *testing.T, w *world) {
 		demandCaller(t, w.config(t, w.forSTS(w.profileVariables(t))), session("operator", "profile"))
 	},
+	"the default chain asks the container endpoint": func(t *testing.T, w *world) {
+		isAgentSession(t, must[string](t)(caller(t, w.config(t, w.agentVariables()))))
+	},
 	// The exchange is not signed, so the server may be far behind: the session
 	// that it gives has ended already by the clock of the SDK.
 	"credentials that end are renewed": func(t *testing.T, w *world) {

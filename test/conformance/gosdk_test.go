@@ -23,6 +23,7 @@ func TestGoSDKAgrees(t *testing.T) {
 	maps.Copy(attempts, goChain)
 	maps.Copy(attempts, goIAM)
 	maps.Copy(attempts, goS3)
+	maps.Copy(attempts, goEKS)
 	maps.Copy(attempts, goEC2)
 	maps.Copy(attempts, spoiled)
 	version := "AWS SDK for Go " + aws.SDKVersion

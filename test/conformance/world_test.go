@@ -20,6 +20,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/go-jose/go-jose/v4"
@@ -36,7 +37,7 @@ const (
 
 // world is what every client finds: a local AWS with the role "pod" for a
 // token's subject, the role "operator" for the administrator, both without
-// permissions, and enough roles, policies and objects for three pages of ten.
+// permissions, a cluster whose pods have the role "agent", and enough roles, policies and objects for three pages of ten.
 type world struct {
 	server *awslocal.Server
 	url    string // where the client asks
@@ -50,8 +51,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	issuer, pool, token := newIssuer(t)
-	server, err := awslocal.New(awslocal.Options{Accounts: []string{account}, Region: region, TrustedCAs: pool})
+	issuer := newIssuer(t)
+	server, err := awslocal.New(awslocal.Options{Accounts: []string{account}, Region: region, TrustedCAs: issuer.pool()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +64,13 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{server: server, folder: t.TempDir(), token: token, client: trusting(server.CACertificate())}
+	w := &world{server: server, folder: t.TempDir(), token: issuer.token(t, audience), client: trusting(server.CACertificate())}
 	t.Cleanup(w.client.CloseIdleConnections)
 	w.write(t, "ca.crt", string(server.CACertificate()))
-	w.write(t, "token", token)
-	w.makeRoles(t, issuer)
+	w.write(t, "token", w.token)
+	w.write(t, "agent-token", issuer.token(t, "pods.eks.amazonaws.com"))
+	w.makeRoles(t, issuer.server.URL)
+	w.makeCluster(t, issuer)
 	w.makePages(t)
 	return w
 }
@@ -79,45 +82,52 @@ func trusting(authority []byte) *http.Client {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 }
 
-// newIssuer serves the documents of an issuer of tokens, and signs one token:
-// issued two hours ago, for checks that turn the server's clock back.
-func newIssuer(t *testing.T) (url string, pool *x509.CertPool, token string) {
+// issuer is one of tokens, whose documents are served.
+type issuer struct {
+	server *httptest.Server
+	signer jose.Signer
+	keys   []byte // the public ones, a JSON Web Key Set
+}
+
+func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must[*rsa.PrivateKey](t)(rsa.GenerateKey(rand.Reader, 2048))
 	key := jose.JSONWebKey{Key: private, KeyID: "one", Algorithm: "RS256", Use: "sig"}
 	mux := http.NewServeMux()
-	server := httptest.NewTLSServer(mux)
-	t.Cleanup(server.Close)
-	for path, document := range map[string]any{
-		"GET /.well-known/openid-configuration": map[string]any{"issuer": server.URL, "jwks_uri": server.URL + "/keys"},
-		"GET /keys":                             jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}},
-	} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(document) })
+	i := &issuer{
+		server: httptest.NewTLSServer(mux),
+		signer: must[jose.Signer](t)(jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, nil)),
+		keys:   must[[]byte](t)(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})),
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, nil)
-	if err != nil {
-		t.Fatal(err)
+	t.Cleanup(i.server.Close)
+	discovery := must[[]byte](t)(json.Marshal(map[string]string{"issuer": i.server.URL, "jwks_uri": i.server.URL + "/keys"}))
+	for path, document := range map[string][]byte{"GET /.well-known/openid-configuration": discovery, "GET /keys": i.keys} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(document) })
 	}
+	return i
+}
+
+// token is that of a pod of team-a/app for an audience. It was issued two hours
+// ago, for checks that turn the server's clock back.
+func (i *issuer) token(t *testing.T, audience string) string {
+	t.Helper()
 	now := time.Now().Unix()
-	claims, err := json.Marshal(map[string]any{
-		"iss": server.URL, "sub": subject, "aud": []string{audience}, "iat": now - 7200, "nbf": now - 7200, "exp": now + 3600,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token, err = signed.CompactSerialize(); err != nil {
-		t.Fatal(err)
-	}
-	pool = x509.NewCertPool()
-	pool.AddCert(server.Certificate())
-	return server.URL, pool, token
+	claims := must[[]byte](t)(json.Marshal(map[string]any{
+		"iss": i.server.URL, "sub": subject, "aud": []string{audience}, "iat": now - 7200, "nbf": now - 7200, "exp": now + 3600,
+		"kubernetes.io": map[string]any{
+			"namespace":      "team-a",
+			"pod":            map[string]any{"name": "app-7d9f", "uid": "3a1f1a52-0000-4000-8000-000000000001"},
+			"serviceaccount": map[string]any{"name": "app", "uid": "3a1f1a52-0000-4000-8000-000000000002"},
+		},
+	}))
+	signed := must[*jose.JSONWebSignature](t)(i.signer.Sign(claims))
+	return must[string](t)(signed.CompactSerialize())
+}
+
+func (i *issuer) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(i.server.Certificate())
+	return pool
 }
 
 func (w *world) write(t *testing.T, name, content string) string {
@@ -162,10 +172,26 @@ func (w *world) makeRoles(t *testing.T, issuer string) {
 	podTrust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",
 		"Principal":{"Federated":"` + *provider.OpenIDConnectProviderArn + `"},
 		"Condition":{"StringEquals":{"` + bare + `:sub":"` + subject + `","` + bare + `:aud":"` + audience + `"}}}]}`
-	for name, trust := range map[string]string{"pod": podTrust, "operator": userTrust} {
+	agentTrust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},
+		"Action":["sts:AssumeRole","sts:TagSession"]}]}`
+	for name, trust := range map[string]string{"pod": podTrust, "operator": userTrust, "agent": agentTrust} {
 		if _, err := client.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// makeCluster registers a cluster whose pods of team-a/app have the role "agent".
+func (w *world) makeCluster(t *testing.T, issuer *issuer) {
+	t.Helper()
+	if err := w.server.Admin().AddCluster(awslocal.Cluster{Name: "cluster-a", Issuer: issuer.server.URL, JWKS: issuer.keys}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := eks.NewFromConfig(w.builder()).CreatePodIdentityAssociation(t.Context(), &eks.CreatePodIdentityAssociationInput{
+		ClusterName: aws.String("cluster-a"), Namespace: aws.String("team-a"), ServiceAccount: aws.String("app"), RoleArn: aws.String(role("agent")),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -197,7 +223,7 @@ func (w *world) makePages(t *testing.T) {
 }
 
 // environment is what a client is told: the variables that AWS documents, and
-// three of ours for the scripts. Nothing else of this machine's AWS set-up is
+// some of ours for the scripts. Nothing else of this machine's AWS set-up is
 // visible.
 func (w *world) environment() map[string]string {
 	key := w.server.Administrator(account)
@@ -210,6 +236,7 @@ func (w *world) environment() map[string]string {
 		"AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey,
 		"AWS_CONFIG_FILE": nowhere, "AWS_SHARED_CREDENTIALS_FILE": nowhere, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PAGER": "",
 		"CONFORMANCE_ACCOUNT": account, "CONFORMANCE_FOLDER": w.folder, "CONFORMANCE_TOKEN_FILE": filepath.Join(w.folder, "token"),
+		"CONFORMANCE_AGENT": w.server.PlainURL() + "/v1/credentials", "CONFORMANCE_AGENT_TOKEN_FILE": filepath.Join(w.folder, "agent-token"),
 	}
 }
 
@@ -219,6 +246,24 @@ func (w *world) tokenVariables() map[string]string {
 	return map[string]string{
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_ROLE_ARN": role("pod"), "AWS_ROLE_SESSION_NAME": "chain",
 		"AWS_WEB_IDENTITY_TOKEN_FILE": filepath.Join(w.folder, "token"),
+	}
+}
+
+// agentVariables turn the environment's keys into what a pod with an association
+// has. The agent speaks plain HTTP, as it does on a node.
+func (w *world) agentVariables() map[string]string {
+	return map[string]string{
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     w.server.PlainURL() + "/v1/credentials",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": filepath.Join(w.folder, "agent-token"),
+	}
+}
+
+// isAgentSession demands that an ARN is a session of a pod of the cluster.
+func isAgentSession(t *testing.T, arn string) {
+	t.Helper()
+	if want := session("agent", "eks-cluster-a-app-7d9f-"); !strings.HasPrefix(arn, want) {
+		t.Errorf("the caller is %s, want %s and more", arn, want)
 	}
 }
 

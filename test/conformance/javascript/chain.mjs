@@ -4,8 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { fromHttp } from "@aws-sdk/credential-providers";
 
-import { administrator, folder, keys, moved, role, session, tokenFile, withEnvironment } from "./world.mjs";
+import { administrator, agent, folder, keys, moved, role, session, tokenFile, withEnvironment } from "./world.mjs";
 
 const noKeys = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
 
@@ -38,6 +39,18 @@ export const checks = {
     ].join("\n"));
     const { arn } = await asked({ ...noKeys, AWS_CONFIG_FILE: file, AWS_PROFILE: "operator" });
     assert.equal(arn, session("operator", "profile"));
+  },
+
+  "the default chain asks the container endpoint": async () => {
+    const { arn } = await asked({
+      ...noKeys,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: agent.uri,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: agent.tokenFile,
+    });
+    assert.ok(arn.startsWith(session("agent", "eks-cluster-a-app-7d9f-")), arn);
+    const provider = fromHttp({ awsContainerCredentialsFullUri: agent.uri, awsContainerAuthorizationTokenFile: agent.tokenFile });
+    const given = await provider();
+    assert.ok(given.expiration > new Date(), "the credentials last");
   },
 
   // The exchange is not signed, so the server may be far behind: the session

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 
 import * as chain from "./chain.mjs";
 import * as ec2 from "./ec2.mjs";
+import * as eks from "./eks.mjs";
 import * as iam from "./iam.mjs";
 import * as s3 from "./s3.mjs";
 import * as sts from "./sts.mjs";
@@ -14,7 +15,7 @@ const print = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const sdk = JSON.parse(readFileSync(new URL("./node_modules/@aws-sdk/client-sts/package.json", import.meta.url)));
 print({ client: `AWS SDK for JavaScript ${sdk.version}, Node.js ${process.version}` });
 
-for (const group of [sts, chain, iam, s3, ec2]) {
+for (const group of [sts, chain, iam, s3, eks, ec2]) {
   for (const [name, check] of Object.entries(group.checks)) {
     try {
       await check();

@@ -10,6 +10,7 @@ export const region = env.AWS_REGION;
 export const account = env.CONFORMANCE_ACCOUNT;
 export const folder = env.CONFORMANCE_FOLDER;
 export const tokenFile = env.CONFORMANCE_TOKEN_FILE;
+export const agent = { uri: env.CONFORMANCE_AGENT, tokenFile: env.CONFORMANCE_AGENT_TOKEN_FILE };
 export const token = readFileSync(tokenFile, "utf8");
 export const keys = { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY };
 

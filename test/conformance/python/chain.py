@@ -45,6 +45,18 @@ def source_profile():
         equal(caller(), session("operator", "profile"))
 
 
+def container_endpoint():
+    variables = {
+        **NO_KEYS,
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": os.environ["CONFORMANCE_AGENT"],
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": os.environ["CONFORMANCE_AGENT_TOKEN_FILE"],
+    }
+    with environment(**variables):
+        arn = caller()
+    if not arn.startswith(session("agent", "eks-cluster-a-app-7d9f-")):
+        raise AssertionError(f"the caller is {arn}")
+
+
 def renewal():
     # The exchange is not signed, so the server may be far behind: the session
     # that it gives ends in three minutes, which botocore takes for its end.
@@ -61,5 +73,6 @@ CHECKS = {
     "the default chain takes keys from the environment": environment_keys,
     "the default chain takes a token file": token_file,
     "the default chain follows source_profile": source_profile,
+    "the default chain asks the container endpoint": container_endpoint,
     "credentials that end are renewed": renewal,
 }

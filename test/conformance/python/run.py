@@ -13,6 +13,7 @@ import botocore
 
 import chain
 import ec2
+import eks
 import iam
 import s3
 import sts
@@ -28,7 +29,7 @@ def report(**line):
 
 def main():
     report(client=f"boto3 {boto3.__version__}, botocore {botocore.__version__}, Python {platform.python_version()}")
-    groups = [sts, iam, s3, ec2]
+    groups = [sts, iam, s3, eks, ec2]
     if KNOWS_ENDPOINT_URL:
         groups.insert(1, chain)
     for group in groups:
