@@ -3,7 +3,9 @@ package awslocal
 import (
 	"time"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/clock"
 	"github.com/tabard-dev/tabard/awslocal/internal/fault"
+	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 )
 
 // Admin looks into a server, moves its clock and gives it trouble. It is safe for concurrent use.
@@ -44,7 +46,6 @@ func (a *Admin) Reset() {
 	a.server.issuers.Reset()
 	a.server.clock.Reset()
 	a.server.journal.Clear()
-	a.server.blocked.Clear()
 	a.server.faults.Clear()
 	a.server.resetModes()
 }
@@ -68,13 +69,14 @@ func (a *Admin) since(id string) []Entry {
 func (a *Admin) ClearJournal() { a.server.journal.Clear() }
 
 // BlockPublicAccess sets S3 Block Public Access of a whole account, all four
-// switches on or off; it adds to what each bucket says. It is off at first.
+// switches on or off; it adds to what each bucket says. It is off at first. It
+// does what PutPublicAccessBlock and DeletePublicAccessBlock of S3 Control do.
 func (a *Admin) BlockPublicAccess(account string, on bool) {
+	var block *s3.PublicAccessBlock
 	if on {
-		a.server.blocked.Store(account, struct{}{})
-		return
+		block = &s3.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
 	}
-	a.server.blocked.Delete(account)
+	a.server.s3.BlockAccount(account, block)
 }
 
 // Fault is trouble that a test asks for: which calls fail or are slow, how, and
@@ -127,4 +129,20 @@ func (a *Admin) SetClock(t time.Time) { a.server.clock.Set(t) }
 
 // SetTokenClockOffset makes web identity tokens be judged by a clock that is d
 // ahead of the server's, so that a token expires and signatures stay good.
-func (a *Admin) SetTokenClockOffset(d time.Duration) { a.server.clock.SetTokenOffset(d) }
+func (a *Admin) SetTokenClockOffset(d time.Duration) {
+	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Tokens = d })
+}
+
+// SetCredentialClockOffset makes sessions expire by a clock that is d ahead of
+// the server's, so that a session expires and its token and its signatures stay
+// good.
+func (a *Admin) SetCredentialClockOffset(d time.Duration) {
+	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Credentials = d })
+}
+
+// SetSignatureClockOffset makes signatures and presigned URLs age by a clock
+// that is d ahead of the server's: the clients' clocks seem to be wrong. The Date
+// header of answers shows that clock, from which clients correct theirs.
+func (a *Admin) SetSignatureClockOffset(d time.Duration) {
+	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Signatures = d })
+}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/clock"
 )
 
 const (
@@ -82,41 +84,64 @@ func (s *Server) serveReset(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) serveClock(w http.ResponseWriter, _ *http.Request) {
+	offsets := s.clock.Offsets()
 	writeJSON(w, map[string]string{
-		"now":         s.clock.Now().Format(time.RFC3339),
-		"tokenOffset": s.clock.TokenOffset().String(),
+		"now":              s.clock.Now().Format(time.RFC3339),
+		"tokenOffset":      offsets.Tokens.String(),
+		"credentialOffset": offsets.Credentials.String(),
+		"signatureOffset":  offsets.Signatures.String(),
 	})
 }
 
 // clockChange is what POST clock takes; absent fields change nothing.
 type clockChange struct {
-	Advance     *string    `json:"advance"`
-	TokenOffset *string    `json:"tokenOffset"`
-	Set         *time.Time `json:"set"`
+	Advance          *string    `json:"advance"`
+	TokenOffset      *string    `json:"tokenOffset"`
+	CredentialOffset *string    `json:"credentialOffset"`
+	SignatureOffset  *string    `json:"signatureOffset"`
+	Set              *time.Time `json:"set"`
+}
+
+// apply makes the change, all of it or nothing.
+func (change clockChange) apply(c *clock.Clock) error {
+	var advance time.Duration
+	offsets := c.Offsets()
+	for _, field := range []struct {
+		name string
+		text *string
+		into *time.Duration
+	}{
+		{"advance", change.Advance, &advance},
+		{"tokenOffset", change.TokenOffset, &offsets.Tokens},
+		{"credentialOffset", change.CredentialOffset, &offsets.Credentials},
+		{"signatureOffset", change.SignatureOffset, &offsets.Signatures},
+	} {
+		if field.text == nil {
+			continue
+		}
+		d, err := duration(field.name, *field.text)
+		if err != nil {
+			return err
+		}
+		*field.into = d
+	}
+	if change.Set != nil {
+		c.Set(*change.Set)
+	}
+	c.Advance(advance)
+	c.ChangeOffsets(func(o *clock.Offsets) { *o = offsets })
+	return nil
 }
 
 func (s *Server) serveSetClock(w http.ResponseWriter, r *http.Request) {
 	var change clockChange
 	if err := decodeJSON(r, &change); err != nil {
-		http.Error(w, fmt.Sprintf("The body must be a JSON object with advance, tokenOffset or set: %v", err), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("The body must be a JSON object with advance, set, tokenOffset, credentialOffset or signatureOffset: %v", err), http.StatusBadRequest)
 		return
 	}
-	advance, err := duration("advance", change.Advance)
-	if err != nil {
+	if err := change.apply(s.clock); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
-	}
-	offset, err := duration("tokenOffset", change.TokenOffset)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	if change.Set != nil {
-		s.clock.Set(*change.Set)
-	}
-	s.clock.Advance(advance)
-	if change.TokenOffset != nil {
-		s.clock.SetTokenOffset(offset)
 	}
 	s.serveClock(w, r)
 }
@@ -143,7 +168,7 @@ func (s *Server) serveInject(w http.ResponseWriter, r *http.Request) {
 	var wanted faultText
 	err := decodeJSON(r, &wanted)
 	if err == nil && wanted.Latency != "" {
-		wanted.Fault.Latency, err = duration("latency", &wanted.Latency)
+		wanted.Fault.Latency, err = duration("latency", wanted.Latency)
 	}
 	switch f := wanted.Fault; {
 	case err != nil:
@@ -165,13 +190,10 @@ func (s *Server) serveClearFaults(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func duration(field string, text *string) (time.Duration, error) {
-	if text == nil {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(*text)
+func duration(field, text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s is %q, a duration such as \"6m\" or \"-1h30m\" was expected", field, *text)
+		return 0, fmt.Errorf("%s is %q, a duration such as \"6m\" or \"-1h30m\" was expected", field, text)
 	}
 	return d, nil
 }

@@ -71,7 +71,7 @@ func (s *Server) serveSetConsistency(w http.ResponseWriter, r *http.Request) {
 	err := decodeJSON(r, &wanted)
 	var delay time.Duration
 	if err == nil {
-		delay, err = duration("delay", &wanted.Delay)
+		delay, err = duration("delay", wanted.Delay)
 	}
 	if err != nil || delay < 0 {
 		if err == nil {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
@@ -100,8 +99,6 @@ type Server struct {
 	// dial and shortPages are modes that Admin sets.
 	dial       consistency.Dial
 	shortPages query.ShortPages
-	// blocked holds the accounts that block public access to all their buckets.
-	blocked sync.Map
 }
 
 var accountPattern = regexp.MustCompile(`^\d{12}$`)
@@ -164,7 +161,7 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
 	})
 	s.s3 = s3.New(s3.Options{
-		DefaultRegion: s.options.Region, Partition: of, PrincipalExists: s.iam.PrincipalExists, AccountBlock: s.accountBlock,
+		DefaultRegion: s.options.Region, Partition: of, PrincipalExists: s.iam.PrincipalExists,
 	})
 	s.eks = eks.New(eks.Options{
 		Directory: s.iam, Sessions: s.sts, Verifier: s.issuers, Identifiers: identifiers, Partition: of,
@@ -176,6 +173,8 @@ func (s *Server) build(identifiers *identifier.Source) {
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
 		Region:      s.options.Region,
 		Now:         s.clock.Now,
+		Credentials: s.clock.Credentials,
+		Signatures:  s.clock.Signatures,
 		Identifiers: identifiers,
 		Journal:     s.journal,
 		Faults:      &s.faults,
@@ -189,11 +188,6 @@ func (s *Server) services() map[string]gateway.Service {
 	return map[string]gateway.Service{
 		"ec2": ec2.New(), "eks": s.eks, "eks-auth": s.eks.Auth(), "iam": s.iam, "s3": s.s3, "sts": s.sts, podidentity.Name: s.agent,
 	}
-}
-
-func (s *Server) accountBlock(account string) s3.PublicAccessBlock {
-	_, on := s.blocked.Load(account)
-	return s3.PublicAccessBlock{BlockPublicACLs: on, IgnorePublicACLs: on, BlockPublicPolicy: on, RestrictPublicBuckets: on}
 }
 
 // roots are the pools of which one is enough to trust an issuer's server. The

@@ -72,9 +72,11 @@ func TestAdminAPIMovesTheClock(t *testing.T) {
 		status int
 		want   string
 	}{
-		{`{"advance":"6m"}`, 200, `{"now":"2026-01-01T12:06:00Z","tokenOffset":"0s"}`},
-		{`{"tokenOffset":"6m"}`, 200, `{"now":"2026-01-01T12:06:00Z","tokenOffset":"6m0s"}`},
-		{`{"set":"2027-01-01T00:00:00Z","advance":"1s"}`, 200, `{"now":"2027-01-01T00:00:01Z","tokenOffset":"6m0s"}`},
+		{`{"advance":"6m"}`, 200, `{"credentialOffset":"0s","now":"2026-01-01T12:06:00Z","signatureOffset":"0s","tokenOffset":"0s"}`},
+		{`{"tokenOffset":"6m"}`, 200, `{"credentialOffset":"0s","now":"2026-01-01T12:06:00Z","signatureOffset":"0s","tokenOffset":"6m0s"}`},
+		{`{"credentialOffset":"1h","signatureOffset":"-1m"}`, 200, `{"credentialOffset":"1h0m0s","now":"2026-01-01T12:06:00Z","signatureOffset":"-1m0s","tokenOffset":"6m0s"}`},
+		{`{"advance":"1h","signatureOffset":"soon"}`, 400, `signatureOffset is "soon"`},
+		{`{"set":"2027-01-01T00:00:00Z","advance":"1s"}`, 200, `{"credentialOffset":"1h0m0s","now":"2027-01-01T00:00:01Z","signatureOffset":"-1m0s","tokenOffset":"6m0s"}`},
 		{`{"advance":"soon"}`, 400, `advance is "soon", a duration such as "6m" or "-1h30m" was expected`},
 		{`{"forward":"6m"}`, 400, `unknown field "forward"`},
 		{`[`, 400, "The body must be a JSON object"},

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
 const (
@@ -66,7 +68,8 @@ func (s *Server) listen(address string, config *tls.Config) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("awslocal: listening on %s: %w", address, err)
 	}
-	found := listener.Addr().String()
+	found, open := listener.Addr().String(), &connections{}
+	listener = shedding{listener, open}
 	if config != nil {
 		listener = tls.NewListener(listener, config)
 	}
@@ -78,6 +81,7 @@ func (s *Server) listen(address string, config *tls.Config) (string, error) {
 		WriteTimeout:      bodyTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		ConnState:         open.track,
 		ErrorLog:          slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelWarn),
 	}
 	s.listener.mu.Lock()
@@ -94,13 +98,12 @@ func (s *Server) listen(address string, config *tls.Config) (string, error) {
 // hosts are the names for which the server can show a certificate: addresses of
 // this machine, and AWS's own names for those who send them here.
 func (s *Server) hosts(address string) []string {
-	region := s.options.Region
+	regional := s.options.Region + "." + partition.Of(s.options.Region).Domain()
 	names := []string{
 		"localhost", "127.0.0.1", "::1", "*.localhost", "*.s3.localhost",
-		"sts.amazonaws.com", "sts." + region + ".amazonaws.com", "iam.amazonaws.com",
-		"eks." + region + ".amazonaws.com", "eks-auth." + region + ".api.aws",
-		"s3.amazonaws.com", "*.s3.amazonaws.com",
-		"s3." + region + ".amazonaws.com", "*.s3." + region + ".amazonaws.com",
+		"sts.amazonaws.com", "sts." + regional, "iam.amazonaws.com",
+		"eks." + regional, "eks-auth." + s.options.Region + ".api.aws",
+		"s3.amazonaws.com", "*.s3.amazonaws.com", "s3." + regional, "*.s3." + regional, "*.s3-control." + regional,
 	}
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && host != "" && (ip == nil || !ip.IsUnspecified()) {

@@ -81,7 +81,7 @@ func allRows() table {
 		"eks":      {clusterRows, entryRows, associationRows, eksTagRows},
 		"eks-auth": {eksAuthRows},
 		"iam":      {roleRows, userRows, keyRows, policyRows, providerRows, simulationRows},
-		"s3":       {bucketRows, objectRows},
+		"s3":       {bucketRows, objectRows, controlRows},
 		"sts":      {stsRows},
 	} {
 		for _, r := range slices.Concat(files...) {

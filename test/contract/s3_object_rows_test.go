@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,4 +85,45 @@ var objectRows = []row{{
 			return texts(p.Contents, func(o types.Object) *string { return o.Key })
 		})
 	},
+}, {
+	operation: "ListObjects",
+	needs:     []string{"CreateBucket"},
+	call: func(w *world) error {
+		return errorOf(w.s3.ListObjects(w.ctx, &s3.ListObjectsInput{Bucket: &w.bucket}))
+	},
+	absent: "NoSuchBucket",
+	whole:  "the SDK has no paginator for the older list",
+}, {
+	operation: "CopyObject",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		source := w.bucket + "/" + url.PathEscape(w.key)
+		return errorOf(w.s3.CopyObject(w.ctx, &s3.CopyObjectInput{Bucket: &w.bucket, Key: aws.String("copy"), CopySource: &source}))
+	},
+	absent: "NoSuchKey",
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+}, {
+	operation: "PutObjectTagging",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		tagging := &types.Tagging{TagSet: []types.Tag{{Key: &w.tag, Value: aws.String("a")}}}
+		return errorOf(w.s3.PutObjectTagging(w.ctx, &s3.PutObjectTaggingInput{Bucket: &w.bucket, Key: &w.key, Tagging: tagging}))
+	},
+	absent: "NoSuchKey",
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+}, {
+	operation: "GetObjectTagging",
+	needs:     []string{"PutObject"},
+	call: func(w *world) error {
+		return errorOf(w.s3.GetObjectTagging(w.ctx, &s3.GetObjectTaggingInput{Bucket: &w.bucket, Key: &w.key}))
+	},
+	absent: "NoSuchKey",
+	except: map[string]string{"CreateBucket": "NoSuchBucket"},
+}, {
+	operation: "DeleteObjectTagging",
+	needs:     []string{"PutObjectTagging"},
+	call: func(w *world) error {
+		return errorOf(w.s3.DeleteObjectTagging(w.ctx, &s3.DeleteObjectTaggingInput{Bucket: &w.bucket, Key: &w.key}))
+	},
+	except: map[string]string{"CreateBucket": "NoSuchBucket", "PutObject": "NoSuchKey"},
 }}

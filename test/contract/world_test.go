@@ -75,12 +75,13 @@ type world struct {
 
 // clients have the credentials of the caller.
 type clients struct {
-	ec2     *ec2.Client
-	eks     *eks.Client
-	eksAuth eksAuth
-	iam     *iam.Client
-	s3      *s3.Client
-	sts     *sts.Client
+	ec2       *ec2.Client
+	eks       *eks.Client
+	eksAuth   eksAuth
+	s3control s3Control
+	iam       *iam.Client
+	s3        *s3.Client
+	sts       *sts.Client
 }
 
 // world is an empty one, whose caller is the administrator.
@@ -131,7 +132,7 @@ func (w *world) become(key awslocal.Credentials, retryer aws.Retryer) {
 		Retryer: func() aws.Retryer { return retryer },
 	}
 	w.clients = clients{
-		ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), eksAuth: eksAuth{cfg}, iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
+		ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), eksAuth: eksAuth{cfg}, s3control: s3Control{cfg}, iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
 		s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
 	}
 }

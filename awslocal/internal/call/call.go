@@ -15,7 +15,8 @@ import (
 type Call struct {
 	// HTTP is the request. Its Body has been read: use Payload.
 	HTTP *http.Request
-	// Payload is the body, decoded from chunks and verified against its hash.
+	// Payload is the body, decoded from chunks and verified against its hash. It
+	// belongs to the service, which may keep it.
 	Payload []byte
 	// Trailer holds the trailing headers of a chunked upload.
 	Trailer http.Header

@@ -11,26 +11,40 @@ import (
 type Clock struct {
 	base func() time.Time
 
-	mu     sync.Mutex
-	offset time.Duration
-	tokens time.Duration
+	mu      sync.Mutex
+	offset  time.Duration
+	offsets Offsets
+}
+
+// Offsets are how far ahead of the clock some things are judged.
+type Offsets struct {
+	// Tokens is for the expiry of web identity tokens.
+	Tokens time.Duration
+	// Credentials is for the expiry of sessions.
+	Credentials time.Duration
+	// Signatures is for the age of signatures and the expiry of presigned URLs.
+	Signatures time.Duration
 }
 
 // New returns a clock that shows what base shows until it is moved.
 func New(base func() time.Time) *Clock { return &Clock{base: base} }
 
-// Now is the time by which signatures and credentials are judged.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.base().Add(c.offset).UTC()
-}
+// Now is the time by which everything is judged that has no offset.
+func (c *Clock) Now() time.Time { return c.at(0) }
 
 // Tokens is the time by which web identity tokens are judged.
-func (c *Clock) Tokens() time.Time {
+func (c *Clock) Tokens() time.Time { return c.at(c.Offsets().Tokens) }
+
+// Credentials is the time by which sessions expire.
+func (c *Clock) Credentials() time.Time { return c.at(c.Offsets().Credentials) }
+
+// Signatures is the time by which signatures and presigned URLs are judged.
+func (c *Clock) Signatures() time.Time { return c.at(c.Offsets().Signatures) }
+
+func (c *Clock) at(ahead time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.base().Add(c.offset + c.tokens).UTC()
+	return c.base().Add(c.offset + ahead).UTC()
 }
 
 // Advance moves the clock on, or back for a negative duration.
@@ -47,23 +61,24 @@ func (c *Clock) Set(t time.Time) {
 	c.offset = t.Sub(c.base())
 }
 
-// SetTokenOffset makes Tokens differ from Now by d.
-func (c *Clock) SetTokenOffset(d time.Duration) {
+// Offsets are the offsets as they are.
+func (c *Clock) Offsets() Offsets {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tokens = d
+	return c.offsets
 }
 
-// TokenOffset is what SetTokenOffset set.
-func (c *Clock) TokenOffset() time.Duration {
+// ChangeOffsets lets change set some offsets and leave the others. It must not
+// call the Clock.
+func (c *Clock) ChangeOffsets(change func(*Offsets)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tokens
+	change(&c.offsets)
 }
 
 // Reset goes back to the base clock.
 func (c *Clock) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offset, c.tokens = 0, 0
+	c.offset, c.offsets = 0, Offsets{}
 }

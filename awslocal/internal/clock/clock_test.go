@@ -20,10 +20,21 @@ func TestClockMoves(t *testing.T) {
 	check("at first", 0, 0)
 	c.Advance(time.Minute)
 	check("after an advance", time.Minute, time.Minute)
-	c.SetTokenOffset(time.Hour)
+	c.ChangeOffsets(func(o *Offsets) { o.Tokens = time.Hour })
 	check("with an offset for tokens", time.Minute, time.Hour+time.Minute)
+	c.ChangeOffsets(func(o *Offsets) { o.Credentials, o.Signatures = 2*time.Hour, 3*time.Hour })
+	check("with other offsets", time.Minute, time.Hour+time.Minute)
+	if got := c.Credentials().Sub(base); got != 2*time.Hour+time.Minute {
+		t.Errorf("the credentials' clock is %v ahead", got)
+	}
+	if got := c.Signatures().Sub(base); got != 3*time.Hour+time.Minute {
+		t.Errorf("the signatures' clock is %v ahead", got)
+	}
 	c.Set(base.Add(time.Second))
 	check("after a set", time.Second, time.Hour+time.Second)
 	c.Reset()
 	check("after a reset", 0, 0)
+	if got := c.Offsets(); got != (Offsets{}) {
+		t.Errorf("offsets after a reset: %+v", got)
+	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -41,13 +42,14 @@ func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature
 	if !known || partition.Of(signature.Region) != partition.Of(g.options.Region) {
 		return credential, &sigv4.Error{Kind: sigv4.UnknownKey}
 	}
+	if signature.Token == "" && credential.Token != "" {
+		// A temporary key is unknown without its token.
+		return credential, &sigv4.Error{Kind: sigv4.UnknownKey}
+	}
 	if subtle.ConstantTimeCompare([]byte(signature.Token), []byte(credential.Token)) != 1 {
 		return credential, &sigv4.Error{Kind: sigv4.WrongToken}
 	}
-	if signature.Service != service {
-		return credential, &sigv4.Error{Kind: sigv4.Scope, Detail: fmt.Sprintf("Credential should be scoped to correct service: '%s'.", service)}
-	}
-	for _, err := range []error{signature.CheckTime(c.Now), signature.CheckScope()} {
+	for _, err := range []error{signature.CheckScope(service), signature.CheckTime(g.options.Signatures())} {
 		var problem *sigv4.Error
 		if errors.As(err, &problem) {
 			return credential, problem
@@ -60,7 +62,7 @@ func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature
 	if !signature.Matches(c.HTTP, credential.Secret, hash) {
 		return credential, &sigv4.Error{Kind: sigv4.Mismatch}
 	}
-	if !credential.Expires.IsZero() && !c.Now.Before(credential.Expires) {
+	if !credential.Expires.IsZero() && !g.options.Credentials().Before(credential.Expires) {
 		return credential, &sigv4.Error{Kind: sigv4.SessionOver}
 	}
 	return credential, nil
@@ -77,17 +79,27 @@ func (g *Gateway) lookup(keyID string) (call.Credential, bool) {
 
 const hashHeader = "X-Amz-Content-Sha256"
 
-// payloadHash is the text that was signed for the payload.
+// givenHash is what a request says of its payload. A presigned URL may say it in
+// its query.
+func givenHash(r *http.Request) string {
+	if given := r.Header.Get(hashHeader); given != "" {
+		return given
+	}
+	return r.URL.Query().Get(hashHeader)
+}
+
+// payloadHash is the text that was signed for the payload. Only Amazon S3 takes
+// the client's word for it, and verifies the payload afterwards.
 func payloadHash(r *http.Request, service string, signature *sigv4.Signature, body []byte) (string, *sigv4.Error) {
-	given := r.Header.Get(hashHeader)
+	given := givenHash(r)
 	if service != "s3" {
-		if signature.Presigned {
-			return sigv4.Hash(nil), nil
-		}
 		return sigv4.Hash(body), nil
 	}
 	if name := signature.Unsigned(r.Header); name != "" {
 		return "", &sigv4.Error{Kind: sigv4.HeaderUnsigned, Detail: name}
+	}
+	if given != "" && given != sigv4.UnsignedPayload && !sigv4.IsStreaming(given) && !sigv4.IsHash(given) {
+		return "", &sigv4.Error{Kind: sigv4.HashMalformed}
 	}
 	if given != "" {
 		return given, nil
@@ -102,23 +114,22 @@ func payloadHash(r *http.Request, service string, signature *sigv4.Signature, bo
 // takes it out of its chunks.
 func fillPayload(c *call.Call, service string, signature *sigv4.Signature, secret string, body []byte) *sigv4.Error {
 	c.Payload = body
-	given := c.HTTP.Header.Get(hashHeader)
+	given := givenHash(c.HTTP)
 	switch {
 	case service == "s3" && sigv4.IsStreaming(given):
-		return decode(c, signature, secret, body)
+		return decode(c, given, signature, secret, body)
 	case given == "" || service == "s3" && given == sigv4.UnsignedPayload:
-	case !strings.EqualFold(given, sigv4.Hash(body)):
+	case given != sigv4.Hash(body):
 		return &sigv4.Error{Kind: sigv4.BodyMismatch, Detail: "The body has another hash than x-amz-content-sha256."}
 	}
 	if len(c.Payload) > MaxPayload {
-		return tooLarge()
+		return tooLarge(MaxPayload)
 	}
 	return nil
 }
 
-func decode(c *call.Call, signature *sigv4.Signature, secret string, body []byte) *sigv4.Error {
+func decode(c *call.Call, mode string, signature *sigv4.Signature, secret string, body []byte) *sigv4.Error {
 	header := c.HTTP.Header
-	mode := header.Get(hashHeader)
 	if signature == nil && mode != sigv4.UnsignedTrailer {
 		return &sigv4.Error{Kind: sigv4.Broken, Detail: "The chunks are said to be signed, and the request is not."}
 	}
@@ -127,7 +138,7 @@ func decode(c *call.Call, signature *sigv4.Signature, secret string, body []byte
 		length = -1
 	}
 	if length > MaxPayload {
-		return tooLarge()
+		return tooLarge(MaxPayload)
 	}
 	chunks := &sigv4.Chunks{Mode: mode, DecodedLength: length, Signature: signature, Secret: secret}
 	payload, trailer, err := chunks.Decode(body)
@@ -135,13 +146,18 @@ func decode(c *call.Call, signature *sigv4.Signature, secret string, body []byte
 	if errors.As(err, &problem) {
 		return problem
 	}
+	if len(payload) < free {
+		// Services may keep a payload; of a small one the frames would be a large
+		// part.
+		payload = bytes.Clone(payload)
+	}
 	c.Payload, c.Trailer = payload, trailer
 	dropChunkedEncoding(header)
 	return nil
 }
 
-func tooLarge() *sigv4.Error {
-	return &sigv4.Error{Kind: sigv4.TooLarge, Detail: fmt.Sprintf("The payload is larger than %d bytes.", MaxPayload)}
+func tooLarge(limit int64) *sigv4.Error {
+	return &sigv4.Error{Kind: sigv4.TooLarge, Values: []any{limit}, Detail: fmt.Sprintf("The payload is larger than %d bytes.", limit)}
 }
 
 // dropChunkedEncoding takes "aws-chunked", which belongs to the transport, out

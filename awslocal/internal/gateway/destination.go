@@ -8,6 +8,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/eks"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
+	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 )
@@ -21,7 +22,7 @@ func serviceOf(r *http.Request, signature *sigv4.Signature, action, version stri
 	if podidentity.Wants(r) {
 		return podidentity.Name
 	}
-	name := destination(signature, action, version)
+	name := destination(r.Host, signature, action, version)
 	if signature != nil || name != "s3" {
 		return name
 	}
@@ -50,10 +51,12 @@ func endpointOf(r *http.Request) string {
 }
 
 // destination names the service that a request is for: by the version of its
-// query protocol, which tells STS and IAM apart, else by its signature. What is
-// neither is a request to Amazon S3.
-func destination(signature *sigv4.Signature, action, version string) string {
+// query protocol, which tells STS and IAM apart, by a host of Amazon S3, else by
+// its signature. What is none of these is a request to Amazon S3.
+func destination(host string, signature *sigv4.Signature, action, version string) string {
 	switch {
+	case s3.HasHost(host):
+		return "s3"
 	case action != "" && version == "2010-05-08":
 		return "iam"
 	case action != "" && version == "2011-06-15":

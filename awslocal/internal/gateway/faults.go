@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/xml"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/awslocal/internal/restjson"
+	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 )
 
@@ -39,25 +39,7 @@ var queryForm = form{
 	sigv4.WrongToken:     {Code: "InvalidClientTokenId", Status: forbidden, Message: "The security token included in the request is invalid."},
 	sigv4.SessionOver:    {Code: "ExpiredToken", Status: forbidden, Message: "The security token included in the request is expired"},
 	sigv4.TooLarge:       {Code: "RequestEntityTooLarge", Status: http.StatusRequestEntityTooLarge},
-}
-
-var s3Form = form{
-	sigv4.Broken:         {Code: "AuthorizationHeaderMalformed", Status: badRequest},
-	sigv4.Unsupported:    {Code: "InvalidRequest", Status: badRequest},
-	sigv4.Early:          {Code: "RequestTimeTooSkewed", Status: forbidden, Message: "The difference between the request time and the current time is too large."},
-	sigv4.Late:           {Code: "RequestTimeTooSkewed", Status: forbidden, Message: "The difference between the request time and the current time is too large."},
-	sigv4.Expired:        {Code: "AccessDenied", Status: forbidden, Message: "Request has expired"},
-	sigv4.Scope:          {Code: "AuthorizationHeaderMalformed", Status: badRequest},
-	sigv4.Mismatch:       {Code: "SignatureDoesNotMatch", Status: forbidden, Message: "The request signature we calculated does not match the signature you provided. Check your key and signing method."},
-	sigv4.BodyMismatch:   {Code: "XAmzContentSHA256Mismatch", Status: badRequest, Message: "The provided 'x-amz-content-sha256' header does not match what was computed."},
-	sigv4.BodyIncomplete: {Code: "IncompleteBody", Status: badRequest},
-	sigv4.LengthMissing:  {Code: "MissingContentLength", Status: http.StatusLengthRequired, Message: "You must provide the Content-Length HTTP header."},
-	sigv4.UnknownKey:     {Code: "InvalidAccessKeyId", Status: forbidden, Message: "The AWS Access Key Id you provided does not exist in our records."},
-	sigv4.WrongToken:     {Code: "InvalidToken", Status: badRequest, Message: "The provided token is malformed or otherwise invalid."},
-	sigv4.SessionOver:    {Code: "ExpiredToken", Status: badRequest, Message: "The provided token has expired."},
-	sigv4.HashMissing:    {Code: "InvalidRequest", Status: badRequest, Message: "Missing required header for this request: x-amz-content-sha256"},
-	sigv4.HeaderUnsigned: {Code: "AccessDenied", Status: forbidden, Message: "There were headers present in the request which were not signed"},
-	sigv4.TooLarge:       {Code: "EntityTooLarge", Status: badRequest, Message: "Your proposed upload exceeds the maximum allowed size"},
+	sigv4.Busy:           {Code: "Throttling", Status: badRequest, Message: "Rate exceeded"},
 }
 
 // ec2Refused is how EC2 words all that is wrong with who signed.
@@ -75,6 +57,7 @@ var ec2Form = form{
 	sigv4.WrongToken:  {Code: "AuthFailure", Status: http.StatusUnauthorized, Message: ec2Refused},
 	sigv4.SessionOver: {Code: "RequestExpired", Status: badRequest, Message: "Request has expired."},
 	sigv4.TooLarge:    {Code: "RequestEntityTooLarge", Status: http.StatusRequestEntityTooLarge},
+	sigv4.Busy:        {Code: "RequestLimitExceeded", Status: http.StatusServiceUnavailable, Message: "Request limit exceeded."},
 }
 
 var restForm = form{
@@ -90,6 +73,7 @@ var restForm = form{
 	sigv4.WrongToken:   {Code: "UnrecognizedClientException", Status: forbidden, Message: "The security token included in the request is invalid."},
 	sigv4.SessionOver:  {Code: "ExpiredTokenException", Status: forbidden, Message: "The security token included in the request is expired"},
 	sigv4.TooLarge:     {Code: "RequestEntityTooLargeException", Status: http.StatusRequestEntityTooLarge},
+	sigv4.Busy:         {Code: "ThrottlingException", Status: http.StatusTooManyRequests, Message: "Rate exceeded"},
 }
 
 var forms = map[string]form{"s3": s3Form, "ec2": ec2Form, "eks": restForm, "eks-auth": restForm}
@@ -106,6 +90,9 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 		table = queryForm
 	}
 	fault, known := table[problem.Kind]
+	if service == "s3" {
+		fault = s3Fault(problem)
+	}
 	if !known {
 		fault = call.Fault{Code: "InvalidRequest", Status: badRequest}
 	}
@@ -114,7 +101,7 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 	}
 	switch service {
 	case "s3":
-		refuseS3(w, c, &fault)
+		s3.Refuse(w, c, &fault, s3Elements(problem)...)
 	case "ec2":
 		ec2.Refuse(w, c, &fault)
 	case "eks", "eks-auth", podidentity.Name:
@@ -122,24 +109,6 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 	default:
 		query.Refuse(w, c, namespaces[service], &fault)
 	}
-}
-
-func refuseS3(w http.ResponseWriter, c *call.Call, fault *call.Fault) {
-	c.Entry.Error = fault.Code
-	body, err := xml.Marshal(struct {
-		XMLName   xml.Name `xml:"Error"`
-		Code      string
-		Message   string
-		Resource  string
-		RequestId string //nolint:revive // the name is the wire's
-		HostId    string //nolint:revive // the name is the wire's
-	}{Code: fault.Code, Message: fault.Message, Resource: strings.ToValidUTF8(c.HTTP.URL.Path, ""), RequestId: c.ID, HostId: hostID})
-	if err != nil {
-		body = []byte("<Error><Code>" + fault.Code + "</Code></Error>")
-	}
-	w.Header().Set("Content-Type", "application/xml")
-	w.WriteHeader(fault.Status)
-	_, _ = w.Write(body) // a client that has gone is nothing to report
 }
 
 // refuseService names a service that the local AWS does not play, and those that

@@ -5,8 +5,6 @@ package gateway
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,15 +16,6 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 	"github.com/tabard-dev/tabard/iampolicy"
-)
-
-const (
-	// MaxPayload is the largest payload, which is held in memory.
-	MaxPayload = 64 << 20
-	// framing is room for the headers of chunks.
-	framing = 1 << 20
-	// hostID stands for the machine that answered, of which there is one.
-	hostID = "tabard-awslocal"
 )
 
 // Service answers the calls of one AWS service.
@@ -45,21 +34,33 @@ type Options struct {
 	Services map[string]Service
 	Keyrings []Keyring
 	// Region is that of unsigned calls.
-	Region      string
-	Now         func() time.Time
-	Identifiers *identifier.Source
-	Journal     *journal.Journal
+	Region string
+	Now    func() time.Time
+	// Credentials is the clock by which sessions expire, Signatures the one by
+	// which signatures age; default Now.
+	Credentials, Signatures func() time.Time
+	Identifiers             *identifier.Source
+	Journal                 *journal.Journal
 	// Faults are those that a test asked for; nil for none.
 	Faults *fault.Book
 }
 
 // Gateway is an http.Handler.
-type Gateway struct{ options Options }
+type Gateway struct {
+	options Options
+	bodies  budget
+}
 
 // New returns a gateway.
 func New(options Options) *Gateway {
 	if options.Faults == nil {
 		options.Faults = &fault.Book{}
+	}
+	if options.Credentials == nil {
+		options.Credentials = options.Now
+	}
+	if options.Signatures == nil {
+		options.Signatures = options.Now
 	}
 	return &Gateway{options: options}
 }
@@ -76,13 +77,13 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// ServeHTTP answers one request. The Date header is the server's own clock, from
-// which clients correct theirs.
+// ServeHTTP answers one request. The Date header is the clock that judges
+// signatures, from which clients correct theirs.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := g.options.Now()
 	c := &call.Call{HTTP: r, ID: g.options.Identifiers.Request(), Now: now, Region: g.options.Region}
 	c.Entry = &call.Entry{Time: now, ID: c.ID, Caller: "anonymous"}
-	w.Header().Set("Date", now.Format(http.TimeFormat))
+	w.Header().Set("Date", g.options.Signatures().UTC().Format(http.TimeFormat))
 	w.Header().Set("Server", "awslocal")
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK}
 	g.serve(recorded, c)
@@ -91,9 +92,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
-	body, problem := readBody(w, c.HTTP)
 	signature, err := sigv4.Read(c.HTTP)
-	action, version := actionOf(c.HTTP, body)
+	body := body{budget: &g.bodies}
+	defer body.release()
+	problem := body.read(c.HTTP, limitOf(c.HTTP, signature))
+	action, version := actionOf(c.HTTP, body.bytes)
 	name := serviceOf(c.HTTP, signature, action, version)
 	c.Entry.Service = name
 	setRequestID(w.Header(), name, c.ID)
@@ -112,7 +115,7 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 	}
 	credential := anonymous()
 	if problem == nil {
-		credential, problem = g.authenticate(c, name, signature, body)
+		credential, problem = g.authenticate(c, name, signature, body.bytes)
 	}
 	if problem != nil {
 		c.Entry.Operation = action
@@ -140,18 +143,6 @@ func (g *Gateway) trouble(c *call.Call, service string) func(string) *call.Fault
 	}
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *sigv4.Error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxPayload+framing))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, &sigv4.Error{Kind: sigv4.TooLarge, Detail: fmt.Sprintf("The request is larger than %d bytes.", MaxPayload)}
-	case err != nil:
-		return nil, &sigv4.Error{Kind: sigv4.BodyIncomplete, Detail: "The request's body ended early."}
-	}
-	return body, nil
-}
-
 // actionOf finds the Action and Version of a call in the query protocol.
 func actionOf(r *http.Request, body []byte) (action, version string) {
 	values := r.URL.Query()
@@ -168,13 +159,12 @@ func actionOf(r *http.Request, body []byte) (action, version string) {
 	return values.Get("Action"), values.Get("Version")
 }
 
+// setRequestID tells the caller the call's ID. Amazon S3 does that by itself, in
+// other headers.
 func setRequestID(header http.Header, service, id string) {
-	if service == "s3" {
-		header.Set("x-amz-request-id", id)
-		header.Set("x-amz-id-2", hostID)
-		return
+	if service != "s3" {
+		header.Set("x-amzn-RequestId", id)
 	}
-	header.Set("x-amzn-RequestId", id)
 }
 
 func anonymous() call.Credential {

@@ -28,7 +28,7 @@ func TestDestinationIsFoundByContentThenSignature(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := destination(c.signature, c.action, c.version); got != c.want {
+			if got := destination("127.0.0.1:4566", c.signature, c.action, c.version); got != c.want {
 				t.Errorf("the service is %s, want %s", got, c.want)
 			}
 		})

@@ -2,7 +2,10 @@
 // accounts, whose ARNs begin differently.
 package partition
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Partition is the second part of an ARN, such as "aws" or "aws-cn".
 type Partition string
@@ -45,6 +48,17 @@ func (p Partition) Domain() string {
 		}
 	}
 	return "amazonaws.com"
+}
+
+// Domains are the domains of all partitions, each once.
+func Domains() []string {
+	found := []string{Commercial.Domain()}
+	for _, other := range others {
+		if !slices.Contains(found, other.domain) {
+			found = append(found, other.domain)
+		}
+	}
+	return found
 }
 
 // ARN is an ARN of the partition. Region and account are empty where the

@@ -30,13 +30,13 @@ func (s *Service) admit(r *request) *fault {
 		return errPermanentRedirect.
 			with("Endpoint", b.name+".s3."+b.region+"."+s.options.Partition.Domain()).with("Bucket", b.name)
 	}
-	if f := r.checkOwner(); f != nil {
+	if f := r.checkOwner("X-Amz-Expected-Bucket-Owner"); f != nil {
 		return f
 	}
 	if r.operation.action == "" {
 		return nil
 	}
-	return s.authorize(r, r.operation.action, r.target.arn(), r.conditions())
+	return s.authorize(r, r.operation.action, r.target.arn(), r.conditionsOf(r.operation.action))
 }
 
 // elsewhere says that the request was sent to another region than its bucket's.
@@ -49,9 +49,9 @@ func (r *request) elsewhere() bool {
 }
 
 // checkOwner refuses a bucket that is not of the account that the client
-// expects.
-func (r *request) checkOwner() *fault {
-	values := r.HTTP.Header.Values("X-Amz-Expected-Bucket-Owner")
+// expects, in the header of that name.
+func (r *request) checkOwner(header string) *fault {
+	values := r.HTTP.Header.Values(header)
 	if len(values) == 0 {
 		return nil
 	}
@@ -135,8 +135,10 @@ var conditionHeaders = []string{
 // conditionOperations are the parameters that are condition keys in some
 // operations only.
 var conditionOperations = map[string][]string{
+	"ListObjects":   {"prefix", "delimiter", "max-keys"},
 	"ListObjectsV2": {"prefix", "delimiter", "max-keys"},
 	"PutObject":     {"if-match", "if-none-match"},
+	"CopyObject":    {"if-match", "if-none-match"},
 	"DeleteObject":  {"if-match"},
 }
 
@@ -144,7 +146,7 @@ var conditionOperations = map[string][]string{
 // gateway's.
 func (r *request) conditions() iampolicy.Context {
 	keys := iampolicy.NewContext()
-	header, query := r.HTTP.Header, r.HTTP.URL.Query()
+	header, query := r.HTTP.Header, r.query
 	for _, name := range conditionHeaders {
 		if values := header.Values(name); len(values) > 0 {
 			keys.Set("s3:"+name, values[0])
@@ -170,14 +172,33 @@ func (r *request) conditions() iampolicy.Context {
 	return keys
 }
 
+// tagActions are the actions that see the tags of the object they are about.
+// Overwriting and deleting do not (Amazon S3 user guide, "Tagging and access
+// control policies").
+var tagActions = []string{"s3:GetObject", "s3:GetObjectTagging", "s3:PutObjectTagging", "s3:DeleteObjectTagging"}
+
+// conditionsOf are the condition keys of an action on the target.
+func (r *request) conditionsOf(action string) iampolicy.Context {
+	keys := r.conditions()
+	if !slices.Contains(tagActions, action) {
+		return keys
+	}
+	if o := r.bucket.objects.get(r.target.key); o != nil {
+		for _, one := range o.tags() {
+			keys.Set("s3:ExistingObjectTag/"+one.key, one.value)
+		}
+	}
+	return keys
+}
+
 // signatureConditions are the keys that say how a request was signed.
 func (r *request) signatureConditions(keys iampolicy.Context) {
 	keys.Set("s3:signatureversion", "AWS4-HMAC-SHA256")
 	keys.Set("s3:authType", "REST-HEADER")
 	date := r.HTTP.Header.Get("X-Amz-Date")
-	if query := r.HTTP.URL.Query(); query.Has("X-Amz-Signature") {
+	if r.query.Has("X-Amz-Signature") {
 		keys.Set("s3:authType", "REST-QUERY-STRING")
-		date = query.Get("X-Amz-Date")
+		date = r.query.Get("X-Amz-Date")
 	}
 	if signed, err := time.Parse("20060102T150405Z", date); err == nil {
 		keys.Set("s3:signatureAge", strconv.FormatInt(max(0, r.Now.Sub(signed).Milliseconds()), 10))

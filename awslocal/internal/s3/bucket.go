@@ -61,8 +61,7 @@ func (s *Service) createBucket(r *request) (*answer, *fault) {
 	}
 	s.buckets[name] = &bucket{
 		name: name, accountID: caller.AccountID, region: region, created: r.Now,
-		block:   &PublicAccessBlock{true, true, true, true},
-		objects: map[string]*object{},
+		block: &PublicAccessBlock{true, true, true, true},
 	}
 	return created(name, region), nil
 }
@@ -98,8 +97,11 @@ func wantedRegion(r *request) (string, *fault) {
 			return "", f
 		}
 	}
-	if config.Tags != nil {
+	switch {
+	case config.Tags != nil:
 		return "", unsupported("CreateBucket with Tags (PutBucketTagging does it)")
+	case config.Location != nil || config.Bucket != nil:
+		return "", unsupported("CreateBucket of a directory bucket")
 	}
 	want := config.LocationConstraint
 	if want == "" {
@@ -141,7 +143,7 @@ func (s *Service) headBucket(r *request) (*answer, *fault) {
 }
 
 func (s *Service) deleteBucket(r *request) (*answer, *fault) {
-	if len(r.bucket.keys) > 0 {
+	if r.bucket.objects.size > 0 {
 		return nil, errBucketNotEmpty.with("BucketName", r.bucket.name)
 	}
 	delete(s.buckets, r.bucket.name)
@@ -166,8 +168,8 @@ func (s *Service) listBuckets(r *request) (*answer, *fault) {
 	if f := s.authorize(r, "s3:ListAllMyBuckets", "*", r.conditions()); f != nil {
 		return nil, f
 	}
-	query := r.HTTP.URL.Query()
-	limit, f := number(query, "max-buckets", 10000, 10000)
+	query := r.query
+	limit, f := number(query, "max-buckets", 1, 10000, 10000)
 	if f != nil {
 		return nil, f
 	}

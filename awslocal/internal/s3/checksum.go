@@ -17,13 +17,37 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 )
 
+// sums are an object's MD5, which is its ETag, and its checksum.
+type sums struct {
+	md5 [md5.Size]byte
+	// algorithm is the checksum's, in lower case, and checksum its bytes. S3 sums
+	// by CRC-64/NVME where the client chose nothing.
+	algorithm, checksum string
+}
+
+// etag is the quoted MD5.
+func (s sums) etag() string { return `"` + hex.EncodeToString(s.md5[:]) + `"` }
+
+// text is the checksum as it stands in headers and documents.
+func (s sums) text() string { return base64.StdEncoding.EncodeToString([]byte(s.checksum)) }
+
+// show puts the checksum into an answer's headers.
+func (s sums) show(header http.Header) {
+	header.Set(checksumHeader+s.algorithm, s.text())
+	header.Set(checksumHeader+"Type", "FULL_OBJECT")
+}
+
+// sumUp sums a body. The algorithm must be a known one.
+func sumUp(body []byte, algorithm string) sums {
+	h := algorithms[algorithm]()
+	// A hash's Write never fails.
+	_, _ = h.Write(body)
+	return sums{md5: md5.Sum(body), algorithm: algorithm, checksum: string(h.Sum(nil))}
+}
+
 // digest are the sums of a payload.
 type digest struct {
-	// etag is the quoted MD5.
-	etag string
-	// algorithm is the checksum's, in lower case, and checksum its value in
-	// base64. S3 sums by CRC-64/NVME where the client chose nothing.
-	algorithm, checksum string
+	sums
 	// promised says that the client sent a sum and that it was right.
 	promised bool
 }
@@ -50,38 +74,33 @@ var notSums = []string{"algorithm", "mode", "type"}
 
 // sum sums a call's payload and compares with what the client promised.
 func sum(c *call.Call) (digest, *fault) {
-	etag := md5.Sum(c.Payload)
-	d := digest{etag: `"` + hex.EncodeToString(etag[:]) + `"`, algorithm: defaultAlgorithm}
+	algorithm, want, f := promise(c)
+	if f != nil {
+		return digest{}, f
+	}
+	used := algorithm
+	if used == "" {
+		used = defaultAlgorithm
+	}
+	d := digest{sums: sumUp(c.Payload, used)}
 	if values := c.HTTP.Header.Values("Content-Md5"); len(values) > 0 {
-		want, err := base64.StdEncoding.DecodeString(values[0])
-		if err != nil || len(want) != md5.Size {
+		given, err := base64.StdEncoding.DecodeString(values[0])
+		if err != nil || len(given) != md5.Size {
 			return d, errInvalidDigest
 		}
-		if !bytes.Equal(want, etag[:]) {
+		if !bytes.Equal(given, d.md5[:]) {
 			return d, errBadDigest
 		}
 		d.promised = true
 	}
-	algorithm, want, f := promise(c)
-	if f != nil {
-		return d, f
-	}
-	if algorithm != "" {
-		d.algorithm = algorithm
-	}
-	h := algorithms[d.algorithm]()
-	// A hash's Write never fails.
-	_, _ = h.Write(c.Payload)
-	got := h.Sum(nil)
-	d.checksum = base64.StdEncoding.EncodeToString(got)
 	if algorithm == "" {
 		return d, nil
 	}
-	raw, err := base64.StdEncoding.DecodeString(want)
-	if err != nil || len(raw) != len(got) {
+	given, err := base64.StdEncoding.DecodeString(want)
+	if err != nil || len(given) != len(d.checksum) {
 		return d, errInvalidRequest.saying("Value for x-amz-checksum-" + algorithm + " header is invalid.")
 	}
-	if !bytes.Equal(raw, got) {
+	if string(given) != d.checksum {
 		return d, errBadDigest.saying("The " + strings.ToUpper(algorithm) + " you specified did not match the calculated checksum.")
 	}
 	d.promised = true
@@ -92,8 +111,16 @@ func sum(c *call.Call) (digest, *fault) {
 // x-amz-trailer header announces it, in the trailer.
 func promise(c *call.Call) (algorithm, value string, f *fault) {
 	sums := checksums(c.HTTP.Header)
-	for _, name := range c.HTTP.Header.Values("X-Amz-Trailer") {
-		name = http.CanonicalHeaderKey(strings.TrimSpace(name))
+	announcedTrailers := strings.Split(strings.Join(c.HTTP.Header.Values("X-Amz-Trailer"), ","), ",")
+	for i, name := range announcedTrailers {
+		announcedTrailers[i] = http.CanonicalHeaderKey(strings.TrimSpace(name))
+	}
+	for name := range c.Trailer {
+		if !slices.Contains(announcedTrailers, name) {
+			return "", "", errMalformedTrailer
+		}
+	}
+	for _, name := range announcedTrailers {
 		if !strings.HasPrefix(name, checksumHeader) {
 			continue
 		}
@@ -141,10 +168,4 @@ func checksums(header http.Header) []keyValue {
 
 func sumName(header string) string {
 	return strings.ToLower(strings.TrimPrefix(header, checksumHeader))
-}
-
-// show puts the checksum into an answer's headers.
-func (d digest) show(header http.Header) {
-	header.Set(checksumHeader+d.algorithm, d.checksum)
-	header.Set(checksumHeader+"Type", "FULL_OBJECT")
 }

@@ -44,7 +44,10 @@ func TestChecksums(t *testing.T) {
 		a.trailer = map[string]string{name: value}
 		return a
 	}
+	unannounced := header()
+	unannounced.trailer = map[string]string{"x-amz-checksum-crc32": "y/Q5Jg=="}
 	check(t, map[string]row{
+		"a trailer that was not announced":          {line: "PUT /docs/x", ask: unannounced, status: 400, code: "MalformedTrailerError"},
 		"Content-MD5 that is right":                 {line: "PUT /docs/x", ask: header("Content-MD5", "JfnnlDI7RTiF9RgfG2JNCw=="), status: 200},
 		"Content-MD5 that is wrong":                 {line: "PUT /docs/x", ask: header("Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="), status: 400, code: "BadDigest", message: "The Content-MD5 you specified did not match what we received."},
 		"Content-MD5 that is no MD5":                {line: "PUT /docs/x", ask: header("Content-MD5", "AAAA"), status: 400, code: "InvalidDigest"},
@@ -81,6 +84,11 @@ func FuzzServe(f *testing.F) {
 	f.Add("POST", "/docs", "delete", "X-Amz-Checksum-Crc32", "AAAAAA==", "<Delete><Object><Key>a</Key></Object></Delete>")
 	f.Add("GET", "/docs", "list-type=2&continuation-token=cGE=&delimiter=/", "Host", "docs.127.0.0.1", "")
 	f.Add("PUT", "/docs", "tagging", "X-Amz-Trailer", "x-amz-checksum-", "<Tagging><TagSet/></Tagging>")
+	f.Add("PUT", "/docs/b", "", "X-Amz-Copy-Source", "docs/a.txt", "")
+	f.Add("PUT", "/docs/a.txt", "", "X-Amz-Tagging", "a=b&c=%20", "body")
+	f.Add("GET", "/docs", "marker=a&prefix=dir/&delimiter=/&max-keys=1&encoding-type=url", "", "", "")
+	f.Add("PUT", "/v20180820/configuration/publicAccessBlock", "", "X-Amz-Account-Id", ours, openAll)
+	f.Add("GET", "/", "max-buckets=1&prefix=d", "X-Amz-Expected-Bucket-Owner", ours, "")
 	f.Fuzz(func(t *testing.T, method, path, query, header, value, body string) {
 		s := stocked(t)
 		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/", http.NoBody)

@@ -12,9 +12,9 @@ import (
 
 // getObject answers GET and HEAD.
 func (s *Service) getObject(r *request) (*answer, *fault) {
-	o := r.bucket.objects[r.target.key]
-	if o == nil {
-		return nil, s.missing(r)
+	o, f := s.object(r)
+	if f != nil {
+		return nil, f
 	}
 	if f := checkRead(r.HTTP.Header, o); f != nil {
 		return nil, f
@@ -23,7 +23,7 @@ func (s *Service) getObject(r *request) (*answer, *fault) {
 		return nil, f
 	}
 	a := empty(http.StatusOK)
-	for _, one := range o.header {
+	for _, one := range o.header() {
 		a.header[one.key] = []string{one.value}
 	}
 	if a.header.Get("Content-Type") == "" {
@@ -32,17 +32,18 @@ func (s *Service) getObject(r *request) (*answer, *fault) {
 	if f := override(r, a.header); f != nil {
 		return nil, f
 	}
-	a.header.Set("ETag", o.digest.etag)
-	a.header.Set("Last-Modified", o.modified.UTC().Format(http.TimeFormat))
+	a.header.Set("ETag", o.sums.etag())
+	a.header.Set("Last-Modified", o.time().Format(http.TimeFormat))
 	a.header.Set("Accept-Ranges", "bytes")
 	a.header.Set(encryptionHeader, "AES256")
+	s.showTagCount(r, a.header, o)
 	if f := a.slice(o.body, r.HTTP.Header.Get("Range")); f != nil {
 		return nil, f
 	}
 	// The stored checksum is that of the whole: a client would find a part to
 	// be corrupt.
 	if a.status == http.StatusOK && strings.EqualFold(r.HTTP.Header.Get("X-Amz-Checksum-Mode"), "ENABLED") {
-		o.digest.show(a.header)
+		o.sums.show(a.header)
 	}
 	return a, nil
 }
@@ -59,18 +60,18 @@ func (s *Service) missing(r *request) *fault {
 // checkRead judges the conditions of a read. An ETag that was compared outweighs
 // a date (RFC 9110, 13.2.2, and Amazon S3 API reference, GetObject).
 func checkRead(header http.Header, o *object) *fault {
-	modified := o.modified.Truncate(time.Second)
+	modified := o.time().Truncate(time.Second)
 	if match := header.Get("If-Match"); match != "" {
-		if !matches(match, o.digest.etag) {
+		if !matches(match, o.sums.etag()) {
 			return errPreconditionFailed.with("Condition", "If-Match")
 		}
 	} else if since, err := http.ParseTime(header.Get("If-Unmodified-Since")); err == nil && modified.After(since) {
 		return errPreconditionFailed.with("Condition", "If-Unmodified-Since")
 	}
-	notModified := errNotModified.with("ETag", o.digest.etag).
-		with("Last-Modified", o.modified.UTC().Format(http.TimeFormat))
+	notModified := errNotModified.with("ETag", o.sums.etag()).
+		with("Last-Modified", o.time().Format(http.TimeFormat))
 	if match := header.Get("If-None-Match"); match != "" {
-		if matches(match, o.digest.etag) {
+		if matches(match, o.sums.etag()) {
 			return notModified
 		}
 	} else if since, err := http.ParseTime(header.Get("If-Modified-Since")); err == nil && !modified.After(since) {
@@ -91,15 +92,14 @@ var overrides = map[string]string{
 
 // override replaces headers of the answer as a signed request asks.
 func override(r *request, header http.Header) *fault {
-	query := r.HTTP.URL.Query()
 	for parameter, name := range overrides {
-		if !query.Has(parameter) {
+		if !r.query.Has(parameter) {
 			continue
 		}
 		if r.Caller.Principal.Kind == iampolicy.Anonymous {
 			return errAnonymousOverride
 		}
-		header.Set(name, query.Get(parameter))
+		header.Set(name, r.query.Get(parameter))
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package s3
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,14 +42,15 @@ func parseToken(query url.Values) (mark, *fault) {
 	return mark{last: string(raw[1:]), whole: raw[0] == 'p'}, nil
 }
 
-// number reads a parameter that limits a list, at most a most.
-func number(query url.Values, name string, absent, most int) (int, *fault) {
+// number reads a parameter that limits a list, at least a least; one over a most
+// counts as that.
+func number(query url.Values, name string, least, absent, most int) (int, *fault) {
 	if !query.Has(name) {
 		return absent, nil
 	}
 	n, err := strconv.ParseInt(query.Get(name), 10, 32)
-	if err != nil || n < 0 {
-		return 0, errInvalidArgument.saying("Argument "+name+" must be an integer between 0 and 2147483647").
+	if err != nil || int(n) < least {
+		return 0, errInvalidArgument.saying(fmt.Sprintf("Argument %s must be an integer between %d and 2147483647", name, least)).
 			with("ArgumentName", name).with("ArgumentValue", query.Get(name))
 	}
 	return min(int(n), most), nil
@@ -57,8 +58,9 @@ func number(query url.Values, name string, absent, most int) (int, *fault) {
 
 // page is one page of a list.
 type page struct {
-	keys, prefixes []string
-	truncated      bool
+	objects   []*object
+	prefixes  []string
+	truncated bool
 	// next is where the following page begins.
 	next mark
 }
@@ -70,28 +72,26 @@ func (b *bucket) list(prefix, delimiter string, from mark, limit int) page {
 		return p
 	}
 	// "" sorts before every key, so a list without a mark begins at the first.
-	i := b.after(from.last)
+	at := b.objects.after(from.last)
 	if from.whole {
-		i = b.afterPrefix(from.last)
+		at = b.objects.afterPrefix(from.last)
 	}
-	first, _ := slices.BinarySearch(b.keys, prefix)
-	i = max(i, first)
-	for i < len(b.keys) && strings.HasPrefix(b.keys[i], prefix) {
-		if len(p.keys)+len(p.prefixes) == limit {
+	at = later(at, b.objects.from(prefix))
+	for o := b.objects.object(at); o != nil && strings.HasPrefix(o.key, prefix); o = b.objects.object(at) {
+		if len(p.objects)+len(p.prefixes) == limit {
 			p.truncated = true
 			return p
 		}
-		key := b.keys[i]
-		if at := cut(key, prefix, delimiter); at > 0 {
-			common := key[:at]
+		if length := cut(o.key, prefix, delimiter); length > 0 {
+			common := o.key[:length]
 			p.prefixes = append(p.prefixes, common)
 			p.next = mark{last: common, whole: true}
-			i = b.afterPrefix(common)
+			at = b.objects.afterPrefix(common)
 			continue
 		}
-		p.keys = append(p.keys, key)
-		p.next = mark{last: key}
-		i++
+		p.objects = append(p.objects, o)
+		p.next = mark{last: o.key}
+		at = b.objects.next(at)
 	}
 	return p
 }
@@ -108,60 +108,100 @@ func cut(key, prefix, delimiter string) int {
 	return len(prefix) + at + len(delimiter)
 }
 
-func (s *Service) listObjects(r *request) (*answer, *fault) {
-	query := r.HTTP.URL.Query()
-	limit, f := number(query, "max-keys", maxPage, maxPage)
+// listing is what both versions of ListObjects have in common: their
+// parameters, and how keys are written.
+type listing struct {
+	prefix, delimiter, encoding string
+	limit                       int
+}
+
+func (r *request) listing() (listing, *fault) {
+	limit, f := number(r.query, "max-keys", 0, maxPage, maxPage)
 	if f != nil {
-		return nil, f
+		return listing{}, f
 	}
-	from, f := parseToken(query)
-	if f != nil {
-		return nil, f
+	l := listing{prefix: r.query.Get("prefix"), delimiter: r.query.Get("delimiter"), encoding: r.query.Get("encoding-type"), limit: limit}
+	if l.encoding != "" && l.encoding != "url" {
+		return l, errInvalidEncodingType.with("ArgumentName", "encoding-type").with("ArgumentValue", l.encoding)
 	}
-	if !query.Has("continuation-token") {
-		from.last = query.Get("start-after")
+	return l, nil
+}
+
+// encode writes a key, or a part of one, as the client asked for it; slashes
+// stay.
+func (l listing) encode(key string) string {
+	if l.encoding == "" {
+		return key
 	}
-	encode := func(s string) string { return s }
-	switch encoding := query.Get("encoding-type"); encoding {
-	case "":
-	case "url":
-		encode = encodeKey
-	default:
-		return nil, errInvalidEncodingType.with("ArgumentName", "encoding-type").with("ArgumentValue", encoding)
-	}
-	p := r.bucket.list(query.Get("prefix"), query.Get("delimiter"), from, limit)
+	return strings.ReplaceAll(url.QueryEscape(key), "%2F", "/")
+}
+
+// result is a page as both versions show it. Whoever owns the objects is told
+// where the client wants it.
+func (l listing) result(b *bucket, p page, withOwner bool) listBucketResult {
 	result := listBucketResult{
-		Name: r.bucket.name, Prefix: encode(query.Get("prefix")), Delimiter: encode(query.Get("delimiter")),
-		StartAfter: encode(query.Get("start-after")), ContinuationToken: query.Get("continuation-token"),
-		KeyCount: len(p.keys) + len(p.prefixes), MaxKeys: limit, EncodingType: query.Get("encoding-type"),
-		IsTruncated: p.truncated,
+		Name: b.name, Prefix: l.encode(l.prefix), Delimiter: l.encode(l.delimiter),
+		MaxKeys: l.limit, EncodingType: l.encoding, IsTruncated: p.truncated,
+		Contents: make([]objectEntry, 0, len(p.objects)),
 	}
-	if p.truncated {
-		result.NextContinuationToken = p.next.token()
+	var by *owner
+	if withOwner {
+		by = &owner{canonicalID(b.accountID)}
 	}
-	for _, key := range p.keys {
-		entry := r.bucket.objects[key].entry(encode(key))
-		if query.Get("fetch-owner") == "true" {
-			entry.Owner = &owner{canonicalID(r.bucket.accountID)}
-		}
-		result.Contents = append(result.Contents, entry)
+	for _, o := range p.objects {
+		result.Contents = append(result.Contents, objectEntry{
+			Key: l.encode(o.key), LastModified: timestamp(o.time()), ETag: o.sums.etag(),
+			ChecksumAlgorithm: strings.ToUpper(o.sums.algorithm), ChecksumType: "FULL_OBJECT",
+			Size: len(o.body), Owner: by, StorageClass: "STANDARD",
+		})
 	}
 	for _, prefix := range p.prefixes {
-		result.CommonPrefixes = append(result.CommonPrefixes, commonPrefix{encode(prefix)})
+		result.CommonPrefixes = append(result.CommonPrefixes, commonPrefix{l.encode(prefix)})
+	}
+	return result
+}
+
+func (s *Service) listObjects(r *request) (*answer, *fault) {
+	l, f := r.listing()
+	if f != nil {
+		return nil, f
+	}
+	from, f := parseToken(r.query)
+	if f != nil {
+		return nil, f
+	}
+	if !r.query.Has("continuation-token") {
+		from.last = r.query.Get("start-after")
+	}
+	p := r.bucket.list(l.prefix, l.delimiter, from, l.limit)
+	result := l.result(r.bucket, p, r.query.Get("fetch-owner") == "true")
+	result.StartAfter, result.ContinuationToken = l.encode(r.query.Get("start-after")), r.query.Get("continuation-token")
+	count := len(p.objects) + len(p.prefixes)
+	result.KeyCount = &count
+	if p.truncated {
+		result.NextContinuationToken = p.next.token()
 	}
 	return document(result)
 }
 
-// entry is the object's line in a list.
-func (o *object) entry(key string) objectEntry {
-	return objectEntry{
-		Key: key, LastModified: timestamp(o.modified), ETag: o.digest.etag,
-		ChecksumAlgorithm: strings.ToUpper(o.digest.algorithm), ChecksumType: "FULL_OBJECT",
-		Size: len(o.body), StorageClass: "STANDARD",
+// listObjectsV1 is the older list, which goes on after a key. It names that key
+// only where there are common prefixes; else it is the last one of the page.
+func (s *Service) listObjectsV1(r *request) (*answer, *fault) {
+	l, f := r.listing()
+	if f != nil {
+		return nil, f
 	}
-}
-
-// encodeKey writes a key as encoding-type=url wants it: slashes stay.
-func encodeKey(key string) string {
-	return strings.ReplaceAll(url.QueryEscape(key), "%2F", "/")
+	marker := r.query.Get("marker")
+	from := mark{last: marker}
+	if strings.HasPrefix(marker, l.prefix) {
+		from.whole = marker != "" && cut(marker, l.prefix, l.delimiter) == len(marker)
+	}
+	p := r.bucket.list(l.prefix, l.delimiter, from, l.limit)
+	result := l.result(r.bucket, p, true)
+	encoded := l.encode(marker)
+	result.Marker = &encoded
+	if p.truncated && l.delimiter != "" {
+		result.NextMarker = l.encode(p.next.last)
+	}
+	return document(result)
 }

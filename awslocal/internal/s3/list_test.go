@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// listing is a ListObjectsV2 answer as a client reads it.
-type listing struct {
+// listed is a ListObjectsV2 answer as a client reads it.
+type listed struct {
 	Contents              []struct{ Key string }
 	CommonPrefixes        []struct{ Prefix string }
 	KeyCount              int
@@ -19,7 +19,7 @@ type listing struct {
 	NextContinuationToken string
 }
 
-func (l listing) keys() []string {
+func (l listed) keys() []string {
 	var keys []string
 	for _, one := range l.Contents {
 		keys = append(keys, one.Key)
@@ -27,7 +27,7 @@ func (l listing) keys() []string {
 	return keys
 }
 
-func (l listing) prefixes() []string {
+func (l listed) prefixes() []string {
 	var prefixes []string
 	for _, one := range l.CommonPrefixes {
 		prefixes = append(prefixes, one.Prefix)
@@ -35,10 +35,10 @@ func (l listing) prefixes() []string {
 	return prefixes
 }
 
-func list(t *testing.T, s *Service, query url.Values) listing {
+func list(t *testing.T, s *Service, query url.Values) listed {
 	t.Helper()
 	query.Set("list-type", "2")
-	var l listing
+	var l listed
 	if err := xml.Unmarshal(must(t, s, "GET /docs?"+query.Encode(), ask{}).Body.Bytes(), &l); err != nil {
 		t.Fatalf("list %s: %v", query.Encode(), err)
 	}
@@ -169,5 +169,49 @@ func TestATokenOutlivesItsKey(t *testing.T) {
 	rest := list(t, s, url.Values{"continuation-token": {first.NextContinuationToken}})
 	if !slices.Equal(rest.keys(), []string{"c"}) {
 		t.Errorf("the rest is %q, want c", rest.keys())
+	}
+}
+
+// TestTheOldListGoesOnAfterItsMarker walks through all pages as clients do: by
+// NextMarker where there is one, else by the last key.
+func TestTheOldListGoesOnAfterItsMarker(t *testing.T) {
+	s := filled(t, "a", "b/1", "b/2", "b/c/3", "b0", "c/1", "z")
+	for _, delimiter := range []string{"", "/"} {
+		for limit := range 4 {
+			var got []string
+			marker := ""
+			for more := limit > 0; more; {
+				query := url.Values{"marker": {marker}, "max-keys": {strconv.Itoa(limit)}, "delimiter": {delimiter}}
+				text := must(t, s, "GET /docs?"+query.Encode(), ask{}).Body.Bytes()
+				var page struct {
+					listed
+					NextMarker string
+				}
+				if err := xml.Unmarshal(text, &page); err != nil {
+					t.Fatalf("list: %v", err)
+				}
+				entries := append(page.keys(), page.prefixes()...)
+				slices.Sort(entries)
+				if len(entries) > limit || (page.NextMarker != "") != (page.IsTruncated && delimiter != "") {
+					t.Fatalf("a page of %d: %s", limit, text)
+				}
+				got = append(got, entries...)
+				marker = entries[len(entries)-1]
+				more = page.IsTruncated
+			}
+			want := []string{"a", "b/1", "b/2", "b/c/3", "b0", "c/1", "z"}
+			switch {
+			case limit == 0:
+				want = nil
+			case delimiter != "":
+				want = []string{"a", "b/", "b0", "c/", "z"}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("pages of %d, delimiter %q: %q, want %q", limit, delimiter, got, want)
+			}
+		}
+	}
+	if got := must(t, s, "GET /docs?max-keys=1", ask{}).text(); strings.Contains(got, "KeyCount") || !strings.Contains(got, "<Marker></Marker>") || !strings.Contains(got, "<Owner>") {
+		t.Errorf("the old list has a marker and owners, and no count: %s", got)
 	}
 }

@@ -1,8 +1,9 @@
 package s3
 
 import (
-	"bytes"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -27,18 +28,20 @@ const encryptionHeader = "X-Amz-Server-Side-Encryption"
 // unsupportedHeaders ask for what this server would have to leave undone, with
 // the one value that asks for nothing.
 var unsupportedHeaders = map[string]string{
-	"X-Amz-Tagging":                                   "",
 	"X-Amz-Object-Lock-Mode":                          "",
 	"X-Amz-Object-Lock-Legal-Hold":                    "OFF",
+	"X-Amz-Object-Lock-Retain-Until-Date":             "",
 	"X-Amz-Website-Redirect-Location":                 "",
 	"X-Amz-Write-Offset-Bytes":                        "",
 	"X-Amz-Storage-Class":                             "STANDARD",
 	encryptionHeader:                                  "AES256",
 	"X-Amz-Server-Side-Encryption-Customer-Algorithm": "",
 	"X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id":     "",
-	"X-Amz-Mfa":                                       "",
-	"X-Amz-If-Match-Last-Modified-Time":               "",
-	"X-Amz-If-Match-Size":                             "",
+	"X-Amz-Server-Side-Encryption-Context":            "",
+	"X-Amz-Server-Side-Encryption-Bucket-Key-Enabled": "false",
+	"X-Amz-Mfa":                         "",
+	"X-Amz-If-Match-Last-Modified-Time": "",
+	"X-Amz-If-Match-Size":               "",
 }
 
 // checkHeaders refuses options of objects that are not played.
@@ -51,27 +54,56 @@ func checkHeaders(r *request) *fault {
 	return nil
 }
 
+// putObject keeps the payload itself: nobody else uses it after the call.
 func (s *Service) putObject(r *request) (*answer, *fault) {
-	if !isACLFree(r.HTTP.Header, "private", "bucket-owner-full-control") {
-		return nil, errACLNotSupported
-	}
-	if f := checkHeaders(r); f != nil {
-		return nil, f
-	}
-	kept, f := kept(r.HTTP.Header)
+	wanted, f := s.wanted(r)
 	if f != nil {
 		return nil, f
+	}
+	if r.HTTP.ContentLength < 0 && r.HTTP.Header.Get("X-Amz-Decoded-Content-Length") == "" {
+		return nil, errNotImplemented.with("Header", "Transfer-Encoding")
 	}
 	if f := s.checkWrite(r); f != nil {
 		return nil, f
 	}
-	o := &object{body: bytes.Clone(r.Payload), digest: r.digest, modified: r.Now, header: kept}
-	r.bucket.put(r.target.key, o)
+	o := &object{key: strings.Clone(r.target.key), body: r.Payload, sums: r.digest.sums, modified: r.Now.UnixNano()}
+	r.bucket.describe(o, wanted)
+	r.bucket.objects.put(o)
 	a := empty(http.StatusOK)
-	a.header.Set("ETag", o.digest.etag)
+	a.header.Set("ETag", o.sums.etag())
 	a.header.Set(encryptionHeader, "AES256")
-	o.digest.show(a.header)
+	o.sums.show(a.header)
 	return a, nil
+}
+
+// wanted are the attributes that the headers of a write ask for. It authorises
+// the write: the tags are condition keys, and setting them takes an action more.
+func (s *Service) wanted(r *request) (attributes, *fault) {
+	tags, badTags := headerTags(r.HTTP.Header)
+	extra := r.conditions()
+	setTags(extra, "s3:RequestObjectTag/", "s3:RequestObjectTagKeys", tags)
+	actions := []string{"s3:PutObject"}
+	if r.HTTP.Header.Get(taggingHeader) != "" {
+		actions = append(actions, "s3:PutObjectTagging")
+	}
+	for _, action := range actions {
+		if f := s.authorize(r, action, r.target.arn(), extra); f != nil {
+			return attributes{}, f
+		}
+	}
+	switch {
+	case r.digestFault != nil:
+		return attributes{}, r.digestFault
+	case !isACLFree(r.HTTP.Header, "private", "bucket-owner-full-control"):
+		return attributes{}, errACLNotSupported
+	case badTags != nil:
+		return attributes{}, badTags
+	}
+	if f := checkHeaders(r); f != nil {
+		return attributes{}, f
+	}
+	header, f := kept(r.HTTP.Header)
+	return attributes{header: header, tags: tags}, f
 }
 
 // kept are the headers that are stored with an object.
@@ -87,9 +119,9 @@ func kept(header http.Header) ([]keyValue, *fault) {
 		}
 	}
 	size := 0
-	for name, values := range header {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if strings.HasPrefix(name, metadataHeader) {
-			value := strings.Join(values, ",")
+			value := strings.Join(header[name], ",")
 			size += len(name) - len(metadataHeader) + len(value)
 			// Clients take the name as it is written, and S3 writes it in lower
 			// case.
@@ -118,7 +150,7 @@ func withoutChunks(encoding string) string {
 // as the write itself.
 func (s *Service) checkWrite(r *request) *fault {
 	match, noneMatch := r.HTTP.Header.Get("If-Match"), r.HTTP.Header.Get("If-None-Match")
-	current := r.bucket.objects[r.target.key]
+	current := r.bucket.objects.get(r.target.key)
 	if noneMatch != "" {
 		// S3 can make a write conditional on nothing being there, no more.
 		if noneMatch != "*" || match != "" {
@@ -140,7 +172,7 @@ func (s *Service) checkWrite(r *request) *fault {
 	if current == nil {
 		return errNoSuchKey.with("Key", r.target.key)
 	}
-	if !matches(match, current.digest.etag) {
+	if !matches(match, current.sums.etag()) {
 		return errPreconditionFailed.with("Condition", "If-Match")
 	}
 	return nil
@@ -149,7 +181,7 @@ func (s *Service) checkWrite(r *request) *fault {
 // mayCompare wants s3:GetObject of a caller that compares ETags: the answer
 // tells something of the object (Amazon S3 user guide, "Conditional requests").
 func (s *Service) mayCompare(r *request) *fault {
-	return s.authorize(r, "s3:GetObject", r.target.arn(), r.conditions())
+	return s.authorize(r, "s3:GetObject", r.target.arn(), r.conditionsOf("s3:GetObject"))
 }
 
 // unsupportedHere is S3's own refusal of a header that it does not know in this
@@ -190,11 +222,11 @@ func (s *Service) removeIf(r *request, match string) *fault {
 			return f
 		}
 	}
-	current := r.bucket.objects[r.target.key]
-	if current != nil && match != "" && !matches(match, current.digest.etag) {
+	current := r.bucket.objects.get(r.target.key)
+	if current != nil && match != "" && !matches(match, current.sums.etag()) {
 		return errPreconditionFailed.with("Condition", "If-Match")
 	}
-	r.bucket.remove(r.target.key)
+	r.bucket.objects.remove(r.target.key)
 	return nil
 }
 
@@ -230,8 +262,8 @@ func (s *Service) deleteOne(r *request, one deleteObject) *fault {
 	if one.Key == "" {
 		return errMalformedXML
 	}
-	if len(one.Rest) > 0 {
-		return unsupported("DeleteObjects with " + one.Rest[0].XMLName.Local)
+	if name := one.unsupported(); name != "" {
+		return unsupported("DeleteObjects with " + name)
 	}
 	single := *r
 	single.target.key = one.Key

@@ -38,7 +38,6 @@ func TestPutObject(t *testing.T) {
 		"ACL bucket-owner-full-control changes nothing": {line: "PUT /docs/new", ask: with("x-amz-acl", "bucket-owner-full-control"), status: 200},
 		"ACL public-read is refused":                    {line: "PUT /docs/new", ask: with("x-amz-acl", "public-read"), status: 400, code: "AccessControlListNotSupported", message: "The bucket does not allow ACLs"},
 		"a grant is refused":                            {line: "PUT /docs/new", ask: with("x-amz-grant-read", "id=1"), status: 400, code: "AccessControlListNotSupported"},
-		"tags are refused by name":                      {line: "PUT /docs/new", ask: with("x-amz-tagging", "a=b"), status: 501, code: "NotImplemented", body: "x-amz-tagging"},
 		"AES256 is the default":                         {line: "PUT /docs/new", ask: with("x-amz-server-side-encryption", "AES256"), status: 200},
 		"KMS is refused by name":                        {line: "PUT /docs/new", ask: with("x-amz-server-side-encryption", "aws:kms"), status: 501, code: "NotImplemented"},
 		"another storage class is refused by name":      {line: "PUT /docs/new", ask: with("x-amz-storage-class", "GLACIER"), status: 501, code: "NotImplemented"},

@@ -62,27 +62,41 @@ func (s *Service) getBucketPolicyStatus(r *request) (*answer, *fault) {
 }
 
 func (s *Service) getPublicAccessBlock(r *request) (*answer, *fault) {
-	block := r.bucket.block
-	if block == nil {
+	if r.bucket.block == nil {
 		return nil, errNoSuchAccessBlock.with("BucketName", r.bucket.name)
 	}
-	return document(accessBlockConfiguration{
-		Namespace: namespace, BlockPublicAcls: block.BlockPublicACLs, IgnorePublicAcls: block.IgnorePublicACLs,
-		BlockPublicPolicy: block.BlockPublicPolicy, RestrictPublicBuckets: block.RestrictPublicBuckets,
-	})
+	return document(newAccessBlock(r.bucket.block))
 }
 
-// putPublicAccessBlock replaces all four switches; one that is not named is off.
+// putPublicAccessBlock replaces all four switches.
 func (s *Service) putPublicAccessBlock(r *request) (*answer, *fault) {
-	var config accessBlockConfiguration
-	if f := parseXML(r.Payload, &config); f != nil {
+	block, f := readAccessBlock(r.Payload)
+	if f != nil {
 		return nil, f
 	}
-	r.bucket.block = &PublicAccessBlock{
+	r.bucket.block = block
+	return empty(http.StatusOK), nil
+}
+
+// newAccessBlock is the document of the four switches.
+func newAccessBlock(block *PublicAccessBlock) accessBlockConfiguration {
+	return accessBlockConfiguration{
+		Namespace: namespace, BlockPublicAcls: block.BlockPublicACLs, IgnorePublicAcls: block.IgnorePublicACLs,
+		BlockPublicPolicy: block.BlockPublicPolicy, RestrictPublicBuckets: block.RestrictPublicBuckets,
+	}
+}
+
+// readAccessBlock reads the document that newAccessBlock makes. A switch that is
+// not named is off.
+func readAccessBlock(payload []byte) (*PublicAccessBlock, *fault) {
+	var config accessBlockConfiguration
+	if f := parseXML(payload, &config); f != nil {
+		return nil, f
+	}
+	return &PublicAccessBlock{
 		BlockPublicACLs: config.BlockPublicAcls, IgnorePublicACLs: config.IgnorePublicAcls,
 		BlockPublicPolicy: config.BlockPublicPolicy, RestrictPublicBuckets: config.RestrictPublicBuckets,
-	}
-	return empty(http.StatusOK), nil
+	}, nil
 }
 
 func (s *Service) deletePublicAccessBlock(r *request) (*answer, *fault) {

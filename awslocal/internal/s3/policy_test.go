@@ -126,8 +126,7 @@ func TestPrincipalsOfABucketPolicyMustExist(t *testing.T) {
 }
 
 func TestBlocksOfBucketAndAccountAddUp(t *testing.T) {
-	var account PublicAccessBlock
-	s := New(Options{AccountBlock: func(string) PublicAccessBlock { return account }})
+	s := New(Options{})
 	must(t, s, "PUT /docs", ask{})
 	must(t, s, "PUT /docs/a.txt", ask{body: "hello"})
 	must(t, s, "PUT /docs?publicAccessBlock", ask{body: openAll})
@@ -137,14 +136,16 @@ func TestBlocksOfBucketAndAccountAddUp(t *testing.T) {
 	if got := do(t, s, "GET /docs/b.txt", read); got.Code != 403 {
 		t.Errorf("another key: status %d, want 403", got.Code)
 	}
-	account = PublicAccessBlock{BlockPublicPolicy: true}
+	s.BlockAccount(ours, &PublicAccessBlock{BlockPublicPolicy: true})
 	if got := do(t, s, "PUT /docs?policy", ask{body: publicRead}); got.Code != 403 {
 		t.Errorf("BlockPublicPolicy of the account: status %d, want 403", got.Code)
 	}
 	must(t, s, "GET /docs/a.txt", read)
-	account = PublicAccessBlock{RestrictPublicBuckets: true}
+	s.BlockAccount(ours, &PublicAccessBlock{RestrictPublicBuckets: true})
 	if got := do(t, s, "GET /docs/a.txt", read); got.Code != 403 {
 		t.Errorf("RestrictPublicBuckets of the account: status %d, want 403", got.Code)
 	}
 	must(t, s, "GET /docs/a.txt", ask{decide: judged(t, alice)})
+	s.BlockAccount(ours, nil)
+	must(t, s, "GET /docs/a.txt", read)
 }

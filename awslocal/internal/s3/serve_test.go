@@ -55,6 +55,8 @@ type ask struct {
 	body    string
 	decide  decide
 	now     time.Time
+	// trouble is the call's Trouble.
+	trouble func(operation string) *call.Fault
 }
 
 // reply is an answer as a client sees it.
@@ -111,7 +113,7 @@ func do(t *testing.T, s *Service, line string, with ask) reply {
 	}
 	c := &call.Call{
 		HTTP: r, Payload: []byte(with.body), Trailer: trailer, ID: "REQUEST1", Now: with.now, Region: with.region,
-		Caller: call.Caller{Principal: *with.caller}, Authorize: with.decide, Entry: &call.Entry{},
+		Caller: call.Caller{Principal: *with.caller}, Authorize: with.decide, Entry: &call.Entry{}, Trouble: with.trouble,
 	}
 	recorder := httptest.NewRecorder()
 	s.Serve(recorder, c)

@@ -1,5 +1,6 @@
 // Package s3 plays Amazon S3: buckets, their policies, tags and public access
-// blocks, and objects with conditional writes and checksums. Every call is
+// blocks, those of whole accounts, and objects with tags, copies, conditional
+// writes and checksums. Every call is
 // judged by the caller's policies and the bucket's. Whatever it does not play
 // is refused by name.
 //
@@ -9,6 +10,7 @@ package s3
 
 import (
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
@@ -27,10 +29,6 @@ type Options struct {
 	// ARN) or an OIDC provider. Nil: all exist. It is called while the store is
 	// locked and must not call the Service.
 	PrincipalExists func(kind, arn string) bool
-	// AccountBlock is the public access block of a whole account; it is added
-	// to each bucket's. Nil: all four switches are off. It is called while the
-	// store is locked and must not call the Service.
-	AccountBlock func(accountID string) PublicAccessBlock
 }
 
 // PublicAccessBlock are the four switches of S3 Block Public Access.
@@ -42,11 +40,14 @@ type PublicAccessBlock struct {
 // safe for concurrent use.
 type Service struct {
 	options Options
-	// mu covers buckets and all below it. It is held from the look-up of the
+	// mu covers buckets and all below them, and accounts. It is held from the look-up of the
 	// bucket to the last change, so that a condition of a write and the write
 	// are one step.
 	mu      sync.RWMutex
 	buckets map[string]*bucket
+	// accounts are the public access blocks of whole accounts; none is set at
+	// first.
+	accounts map[string]*PublicAccessBlock
 }
 
 // New makes a Service without buckets.
@@ -60,17 +61,28 @@ func New(options Options) *Service {
 	if options.PrincipalExists == nil {
 		options.PrincipalExists = func(string, string) bool { return true }
 	}
-	if options.AccountBlock == nil {
-		options.AccountBlock = func(string) PublicAccessBlock { return PublicAccessBlock{} }
-	}
-	return &Service{options: options, buckets: map[string]*bucket{}}
+	s := &Service{options: options}
+	s.Reset()
+	return s
 }
 
-// Reset forgets all buckets.
+// Reset forgets all buckets, and the accounts' public access blocks.
 func (s *Service) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buckets = map[string]*bucket{}
+	s.buckets, s.accounts = map[string]*bucket{}, map[string]*PublicAccessBlock{}
+}
+
+// BlockAccount sets the public access block of a whole account, nil for none. It
+// is added to each bucket's.
+func (s *Service) BlockAccount(accountID string, block *PublicAccessBlock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if block == nil {
+		delete(s.accounts, accountID)
+		return
+	}
+	s.accounts[accountID] = block
 }
 
 // Serve answers one call and notes its operation, resource, status and error
@@ -83,6 +95,9 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 	var a *answer
 	if f == nil {
 		a, f = s.perform(r)
+	}
+	if f == nil {
+		f = a.encode()
 	}
 	if f != nil {
 		a = faultAnswer(c, r, f)
@@ -98,6 +113,7 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 type request struct {
 	*call.Call
 	target    target
+	query     url.Values
 	operation operation
 	// digest are the sums of the payload; digestFault says that they are not
 	// those that the client promised.
@@ -116,11 +132,11 @@ func (s *Service) read(c *call.Call) (*request, *fault) {
 	}
 	t, f := locate(c.HTTP, s.hasBucket)
 	t.partition = s.options.Partition
-	r := &request{Call: c, target: t}
+	r := &request{Call: c, target: t, query: c.HTTP.URL.Query()}
 	if f != nil {
 		return r, f
 	}
-	op, f := route(t, c.HTTP)
+	op, f := route(t, r.query, c.HTTP)
 	c.Entry.Operation, c.Entry.Resource = op.name, t.arn()
 	if f != nil {
 		return r, f
@@ -147,7 +163,7 @@ func (s *Service) perform(r *request) (*answer, *fault) {
 	if f := s.admit(r); f != nil {
 		return nil, f
 	}
-	if r.digestFault != nil {
+	if r.digestFault != nil && !r.operation.judges {
 		return nil, r.digestFault
 	}
 	return r.operation.serve(s, r)

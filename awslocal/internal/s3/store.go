@@ -2,8 +2,6 @@ package s3
 
 import (
 	"slices"
-	"sort"
-	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/iampolicy"
@@ -23,10 +21,9 @@ type bucket struct {
 	document []byte
 	// tags are in the order in which they were put.
 	tags    []keyValue
-	objects map[string]*object
-	// keys are those of objects, sorted by their bytes, so that a page of a
-	// list costs no more than its length.
-	keys []string
+	objects index
+	// last are the attributes of the object that was put last.
+	last *attributes
 }
 
 type keyValue struct{ key, value string }
@@ -34,53 +31,66 @@ type keyValue struct{ key, value string }
 // object is one object. It is never changed, only replaced: an answer may go on
 // reading it without the lock.
 type object struct {
-	body     []byte
-	digest   digest
-	modified time.Time
-	// header are the headers that come back with the object.
-	header []keyValue
+	// key is a text of its own: a part of the request's would keep all of that.
+	key  string
+	body []byte
+	sums sums
+	// modified is in nanoseconds since 1970: a time.Time is three times as long,
+	// and there are many objects.
+	modified int64
+	// attributes are nil for none.
+	attributes *attributes
 }
 
-// put stores an object under a key.
-func (b *bucket) put(key string, o *object) {
-	if b.objects[key] == nil {
-		at, _ := slices.BinarySearch(b.keys, key)
-		b.keys = slices.Insert(b.keys, at, key)
+// attributes are what an object has besides its body. They are never changed,
+// and objects may share them.
+type attributes struct {
+	// header are the headers that come back with the object, tags its tags.
+	header, tags []keyValue
+}
+
+// time is when the object was put.
+func (o *object) time() time.Time { return time.Unix(0, o.modified).UTC() }
+
+// header are the headers that come back with the object.
+func (o *object) header() []keyValue {
+	if o.attributes == nil {
+		return nil
 	}
-	b.objects[key] = o
+	return o.attributes.header
 }
 
-// remove takes an object away; there need not be one.
-func (b *bucket) remove(key string) {
-	if b.objects[key] == nil {
+// tags are the object's tags.
+func (o *object) tags() []keyValue {
+	if o.attributes == nil {
+		return nil
+	}
+	return o.attributes.tags
+}
+
+// describe gives an object its attributes, those of the object before where
+// they are the same: objects written one after the other mostly are alike.
+func (b *bucket) describe(o *object, wanted attributes) {
+	if len(wanted.header)+len(wanted.tags) == 0 {
 		return
 	}
-	delete(b.objects, key)
-	at, _ := slices.BinarySearch(b.keys, key)
-	b.keys = slices.Delete(b.keys, at, at+1)
-}
-
-// after is the index of the first key that sorts after the given one.
-func (b *bucket) after(key string) int {
-	return sort.Search(len(b.keys), func(i int) bool { return b.keys[i] > key })
-}
-
-// afterPrefix is the index of the first key that sorts after all keys with the
-// given prefix.
-func (b *bucket) afterPrefix(prefix string) int {
-	return sort.Search(len(b.keys), func(i int) bool {
-		return b.keys[i] > prefix && !strings.HasPrefix(b.keys[i], prefix)
-	})
+	if b.last == nil || !slices.Equal(b.last.header, wanted.header) || !slices.Equal(b.last.tags, wanted.tags) {
+		b.last = &attributes{header: wanted.header, tags: wanted.tags}
+	}
+	o.attributes = b.last
 }
 
 // accessBlock is what holds for a bucket: its own switches and its account's.
 func (s *Service) accessBlock(b *bucket) PublicAccessBlock {
-	sum := s.options.AccountBlock(b.accountID)
-	if b.block != nil {
-		sum.BlockPublicACLs = sum.BlockPublicACLs || b.block.BlockPublicACLs
-		sum.IgnorePublicACLs = sum.IgnorePublicACLs || b.block.IgnorePublicACLs
-		sum.BlockPublicPolicy = sum.BlockPublicPolicy || b.block.BlockPublicPolicy
-		sum.RestrictPublicBuckets = sum.RestrictPublicBuckets || b.block.RestrictPublicBuckets
+	sum, account := PublicAccessBlock{}, s.accounts[b.accountID]
+	for _, block := range []*PublicAccessBlock{account, b.block} {
+		if block == nil {
+			continue
+		}
+		sum.BlockPublicACLs = sum.BlockPublicACLs || block.BlockPublicACLs
+		sum.IgnorePublicACLs = sum.IgnorePublicACLs || block.IgnorePublicACLs
+		sum.BlockPublicPolicy = sum.BlockPublicPolicy || block.BlockPublicPolicy
+		sum.RestrictPublicBuckets = sum.RestrictPublicBuckets || block.RestrictPublicBuckets
 	}
 	return sum
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/xml"
+	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -21,21 +23,33 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	// value is a document that has yet to be written into body.
+	value any
 }
 
 // empty is an answer without a body.
 func empty(status int) *answer { return &answer{status: status, header: http.Header{}} }
 
-// document is a successful answer in XML.
+// document is a successful answer in XML. It is written after the lock was
+// released: a list of a thousand objects takes long.
 func document(value any) (*answer, *fault) {
-	body, err := xml.Marshal(value)
-	if err != nil {
-		return nil, errInternal
-	}
 	a := empty(http.StatusOK)
 	a.header.Set("Content-Type", "application/xml")
-	a.body = append([]byte(xml.Header), body...)
+	a.value = value
 	return a, nil
+}
+
+// encode writes the answer's document, if it has one.
+func (a *answer) encode() *fault {
+	if a.value == nil {
+		return nil
+	}
+	body := bytes.NewBufferString(xml.Header)
+	if err := xml.NewEncoder(body).Encode(a.value); err != nil {
+		return errInternal
+	}
+	a.body = body.Bytes()
+	return nil
 }
 
 // faultAnswer is an error as S3 writes it. The request has no bucket where none
@@ -52,18 +66,45 @@ func faultAnswer(c *call.Call, r *request, f *fault) *answer {
 		return a
 	}
 	a.header.Set("Content-Type", "application/xml")
-	body := bytes.NewBufferString(xml.Header + "<Error>")
+	a.body = errorDocument(c, f)
+	return a
+}
+
+// errorDocument is an error in XML. S3 Control wraps it.
+func errorDocument(c *call.Call, f *fault) []byte {
+	body, wrapped := bytes.NewBufferString(xml.Header), isControl(c.HTTP)
+	if wrapped {
+		body.WriteString("<ErrorResponse>")
+	}
+	body.WriteString("<Error>")
 	element(body, "Code", f.Code)
 	element(body, "Message", f.Message)
 	for _, extra := range f.fields {
 		element(body, extra.name, extra.value)
 	}
 	element(body, "Resource", c.HTTP.URL.Path)
+	if wrapped {
+		body.WriteString("</Error>")
+	}
 	element(body, "RequestId", c.ID)
 	element(body, "HostId", hostID(c.ID))
-	body.WriteString("</Error>")
-	a.body = body.Bytes()
-	return a
+	if wrapped {
+		body.WriteString("</ErrorResponse>")
+	} else {
+		body.WriteString("</Error>")
+	}
+	return body.Bytes()
+}
+
+// Refuse answers a call that does not come as far as the service. The pairs are
+// further elements of the error.
+func Refuse(w http.ResponseWriter, c *call.Call, refusal *call.Fault, pairs ...[2]string) {
+	c.Entry.Error, c.Entry.Status = refusal.Code, refusal.Status
+	f := &fault{Fault: *refusal}
+	for _, pair := range pairs {
+		f = f.with(pair[0], pair[1])
+	}
+	write(w, c, faultAnswer(c, &request{}, f))
 }
 
 // element writes one element. A bytes.Buffer never fails.
@@ -109,163 +150,37 @@ func write(w http.ResponseWriter, c *call.Call, a *answer) {
 	}
 }
 
-// parseXML reads a request's document and refuses what it does not expect:
-// a misspelt switch must not count as one that is off.
-func parseXML[T interface{ surplus() bool }](payload []byte, into T) *fault {
-	if err := xml.Unmarshal(payload, into); err != nil || into.surplus() {
+// maxDocument is the longest document that is read: the keys of the largest
+// DeleteObjects have room in it.
+const maxDocument = 2 << 20
+
+// parseXML reads a request's document, and nothing behind it. It refuses what it
+// does not expect: a misspelt switch must not count as one that is off.
+func parseXML(payload []byte, into any) *fault {
+	if len(payload) > maxDocument {
+		return errDocumentTooLong.with("MaxMessageLengthBytes", strconv.Itoa(maxDocument))
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(payload))
+	if err := decoder.Decode(into); err != nil {
 		return errMalformedXML
 	}
-	return nil
+	for {
+		switch token, err := decoder.Token(); token := token.(type) {
+		case nil:
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return errMalformedXML
+		case xml.Comment, xml.ProcInst:
+		case xml.CharData:
+			if len(bytes.TrimSpace(token)) > 0 {
+				return errMalformedXML
+			}
+		default:
+			return errMalformedXML
+		}
+	}
 }
 
 // timestamp is an instant as S3 writes it in XML.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// anyElement catches an element that a document should not have.
-type anyElement struct {
-	XMLName xml.Name
-}
-
-type createBucketConfiguration struct {
-	XMLName            xml.Name     `xml:"CreateBucketConfiguration"`
-	LocationConstraint string       `xml:"LocationConstraint"`
-	Tags               *anyElement  `xml:"Tags"`
-	Rest               []anyElement `xml:",any"`
-}
-
-func (c *createBucketConfiguration) surplus() bool { return len(c.Rest) > 0 }
-
-type locationConstraint struct {
-	XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ LocationConstraint"`
-	Region  string   `xml:",chardata"`
-}
-
-type owner struct {
-	ID string `xml:"ID"`
-}
-
-type listAllMyBucketsResult struct {
-	XMLName           xml.Name      `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
-	Owner             owner         `xml:"Owner"`
-	Buckets           bucketEntries `xml:"Buckets"`
-	ContinuationToken string        `xml:"ContinuationToken,omitempty"`
-	Prefix            string        `xml:"Prefix,omitempty"`
-}
-
-type bucketEntries struct {
-	Bucket []bucketEntry `xml:"Bucket"`
-}
-
-type bucketEntry struct {
-	Name         string `xml:"Name"`
-	CreationDate string `xml:"CreationDate"`
-	BucketRegion string `xml:"BucketRegion"`
-}
-
-type listBucketResult struct {
-	XMLName               xml.Name       `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
-	Name                  string         `xml:"Name"`
-	Prefix                string         `xml:"Prefix"`
-	Delimiter             string         `xml:"Delimiter,omitempty"`
-	StartAfter            string         `xml:"StartAfter,omitempty"`
-	ContinuationToken     string         `xml:"ContinuationToken,omitempty"`
-	NextContinuationToken string         `xml:"NextContinuationToken,omitempty"`
-	KeyCount              int            `xml:"KeyCount"`
-	MaxKeys               int            `xml:"MaxKeys"`
-	EncodingType          string         `xml:"EncodingType,omitempty"`
-	IsTruncated           bool           `xml:"IsTruncated"`
-	Contents              []objectEntry  `xml:"Contents"`
-	CommonPrefixes        []commonPrefix `xml:"CommonPrefixes"`
-}
-
-type objectEntry struct {
-	Key               string `xml:"Key"`
-	LastModified      string `xml:"LastModified"`
-	ETag              string `xml:"ETag"`
-	ChecksumAlgorithm string `xml:"ChecksumAlgorithm,omitempty"`
-	ChecksumType      string `xml:"ChecksumType,omitempty"`
-	Size              int    `xml:"Size"`
-	Owner             *owner `xml:"Owner,omitempty"`
-	StorageClass      string `xml:"StorageClass"`
-}
-
-type commonPrefix struct {
-	Prefix string `xml:"Prefix"`
-}
-
-type policyStatus struct {
-	XMLName  xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ PolicyStatus"`
-	IsPublic bool     `xml:"IsPublic"`
-}
-
-type accessBlockConfiguration struct {
-	XMLName               xml.Name     `xml:"PublicAccessBlockConfiguration"`
-	Namespace             string       `xml:"xmlns,attr,omitempty"`
-	BlockPublicAcls       bool         `xml:"BlockPublicAcls"`
-	IgnorePublicAcls      bool         `xml:"IgnorePublicAcls"`
-	BlockPublicPolicy     bool         `xml:"BlockPublicPolicy"`
-	RestrictPublicBuckets bool         `xml:"RestrictPublicBuckets"`
-	Rest                  []anyElement `xml:",any"`
-}
-
-func (c *accessBlockConfiguration) surplus() bool { return len(c.Rest) > 0 }
-
-type tagging struct {
-	XMLName   xml.Name     `xml:"Tagging"`
-	Namespace string       `xml:"xmlns,attr,omitempty"`
-	TagSet    *tagSet      `xml:"TagSet"`
-	Rest      []anyElement `xml:",any"`
-}
-
-func (t *tagging) surplus() bool { return len(t.Rest) > 0 || t.TagSet == nil || t.TagSet.surplus() }
-
-type tagSet struct {
-	Tags []tag        `xml:"Tag"`
-	Rest []anyElement `xml:",any"`
-}
-
-func (t *tagSet) surplus() bool {
-	for _, one := range t.Tags {
-		if len(one.Rest) > 0 || one.Key == nil || one.Value == nil {
-			return true
-		}
-	}
-	return len(t.Rest) > 0
-}
-
-type tag struct {
-	Key   *string      `xml:"Key"`
-	Value *string      `xml:"Value"`
-	Rest  []anyElement `xml:",any"`
-}
-
-type deleteRequest struct {
-	XMLName xml.Name       `xml:"Delete"`
-	Objects []deleteObject `xml:"Object"`
-	Quiet   bool           `xml:"Quiet"`
-	Rest    []anyElement   `xml:",any"`
-}
-
-type deleteObject struct {
-	Key  string       `xml:"Key"`
-	ETag string       `xml:"ETag"`
-	Rest []anyElement `xml:",any"`
-}
-
-func (d *deleteRequest) surplus() bool { return len(d.Rest) > 0 }
-
-type deleteResult struct {
-	XMLName xml.Name       `xml:"http://s3.amazonaws.com/doc/2006-03-01/ DeleteResult"`
-	Deleted []deletedEntry `xml:"Deleted"`
-	Errors  []deleteFault  `xml:"Error"`
-}
-
-type deletedEntry struct {
-	Key string `xml:"Key"`
-}
-
-type deleteFault struct {
-	Key     string `xml:"Key"`
-	Code    string `xml:"Code"`
-	Message string `xml:"Message"`
-}

@@ -18,19 +18,25 @@ func Hash(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// IsHash says whether a text is a hash as Hash writes it.
+func IsHash(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == text
+}
+
 // Matches says whether the secret, the request and its payload hash give this
 // signature. The hash is the text that stands in the canonical request: a
 // SHA-256, or a constant such as UNSIGNED-PAYLOAD.
 func (s *Signature) Matches(r *http.Request, secret, payloadHash string) bool {
 	want := s.sum(secret, s.stringToSign(r, payloadHash))
-	return hmac.Equal([]byte(want), []byte(strings.ToLower(s.Sum)))
+	return hmac.Equal([]byte(want), []byte(s.Sum))
 }
 
 func (s *Signature) stringToSign(r *http.Request, payloadHash string) string {
 	canonical := strings.Join([]string{
 		r.Method,
 		s.canonicalPath(r.URL),
-		canonicalQuery(r.URL.RawQuery),
+		canonicalQuery(r.URL.RawQuery, s.Presigned),
 		s.canonicalHeaders(r),
 		strings.Join(s.Signed, ";"),
 		payloadHash,
@@ -80,14 +86,16 @@ func (s *Signature) canonicalPath(u *url.URL) string {
 	return strings.Join(segments, "/")
 }
 
-func canonicalQuery(raw string) string {
+// canonicalQuery leaves a presigned URL's own signature out. A signature that
+// came in the header covers everything in the query.
+func canonicalQuery(raw string, presigned bool) string {
 	var pairs [][2]string
 	for part := range strings.SplitSeq(raw, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		if name == "X-Amz-Signature" {
+		if presigned && name == "X-Amz-Signature" {
 			continue
 		}
 		pairs = append(pairs, [2]string{encode(unescape(name)), encode(unescape(value))})
@@ -126,11 +134,18 @@ func (s *Signature) canonicalHeaders(r *http.Request) string {
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			out.WriteString(strings.Join(strings.Fields(value), " "))
+			out.WriteString(trim(value))
 		}
 		out.WriteByte('\n')
 	}
 	return out.String()
+}
+
+// trim makes one space of many, and none of those at the ends. Other white space
+// stays as it is.
+func trim(value string) string {
+	words := strings.FieldsFunc(value, func(r rune) bool { return r == ' ' })
+	return strings.Join(words, " ")
 }
 
 // headerValues knows the headers that net/http takes out of the header map.

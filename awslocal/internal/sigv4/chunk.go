@@ -19,6 +19,9 @@ const (
 	trailerSignatureName = "X-Amz-Trailer-Signature"
 )
 
+// minChunk is the least that every chunk but the last must hold.
+const minChunk = 8 << 10
+
 // Chunks describes a body in the encoding "aws-chunked".
 type Chunks struct {
 	// Mode is one of the STREAMING constants.
@@ -36,16 +39,18 @@ func IsStreaming(hash string) bool {
 }
 
 // Decode takes the payload and the trailing headers out of a chunked body. It
-// verifies every chunk's signature, the trailer's, and the decoded length.
+// verifies every chunk's signature, the trailer's, and the decoded length. The
+// payload is moved together inside the body, which is lost.
 func (c *Chunks) Decode(body []byte) ([]byte, http.Header, error) {
 	if c.DecodedLength < 0 {
 		return nil, nil, &Error{Kind: LengthMissing, Detail: "A chunked upload needs the header x-amz-decoded-content-length."}
 	}
 	d := &decoder{chunks: c, rest: body, signed: c.Mode != UnsignedTrailer}
 	if d.signed {
-		d.previous = strings.ToLower(c.Signature.Sum)
+		d.previous = c.Signature.Sum
 	}
-	payload := []byte{}
+	// A chunk always stands behind its own place in the payload.
+	payload, small := body[:0], false
 	for {
 		chunk, err := d.next()
 		if err != nil {
@@ -54,6 +59,10 @@ func (c *Chunks) Decode(body []byte) ([]byte, http.Header, error) {
 		if len(chunk) == 0 {
 			break
 		}
+		if small {
+			return nil, nil, &Error{Kind: ChunkTooSmall, Detail: fmt.Sprintf("Only the last chunk is allowed to have a size less than %d bytes", minChunk)}
+		}
+		small = len(chunk) < minChunk
 		payload = append(payload, chunk...)
 	}
 	if int64(len(payload)) != c.DecodedLength {
@@ -104,7 +113,7 @@ func (d *decoder) next() ([]byte, error) {
 // chain verifies one signature and makes it the one to go on from.
 func (d *decoder) chain(sum, text string) error {
 	want := d.chunks.Signature.sum(d.chunks.Secret, text)
-	if !hmac.Equal([]byte(want), []byte(strings.ToLower(sum))) {
+	if !hmac.Equal([]byte(want), []byte(sum)) {
 		return &Error{Kind: Mismatch, Detail: "The signature of a chunk does not match."}
 	}
 	d.previous = want
