@@ -82,11 +82,11 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	account, err := m.account(r, question.namespace, pod)
 	if err != nil {
-		m.log.Error(err, "ServiceAccount lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccount())
+		m.log.Error(err, "ServiceAccount lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccountName)
 		m.fail(w, start, http.StatusInternalServerError, lookupFailed, "the ServiceAccount could not be read: see the webhook's log")
 		return
 	}
-	result, err := m.injector.Inject(pod, account)
+	result, err := m.injector.Inject(pod, inject.Subject{Namespace: question.namespace, Account: account})
 	if err != nil {
 		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
 		return
@@ -97,10 +97,10 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // account looks the pod's ServiceAccount up. A pod without one has none: the API
 // server fills in "default" before, unless that admission is switched off.
 func (m *mutator) account(r *http.Request, namespace string, pod inject.Pod) (*inject.ServiceAccount, error) {
-	if pod.ServiceAccount() == "" {
+	if pod.ServiceAccountName == "" {
 		return nil, nil
 	}
-	return m.accounts.find(r.Context(), types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccount()})
+	return m.accounts.find(r.Context(), types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccountName})
 }
 
 func (m *mutator) write(w http.ResponseWriter, start time.Time, memory *exchange, question review, a answer, reason inject.Reason) {

@@ -13,6 +13,7 @@ package webhook
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -51,13 +52,15 @@ type Options struct {
 // AddFlags binds the options to flags. Names and meanings are those of EKS's
 // pod identity webhook where it has the flag.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	o.Settings = inject.Defaults()
+	o.Settings.Jitter = rand.Int64N
 	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
 	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
 	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")
-	flags.StringVar(&o.Settings.AnnotationPrefix, "annotation-prefix", "eks.amazonaws.com", "prefix of all annotations, before the slash")
-	flags.StringVar(&o.Settings.Audience, "token-audience", "sts.amazonaws.com", "audience of the token, unless the ServiceAccount says otherwise")
-	flags.StringVar(&o.Settings.MountPath, "token-mount-path", "/var/run/secrets/eks.amazonaws.com/serviceaccount", "where the token is mounted")
-	flags.Int64Var(&o.Settings.TokenExpiration, "token-expiration", 86400, "life of the token in seconds, unless ServiceAccount or pod say otherwise; at least 600")
+	flags.StringVar(&o.Settings.AnnotationPrefix, "annotation-prefix", o.Settings.AnnotationPrefix, "prefix of all annotations, before the slash")
+	flags.StringVar(&o.Settings.Audience, "token-audience", o.Settings.Audience, "audience of the token, unless the ServiceAccount says otherwise")
+	flags.StringVar(&o.Settings.MountPath, "token-mount-path", o.Settings.MountPath, "where the token is mounted")
+	flags.Int64Var(&o.Settings.TokenExpiration, "token-expiration", o.Settings.TokenExpiration, "life of the token in seconds, unless ServiceAccount or pod say otherwise; at least 600")
 	flags.StringVar(&o.Settings.Region, "aws-default-region", "", "region to put into AWS_REGION and AWS_DEFAULT_REGION; empty: neither")
 	flags.BoolVar(&o.Settings.RegionalSTS, "sts-regional-endpoint", false, "put AWS_STS_REGIONAL_ENDPOINTS=regional, unless the ServiceAccount says otherwise")
 	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate")

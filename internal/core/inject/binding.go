@@ -1,30 +1,95 @@
 package inject
 
 import (
-	"encoding/csv"
-	"fmt"
 	"strconv"
-	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
-// binding is what a ServiceAccount asks for, with the defaults filled in.
+// binding is what a pod is to get, with the defaults filled in.
 type binding struct {
-	// roleARN is as written; empty means not opted in.
+	method Method
+	// roleARN is empty if the method needs none, or if the pod gets only
+	// profiles.
 	roleARN, audience string
 	regionalSTS       bool
 	// tokenExpiration is in seconds, within the limits.
 	tokenExpiration int64
 }
 
-// bind reads the annotations of a ServiceAccount. What cannot be parsed counts
-// as not said.
-func (in *Injector) bind(annotations map[string]string) binding {
-	found := binding{
-		roleARN:         annotations[in.names.roleARN],
+// choose picks the one method by which a pod gets credentials: container
+// credentials if the identities list the ServiceAccount, else the role of its
+// annotation, else the role of the mapping. The reason is for NoMethod.
+func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (binding, Reason) {
+	name := pod.ServiceAccountName
+	switch {
+	case name == "":
+		return in.defaults(), UnknownServiceAccount
+	case s.Identities.has(s.Namespace, name):
+		return in.containerCredentials(s, name), ""
+	case s.Account != nil:
+		if role := in.compose(s.Account.Annotations[in.names.roleARN]); role != "" {
+			found := in.bind(s.Account.Annotations)
+			found.roleARN = role
+			return in.webIdentityOf(found, "annotation "+in.names.roleARN, name, warnings)
+		}
+	}
+	switch entry, ok := s.Mapping.find(s, name); {
+	case ok && entry.broken:
+		warnings.Add("the config map of the webhook has an entry for ServiceAccount %.63q that cannot be read; the pod gets no AWS identity", name)
+		return in.defaults(), BadMapping
+	case ok && entry.RoleARN != "":
+		return in.webIdentityOf(in.complete(entry), "the config map's RoleARN", name, warnings)
+	}
+	if s.Account == nil {
+		return in.defaults(), UnknownServiceAccount
+	}
+	in.adviseAnnotations(s.Account.Annotations, name, warnings)
+	return in.defaults(), NotOptedIn
+}
+
+// webIdentityOf is the method of a role, if it is one.
+func (in *Injector) webIdentityOf(found binding, source, account string, warnings *podpatch.Warnings) (binding, Reason) {
+	switch partition, ok := parseRoleARN(found.roleARN); {
+	case !ok && !in.settings.AnyRoleARN:
+		warnings.Add("ServiceAccount %.63q: %s is %.80q, no ARN of an IAM role; the pod gets no AWS identity", account, source, found.roleARN)
+		return in.defaults(), MalformedRoleARN
+	case !ok:
+		warnings.Add("ServiceAccount %.63q: %s is %.80q, no ARN of an IAM role", account, source, found.roleARN)
+	case in.settings.Partition != "" && partition != in.settings.Partition:
+		warnings.Add("ServiceAccount %.63q: %s names a role of the partition %s; this cluster is in %s", account, source, partition, in.settings.Partition)
+	}
+	found.method = WebIdentity
+	return found, ""
+}
+
+// containerCredentials is the other method. What the ServiceAccount says counts,
+// else what the mapping says of it by name; the role and audience of both do
+// not.
+func (in *Injector) containerCredentials(s Subject, account string) binding {
+	found := in.defaults()
+	if s.Account != nil {
+		found = in.bind(s.Account.Annotations)
+	} else if entry, ok := s.Mapping.named(s.Namespace, account); ok {
+		found = in.complete(entry)
+	}
+	found.method, found.audience = ContainerCredentials, in.settings.ContainerCredentials.Audience
+	return found
+}
+
+// defaults is what holds where nobody says anything.
+func (in *Injector) defaults() binding {
+	return binding{
 		audience:        in.settings.Audience,
 		regionalSTS:     in.settings.RegionalSTS,
 		tokenExpiration: in.settings.TokenExpiration,
 	}
+}
+
+// bind reads the annotations of a ServiceAccount, except for the role. What
+// cannot be parsed counts as not said.
+func (in *Injector) bind(annotations map[string]string) binding {
+	found := in.defaults()
 	// An empty audience would make a token for the API server, which has no
 	// business at AWS.
 	if audience := annotations[in.names.audience]; audience != "" {
@@ -35,6 +100,22 @@ func (in *Injector) bind(annotations map[string]string) binding {
 	}
 	if seconds, ok := parseExpiration(annotations[in.names.tokenExpiration]); ok {
 		found.tokenExpiration = seconds
+	}
+	return found
+}
+
+// complete fills the defaults into an entry of the mapping.
+func (in *Injector) complete(entry entry) binding {
+	found := in.defaults()
+	found.roleARN = entry.RoleARN
+	if entry.Audience != "" {
+		found.audience = entry.Audience
+	}
+	if entry.UseRegionalSTS != nil {
+		found.regionalSTS = *entry.UseRegionalSTS
+	}
+	if entry.TokenExpiration != 0 {
+		found.tokenExpiration = clamp(entry.TokenExpiration)
 	}
 	return found
 }
@@ -52,50 +133,4 @@ func parseExpiration(text string) (int64, bool) {
 // itself would be refused.
 func clamp(seconds int64) int64 {
 	return min(max(seconds, MinTokenExpiration), MaxTokenExpiration)
-}
-
-// skipped are the names of the containers that the pod does not want injected.
-// Blanks around a name do not count; a list that is no CSV record skips none.
-func (in *Injector) skipped(pod Pod) (names, warnings []string) {
-	if pod.skipContainers == "" {
-		return nil, nil
-	}
-	reader := csv.NewReader(strings.NewReader(pod.skipContainers))
-	reader.TrimLeadingSpace = true
-	record, err := reader.Read()
-	if err != nil {
-		return nil, []string{fmt.Sprintf("annotation %s is %.100q, expected container names separated by commas; no container is skipped",
-			in.names.skipContainers, pod.skipContainers)}
-	}
-	for i, name := range record {
-		record[i] = strings.TrimSpace(name)
-	}
-	return record, nil
-}
-
-// isRoleARN says whether text is an ARN of an IAM role, with or without a path.
-// AWS: arn:PARTITION:iam::ACCOUNT:role/PATH/NAME.
-func isRoleARN(text string) bool {
-	rest, ok := strings.CutPrefix(text, "arn:aws")
-	if !ok {
-		return false
-	}
-	partition, rest, ok := strings.Cut(rest, ":iam::")
-	if !ok || !consistsOf(partition, isPartitionRune) {
-		return false
-	}
-	account, name, ok := strings.Cut(rest, ":role/")
-	return ok && len(account) == 12 && consistsOf(account, isDigit) && name != "" && consistsOf(name, isRoleRune)
-}
-
-func consistsOf(text string, allowed func(rune) bool) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return !allowed(r) }) < 0
-}
-
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
-
-func isPartitionRune(r rune) bool { return r == '-' || 'a' <= r && r <= 'z' || isDigit(r) }
-
-func isRoleRune(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || isDigit(r) || strings.ContainsRune("_-/.@+=,", r)
 }

@@ -13,38 +13,93 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
+// Settings that FuzzInject turns on, one bit each.
+const (
+	fuzzIdentities = 1 << iota
+	fuzzUnknown
+	fuzzSessionName
+	fuzzNonRoot
+	fuzzCompose
+	fuzzAnyRole
+	fuzzRegion
+)
+
 // FuzzInject takes any pod through the injector, and demands that it is not
 // crashed, that the patched pod is the old one and what we add, and that
 // injecting a second time changes nothing.
 func FuzzInject(f *testing.F) {
 	for _, text := range seeds(f) {
-		f.Add(text, "skip,\"me\"", "true", "us-west-2", "3600")
+		for _, on := range []uint8{0, fuzzRegion | fuzzSessionName, fuzzIdentities | fuzzNonRoot} {
+			f.Add(text, roleARN, "true", "3600", `{"*/app":{"RoleARN":"`+roleARN+`"}}`, on)
+		}
 	}
-	f.Add([]byte(`{"spec":{"containers":[{"env":null}],"containers":[]}}`), "", "", "", "")
-	f.Fuzz(func(t *testing.T, text []byte, skip, sts, region, expiration string) {
-		given := optedIn()
-		given.Settings.Region = region
-		given.Annotations["eks.amazonaws.com/sts-regional-endpoints"] = sts
-		given.Annotations["eks.amazonaws.com/token-expiration"] = expiration
-		given.Annotations["eks.amazonaws.com/audience"] = skip
+	f.Add([]byte(`{"spec":{"containers":[{"env":null}],"containers":[]}}`), "", "", "", "", uint8(0))
+	f.Fuzz(func(t *testing.T, text []byte, role, sts, expiration, mapping string, on uint8) {
+		given := fuzzed(role, sts, expiration, mapping, on)
 		injector, err := inject.New(given.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}
+		subject, _ := given.subject()
 		text = canonical(text)
-		first, err := decide(injector, given, text)
+		first, err := decide(injector, subject, text)
 		if err != nil {
 			return
 		}
+		if (first.Method == inject.NoMethod) != (first.Patch == nil && first.Reason != inject.Complete) {
+			t.Errorf("method %q, reason %s, patch %s", first.Method, first.Reason, first.Patch)
+		}
 		patched := apply(t, text, first.Patch)
-		if diff := cmp.Diff(decode(t, text), withoutOurs(t, decode(t, text), decode(t, patched))); diff != "" {
+		if diff := cmp.Diff(decode(t, text), withoutOurs(decode(t, text), decode(t, patched))); diff != "" {
 			t.Errorf("changed more than allowed (-before +after without ours):\n%s", diff)
 		}
-		second, err := decide(injector, given, patched)
+		second, err := decide(injector, subject, patched)
 		if err != nil || second.Patch != nil {
 			t.Errorf("injecting again: error %v, patch %s, after %s", err, second.Patch, first.Patch)
 		}
+		checkWarnings(t, first.Warnings)
 	})
+}
+
+// checkWarnings demands what Kubernetes advises, and one line each.
+func checkWarnings(t *testing.T, warnings []string) {
+	t.Helper()
+	if len(warnings) > 8 {
+		t.Errorf("%d warnings", len(warnings))
+	}
+	for _, warning := range warnings {
+		if len(warning) > 240 || strings.ContainsAny(warning, "\n\r\x00") {
+			t.Errorf("warning of %d bytes: %q", len(warning), warning)
+		}
+	}
+}
+
+func fuzzed(role, sts, expiration, mapping string, on uint8) setup {
+	given := newSetup()
+	given.Mapping = mapping
+	given.Unknown = on&fuzzUnknown != 0
+	given.Labels = map[string]string{"app": role}
+	given.Annotations = map[string]string{
+		"eks.amazonaws.com/role-arn":               role,
+		"eks.amazonaws.com/sts-regional-endpoints": sts,
+		"eks.amazonaws.com/token-expiration":       expiration,
+		"eks.amazonaws.com/audience":               sts,
+	}
+	if on&fuzzIdentities != 0 {
+		given.Identities = `{"identities":[{"namespace":"shop","serviceAccount":"app"}]}`
+	}
+	given.Settings.SessionName = on&fuzzSessionName != 0
+	given.Settings.AnyRoleARN = on&fuzzAnyRole != 0
+	if on&fuzzNonRoot != 0 {
+		given.Settings.FSGroup, given.Settings.TokenFileMode = 1000, 0o440
+	}
+	if on&fuzzCompose != 0 {
+		given.Settings.ComposeAccount, given.Settings.Partition = "111122223333", "aws"
+	}
+	if on&fuzzRegion != 0 {
+		given.Settings.Region = "us-west-2"
+	}
+	return given
 }
 
 // canonical is the text as the API server sends pods: no member is there twice,
@@ -88,71 +143,62 @@ func decode(t *testing.T, text []byte) any {
 	return value
 }
 
-// withoutOurs takes from a patched pod what the injector may have added: the
-// first volume, the last entries of environment and mounts, each only under our
-// names. What it leaves is to be the pod before.
-func withoutOurs(t *testing.T, before, after any) any {
-	t.Helper()
-	old, ok := member(before, "spec").(map[string]any)
-	spec, isMap := member(after, "spec").(map[string]any)
-	if !ok || !isMap {
-		return after
+// FuzzParseMapping demands that no document stops the parser, and that nobody
+// gets a role by an entry that is reported as a problem.
+func FuzzParseMapping(f *testing.F) {
+	f.Add(`{"shop/app":{"RoleARN":"`+roleARN+`","Audience":"a","UseRegionalSTS":true,"TokenExpiration":1}}`, "shop", "app")
+	f.Add(`{"*/app":{"rolearn":"`+roleARN+`"},"app":{},"shop/app":{"TokenExpiration":1.5}}`, "shop", "app")
+	f.Add(`{"tabard.dev/bindings":{"items":[{"namespaceSelector":{"matchLabels":{"a":"b"}},"RoleARN":"`+roleARN+`"},{}]}}`, "shop", "app")
+	f.Add(`{"shop/app":null}`, "shop", "app")
+	injector, err := inject.New(inject.Defaults())
+	if err != nil {
+		f.Fatal(err)
 	}
-	if volumes, ok := spec["volumes"].([]any); ok && len(volumes) == length(old["volumes"])+1 && name(volumes[0]) == inject.VolumeName {
-		restore(old, spec, "volumes", volumes[1:])
-	}
-	for _, list := range []string{"containers", "initContainers"} {
-		oldContainers, _ := old[list].([]any)
-		containers, _ := spec[list].([]any)
-		for i := range min(len(oldContainers), len(containers)) {
-			was, _ := oldContainers[i].(map[string]any)
-			is, _ := containers[i].(map[string]any)
-			restoreTail(was, is, "env", "AWS_")
-			restoreTail(was, is, "volumeMounts", inject.VolumeName)
+	f.Fuzz(func(t *testing.T, text, namespace, name string) {
+		mapping, problems := inject.ParseMapping([]byte(text))
+		if mapping == nil && len(problems) != 1 {
+			t.Fatalf("no mapping, and problems %q", problems)
 		}
-	}
-	return after
-}
-
-// restoreTail cuts what is new at the end of a list, if its names have the
-// prefix.
-func restoreTail(was, is map[string]any, field, prefix string) {
-	entries, ok := is[field].([]any)
-	if !ok || len(entries) <= length(was[field]) {
-		return
-	}
-	for _, entry := range entries[length(was[field]):] {
-		if !strings.HasPrefix(name(entry), prefix) {
-			return
+		subject := inject.Subject{Namespace: namespace, Mapping: mapping, NamespaceLabels: map[string]string{"a": "b"}}
+		pod, err := json.Marshal(map[string]any{"spec": map[string]any{"serviceAccountName": name}})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	restore(was, is, field, entries[:length(was[field])])
+		result, err := decide(injector, subject, pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := json.Marshal(namespace + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range problems {
+			if strings.HasPrefix(problem, string(own)+": ") && result.Method != inject.NoMethod {
+				t.Errorf("%s, but the pod is injected: %s", problem, result.Patch)
+			}
+		}
+	})
 }
 
-// restore puts a list back as it was, also where it was absent or null.
-func restore(was, is map[string]any, field string, entries []any) {
-	old, present := was[field]
-	switch {
-	case !present:
-		delete(is, field)
-	case old == nil:
-		is[field] = nil
-	default:
-		is[field] = entries
-	}
-}
-
-func member(value any, name string) any {
-	object, _ := value.(map[string]any)
-	return object[name]
-}
-
-func name(value any) string {
-	text, _ := member(value, "name").(string)
-	return text
-}
-
-func length(value any) int {
-	list, _ := value.([]any)
-	return len(list)
+// FuzzParseIdentities demands that no document stops the parser, and that what is
+// reported as a problem is not listed.
+func FuzzParseIdentities(f *testing.F) {
+	f.Add(`{"identities":[{"namespace":"shop","serviceAccount":"app"},{"namespace":"shop"},5]}`)
+	f.Add(``)
+	f.Add(`{"identities":{}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		identities, problems := inject.ParseIdentities([]byte(text))
+		if identities == nil && len(problems) != 1 {
+			t.Fatalf("no identities, and problems %q", problems)
+		}
+		var document struct{ Identities []json.RawMessage }
+		if identities != nil && len(strings.TrimSpace(text)) > 0 {
+			if err := json.Unmarshal([]byte(text), &document); err != nil {
+				t.Fatal(err)
+			}
+			if identities.Len()+len(problems) > len(document.Identities) {
+				t.Errorf("%d listed and %d problems of %d", identities.Len(), len(problems), len(document.Identities))
+			}
+		}
+	})
 }

@@ -22,20 +22,25 @@ var update = flag.Bool("update", false, "rewrite testdata/*.want.yaml")
 // setup is what a *.binding.yaml file says. Settings left out are the defaults.
 type setup struct {
 	Settings inject.Settings `json:"settings"`
-	// Annotations are those of the ServiceAccount.
-	Annotations map[string]string `json:"annotations"`
+	// Jitter is the random number of container credentials, if any.
+	Jitter *int64 `json:"jitter"`
+	// Namespace is that of the request.
+	Namespace string `json:"namespace"`
+	// NamespaceLabels, Annotations and Labels are those of the namespace and of
+	// the ServiceAccount.
+	NamespaceLabels map[string]string `json:"namespaceLabels"`
+	Annotations     map[string]string `json:"annotations"`
+	Labels          map[string]string `json:"labels"`
 	// Unknown says that there is no such ServiceAccount.
 	Unknown bool `json:"unknown"`
+	// Mapping and Identities are the two documents as they are written.
+	Mapping    string `json:"mapping"`
+	Identities string `json:"identities"`
+	// Problems are those that the documents have.
+	Problems []string `json:"problems"`
 }
 
-func defaults() inject.Settings {
-	return inject.Settings{
-		AnnotationPrefix: "eks.amazonaws.com",
-		Audience:         "sts.amazonaws.com",
-		MountPath:        "/var/run/secrets/eks.amazonaws.com/serviceaccount",
-		TokenExpiration:  86400,
-	}
-}
+func newSetup() setup { return setup{Settings: inject.Defaults(), Namespace: "shop"} }
 
 // TestGolden takes each testdata/NAME.pod.yaml through the injector set up by
 // NAME.binding.yaml, and compares the pod that comes out, with the operations
@@ -50,7 +55,7 @@ func TestGolden(t *testing.T) {
 		name := strings.TrimSuffix(file, ".pod.yaml")
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			given := setup{Settings: defaults()}
+			given := newSetup()
 			if err := yaml.UnmarshalStrict(readFile(t, name+".binding.yaml"), &given); err != nil {
 				t.Fatalf("%s.binding.yaml: %v", name, err)
 			}
@@ -58,7 +63,11 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := render(t, pod, injected(t, given, pod))
+			result := injected(t, given, pod)
+			got := render(t, pod, result)
+			if again := injected(t, given, apply(t, pod, result.Patch)); again.Patch != nil {
+				t.Errorf("injected again: patch %s", again.Patch)
+			}
 			if *update {
 				if err := os.WriteFile(name+".want.yaml", []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -83,18 +92,39 @@ func readFile(t testing.TB, name string) []byte {
 // injected takes a pod as JSON through the injector.
 func injected(t *testing.T, given setup, pod []byte) inject.Result {
 	t.Helper()
+	if given.Jitter != nil {
+		given.Settings.Jitter = func(int64) int64 { return *given.Jitter }
+	}
 	injector, err := inject.New(given.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := decide(injector, given, pod)
+	subject, problems := given.subject()
+	if diff := cmp.Diff(given.Problems, problems); diff != "" {
+		t.Errorf("problems of mapping and identities (-want +got):\n%s", diff)
+	}
+	result, err := decide(injector, subject, pod)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
 }
 
-func decide(injector *inject.Injector, given setup, text []byte) (inject.Result, error) {
+// subject is the one of the setup, and the problems of its documents.
+func (s setup) subject() (inject.Subject, []string) {
+	subject := inject.Subject{Namespace: s.Namespace, NamespaceLabels: s.NamespaceLabels}
+	if !s.Unknown {
+		subject.Account = &inject.ServiceAccount{Annotations: s.Annotations, Labels: s.Labels}
+	}
+	var problems, more []string
+	if s.Mapping != "" {
+		subject.Mapping, problems = inject.ParseMapping([]byte(s.Mapping))
+	}
+	subject.Identities, more = inject.ParseIdentities([]byte(s.Identities))
+	return subject, append(problems, more...)
+}
+
+func decide(injector *inject.Injector, subject inject.Subject, text []byte) (inject.Result, error) {
 	object, err := raw.Parse(text)
 	if err != nil {
 		return inject.Result{}, err
@@ -103,10 +133,7 @@ func decide(injector *inject.Injector, given setup, text []byte) (inject.Result,
 	if err != nil {
 		return inject.Result{}, err
 	}
-	if given.Unknown {
-		return injector.Inject(pod, nil)
-	}
-	return injector.Inject(pod, &inject.ServiceAccount{Annotations: given.Annotations})
+	return injector.Inject(pod, subject)
 }
 
 // apply applies a patch by an implementation of RFC 6902 that is not ours.
@@ -130,17 +157,20 @@ func render(t *testing.T, pod []byte, result inject.Result) string {
 	t.Helper()
 	var text strings.Builder
 	fmt.Fprintf(&text, "# reason: %s\n", result.Reason)
+	if result.Method != inject.NoMethod {
+		fmt.Fprintf(&text, "# method: %s\n", result.Method)
+	}
 	for _, warning := range result.Warnings {
 		fmt.Fprintf(&text, "# warning: %s\n", warning)
 	}
-	var operations []struct{ Op, Path string }
+	var operations []struct{ Op, From, Path string }
 	if result.Patch != nil {
 		if err := json.Unmarshal(result.Patch, &operations); err != nil {
 			t.Fatalf("patch %s: %v", result.Patch, err)
 		}
 	}
 	for _, operation := range operations {
-		fmt.Fprintf(&text, "# %s %s\n", operation.Op, operation.Path)
+		fmt.Fprintf(&text, "# %s\n", strings.Join(strings.Fields(operation.Op+" "+operation.From+" "+operation.Path), " "))
 	}
 	after, err := yaml.JSONToYAML(apply(t, pod, result.Patch))
 	if err != nil {

@@ -1,48 +1,18 @@
 // Package inject decides how a pod gets its AWS identity at admission: which
-// environment variables, volume and mounts are added to which containers, as a
+// environment variables, volumes and mounts are added to which containers, as a
 // minimal JSON patch on the pod as the API server sent it. It does no I/O.
 //
 // The effective pod is the one that EKS's pod identity webhook makes for the
 // same input; where it is meant to differ, docs/compatibility.md says so.
+//
+// What is not AWS's is in packages of its own: raw reads the pod, and podpatch
+// writes the patch by a plan.
 package inject
 
 import (
-	"errors"
-	"fmt"
-	"path"
-	"strings"
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
-
-// Limits of a projected token's life, in seconds, as Kubernetes validates them.
-const (
-	MinTokenExpiration = 600
-	MaxTokenExpiration = 1 << 32
-)
-
-// VolumeName is the name of the injected volume.
-const VolumeName = "aws-iam-token"
-
-// tokenFile is the name of the token within the volume.
-const tokenFile = "token"
-
-// Settings are what holds for all pods of a cluster unless a ServiceAccount or
-// a pod says otherwise.
-type Settings struct {
-	// AnnotationPrefix is the part before the slash of every annotation.
-	AnnotationPrefix string
-	// Audience is the "aud" of the token.
-	Audience string
-	// MountPath is where the token's volume is mounted, a path of Unix style
-	// also for Windows.
-	MountPath string
-	// TokenExpiration is the life of a token in seconds, brought into the
-	// limits.
-	TokenExpiration int64
-	// Region is put into the environment; empty puts none there.
-	Region string
-	// RegionalSTS puts AWS_STS_REGIONAL_ENDPOINTS=regional there.
-	RegionalSTS bool
-}
 
 // Reason says why a pod was changed, or was not. It labels metrics.
 type Reason string
@@ -53,18 +23,56 @@ const (
 	Injected Reason = "Injected"
 	// Complete: the pod has opted in, and nothing was missing.
 	Complete Reason = "Complete"
-	// NotOptedIn: the ServiceAccount names no role.
+	// NotOptedIn: nothing names a role for the ServiceAccount.
 	NotOptedIn Reason = "NotOptedIn"
-	// UnknownServiceAccount: there is no such ServiceAccount.
+	// UnknownServiceAccount: there is no such ServiceAccount, and nothing else
+	// names a role for it.
 	UnknownServiceAccount Reason = "UnknownServiceAccount"
-	// MalformedRoleARN: the ServiceAccount's role ARN is no ARN of a role.
+	// MalformedRoleARN: what should be the ARN of a role is none.
 	MalformedRoleARN Reason = "MalformedRoleARN"
+	// BadMapping: the config map's entry for the ServiceAccount cannot be read,
+	// so that it is not known what the pod should get.
+	BadMapping Reason = "BadMapping"
+)
+
+// Method is how a pod gets credentials. It labels metrics, by the names that
+// EKS's pod identity webhook uses.
+type Method string
+
+// The methods.
+const (
+	// NoMethod: it gets none.
+	NoMethod Method = ""
+	// WebIdentity: the SDK changes a token for a role's credentials at STS (IAM
+	// roles for service accounts).
+	WebIdentity Method = "sts_web_identity"
+	// ContainerCredentials: the SDK shows a token to an agent on the node, which
+	// answers with credentials (EKS Pod Identity).
+	ContainerCredentials Method = "container_credentials"
 )
 
 // ServiceAccount is what matters of a pod's ServiceAccount.
 type ServiceAccount struct {
-	// Annotations may hold others than those of the configured prefix.
+	// Annotations may hold others than those of the configured prefix. Those of
+	// the prefix decide; among the others, misspelt ones are warned of.
 	Annotations map[string]string
+	// Labels are for the bindings of a Mapping; nil if none of them asks.
+	Labels map[string]string
+}
+
+// Subject is whose identity a pod gets, and all that is said about it.
+type Subject struct {
+	// Namespace is that of the request; the one in the pod does not count.
+	Namespace string
+	// NamespaceLabels are for the bindings of a Mapping; nil if none of them
+	// asks.
+	NamespaceLabels map[string]string
+	// Account is the pod's ServiceAccount, nil if it does not exist.
+	Account *ServiceAccount
+	// Mapping and Identities are what the cluster's administrators have
+	// configured; nil is none.
+	Mapping    *Mapping
+	Identities *Identities
 }
 
 // Result is the decision about one pod.
@@ -73,112 +81,78 @@ type Result struct {
 	Patch []byte
 	// Warnings are for the person who creates the pod, one line each.
 	Warnings []string
+	// Method is how the pod gets credentials, also if it has all that it needs.
+	Method Method
 	// Reason is why.
 	Reason Reason
 }
 
-// Injector decides by fixed settings. It is safe for concurrent use.
-type Injector struct {
-	settings Settings
-	names    annotationNames
-	// What is the same for all pods is written once.
-	mount                   []byte
-	sts, region             [][]byte
-	unixToken, windowsToken []byte
+// Pod is what matters of a pod. It shares the memory of the text it was read
+// from.
+type Pod struct {
+	podpatch.Pod
+	// The annotations, absent for none.
+	tokenExpiration, skipContainers, includeContainers, roleProfiles raw.Value
 }
 
-// annotationNames are the full names of the annotations.
-type annotationNames struct {
-	roleARN, audience, regionalSTS, tokenExpiration, skipContainers string
+// Read finds the parts of a pod. The error says what of it is not as the API has
+// it: such an object is no pod.
+func (in *Injector) Read(object raw.Value) (Pod, error) {
+	read, err := podpatch.Read(object)
+	if err != nil {
+		return Pod{}, err
+	}
+	pod := Pod{Pod: read}
+	for c := pod.Annotations.Walk(); c.Next(); {
+		switch string(c.Name()) {
+		case in.names.tokenExpiration:
+			pod.tokenExpiration = c.Value()
+		case in.names.skipContainers:
+			pod.skipContainers = c.Value()
+		case in.names.includeContainers:
+			pod.includeContainers = c.Value()
+		case in.names.roleProfiles:
+			pod.roleProfiles = c.Value()
+		}
+	}
+	return pod, nil
 }
 
-// New checks the settings. The error names the one that is wrong.
-func New(settings Settings) (*Injector, error) {
-	switch {
-	case settings.AnnotationPrefix == "":
-		return nil, errors.New("the annotation prefix is empty, expected a DNS name such as eks.amazonaws.com")
-	case settings.Audience == "":
-		return nil, errors.New("the token audience is empty, expected one such as sts.amazonaws.com: a token without an audience is one for the API server")
-	case settings.MountPath == "" || strings.Contains(settings.MountPath, ":"):
-		return nil, fmt.Errorf("the token mount path is %q, expected a path without a colon", settings.MountPath)
-	}
-	settings.TokenExpiration = clamp(settings.TokenExpiration)
-	prefix := settings.AnnotationPrefix + "/"
-	token := path.Join(settings.MountPath, tokenFile)
-	in := &Injector{
-		settings: settings,
-		names: annotationNames{
-			roleARN:         prefix + "role-arn",
-			audience:        prefix + "audience",
-			regionalSTS:     prefix + "sts-regional-endpoints",
-			tokenExpiration: prefix + "token-expiration",
-			skipContainers:  prefix + "skip-containers",
-		},
-		mount:        mountJSON(VolumeName, settings.MountPath),
-		sts:          [][]byte{variableJSON(stsVariable, "regional")},
-		unixToken:    variableJSON(tokenVariable, token),
-		windowsToken: variableJSON(tokenVariable, "C:"+strings.ReplaceAll(token, "/", `\`)),
-	}
-	if settings.Region != "" {
-		in.region = [][]byte{variableJSON(defaultRegionVariable, settings.Region), variableJSON(regionVariable, settings.Region)}
-	}
-	return in, nil
-}
-
-// Inject decides about one pod. A nil account means that the pod's
-// ServiceAccount does not exist. The error says what of the pod is not as the
-// API has it.
-func (in *Injector) Inject(pod Pod, account *ServiceAccount) (Result, error) {
-	if account == nil {
-		return Result{Reason: UnknownServiceAccount}, nil
-	}
-	found := in.bind(account.Annotations)
-	switch {
-	case found.roleARN == "":
-		return Result{Reason: NotOptedIn}, nil
-	case !isRoleARN(found.roleARN):
-		return Result{Reason: MalformedRoleARN, Warnings: []string{fmt.Sprintf(
-			"ServiceAccount %.63q: annotation %s is %.100q, expected arn:aws:iam::ACCOUNT:role/NAME; the pod gets no AWS identity",
-			pod.serviceAccount, in.names.roleARN, found.roleARN)}}, nil
-	}
-	if seconds, ok := parseExpiration(pod.tokenExpiration); ok {
+// Inject decides about one pod. The error says what of the pod is not as the API
+// has it.
+func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
+	var warnings podpatch.Warnings
+	found, reason := in.choose(pod, subject, &warnings)
+	if seconds, ok := parseExpiration(pod.tokenExpiration.Text()); ok {
 		found.tokenExpiration = seconds
 	}
-	return in.perform(pod, found)
-}
-
-// perform writes the patch for a pod that has opted in.
-func (in *Injector) perform(pod Pod, found binding) (Result, error) {
-	skip, warnings := in.skipped(pod)
-	w := writer{grant: in.grant(pod, found), skip: skip, warnings: warnings}
-	in.addVolume(&w.patch, pod, found)
-	if err := w.containers("containers", pod.containers); err != nil {
+	profiles := in.readProfiles(pod, &warnings)
+	if len(profiles) > 0 && found.method == NoMethod {
+		found.method = WebIdentity // by the profiles alone
+	}
+	if found.method == NoMethod {
+		return Result{Warnings: warnings, Reason: reason}, nil
+	}
+	plan := in.plan(pod, subject.Namespace, found, profiles)
+	plan.Selection = in.selection(pod, &warnings)
+	containers, err := plan.Examine(pod.Pod)
+	if err != nil {
 		return Result{}, err
 	}
-	if err := w.containers("initContainers", pod.initContainers); err != nil {
-		return Result{}, err
-	}
-	result := Result{Patch: w.patch.document(), Warnings: w.warnings, Reason: Injected}
-	if result.Patch == nil {
-		result.Reason = Complete
-	}
-	return result, nil
+	in.adviseContainers(plan, containers, &warnings)
+	patch := plan.Write(pod.Pod, containers)
+	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch)}, nil
 }
 
-// addVolume puts the token's volume first, unless one of its name is there: it
-// is taken as it is, whatever its kind.
-func (in *Injector) addVolume(p *patch, pod Pod, found binding) {
+// outcome is the reason of a pod that has opted in. That something about its
+// role is wrong goes before what it gets besides.
+func outcome(reason Reason, patch []byte) Reason {
 	switch {
-	case pod.hasVolume:
-		return
-	case pod.volumes.Empty():
-		p.open("/spec/volumes")
-		p.text = append(p.text, '[')
-		p.text = appendVolume(p.text, VolumeName, found.audience, found.tokenExpiration)
-		p.text = append(p.text, ']')
+	case reason == MalformedRoleARN || reason == BadMapping:
+		return reason
+	case patch == nil:
+		return Complete
 	default:
-		p.open("/spec/volumes/0")
-		p.text = appendVolume(p.text, VolumeName, found.audience, found.tokenExpiration)
+		return Injected
 	}
-	p.close()
 }

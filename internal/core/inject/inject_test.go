@@ -12,12 +12,14 @@ import (
 const roleARN = "arn:aws:iam::111122223333:role/app"
 
 func optedIn() setup {
-	return setup{Settings: defaults(), Annotations: map[string]string{"eks.amazonaws.com/role-arn": roleARN}}
+	given := newSetup()
+	given.Annotations = map[string]string{"eks.amazonaws.com/role-arn": roleARN}
+	return given
 }
 
 func TestPatchIsMinimalToTheByte(t *testing.T) {
 	t.Parallel()
-	pod := `{"spec":{"volumes":[],"containers":[{"env":[{}],"volumeMounts":[{}]}]}}`
+	pod := `{"spec":{"serviceAccountName":"app","volumes":[],"containers":[{"env":[{}],"volumeMounts":[{}]}]}}`
 	want := `[{"op":"add","path":"/spec/volumes/0","value":{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":` +
 		`{"audience":"sts.amazonaws.com","expirationSeconds":86400,"path":"token"}}]}}},` +
 		`{"op":"add","path":"/spec/containers/0/env/-","value":{"name":"AWS_ROLE_ARN","value":"` + roleARN + `"}},` +
@@ -56,7 +58,7 @@ func TestRoleARN(t *testing.T) {
 			t.Parallel()
 			given := optedIn()
 			given.Annotations["eks.amazonaws.com/role-arn"] = test.arn
-			result := injected(t, given, []byte(`{"spec":{"containers":[{"name":"app"}]}}`))
+			result := injected(t, given, []byte(`{"spec":{"serviceAccountName":"app","containers":[{"name":"app"}]}}`))
 			if result.Reason != test.want {
 				t.Errorf("reason %s, want %s", result.Reason, test.want)
 			}
@@ -78,24 +80,25 @@ func TestReadRefusesWhatIsNoPod(t *testing.T) {
 	tests := map[string]struct{ pod, want string }{
 		"an array":                        {`[]`, "the object's spec is absent, expected a pod's"},
 		"an object without spec":          {`{"kind":"ConfigMap"}`, "the object's spec is absent, expected a pod's"},
-		"containers by name":              {`{"spec":{"containers":{}}}`, "spec.containers is an object, expected an array"},
-		"an init container that is null":  {`{"spec":{"initContainers":[null]}}`, "spec.initContainers[0] is null, expected an object"},
-		"a container that is a string":    {`{"spec":{"containers":[{},"x"]}}`, "spec.containers[1] is a string, expected an object"},
-		"an environment that is a number": {`{"spec":{"containers":[{"env":1}]}}`, "spec.containers[0].env is a number, expected an array"},
-		"a variable that is a boolean":    {`{"spec":{"containers":[{"env":[true]}]}}`, "spec.containers[0].env[] is a boolean, expected an object"},
-		"a mount that is a string":        {`{"spec":{"containers":[{"volumeMounts":["x"]}]}}`, "spec.containers[0].volumeMounts[] is a string, expected an object"},
-		"mounts that are a string":        {`{"spec":{"containers":[{"volumeMounts":"x"}]}}`, "spec.containers[0].volumeMounts is a string, expected an array"},
-		"a volume that is a string":       {`{"spec":{"volumes":["x"]}}`, "spec.volumes[] is a string, expected an object"},
+		"containers by name":              {`{"spec":{"serviceAccountName":"app","containers":{}}}`, "spec.containers is an object, expected an array"},
+		"an init container that is null":  {`{"spec":{"serviceAccountName":"app","initContainers":[null]}}`, "spec.initContainers[0] is null, expected an object"},
+		"a container that is a string":    {`{"spec":{"serviceAccountName":"app","containers":[{},"x"]}}`, "spec.containers[1] is a string, expected an object"},
+		"an environment that is a number": {`{"spec":{"serviceAccountName":"app","containers":[{"env":1}]}}`, "spec.containers[0].env is a number, expected an array"},
+		"a variable that is a boolean":    {`{"spec":{"serviceAccountName":"app","containers":[{"env":[true]}]}}`, "spec.containers[0].env[] is a boolean, expected an object"},
+		"a mount that is a string":        {`{"spec":{"serviceAccountName":"app","containers":[{"volumeMounts":["x"]}]}}`, "spec.containers[0].volumeMounts[] is a string, expected an object"},
+		"mounts that are a string":        {`{"spec":{"serviceAccountName":"app","containers":[{"volumeMounts":"x"}]}}`, "spec.containers[0].volumeMounts is a string, expected an array"},
+		"a volume that is a string":       {`{"spec":{"serviceAccountName":"app","volumes":["x"]}}`, "spec.volumes[] is a string, expected an object"},
 		"an account that is a number":     {`{"spec":{"serviceAccountName":1}}`, "spec.serviceAccountName is a number, expected a string"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			injector, err := inject.New(defaults())
+			injector, err := inject.New(inject.Defaults())
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = decide(injector, optedIn(), []byte(test.pod))
+			subject, _ := optedIn().subject()
+			_, err = decide(injector, subject, []byte(test.pod))
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
@@ -109,7 +112,7 @@ func TestNewRefusesSettings(t *testing.T) {
 		change func(*inject.Settings)
 		want   string
 	}{
-		"without a prefix":               {func(s *inject.Settings) { s.AnnotationPrefix = "" }, "annotation prefix is empty"},
+		"without a prefix":               {func(s *inject.Settings) { s.AnnotationPrefix = "" }, `annotation prefix is ""`},
 		"without an audience":            {func(s *inject.Settings) { s.Audience = "" }, "token audience is empty"},
 		"without a mount path":           {func(s *inject.Settings) { s.MountPath = "" }, "token mount path is"},
 		"with a colon in the mount path": {func(s *inject.Settings) { s.MountPath = `C:\x` }, "token mount path is"},
@@ -117,7 +120,7 @@ func TestNewRefusesSettings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			settings := defaults()
+			settings := inject.Defaults()
 			test.change(&settings)
 			if _, err := inject.New(settings); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %s", err, test.want)

@@ -73,17 +73,21 @@ func (v Value) Empty() bool {
 
 // Text is the string that the value stands for, without escapes. It is empty
 // for everything but a string.
-func (v Value) Text() string {
+func (v Value) Text() string { return string(v.Unquoted()) }
+
+// Unquoted is the same as bytes, nil for everything but a string. It may share
+// the text's memory.
+func (v Value) Unquoted() []byte {
 	if v.Kind() != String {
-		return ""
+		return nil
 	}
-	return string(unquote(v.Bytes()))
+	return unquote(v.Bytes())
 }
 
 // Is says whether the value is the string want. It does not allocate for a
 // string without escapes.
 func (v Value) Is(want string) bool {
-	return v.Kind() == String && string(unquote(v.Bytes())) == want
+	return v.Kind() == String && string(v.Unquoted()) == want
 }
 
 // Get is the member of that name of an object; the last one if the name is

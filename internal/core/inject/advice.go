@@ -1,0 +1,115 @@
+package inject
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+)
+
+// defaultPrefix is that of the annotations that everybody knows.
+const defaultPrefix = "eks.amazonaws.com"
+
+// Annotations that people write where they mean eks.amazonaws.com/role-arn.
+var (
+	// misspeltPrefixes come before /role-arn.
+	misspeltPrefixes = []string{
+		"amazonaws.com", "aws.amazon.com", "eks.amazon.com", "eks.amazonaw.com", "eks.amazonaws.cn",
+		"eks.amazonaws.com.cn", "eks.amazonaws.co", "eks.amazonwas.com", "eks.amazonws.com", "eks.amzonaws.com",
+		"eks.aws", "eks.aws.amazon.com", "eks.aws.com", "iam.amazonaws.com", "pods.eks.amazonaws.com", "sts.amazonaws.com",
+	}
+	// misspeltAnnotations are whole names; the first is that of kube2iam and kiam.
+	misspeltAnnotations = []string{
+		"iam.amazonaws.com/role",
+		defaultPrefix + "/iam-role", defaultPrefix + "/iam-role-arn", defaultPrefix + "/role",
+		defaultPrefix + "/role-ARN", defaultPrefix + "/roleArn", defaultPrefix + "/role_arn", defaultPrefix + "/rolearn",
+	}
+)
+
+// misspeltNames are the names to warn of, if the prefix is the one that they
+// resemble.
+func misspeltNames(prefix string) map[string]struct{} {
+	if prefix != defaultPrefix {
+		return nil
+	}
+	names := make(map[string]struct{}, len(misspeltPrefixes)+len(misspeltAnnotations))
+	for _, each := range misspeltPrefixes {
+		names[each+"/role-arn"] = struct{}{}
+	}
+	for _, each := range misspeltAnnotations {
+		names[each] = struct{}{}
+	}
+	return names
+}
+
+// adviseAnnotations warns of an annotation of a ServiceAccount that has not opted
+// in but looks as if it should.
+func (in *Injector) adviseAnnotations(annotations map[string]string, account string, warnings *podpatch.Warnings) {
+	var found string
+	for name := range annotations {
+		if _, ok := in.misspelt[name]; ok && (found == "" || name < found) {
+			found = name
+		}
+	}
+	if found != "" {
+		warnings.Add("ServiceAccount %.63q has the annotation %s: did you mean %s? The pod gets no AWS identity", account, found, in.names.roleARN)
+	}
+}
+
+// adviseContainers warns of what keeps containers from their identity.
+func (in *Injector) adviseContainers(plan *podpatch.Plan, containers []podpatch.Container, warnings *podpatch.Warnings) {
+	for i := range containers {
+		c := &containers[i]
+		if c.Settled {
+			continue
+		}
+		if c.Rival.Kind() != raw.Absent {
+			warnings.Add("container %.63q mounts volume %.63q at %s, where the AWS token belongs; the token is not mounted",
+				c.Name.Text(), c.Rival.Text(), c.RivalPath)
+		}
+		for _, group := range []int{credentialsGroup, configGroup} {
+			if c.Has(group) {
+				advisePreset(plan.Groups[group].Variables, c, warnings)
+			}
+		}
+		if c.Watched {
+			advisePreferred(plan.Watch, c, warnings)
+		}
+	}
+	for _, name := range plan.Selection.Only {
+		if !slices.ContainsFunc(containers, func(c podpatch.Container) bool { return c.Name.Is(name) }) {
+			warnings.Add("annotation %s names %.63q, which is no container of the pod, or a skipped one", in.names.includeContainers, name)
+		}
+	}
+}
+
+// advisePreset warns of a variable that keeps those of its group from being
+// injected, unless all of them are as they would be injected.
+func advisePreset(variables []podpatch.Variable, c *podpatch.Container, warnings *podpatch.Warnings) {
+	var names []string
+	preset, same := "", true
+	for _, variable := range variables {
+		entry := c.Variable(variable.Name)
+		if preset == "" && entry.Kind() != raw.Absent {
+			preset = variable.Name
+		}
+		same = same && entry.Get("value").Is(variable.Value)
+		names = append(names, variable.Name)
+	}
+	if !same {
+		warnings.Add("container %.63q sets %s itself, which keeps %s from being injected", c.Name.Text(), preset, strings.Join(names, " and "))
+	}
+}
+
+// advisePreferred warns of a variable that the SDKs prefer to the injected ones.
+// An empty one does not count for them.
+func advisePreferred(names []string, c *podpatch.Container, warnings *podpatch.Warnings) {
+	for _, name := range names {
+		entry := c.Variable(name)
+		if entry.Kind() != raw.Absent && (!entry.Get("valueFrom").Empty() || entry.Get("value").Text() != "") {
+			warnings.Add("container %.63q sets %s, which AWS SDKs prefer to the pod's identity", c.Name.Text(), name)
+			return
+		}
+	}
+}

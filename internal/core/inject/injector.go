@@ -1,0 +1,114 @@
+package inject
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
+)
+
+// Names of what is injected.
+const (
+	// VolumeName is the volume with the web identity token.
+	VolumeName = "aws-iam-token"
+	// ProfilesVolumeName is the volume with the AWS config file and the tokens of
+	// a pod with several roles.
+	ProfilesVolumeName = "aws-iam-profiles"
+	// tokenFile is the token within the first, and within a profile's folder in
+	// the second.
+	tokenFile = "token"
+	// podIdentityLabel marks pods with container credentials. Its prefix does
+	// not follow the setting.
+	podIdentityLabel, podIdentityValue = "eks.amazonaws.com/pod-identity", "enabled"
+)
+
+// The variables that the AWS SDKs read.
+const (
+	stsVariable            = "AWS_STS_REGIONAL_ENDPOINTS"
+	defaultRegionVariable  = "AWS_DEFAULT_REGION"
+	regionVariable         = "AWS_REGION"
+	roleVariable           = "AWS_ROLE_ARN"
+	tokenVariable          = "AWS_WEB_IDENTITY_TOKEN_FILE"
+	sessionVariable        = "AWS_ROLE_SESSION_NAME"
+	uriVariable            = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
+	containerTokenVariable = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"
+	configFileVariable     = "AWS_CONFIG_FILE"
+)
+
+// Injector decides by fixed settings. It is safe for concurrent use.
+type Injector struct {
+	settings Settings
+	names    annotationNames
+	misspelt map[string]struct{}
+	// What is the same for all pods is made once.
+	sts, region         []podpatch.Variable
+	webIdentity         tokenPlace
+	containerCredential tokenPlace
+	profiles            tokenPlace
+}
+
+// annotationNames are the full names of the annotations.
+type annotationNames struct {
+	roleARN, audience, regionalSTS                                   string
+	tokenExpiration, skipContainers, includeContainers, roleProfiles string
+	// awsConfig is the one that the injector writes itself.
+	awsConfig string
+}
+
+// tokenPlace is where containers find a file.
+type tokenPlace struct {
+	mount podpatch.Mount
+	// unix and windows are the file's path.
+	unix, windows string
+}
+
+func newTokenPlace(volume, mountPath, file string) tokenPlace {
+	unix := path.Join(mountPath, file)
+	return tokenPlace{podpatch.Mount{Volume: volume, Path: mountPath}, unix, windowsPath(unix)}
+}
+
+// on is the path of the file as the pod's containers see it.
+func (t tokenPlace) on(pod Pod) string {
+	if pod.Windows {
+		return t.windows
+	}
+	return t.unix
+}
+
+// windowsPath is how a container on Windows sees a path of Unix style.
+func windowsPath(unix string) string { return "C:" + strings.ReplaceAll(unix, "/", `\`) }
+
+// New checks the settings. The error names the one that is wrong.
+func New(settings Settings) (*Injector, error) {
+	if err := settings.check(); err != nil {
+		return nil, err
+	}
+	settings.TokenExpiration = clamp(settings.TokenExpiration)
+	container := settings.ContainerCredentials
+	in := &Injector{
+		settings:            settings,
+		names:               namesWith(settings.AnnotationPrefix + "/"),
+		misspelt:            misspeltNames(settings.AnnotationPrefix),
+		sts:                 []podpatch.Variable{{Name: stsVariable, Value: "regional"}},
+		webIdentity:         newTokenPlace(VolumeName, settings.MountPath, tokenFile),
+		containerCredential: newTokenPlace(container.VolumeName, container.MountPath, container.TokenPath),
+		profiles:            newTokenPlace(ProfilesVolumeName, path.Join(path.Dir(path.Clean(settings.MountPath)), "profiles"), configFile),
+	}
+	if settings.Region != "" {
+		in.region = []podpatch.Variable{{Name: defaultRegionVariable, Value: settings.Region}, {Name: regionVariable, Value: settings.Region}}
+	}
+	return in, nil
+}
+
+func namesWith(prefix string) annotationNames {
+	return annotationNames{
+		roleARN:           prefix + "role-arn",
+		audience:          prefix + "audience",
+		regionalSTS:       prefix + "sts-regional-endpoints",
+		tokenExpiration:   prefix + "token-expiration",
+		skipContainers:    prefix + "skip-containers",
+		includeContainers: prefix + "include-containers",
+		roleProfiles:      prefix + "role-profiles",
+		awsConfig:         prefix + "aws-config",
+	}
+}

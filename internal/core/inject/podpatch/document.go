@@ -1,0 +1,130 @@
+package podpatch
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Room for what a common pod takes, so that it is not moved while it grows.
+const (
+	patchSize     = 2048
+	elementsSize  = 512
+	elementsCount = 8
+)
+
+// copyCosts is by how much a copy is longer than the addition of a value, the
+// path that it copies from and the value aside.
+const copyCosts = len(`{"op":"copy","from":"","path":""}`) - len(`{"op":"add","path":"","value":}`)
+
+// document is an RFC 6902 document in the making.
+type document struct{ text []byte }
+
+// finished is the document, nil if it has no operation.
+func (d *document) finished() []byte {
+	if d.text == nil {
+		return nil
+	}
+	return append(d.text, ']')
+}
+
+// begin starts an operation up to the text of its first member, a path. The rest
+// of it must follow, and then end or endString.
+func (d *document) begin(operation, member string) {
+	if d.text == nil {
+		d.text = append(make([]byte, 0, patchSize), '[')
+	} else {
+		d.text = append(d.text, ',')
+	}
+	d.text = append(append(d.text, `{"op":"`...), operation...)
+	d.member(member)
+}
+
+// member ends a string and starts the next member, a string too.
+func (d *document) member(name string) {
+	d.text = append(append(append(d.text, `","`...), name...), `":"`...)
+}
+
+// value ends a path and starts the value.
+func (d *document) value() { d.text = append(d.text, `","value":`...) }
+
+func (d *document) end() { d.text = append(d.text, '}') }
+
+func (d *document) endString() { d.text = append(d.text, `"}`...) }
+
+// add starts an addition up to its value; end must follow. The parts of the path
+// need no escapes in JSON.
+func (d *document) add(path ...string) {
+	d.begin("add", "path")
+	for _, part := range path {
+		d.text = append(d.text, part...)
+	}
+	d.value()
+}
+
+func (d *document) move(from, to string) {
+	d.begin("move", "from")
+	d.text = append(d.text, from...)
+	d.member("path")
+	d.text = append(d.text, to...)
+	d.endString()
+}
+
+// appendTo writes the volume as the API has it.
+func (v Volume) appendTo(text []byte) []byte {
+	text = appendString(append(text, `{"name":`...), v.Name)
+	text = append(text, `,"projected":{`...)
+	if v.Mode != 0 {
+		text = strconv.AppendInt(append(text, `"defaultMode":`...), int64(v.Mode), 10)
+		text = append(text, ',')
+	}
+	text = append(text, `"sources":`...)
+	for i, source := range v.Sources {
+		text = append(text, "[,"[min(i, 1)])
+		text = source.appendTo(text)
+	}
+	return append(text, `]}}`...)
+}
+
+func (s Source) appendTo(text []byte) []byte {
+	if s.Field != "" {
+		text = appendString(append(text, `{"downwardAPI":{"items":[{"fieldRef":{"fieldPath":`...), s.Field)
+		text = appendString(append(text, `},"path":`...), s.Path)
+		return append(text, `}]}}`...)
+	}
+	text = appendString(append(text, `{"serviceAccountToken":{"audience":`...), s.Audience)
+	text = strconv.AppendInt(append(text, `,"expirationSeconds":`...), s.Seconds, 10)
+	text = appendString(append(text, `,"path":`...), s.Path)
+	return append(text, `}}`...)
+}
+
+func (v Variable) appendTo(text []byte) []byte {
+	text = appendString(append(text, `{"name":`...), v.Name)
+	if v.Field != "" {
+		text = appendString(append(text, `,"valueFrom":{"fieldRef":{"fieldPath":`...), v.Field)
+		return append(text, `}}}`...)
+	}
+	text = appendString(append(text, `,"value":`...), v.Value)
+	return append(text, '}')
+}
+
+func (m Mount) appendTo(text []byte) []byte {
+	text = appendString(append(text, `{"name":`...), m.Volume)
+	text = appendString(append(text, `,"readOnly":true,"mountPath":`...), m.Path)
+	return append(text, '}')
+}
+
+// appendString appends a JSON string. Plain text, the usual case, is copied.
+func appendString(text []byte, value string) []byte {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(value)
+			if err != nil {
+				return append(text, `""`...) // not reached: every string can be written
+			}
+			return append(text, quoted...)
+		}
+	}
+	text = append(text, '"')
+	text = append(text, value...)
+	return append(text, '"')
+}
