@@ -54,6 +54,7 @@ func TestAPIServerInjects(t *testing.T) {
 			t.Fatalf("pod of %s (-want +got):\n%s", name, diff)
 		}
 	}
+	createPods(t, cluster, "fresh-0")
 	cancel()
 	if err := errors.Join(<-ended, <-ended); err != nil {
 		t.Error(err)

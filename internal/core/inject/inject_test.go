@@ -88,6 +88,10 @@ func TestReadRefusesWhatIsNoPod(t *testing.T) {
 		"a mount that is a string":        {`{"spec":{"serviceAccountName":"app","containers":[{"volumeMounts":["x"]}]}}`, "spec.containers[0].volumeMounts[] is a string, expected an object"},
 		"mounts that are a string":        {`{"spec":{"serviceAccountName":"app","containers":[{"volumeMounts":"x"}]}}`, "spec.containers[0].volumeMounts is a string, expected an array"},
 		"a volume that is a string":       {`{"spec":{"serviceAccountName":"app","volumes":["x"]}}`, "spec.volumes[] is a string, expected an object"},
+		"metadata that is a string":       {`{"metadata":"x","spec":{}}`, "metadata is a string, expected an object"},
+		"labels that are an array":        {`{"metadata":{"labels":[]},"spec":{}}`, "metadata.labels is an array, expected an object"},
+		"annotations that are a number":   {`{"metadata":{"annotations":1},"spec":{}}`, "metadata.annotations is a number, expected an object"},
+		"a security context as a string":  {`{"spec":{"securityContext":"x"}}`, "spec.securityContext is a string, expected an object"},
 		"an account that is a number":     {`{"spec":{"serviceAccountName":1}}`, "spec.serviceAccountName is a number, expected a string"},
 	}
 	for name, test := range tests {
@@ -112,10 +116,21 @@ func TestNewRefusesSettings(t *testing.T) {
 		change func(*inject.Settings)
 		want   string
 	}{
-		"without a prefix":               {func(s *inject.Settings) { s.AnnotationPrefix = "" }, `annotation prefix is ""`},
-		"without an audience":            {func(s *inject.Settings) { s.Audience = "" }, "token audience is empty"},
-		"without a mount path":           {func(s *inject.Settings) { s.MountPath = "" }, "token mount path is"},
-		"with a colon in the mount path": {func(s *inject.Settings) { s.MountPath = `C:\x` }, "token mount path is"},
+		"without a prefix":                {func(s *inject.Settings) { s.AnnotationPrefix = "" }, `annotation prefix is ""`},
+		"without an audience":             {func(s *inject.Settings) { s.Audience = "" }, "token audience is empty"},
+		"without a mount path":            {func(s *inject.Settings) { s.MountPath = "" }, "token mount path is"},
+		"with a colon in the mount path":  {func(s *inject.Settings) { s.MountPath = `C:\x` }, "token mount path is"},
+		"with a prefix that is no name":   {func(s *inject.Settings) { s.AnnotationPrefix = "a/b" }, `annotation prefix is "a/b"`},
+		"with a short account":            {func(s *inject.Settings) { s.ComposeAccount, s.Partition = "123", "aws" }, "expected 12 digits"},
+		"composing without partition":     {func(s *inject.Settings) { s.ComposeAccount = "111122223333" }, "partition is empty"},
+		"with a mode that is none":        {func(s *inject.Settings) { s.TokenFileMode = 0o1000 }, "mode of the token file is 01000"},
+		"with a negative group":           {func(s *inject.Settings) { s.FSGroup = -1 }, "fsGroup is -1"},
+		"without the other audience":      {func(s *inject.Settings) { s.ContainerCredentials.Audience = "" }, "container credentials' audience is empty"},
+		"without the other mount path":    {func(s *inject.Settings) { s.ContainerCredentials.MountPath = "" }, "container credentials' mount path is"},
+		"with a volume name that is none": {func(s *inject.Settings) { s.ContainerCredentials.VolumeName = "A b" }, "container credentials' volume name is"},
+		"with a token outside its volume": {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "a/../../b" }, "container credentials' token path is"},
+		"with an absolute token":          {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "/a" }, "container credentials' token path is"},
+		"without a URI":                   {func(s *inject.Settings) { s.ContainerCredentials.FullURI = "" }, "container credentials' URI is empty"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +139,34 @@ func TestNewRefusesSettings(t *testing.T) {
 			test.change(&settings)
 			if _, err := inject.New(settings); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestRegionalSTSValues(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		values  []string
+		setting bool
+		want    bool
+	}{
+		"what is true turns it on":         {[]string{"1", "t", "T", "TRUE", "true", "True"}, false, true},
+		"what is false turns it off":       {[]string{"0", "f", "F", "FALSE", "false", "False"}, true, false},
+		"anything else leaves it on":       {[]string{"", "yes", "no", "tRUE", " true", "2"}, true, true},
+		"anything else leaves it off, too": {[]string{"", "yes", "on", "tRUE", " true", "2"}, false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, value := range test.values {
+				given := optedIn()
+				given.Settings.RegionalSTS = test.setting
+				given.Annotations["eks.amazonaws.com/sts-regional-endpoints"] = value
+				result := injected(t, given, []byte(`{"spec":{"serviceAccountName":"app","containers":[{}]}}`))
+				if got := strings.Contains(string(result.Patch), "AWS_STS_REGIONAL_ENDPOINTS"); got != test.want {
+					t.Errorf("%q: injected %t, want %t", value, got, test.want)
+				}
 			}
 		})
 	}

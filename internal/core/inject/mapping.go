@@ -127,10 +127,15 @@ func parseKey(key string) (accountKey, error) {
 	if !ok {
 		return accountKey{}, errors.New("expected NAMESPACE/SERVICEACCOUNT")
 	}
+	account := accountKey{namespace, name}
 	if namespace == everyNamespace {
-		return accountKey{namespace, name}, checkAccount("any", name)
+		return account, checkAccount("any", name)
 	}
-	return accountKey{namespace, name}, checkAccount(namespace, name)
+	err := checkAccount(namespace, name)
+	if err != nil && strings.Contains(namespace, everyNamespace) {
+		err = fmt.Errorf("%w; only * alone stands for all of them", err)
+	}
+	return account, err
 }
 
 // checkAccount says what is wrong with the name of a ServiceAccount: an entry
@@ -138,7 +143,7 @@ func parseKey(key string) (accountKey, error) {
 func checkAccount(namespace, name string) error {
 	switch {
 	case len(validation.IsDNS1123Label(namespace)) > 0:
-		return fmt.Errorf("%.80q is no name of a namespace; only * alone stands for all of them", namespace)
+		return fmt.Errorf("%.80q is no name of a namespace", namespace)
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		return fmt.Errorf("%.80q is no name of a ServiceAccount", name)
 	}
