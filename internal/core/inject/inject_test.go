@@ -171,3 +171,21 @@ func TestRegionalSTSValues(t *testing.T) {
 		})
 	}
 }
+
+func TestJitterCoversTwoHours(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[int64]string{0: `"expirationSeconds":79200,`, 7200: `"expirationSeconds":86400,`} {
+		given := newSetup()
+		given.Identities = `{"identities":[{"namespace":"shop","serviceAccount":"app"}]}`
+		given.Settings.Jitter = func(n int64) int64 {
+			if n != 7201 {
+				t.Errorf("a random number below %d, want 7201", n)
+			}
+			return number
+		}
+		result := injected(t, given, []byte(`{"spec":{"serviceAccountName":"app"}}`))
+		if !strings.Contains(string(result.Patch), want) {
+			t.Errorf("patch %s, want %s", result.Patch, want)
+		}
+	}
+}

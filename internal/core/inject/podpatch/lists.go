@@ -21,10 +21,9 @@ const (
 type additions struct {
 	field    string
 	elements []element
-	// whole is a list that was made of exactly the elements that are not in
-	// wholeHas; others like it are copies.
-	whole    place
-	wholeHas uint64
+	// whole is a list that was made of all elements: a container that has none
+	// gets all of them. The others like it are copies.
+	whole place
 }
 
 // element is one variable or mount of the plan.
@@ -115,15 +114,15 @@ func (w *writer) extend(c *Container, present list, a *additions, has uint64) {
 		return
 	case !present.value.Empty():
 		w.appendEach(here, a, has)
-	case a.whole.is() && a.wholeHas == has:
+	case a.whole.is():
 		w.begin("copy", "from")
 		w.path(a.whole, a.field)
 		w.member("path")
 		w.path(here, a.field)
 		w.endString()
 	default:
-		a.whole, a.wholeHas = here, has
-		w.makeList(here, a, has)
+		a.whole = here
+		w.makeList(here, a)
 	}
 }
 
@@ -154,17 +153,14 @@ func (w *writer) appendEach(end place, a *additions, has uint64) {
 	}
 }
 
-// makeList makes a list of all that is missing.
-func (w *writer) makeList(here place, a *additions, has uint64) {
+// makeList makes a list of all elements.
+func (w *writer) makeList(here place, a *additions) {
 	w.begin("add", "path")
 	w.path(here, a.field)
 	w.value()
 	here.element = 0
 	for i := range a.elements {
 		e := &a.elements[i]
-		if has&(1<<e.part) != 0 {
-			continue
-		}
 		w.text = append(w.text, "[,"[min(here.element, 1)])
 		w.text = append(w.text, e.text...)
 		e.stands(here)
