@@ -88,8 +88,9 @@ bench: ## Run the benchmarks
 	@for module in $(MODULES); do (cd $$module && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 
 .PHONY: load
-load: build ## Measure the local AWS as a process: requests a second, processor time, memory
+load: build ## Measure the local AWS and the webhook as processes: requests, processor time, memory
 	go run ./hack/load
+	go run ./hack/webhookload
 
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,9 +28,9 @@ const (
 )
 
 var (
-	roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`)
+	roleARN = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`) })
 	// notInSessionName is what STS refuses in a RoleSessionName.
-	notInSessionName = regexp.MustCompile(`[^\w+=,.@-]`)
+	notInSessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\w+=,.@-]`) })
 )
 
 // webIdentity is the configuration of the projected token that the environment
@@ -45,7 +46,7 @@ func (a *Auth) webIdentity(region string) (aws.Config, error) {
 		return aws.Config{}, incomplete(envTokenFile, envRoleARN)
 	case file == "":
 		return aws.Config{}, incomplete(envRoleARN, envTokenFile)
-	case !roleARN.MatchString(role):
+	case !roleARN().MatchString(role):
 		return aws.Config{}, invalidARN(envRoleARN, role)
 	}
 	config := a.bare(region)
@@ -79,7 +80,7 @@ func (a *Auth) assuming(config aws.Config, id identity.Identity) (aws.Config, er
 	if id.AssumeRoleARN == "" {
 		return config, nil
 	}
-	if !roleARN.MatchString(id.AssumeRoleARN) {
+	if !roleARN().MatchString(id.AssumeRoleARN) {
 		return aws.Config{}, invalidARN("the role to assume", id.AssumeRoleARN)
 	}
 	base := config.Copy()
@@ -177,6 +178,6 @@ func sessionName(getenv func(string) string, now time.Time) string {
 	if suffix == "" {
 		suffix = strconv.FormatInt(now.Unix(), 10)
 	}
-	name := notInSessionName.ReplaceAllString("tabard-"+suffix, "-")
+	name := notInSessionName().ReplaceAllString("tabard-"+suffix, "-")
 	return name[:min(len(name), maxSessionName)]
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
@@ -101,7 +101,7 @@ type Server struct {
 	shortPages query.ShortPages
 }
 
-var accountPattern = regexp.MustCompile(`^\d{12}$`)
+var accountPattern = pattern.New(`^\d{12}$`)
 
 // New makes a server that answers through Handler, and listens after Start.
 func New(options Options) (*Server, error) {

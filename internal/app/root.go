@@ -43,10 +43,12 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 // Main runs the command that args name and returns the exit code: 0 fine, 1
-// findings or refused, 2 unusable input. SIGINT and SIGTERM end it in order.
+// findings or refused, 2 unusable input. SIGINT and SIGTERM end it in order, a
+// second one at once.
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	root := rootCommand(filepath.Base(os.Args[0]))
 	root.SetArgs(args)
 	return exitCode(os.Stderr, root.ExecuteContext(ctx))

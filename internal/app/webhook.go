@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
@@ -27,11 +26,10 @@ It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 			if err != nil {
 				return err
 			}
-			ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
 			if options.Config, err = kubeConfig(kubeconfig); err != nil {
 				return err
 			}
-			return webhook.Run(cmd.Context(), options)
+			return webhook.Run(logr.NewContext(cmd.Context(), logr.FromSlogHandler(logger.Handler())), options)
 		},
 	}
 	options.AddFlags(command.Flags())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/aws/smithy-go"
@@ -20,18 +21,23 @@ const maxMessage = 1024
 
 var (
 	// changing are the parts of AWS's texts that are new at each attempt.
-	changing = []struct {
-		pattern *regexp.Regexp
-		instead string
-	}{
-		{regexp.MustCompile(`(?i)[,;(]?\s*(extended )?(request|host) ?id:?\s*[\w+/=-]{8,}\)?`), ""},
-		{regexp.MustCompile(`\b\d{8}T\d{6}Z\b`), "…"},
-		{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[\d:.]+Z?`), "…"},
-		{regexp.MustCompile(`(date/time |Token too old: )\d+`), "${1}…"},
-		{regexp.MustCompile(`(?i)encoded authorization failure message: [\w+/=-]+`), ""},
-	}
-	spaces = regexp.MustCompile(`\s+`)
+	changing = sync.OnceValue(func() []change {
+		return []change{
+			{regexp.MustCompile(`(?i)[,;(]?\s*(extended )?(request|host) ?id:?\s*[\w+/=-]{8,}\)?`), ""},
+			{regexp.MustCompile(`\b\d{8}T\d{6}Z\b`), "…"},
+			{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[\d:.]+Z?`), "…"},
+			{regexp.MustCompile(`(date/time |Token too old: )\d+`), "${1}…"},
+			{regexp.MustCompile(`(?i)encoded authorization failure message: [\w+/=-]+`), ""},
+		}
+	})
+	spaces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
 )
+
+// change is a text that is written in another's place.
+type change struct {
+	pattern *regexp.Regexp
+	instead string
+}
 
 // clean is a service's text in one line, without what changes from attempt to
 // attempt: a message that changes would make a condition that changes.
@@ -42,10 +48,10 @@ func clean(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
-	for _, c := range changing {
+	for _, c := range changing() {
 		text = c.pattern.ReplaceAllString(text, c.instead)
 	}
-	text = strings.TrimSpace(spaces.ReplaceAllString(text, " "))
+	text = strings.TrimSpace(spaces().ReplaceAllString(text, " "))
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 	}

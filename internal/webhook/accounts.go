@@ -3,17 +3,13 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync/atomic"
+	"io"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/singleflight"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
@@ -34,112 +30,125 @@ type accounts interface {
 	find(ctx context.Context, key types.NamespacedName) (*inject.ServiceAccount, error)
 }
 
-// cachedAccounts answers from a cache, and looks live at what is not in it: the
-// watch may lag behind a ServiceAccount that was made just before its pod.
-type cachedAccounts struct {
-	cached, live client.Reader
-	ready        atomic.Bool
-	timeout      time.Duration
-	metrics      *metrics
-	flights      singleflight.Group
-	slots        chan struct{}
+// liveReader reads one ServiceAccount from the API server, as it is in this
+// moment.
+type liveReader func(ctx context.Context, key types.NamespacedName) (object, error)
+
+// readLive is the API server's liveReader. An answer 404 is a statusError.
+func (a *api) readLive(ctx context.Context, key types.NamespacedName) (object, error) {
+	for _, part := range []string{key.Namespace, key.Name} {
+		// It comes out of a pod and must not lead to another path.
+		if len(content.IsPathSegmentName(part)) > 0 || part == "" {
+			return object{}, &statusError{http.StatusNotFound, fmt.Sprintf("%q names nothing", part)}
+		}
+	}
+	body, err := a.get(ctx, "/api/v1/namespaces/"+key.Namespace+"/serviceaccounts/"+key.Name, nil)
+	if err != nil {
+		return object{}, err
+	}
+	defer body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(io.LimitReader(body, maxObject))
+	if err != nil {
+		return object{}, err
+	}
+	message, err := opened(text)
+	if err != nil {
+		return object{}, err
+	}
+	return readObject(message)
 }
 
-func newAccounts(cached, live client.Reader, timeout time.Duration, counted *metrics) *cachedAccounts {
+// cachedAccounts answers from the store, and looks live at what is not certain
+// there: the watch may lag behind a ServiceAccount that was made or annotated
+// just before its pod. That there is no role is never remembered from a look:
+// the next pod may come after the next change.
+type cachedAccounts struct {
+	*store
+	live    liveReader
+	timeout time.Duration
+	metrics *metrics
+	flights singleflight.Group
+	slots   chan struct{}
+}
+
+func newAccounts(known *store, live liveReader, timeout time.Duration, counted *metrics) *cachedAccounts {
 	if timeout <= 0 {
 		timeout = defaultLookupTimeout
 	}
-	return &cachedAccounts{cached: cached, live: live, timeout: timeout, metrics: counted, slots: make(chan struct{}, maxLookups)}
+	return &cachedAccounts{store: known, live: live, timeout: timeout, metrics: counted, slots: make(chan struct{}, maxLookups)}
 }
 
-func (a *cachedAccounts) synced() bool { return a.ready.Load() }
+// look is the result of one look at the API server.
+type look struct {
+	began  time.Time
+	exists bool
+	notes  *annotations
+}
 
 func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (*inject.ServiceAccount, error) {
-	account := newAccount()
-	err := a.cached.Get(ctx, key, account)
-	if err == nil {
-		return &inject.ServiceAccount{Annotations: account.Annotations}, nil
+	if notes, certain := a.get(key); certain {
+		return notes.account(), nil
 	}
-	if !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read ServiceAccount %s from the cache: %w", key, err)
+	asked := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	for {
+		got, err := a.share(ctx, key)
+		switch {
+		case err != nil:
+			return nil, err
+		case got.began.Before(asked) && !a.interest.optsIn(got.notes):
+			// It joined the look of another, which may have been over before
+			// the role came and this question with it. The next is younger.
+			continue
+		case !got.exists:
+			return nil, nil
+		}
+		return got.notes.account(), nil
 	}
-	// All who ask for the same one share a look; it does not end with the first
-	// of them hanging up, only with its own time.
-	look := a.flights.DoChan(key.String(), func() (any, error) {
+}
+
+// share looks together with all who ask for the same one. The look does not end
+// with the first of them hanging up, only with its own time.
+func (a *cachedAccounts) share(ctx context.Context, key types.NamespacedName) (look, error) {
+	flight := a.flights.DoChan(key.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.timeout)
 		defer cancel()
 		return a.look(ctx, key)
 	})
 	select {
-	case result := <-look:
-		found, _ := result.Val.(*inject.ServiceAccount)
-		return found, result.Err
+	case result := <-flight:
+		got, _ := result.Val.(look)
+		return got, result.Err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return look{}, fmt.Errorf("read ServiceAccount %s: %w", key, ctx.Err())
 	}
 }
 
 // look asks the API server, as one of few at a time.
-func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (*inject.ServiceAccount, error) {
+func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (look, error) {
 	select {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
 	case <-ctx.Done():
 		a.metrics.lookups.WithLabelValues("busy").Inc()
-		return nil, fmt.Errorf("read ServiceAccount %s: %d other looks at the API server are not done: %w", key, maxLookups, ctx.Err())
+		return look{}, fmt.Errorf("read ServiceAccount %s: %d other looks at the API server are not done: %w", key, maxLookups, ctx.Err())
 	}
-	account := newAccount()
-	err := a.live.Get(ctx, key, account)
-	switch {
-	case apierrors.IsNotFound(err):
+	got := look{began: time.Now()}
+	seen, err := a.live(ctx, key)
+	if hasCode(err, http.StatusNotFound) {
 		a.metrics.lookups.WithLabelValues("absent").Inc()
-		return nil, nil
-	case err != nil:
+		return got, nil
+	}
+	if err == nil {
+		got.notes, err = a.interest.read(seen)
+	}
+	if err != nil {
 		a.metrics.lookups.WithLabelValues("failed").Inc()
-		return nil, fmt.Errorf("read ServiceAccount %s: %w", key, err)
+		return look{}, fmt.Errorf("read ServiceAccount %s: %w", key, err)
 	}
 	a.metrics.lookups.WithLabelValues("found").Inc()
-	return &inject.ServiceAccount{Annotations: account.Annotations}, nil
-}
-
-var accountType = metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}
-
-func newAccount() *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{TypeMeta: accountType}
-}
-
-// newAccountCache keeps of each ServiceAccount what strip leaves. Its objects
-// are shared and must not be changed.
-func newAccountCache(config *rest.Config, annotationPrefix string) (cache.Cache, error) {
-	shared := true
-	made, err := cache.New(config, cache.Options{Mapper: kinds(), ByObject: map[client.Object]cache.ByObject{
-		newAccount(): {Transform: strip(annotationPrefix), UnsafeDisableDeepCopy: &shared},
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of ServiceAccounts: %w", err)
-	}
-	return made, nil
-}
-
-// strip leaves of a ServiceAccount its name and the annotations of the prefix:
-// a cluster may have very many, and most of each is of no use here.
-func strip(annotationPrefix string) func(any) (any, error) {
-	prefix := annotationPrefix + "/"
-	return func(object any) (any, error) {
-		full, ok := object.(*metav1.PartialObjectMetadata)
-		if !ok {
-			return object, nil
-		}
-		slim := newAccount()
-		slim.Namespace, slim.Name, slim.ResourceVersion = full.Namespace, full.Name, full.ResourceVersion
-		for name, value := range full.Annotations {
-			if strings.HasPrefix(name, prefix) {
-				if slim.Annotations == nil {
-					slim.Annotations = map[string]string{}
-				}
-				slim.Annotations[name] = value
-			}
-		}
-		return slim, nil
-	}
+	got.exists = true
+	a.learn(seen, got.notes)
+	return got, nil
 }

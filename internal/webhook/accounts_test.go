@@ -9,61 +9,63 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
-// reader is a cluster with one answer.
-type reader func(ctx context.Context, account *metav1.PartialObjectMetadata) error
-
-func (r reader) Get(ctx context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	account, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok || account.Kind != "ServiceAccount" {
-		return errors.New("expected to be asked for the metadata of a ServiceAccount")
-	}
-	return r(ctx, account)
+func absent(context.Context, types.NamespacedName) (object, error) {
+	return object{}, &statusError{code: 404, message: "not found"}
 }
 
-func (r reader) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("expected no list")
+func broken(context.Context, types.NamespacedName) (object, error) {
+	return object{}, errors.New("down")
 }
 
-func absent(context.Context, *metav1.PartialObjectMetadata) error {
-	return apierrors.NewNotFound(corev1.Resource("serviceaccounts"), "app")
+// holds is an API server with a ServiceAccount of these annotations.
+func holds(t testing.TB, annotations map[string]string) liveReader {
+	found := seen(t, account("shop", "app", "200", annotations))
+	return func(context.Context, types.NamespacedName) (object, error) { return found, nil }
 }
-
-func present(arn string) reader {
-	return func(_ context.Context, account *metav1.PartialObjectMetadata) error {
-		account.Annotations = map[string]string{"eks.amazonaws.com/role-arn": arn}
-		return nil
-	}
-}
-
-func broken(context.Context, *metav1.PartialObjectMetadata) error { return errors.New("down") }
 
 func TestFind(t *testing.T) {
 	t.Parallel()
 	found := &inject.ServiceAccount{Annotations: map[string]string{"eks.amazonaws.com/role-arn": role}}
+	bare := &inject.ServiceAccount{}
+	behind := func(known *store) { known.watching(false) }
+	fresh := func(known *store) { event(t, known.put, account("shop", "app", "101", nil)) }
 	tests := map[string]struct {
-		cached, live reader
-		want         *inject.ServiceAccount
-		fails        bool
+		known  map[string]string // annotations of the one that is known
+		none   bool
+		change func(*store)
+		live   liveReader
+		want   *inject.ServiceAccount
+		fails  bool
 	}{
-		"what the cache knows is not looked at live": {cached: present(role), live: broken, want: found},
-		"a miss is looked at live":                   {cached: absent, live: present(role), want: found},
-		"what is nowhere does not exist":             {cached: absent, live: absent},
-		"a look that fails is no answer":             {cached: absent, live: broken, fails: true},
-		"a cache that fails is no answer":            {cached: broken, live: present(role), fails: true},
+		"one with a role is not looked at live":             {known: withRole, live: broken, want: found},
+		"nor while nothing is watched":                      {known: withRole, change: behind, live: broken, want: found},
+		"one without is not looked at live":                 {live: broken, want: bare},
+		"an unknown one is looked at live":                  {none: true, live: holds(t, withRole), want: found},
+		"an unknown one may have no role":                   {none: true, live: holds(t, nil), want: bare},
+		"what is nowhere does not exist":                    {none: true, live: absent},
+		"a look that fails is no answer":                    {none: true, live: broken, fails: true},
+		"a fresh one without a role is looked at live":      {change: fresh, live: holds(t, withRole), want: found},
+		"a fresh one may still have none":                   {change: fresh, live: holds(t, nil), want: bare},
+		"a fresh one may be gone":                           {change: fresh, live: absent},
+		"while nothing is watched one without a role is":    {change: behind, live: holds(t, withRole), want: found},
+		"what cannot be looked at then is not known either": {change: behind, live: broken, fails: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := newAccounts(test.cached, test.live, 0, newMetrics()).find(t.Context(), types.NamespacedName{Namespace: "shop", Name: "app"})
+			known := filled(t)
+			if !test.none {
+				known = filled(t, account("shop", "app", "5", test.known))
+			}
+			if test.change != nil {
+				test.change(known)
+			}
+			got, err := newAccounts(known, test.live, 0, newMetrics()).find(t.Context(), app)
 			if (err != nil) != test.fails {
 				t.Errorf("error %v, want one %t", err, test.fails)
 			}
@@ -74,26 +76,70 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestNobodyIsToldWhatWasBefore: who joins the look of another is not told that
+// there is no role, if the look began before the question.
+func TestNobodyIsToldWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan liveReader)
+		live := func(ctx context.Context, key types.NamespacedName) (object, error) { return (<-answers)(ctx, key) }
+		known := newAccounts(filled(t), live, time.Minute, newMetrics())
+		first, second := make(chan *inject.ServiceAccount, 1), make(chan *inject.ServiceAccount, 1)
+		find := func(to chan<- *inject.ServiceAccount) {
+			got, err := known.find(t.Context(), app)
+			if err != nil {
+				t.Error(err)
+			}
+			to <- got
+		}
+		go find(first)
+		synctest.Wait()
+		<-time.After(time.Millisecond) // the ServiceAccount is made
+		go find(second)
+		synctest.Wait()
+		answers <- absent
+		if got := <-first; got != nil {
+			t.Errorf("the first was told %v, want that there is none", got)
+		}
+		answers <- holds(t, withRole)
+		if got := <-second; got == nil || got.Annotations["eks.amazonaws.com/role-arn"] != role {
+			t.Errorf("the second was told %v, want the role", got)
+		}
+	})
+}
+
+func TestNoNameLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	reader := &api{} // it would panic if it asked
+	for _, name := range []string{"", "..", ".", "../../secrets/x", "a/b", "a%2fb"} {
+		for _, key := range []types.NamespacedName{{Namespace: "shop", Name: name}, {Namespace: name, Name: "app"}} {
+			if _, err := reader.readLive(t.Context(), key); !hasCode(err, 404) {
+				t.Errorf("%q: %v, want that it is not found", key, err)
+			}
+		}
+	}
+}
+
 func TestManyWhoAskShareALook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
 		release := make(chan struct{})
-		live := reader(func(ctx context.Context, account *metav1.PartialObjectMetadata) error {
+		there := holds(t, withRole)
+		live := func(ctx context.Context, key types.NamespacedName) (object, error) {
 			looks++
 			<-release
-			return present(role)(ctx, account)
-		})
-		known := newAccounts(reader(absent), live, time.Minute, newMetrics())
-		key := types.NamespacedName{Namespace: "shop", Name: "app"}
+			return there(ctx, key)
+		}
+		known := newAccounts(filled(t), live, time.Minute, newMetrics())
 		first, hangUp := context.WithCancel(t.Context())
 		var hungUp error
-		go func() { _, hungUp = known.find(first, key) }()
+		go func() { _, hungUp = known.find(first, app) }()
 		synctest.Wait()
 		answers := make(chan *inject.ServiceAccount, 20)
 		for range cap(answers) {
 			go func() {
-				got, err := known.find(t.Context(), key)
+				got, err := known.find(t.Context(), app)
 				if err != nil {
 					t.Error(err)
 				}
@@ -119,12 +165,12 @@ func TestLooksAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks := make(chan struct{}, 2*maxLookups)
-		live := reader(func(ctx context.Context, _ *metav1.PartialObjectMetadata) error {
+		live := func(ctx context.Context, _ types.NamespacedName) (object, error) {
 			looks <- struct{}{}
 			<-ctx.Done()
-			return ctx.Err()
-		})
-		known := newAccounts(reader(absent), live, time.Second, newMetrics())
+			return object{}, ctx.Err()
+		}
+		known := newAccounts(filled(t), live, time.Second, newMetrics())
 		ended := make(chan error, maxLookups+1)
 		for i := range cap(ended) {
 			go func() {
@@ -142,22 +188,4 @@ func TestLooksAreBounded(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestStripKeepsNameAndOwnAnnotations(t *testing.T) {
-	t.Parallel()
-	full := &metav1.PartialObjectMetadata{TypeMeta: accountType, ObjectMeta: metav1.ObjectMeta{
-		Namespace: "shop", Name: "app", ResourceVersion: "7", UID: "u", Labels: map[string]string{"a": "b"},
-		Annotations:   map[string]string{"eks.amazonaws.com/role-arn": role, "eks.amazonaws.com.evil/role-arn": "x", "other": "y"},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
-	}}
-	want := &metav1.PartialObjectMetadata{TypeMeta: accountType, ObjectMeta: metav1.ObjectMeta{
-		Namespace: "shop", Name: "app", ResourceVersion: "7", Annotations: map[string]string{"eks.amazonaws.com/role-arn": role}}}
-	got, err := strip("eks.amazonaws.com")(full)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(any(want), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }

@@ -6,18 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // filesInterval is how often certificate files are looked at. The kubelet takes
@@ -63,7 +57,7 @@ func (c *certificate) check(now time.Time) error {
 }
 
 // watchFiles loads the files now and whenever they have changed.
-func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string) error {
+func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string, log logr.Logger) error {
 	var last []byte
 	read := func() error {
 		chain, err := os.ReadFile(chainFile)
@@ -93,7 +87,7 @@ func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string)
 				return
 			case <-ticker.C:
 				if err := read(); err != nil {
-					log.FromContext(ctx).Error(err, "the serving certificate stays as it was")
+					log.Error(err, "the serving certificate stays as it was")
 				}
 			}
 		}
@@ -101,55 +95,70 @@ func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string)
 	return nil
 }
 
-// watchSecret loads the Secret whenever it changes. It returns a cache to start.
-func (c *certificate) watchSecret(ctx context.Context, config *rest.Config, namespace, name string) (cache.Cache, error) {
-	made, err := cache.New(config, cache.Options{Mapper: kinds(), ByObject: map[client.Object]cache.ByObject{
-		&corev1.Secret{}: {
-			Namespaces: map[string]cache.Config{namespace: {FieldSelector: fields.OneTermEqualSelector("metadata.name", name)}},
-			Transform:  servingOnly,
-		},
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of Secret %s/%s: %w", namespace, name, err)
-	}
-	informer, err := made.GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, fmt.Errorf("watch Secret %s/%s: %w", namespace, name, err)
-	}
-	logger := log.FromContext(ctx).WithValues("namespace", namespace, "secret", name)
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { c.take(logger, object) },
-		UpdateFunc: func(_, object any) { c.take(logger, object) },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watch Secret %s/%s: %w", namespace, name, err)
-	}
-	return made, nil
+// secretSink loads a Secret whenever it is seen. A Secret that is gone leaves
+// what was loaded: it is good until it expires.
+type secretSink struct {
+	serving *certificate
+	log     logr.Logger
 }
 
-func (c *certificate) take(logger logr.Logger, object any) {
-	secret, ok := object.(*corev1.Secret)
-	if !ok || len(secret.Data[corev1.TLSCertKey]) == 0 {
-		return // the operator has not filled it yet; its update comes here again
+// followSecret keeps the certificate that a Secret holds, once it is run.
+func (c *certificate) followSecret(from *api, namespace, name string, log logr.Logger) *follower {
+	return &follower{
+		api: from, path: "/api/v1/namespaces/" + namespace + "/secrets", query: url.Values{"fieldSelector": {"metadata.name=" + name}},
+		sink: secretSink{c, log.WithValues("namespace", namespace, "secret", name)}, log: log,
 	}
-	if err := c.load(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]); err != nil {
-		logger.Error(err, "the serving certificate stays as it was")
-		return
-	}
-	logger.Info("serving certificate loaded", "expires", c.current.Load().Leaf.NotAfter)
 }
 
-// servingOnly forgets the authority's key that lies in the same Secret: a server
+func (s secretSink) begin()              {}
+func (s secretSink) remove(object) error { return nil }
+func (s secretSink) listed(string)       {}
+func (s secretSink) reached(string)      {}
+func (s secretSink) watching(bool)       {}
+
+// put takes the certificate over. A Secret without one is waited for: the
+// operator has not filled it yet.
+func (s secretSink) put(seen object) error {
+	chain, key, err := readPair(seen.message)
+	if err != nil || len(chain) == 0 {
+		return err
+	}
+	if err := s.serving.load(chain, key); err != nil {
+		s.log.Error(err, "the serving certificate stays as it was")
+		return nil
+	}
+	s.log.Info("serving certificate loaded", "expires", s.serving.current.Load().Leaf.NotAfter)
+	return nil
+}
+
+// secretData is the field of core/v1.Secret with its entries.
+const secretData = 2
+
+// readPair takes the serving certificate and its key from a Secret. The
+// authority's key that lies in the same Secret is left where it is: a server
 // has no use for it.
-func servingOnly(object any) (any, error) {
-	secret, ok := object.(*corev1.Secret)
-	if !ok {
-		return object, nil
+func readPair(message []byte) (chain, key []byte, err error) {
+	for one := (field{}); len(message) > 0; {
+		if one, message, err = nextField(message); err != nil {
+			return nil, nil, err
+		}
+		if one.number != secretData {
+			continue
+		}
+		name, err := bytesOf(one.bytes, entryKey)
+		if err != nil {
+			return nil, nil, err
+		}
+		value, err := bytesOf(one.bytes, entryValue)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch string(name) {
+		case "tls.crt":
+			chain = value
+		case "tls.key":
+			key = value
+		}
 	}
-	secret.Data = map[string][]byte{
-		corev1.TLSCertKey:       secret.Data[corev1.TLSCertKey],
-		corev1.TLSPrivateKeyKey: secret.Data[corev1.TLSPrivateKeyKey],
-	}
-	secret.ManagedFields = nil
-	return secret, nil
+	return chain, key, nil
 }

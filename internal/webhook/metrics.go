@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,6 +26,7 @@ type metrics struct {
 	admissions *prometheus.CounterVec
 	seconds    prometheus.Histogram
 	lookups    *prometheus.CounterVec
+	reference  referenceMetrics
 }
 
 func newMetrics() *metrics {
@@ -41,42 +43,145 @@ func newMetrics() *metrics {
 		}),
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_lookups_total",
-			Help: "Live looks at ServiceAccounts that the cache did not know, by result.",
+			Help: "Live looks at ServiceAccounts of which the watch had not told, or just now, by result.",
 		}, []string{"result"}),
+		reference: newReferenceMetrics(),
 	}
 	m.registry.MustRegister(m.admissions, m.seconds, m.lookups,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.reference.all()...)
 	return m
 }
 
-// watch adds what is asked at the time of a scrape.
+// gauge adds a number that is asked for at the time of a scrape.
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// watch adds what is known of the server's state.
 func (m *metrics) watch(known accounts, serving *certificate) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "tabard_webhook_synced",
-			Help: "1 if the ServiceAccounts have been read, else 0.",
-		}, func() float64 {
-			if known.synced() {
-				return 1
-			}
-			return 0
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "tabard_webhook_certificate_expiry_seconds",
-			Help: "When the serving certificate expires, in seconds since 1970; 0 without one.",
-		}, func() float64 {
-			if loaded := serving.current.Load(); loaded != nil {
-				return float64(loaded.Leaf.NotAfter.Unix())
-			}
-			return 0
-		}))
+	m.gauge("tabard_webhook_synced", "1 if the ServiceAccounts have been read, else 0.", func() float64 { return oneIf(known.synced()) })
+	m.gauge("tabard_webhook_certificate_expiry_seconds", "When the serving certificate expires, in seconds since 1970; 0 without one.", func() float64 {
+		if loaded := serving.current.Load(); loaded != nil {
+			return float64(loaded.Leaf.NotAfter.Unix())
+		}
+		return 0
+	})
+}
+
+// watchStore adds what is known of the ServiceAccounts.
+func (m *metrics) watchStore(known *store) {
+	m.gauge("tabard_webhook_service_accounts", "ServiceAccounts known.", func() float64 { return float64(known.holding().accounts) })
+	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts known that name a role.", func() float64 { return float64(known.holding().optedIn) })
+	m.gauge("tabard_webhook_watching", "1 while a watch tells of ServiceAccounts, else 0.", func() float64 { return oneIf(known.holding().watched) })
+	m.gauge("tabard_webhook_last_event_seconds", "When the API server last told of ServiceAccounts, in seconds since 1970; 0 if never. It tells about once a minute, also when nothing changes.", func() float64 {
+		if last := known.holding().lastEvent; !last.IsZero() {
+			return float64(last.Unix())
+		}
+		return 0
+	})
+	m.gauge("pod_identity_webhook_used", "1 once ServiceAccounts have been seen, else 0.", func() float64 { return oneIf(!known.holding().lastEvent.IsZero()) })
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (m *metrics) admission(outcome string, reason inject.Reason, took time.Duration) {
 	m.admissions.WithLabelValues(outcome, string(reason)).Inc()
 	m.seconds.Observe(took.Seconds())
+	switch {
+	case outcome == injected:
+		m.reference.pods.WithLabelValues("sts_web_identity").Inc()
+	case reason == inject.UnknownServiceAccount:
+		m.reference.missing.Inc()
+	}
 }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
+
+// referenceMetrics have the names and meanings of EKS's pod identity webhook's,
+// for dashboards and alerts that exist.
+type referenceMetrics struct {
+	requests  *prometheus.CounterVec
+	latencies *prometheus.HistogramVec
+	durations *prometheus.SummaryVec
+	pods      *prometheus.CounterVec
+	missing   prometheus.Counter
+}
+
+func newReferenceMetrics() referenceMetrics {
+	return referenceMetrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_request_count", Help: "Requests, by method, path and status.",
+		}, []string{"verb", "path", "code"}),
+		latencies: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "http_request_latencies", Help: "Time of requests in microseconds, by method and path.",
+			// The first are ours: nearly all requests end within a millisecond.
+			Buckets: []float64{50, 100, 250, 500, 1000, 5000, 25_000, 125_000, 250_000, 500_000, 1e6, 2e6, 4e6, 8e6},
+		}, []string{"verb", "path"}),
+		durations: prometheus.NewSummaryVec(prometheus.SummaryOpts{
+			Name: "http_request_duration_microseconds", Help: "Time of requests in microseconds, by method and path.",
+		}, []string{"verb", "path"}),
+		pods: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "pod_identity_webhook_pod_count", Help: "Pods injected, by method.",
+		}, []string{"method"}),
+		missing: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "pod_identity_webhook_missing_sa_count", Help: "Pods whose ServiceAccount does not exist.",
+		}),
+	}
+}
+
+func (r referenceMetrics) all() []prometheus.Collector {
+	return []prometheus.Collector{r.requests, r.latencies, r.durations, r.pods, r.missing}
+}
+
+// instrument measures a handler under one path. Methods that nobody uses count
+// as one, so that a client cannot make metrics.
+func (r referenceMetrics) instrument(path string, next http.Handler) http.Handler {
+	latencies, durations := map[string]prometheus.Observer{}, map[string]prometheus.Observer{}
+	for _, verb := range []string{http.MethodPost, otherVerb} {
+		latencies[verb], durations[verb] = r.latencies.WithLabelValues(verb, path), r.durations.WithLabelValues(verb, path)
+	}
+	fine := r.requests.WithLabelValues(http.MethodPost, path, "200")
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		start := time.Now()
+		watched := &statusWriter{ResponseWriter: w, code: http.StatusOK}
+		next.ServeHTTP(watched, request)
+		verb := request.Method
+		if verb != http.MethodPost {
+			verb = otherVerb
+		}
+		took := float64(time.Since(start).Microseconds())
+		latencies[verb].Observe(took)
+		durations[verb].Observe(took)
+		if verb == http.MethodPost && watched.code == http.StatusOK {
+			fine.Inc()
+			return
+		}
+		r.requests.WithLabelValues(verb, path, strconv.Itoa(watched.code)).Inc()
+	})
+}
+
+// otherVerb stands for every method but POST.
+const otherVerb = "OTHER"
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader remembers.
+func (w *statusWriter) WriteHeader(code int) {
+	w.code = code
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

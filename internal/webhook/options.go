@@ -47,6 +47,9 @@ type Options struct {
 	// LookupTimeout bounds the one live look at a ServiceAccount that the cache
 	// does not know; 0 means a second.
 	LookupTimeout time.Duration
+	// DrainTime is how long the server still answers after it was told to end,
+	// not ready any more, so that those who ask have gone elsewhere.
+	DrainTime time.Duration
 }
 
 // AddFlags binds the options to flags. Names and meanings are those of EKS's
@@ -66,6 +69,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate")
 	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
+	flags.DurationVar(&o.DrainTime, "drain-time", 5*time.Second, "how long to go on answering after SIGTERM, not ready any more")
 	flags.StringVar(&o.TLSKey, "tls-key", "", "file with its key, instead of the Secret")
 }
 

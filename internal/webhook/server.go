@@ -9,17 +9,12 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
@@ -34,6 +29,10 @@ type server struct {
 	metrics  *metrics
 	mutator  *mutator
 	log      logr.Logger
+	// drain is how long it still answers after it was told to end.
+	drain time.Duration
+	// draining says that it was told to end.
+	draining atomic.Bool
 }
 
 func newServer(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *server {
@@ -43,8 +42,8 @@ func newServer(injector *inject.Injector, known accounts, counted *metrics, log 
 	return s
 }
 
-// Run serves until ctx ends, and then lets running requests finish. It returns
-// nil for an end by ctx. The context's logger is used.
+// Run serves until ctx ends, still answers for the time of draining, lets running
+// requests finish, and returns nil. The context's logger is used.
 func Run(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -53,62 +52,64 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	config := paced(o.Config)
-	cached, err := newAccountCache(config, o.Settings.AnnotationPrefix)
+	served, err := newAPI(o.Config)
 	if err != nil {
 		return err
 	}
-	live, err := client.New(config, client.Options{Mapper: kinds()})
-	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
-	}
+	log := logr.FromContextOrDiscard(ctx)
 	counted := newMetrics()
-	known := newAccounts(cached, live, o.LookupTimeout, counted)
-	s := newServer(injector, known, counted, log.FromContext(ctx))
-	caches, err := s.openCertificate(ctx, o)
+	known := newStore(newInterest(o.Settings.AnnotationPrefix))
+	counted.watchStore(known)
+	s := newServer(injector, newAccounts(known, served.readLive, o.LookupTimeout, counted), counted, log)
+	s.drain = o.DrainTime
+	// What is followed is followed to the end, also while draining.
+	following, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	followers := []*follower{{api: served, path: "/api/v1/serviceaccounts", sink: firstSync{known, log}, log: log}}
+	secret, err := s.openCertificate(following, o, served)
 	if err != nil {
 		return err
 	}
-	listeners, err := listen(ctx, o)
+	sockets, err := listen(ctx, o)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, listeners, known, cached, caches)
-}
-
-// paced is the configuration with limits of its own: the live looks must not
-// queue behind a client's default of a few a second.
-func paced(config *rest.Config) *rest.Config {
-	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 50, 50
-	return config
-}
-
-// kinds are the kinds that the server reads, so that it need not ask the API
-// server for all that there are.
-func kinds() meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
-	for _, kind := range []string{"ServiceAccount", "Secret"} {
-		mapper.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	for _, each := range append(followers, secret...) {
+		go each.run(following)
 	}
-	return mapper
+	return s.serve(ctx, sockets)
 }
 
-// openCertificate begins to watch where the serving certificate is; it returns
-// the caches to start for it.
-func (s *server) openCertificate(ctx context.Context, o Options) ([]cache.Cache, error) {
+// firstSync tells when all ServiceAccounts have been read.
+type firstSync struct {
+	*store
+	log logr.Logger
+}
+
+func (f firstSync) listed(version string) {
+	first := !f.synced()
+	f.store.listed(version)
+	if first {
+		f.log.Info("ServiceAccounts read; serving", "serviceAccounts", f.holding().accounts)
+		// What reading them took is not needed again soon.
+		debug.FreeOSMemory()
+	}
+}
+
+// openCertificate loads the serving certificate from files; or it returns what
+// has to be run to follow its Secret.
+func (s *server) openCertificate(ctx context.Context, o Options, served *api) ([]*follower, error) {
 	if o.TLSCert != "" {
-		return nil, s.serving.watchFiles(ctx, o.TLSCert, o.TLSKey)
+		return nil, s.serving.watchFiles(ctx, o.TLSCert, o.TLSKey, s.log)
 	}
-	config := o.OwnConfig
-	if config == nil {
-		config = o.Config
+	own := served
+	if o.OwnConfig != nil {
+		var err error
+		if own, err = newAPI(o.OwnConfig); err != nil {
+			return nil, err
+		}
 	}
-	secret, err := s.serving.watchSecret(ctx, config, o.Namespace, o.TLSSecret)
-	if err != nil {
-		return nil, err
-	}
-	return []cache.Cache{secret}, nil
+	return []*follower{s.serving.followSecret(own, o.Namespace, o.TLSSecret, s.log)}, nil
 }
 
 // listeners are open sockets; plain may be nil.
@@ -130,41 +131,12 @@ func listen(ctx context.Context, o Options) (listeners, error) {
 	return listeners{secure: secure, plain: plain}, nil
 }
 
-// run starts everything, and ends everything when ctx ends or one part fails.
-func (s *server) run(ctx context.Context, sockets listeners, known *cachedAccounts, cached cache.Cache, others []cache.Cache) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	failures := make(chan error, 4+len(others)) // room for everyone: nobody waits to fail
-	for _, each := range append(others, cached) {
-		go func() {
-			if err := each.Start(ctx); err != nil {
-				failures <- fmt.Errorf("watch: %w", err)
-			}
-		}()
-	}
-	go s.sync(ctx, known, cached, failures)
-	return s.serve(ctx, sockets, failures)
-}
-
-// sync opens the gate once all ServiceAccounts have been read.
-func (s *server) sync(ctx context.Context, known *cachedAccounts, cached cache.Cache, failures chan<- error) {
-	if _, err := cached.GetInformer(ctx, newAccount()); err != nil {
-		if ctx.Err() == nil {
-			failures <- fmt.Errorf("watch ServiceAccounts: %w", err)
-		}
-		return
-	}
-	if cached.WaitForCacheSync(ctx) {
-		known.ready.Store(true)
-		s.log.Info("ServiceAccounts read; serving")
-	}
-}
-
-// serve answers on the sockets until ctx ends or a failure comes.
-func (s *server) serve(ctx context.Context, sockets listeners, failures chan error) error {
+// serve answers on the sockets until ctx ends or a listener fails.
+func (s *server) serve(ctx context.Context, sockets listeners) error {
 	secure := s.httpServer(s.handler())
 	secure.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.serving.get}
 	plain := s.httpServer(s.observer())
+	failures := make(chan error, 2) // room for both: nobody waits to fail
 	go func() { failures <- secure.ServeTLS(sockets.secure, "", "") }()
 	s.log.Info("listening", "address", sockets.secure.Addr().String())
 	if sockets.plain != nil {
@@ -173,12 +145,27 @@ func (s *server) serve(ctx context.Context, sockets listeners, failures chan err
 	}
 	var failure error
 	select {
-	case <-ctx.Done():
 	case failure = <-failures:
+	case <-ctx.Done():
+		s.draining.Store(true)
+		s.log.Info("ending", "drain", s.drain.String())
+		pause(context.WithoutCancel(ctx), s.drain)
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	return errors.Join(failure, secure.Shutdown(ending), plain.Shutdown(ending))
+}
+
+// polite asks clients to hang up after their next answer while the server
+// drains: they come back to another replica. To hang up on them instead could
+// meet a question that is on its way.
+func (s *server) polite(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // httpServer cuts slow clients. HTTP/1.1 only: for one small request after the
@@ -201,9 +188,9 @@ func (s *server) httpServer(handler http.Handler) *http.Server {
 // handler is what the API server sees.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/mutate", s.mutator)
+	mux.Handle("/mutate", s.metrics.reference.instrument("/mutate", s.mutator))
 	s.addProbes(mux)
-	return mux
+	return s.polite(mux)
 }
 
 // observer is what monitoring sees. The probes are here too: before there is a
@@ -234,6 +221,9 @@ func (s *server) say(w http.ResponseWriter, text string) {
 
 // ready says why the server should not be asked now.
 func (s *server) ready(now time.Time) error {
+	if s.draining.Load() {
+		return errors.New("the server is ending: ask another replica")
+	}
 	if !s.accounts.synced() {
 		return errors.New("the ServiceAccounts have not been read yet")
 	}

@@ -73,7 +73,7 @@ func testServer(t testing.TB, known accounts, change func(*inject.Settings)) *se
 }
 
 // pair makes a certificate for 127.0.0.1 that ends at that time.
-func pair(t *testing.T, ends time.Time) (chain, key []byte) {
+func pair(t testing.TB, ends time.Time) (chain, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestServeOverTLS(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := s.serving.watchFiles(ctx, files[0], files[1]); err != nil {
+	if err := s.serving.watchFiles(ctx, files[0], files[1], s.log); err != nil {
 		t.Fatal(err)
 	}
 	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1"})
@@ -158,7 +158,7 @@ func TestServeOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.serve(ctx, sockets, make(chan error, 4)) }()
+	go func() { ended <- s.serve(ctx, sockets) }()
 
 	url := "https://" + sockets.secure.Addr().String() + "/mutate"
 	if code := post(t, url, first); code != http.StatusOK {
@@ -236,9 +236,14 @@ func TestMetricsCountOutcomes(t *testing.T) {
 		`tabard_webhook_admission_seconds_count 3`,
 		`tabard_webhook_synced 1`,
 		`tabard_webhook_certificate_expiry_seconds 0`,
+		`http_request_count{code="200",path="/mutate",verb="POST"} 3`,
+		`http_request_latencies_count{path="/mutate",verb="POST"} 3`,
+		`http_request_duration_microseconds_count{path="/mutate",verb="POST"} 3`,
+		`pod_identity_webhook_pod_count{method="sts_web_identity"} 2`,
+		`pod_identity_webhook_missing_sa_count 1`,
 	} {
 		if !strings.Contains(text+"\n", want+"\n") {
-			t.Errorf("metrics lack %s:\n%s", want, grep(text, "tabard_"))
+			t.Errorf("metrics lack %s:\n%s", want, grep(text, "_"))
 		}
 	}
 }
@@ -251,6 +256,63 @@ func grep(text, part string) string {
 		}
 	}
 	return strings.Join(found, "")
+}
+
+func TestMetricsTellOfTheStore(t *testing.T) {
+	t.Parallel()
+	counted := newMetrics()
+	known := newStore(newInterest("eks.amazonaws.com"))
+	counted.watchStore(known)
+	expectMetrics := func(want ...string) {
+		t.Helper()
+		_, text := get(t, counted.handler(), "/metrics")
+		for _, line := range want {
+			if !strings.Contains(text+"\n", "\n"+line+"\n") {
+				t.Errorf("metrics lack %s:\n%s", line, grep(text, "webhook_"))
+			}
+		}
+	}
+	expectMetrics(`tabard_webhook_service_accounts 0`, `tabard_webhook_watching 0`, `tabard_webhook_last_event_seconds 0`, `pod_identity_webhook_used 0`)
+	relist(t, known, "9", account("shop", "app", "5", withRole), account("shop", "bare", "6", nil))
+	known.watching(true)
+	expectMetrics(`tabard_webhook_service_accounts 2`, `tabard_webhook_service_accounts_opted_in 1`, `tabard_webhook_watching 1`, `pod_identity_webhook_used 1`)
+}
+
+// TestItDrains: told to end, the server is not ready any more, still answers for
+// a while and asks its clients to hang up, and then ends.
+func TestItDrains(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
+	chain, key := pair(t, time.Now().Add(time.Hour))
+	if err := s.serving.load(chain, key); err != nil {
+		t.Fatal(err)
+	}
+	s.drain = 2 * time.Second
+	ctx, cancel := context.WithCancel(t.Context())
+	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.serve(ctx, sockets) }()
+	ready := "http://" + sockets.plain.Addr().String() + "/readyz"
+	if code := scrape(t, ready); code != http.StatusOK {
+		t.Errorf("/readyz is %d before", code)
+	}
+	cancel()
+	eventually(t, "the server drains", s.draining.Load)
+	if code := scrape(t, ready); code != http.StatusServiceUnavailable {
+		t.Errorf("/readyz is %d while it drains", code)
+	}
+	if code := post(t, "https://"+sockets.secure.Addr().String()+"/mutate", chain); code != http.StatusOK {
+		t.Errorf("/mutate is %d while it drains", code)
+	}
+	if _, recorder := mutate(t, s, reviewOf("v1", "shop", pod)); recorder.Header().Get("Connection") != "close" {
+		t.Errorf("header %v, want that the client hangs up", recorder.Header())
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("serve ended with %v", err)
+	}
 }
 
 func TestOptionsAreChecked(t *testing.T) {

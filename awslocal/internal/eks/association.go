@@ -2,10 +2,10 @@ package eks
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	namespacePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	accountPattern   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	namespacePattern = pattern.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	accountPattern   = pattern.New(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 )
 
 func (h home) associationARN(cluster, id string) string {

@@ -2,12 +2,12 @@ package eks
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/awslocal/internal/restjson"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
@@ -22,7 +22,7 @@ const (
 	maxSessionName = 64
 )
 
-var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9-_=]+\.[A-Za-z0-9-_=]+\.[A-Za-z0-9-_=]+$`)
+var tokenPattern = pattern.New(`^[A-Za-z0-9-_=]+\.[A-Za-z0-9-_=]+\.[A-Za-z0-9-_=]+$`)
 
 // Auth answers the calls of EKS Auth, the service that the agent on a cluster's
 // nodes asks. It is safe for concurrent use.

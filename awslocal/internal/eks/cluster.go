@@ -2,12 +2,12 @@ package eks
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -23,7 +23,7 @@ const (
 	deleting = "DELETING"
 )
 
-var clusterPattern = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
+var clusterPattern = pattern.New(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
 // cluster authorises the caller for the cluster that the path names, then finds
 // it.

@@ -1,16 +1,16 @@
 package eks
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 const standard = "STANDARD"
 
-var principalPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):(role|user)/(.+)$`)
+var principalPattern = pattern.New(`^arn:aws[a-z-]*:iam::(\d{12}):(role|user)/(.+)$`)
 
 // principal takes an ARN of a role or user apart.
 type principal struct{ arn, account, kind, name string }

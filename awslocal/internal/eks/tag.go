@@ -2,11 +2,11 @@ package eks
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/restjson"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -14,8 +14,8 @@ import (
 const maxTags = 50
 
 var (
-	tagPattern = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
-	arnPattern = regexp.MustCompile(`^arn:(aws[a-z-]*):eks:([a-z0-9-]+):(\d{12}):(cluster|access-entry|podidentityassociation)/([^/]+)(/.*)?$`)
+	tagPattern = pattern.New(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+	arnPattern = pattern.New(`^arn:(aws[a-z-]*):eks:([a-z0-9-]+):(\d{12}):(cluster|access-entry|podidentityassociation)/([^/]+)(/.*)?$`)
 )
 
 // checkTags checks tags that a call writes. TagResource has an error of its own,

@@ -1,11 +1,11 @@
 package iam
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
@@ -17,8 +17,8 @@ const (
 )
 
 var (
-	keyPattern    = regexp.MustCompile(`^[\w]+$`)
-	statusPattern = regexp.MustCompile(`^(Active|Inactive)$`)
+	keyPattern    = pattern.New(`^[\w]+$`)
+	statusPattern = pattern.New(`^(Active|Inactive)$`)
 )
 
 func (k *accessKey) status() string {

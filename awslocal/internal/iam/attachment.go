@@ -2,11 +2,11 @@ package iam
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -98,8 +98,8 @@ const (
 )
 
 var (
-	usageFilters  = regexp.MustCompile(`^(PermissionsPolicy|PermissionsBoundary)$`)
-	entityFilters = regexp.MustCompile(`^(User|Role|Group|LocalManagedPolicy|AWSManagedPolicy)$`)
+	usageFilters  = pattern.New(`^(PermissionsPolicy|PermissionsBoundary)$`)
+	entityFilters = pattern.New(`^(User|Role|Group|LocalManagedPolicy|AWSManagedPolicy)$`)
 )
 
 // passes says whether a policy in this use is shown under a filter, which may be

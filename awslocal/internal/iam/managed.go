@@ -2,19 +2,19 @@ package iam
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 const maxManaged = 6144
 
-var policyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/([!-~]+)$`)
+var policyPattern = pattern.New(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/([!-~]+)$`)
 
 // managed is a policy with an ARN of its own. What is attached or set as a
 // boundary cannot be deleted, so that pointers to one stay good.
@@ -189,7 +189,7 @@ func deleteManagedPolicy(r *request) (any, *call.Fault) {
 }
 
 // scopes are whose policies ListPolicies shows.
-var scopes = regexp.MustCompile(`^(All|AWS|Local)$`)
+var scopes = pattern.New(`^(All|AWS|Local)$`)
 
 func listManagedPolicies(r *request) (any, *call.Fault) {
 	prefix, fault := r.prefix()

@@ -2,12 +2,12 @@ package iam
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
@@ -17,13 +17,13 @@ const (
 )
 
 var (
-	namePattern = regexp.MustCompile(`^[\w+=,.@-]+$`)
-	pathPattern = regexp.MustCompile(`^/([!-~]*/)?$`)
+	namePattern = pattern.New(`^[\w+=,.@-]+$`)
+	pathPattern = pattern.New(`^/([!-~]*/)?$`)
 
 	// descriptionPattern is the model's: Latin letters and line ends.
-	descriptionPattern = regexp.MustCompile(`^[\t\n\r\x20-\x7E\xA1-\xFF]*$`)
+	descriptionPattern = pattern.New(`^[\t\n\r\x20-\x7E\xA1-\xFF]*$`)
 
-	prefixPattern = regexp.MustCompile(`^/[!-~]*$`)
+	prefixPattern = pattern.New(`^/[!-~]*$`)
 )
 
 // name reads and checks a required name.

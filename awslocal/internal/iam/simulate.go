@@ -4,22 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 var (
 	// actionPattern is an action in full: a simulation asks for one at a time.
-	actionPattern = regexp.MustCompile(`^[A-Za-z0-9-]+:[A-Za-z0-9]+$`)
-	ownerPattern  = regexp.MustCompile(`^(?:arn:aws[a-z-]*:iam::)?(\d{12})(?::root)?$`)
+	actionPattern = pattern.New(`^[A-Za-z0-9-]+:[A-Za-z0-9]+$`)
+	ownerPattern  = pattern.New(`^(?:arn:aws[a-z-]*:iam::)?(\d{12})(?::root)?$`)
 	// handlingOptions are the scenarios that AWS knows of EC2 instances. They
 	// change which resources EC2's RunInstances needs there, and nothing here.
-	handlingOptions = regexp.MustCompile(`^EC2-(Classic|VPC)-(InstanceStore|EBS)(-Subnet)?$`)
+	handlingOptions = pattern.New(`^EC2-(Classic|VPC)-(InstanceStore|EBS)(-Subnet)?$`)
 )
 
 // simulatePrincipalPolicy asks the policies of a user or role, and those given

@@ -1,11 +1,11 @@
 package iam
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -15,7 +15,7 @@ const maxTags = 50
 // tags are sorted by nothing: IAM shows them as they were written.
 type tags []query.Tag
 
-var tagPattern = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+var tagPattern = pattern.New(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
 
 func (t tags) index(key string) int {
 	return slices.IndexFunc(t, func(tag query.Tag) bool { return strings.EqualFold(tag.Key, key) })

@@ -3,10 +3,10 @@ package iam
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -119,9 +119,9 @@ func (s *Service) newARN(id string) string {
 }
 
 var (
-	plainAccount   = regexp.MustCompile(`^\d{12}$`)
-	accountPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:root$`)
-	sessionPattern = regexp.MustCompile(`^arn:aws[a-z-]*:sts::\d{12}:assumed-role/[^/]+/[^/]+$`)
+	plainAccount   = pattern.New(`^\d{12}$`)
+	accountPattern = pattern.New(`^arn:aws[a-z-]*:iam::\d{12}:root$`)
+	sessionPattern = pattern.New(`^arn:aws[a-z-]*:sts::\d{12}:assumed-role/[^/]+/[^/]+$`)
 )
 
 // resolve says whether a principal may be named in a policy, and which unique ID

@@ -2,12 +2,12 @@ package iam
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
@@ -25,7 +25,7 @@ func (v *policyVersion) id() string { return "v" + strconv.Itoa(v.number) }
 
 // versionPattern is the model's form of version IDs, of which a dot and more may
 // follow the number; those never exist.
-var versionPattern = regexp.MustCompile(`^v[1-9][0-9]*(\.[A-Za-z0-9-]*)?$`)
+var versionPattern = pattern.New(`^v[1-9][0-9]*(\.[A-Za-z0-9-]*)?$`)
 
 // index is where a version is, -1 for none.
 func (m *managed) index(number int) int {

@@ -5,11 +5,11 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -31,7 +31,7 @@ func TestListsEndAtTheFirstGap(t *testing.T) {
 
 func TestValidationTextsAreAWSs(t *testing.T) {
 	const start = "1 validation error detected: "
-	pattern := regexp.MustCompile(`^[\w]*$`)
+	pattern := pattern.New(`^[\w]*$`)
 	cases := map[string]struct {
 		check func(*Validation, Form)
 		want  string

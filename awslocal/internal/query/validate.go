@@ -3,11 +3,11 @@ package query
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 )
 
 // Validation collects what is wrong with the parameters of a call, in AWS's
@@ -30,7 +30,7 @@ func (v *Validation) add(name, value, constraint string) {
 
 // Text wants a required text of a length in characters and of a pattern, which
 // may be nil.
-func (v *Validation) Text(f Form, name string, minimum, maximum int, pattern *regexp.Regexp) string {
+func (v *Validation) Text(f Form, name string, minimum, maximum int, pattern *pattern.Pattern) string {
 	if !f.values.Has(name) {
 		v.add(name, "", "Member must not be null")
 		return ""
@@ -39,7 +39,7 @@ func (v *Validation) Text(f Form, name string, minimum, maximum int, pattern *re
 }
 
 // Optional is Text for a parameter that may be absent.
-func (v *Validation) Optional(f Form, name string, minimum, maximum int, pattern *regexp.Regexp) string {
+func (v *Validation) Optional(f Form, name string, minimum, maximum int, pattern *pattern.Pattern) string {
 	value := f.Get(name)
 	if !f.values.Has(name) {
 		return ""

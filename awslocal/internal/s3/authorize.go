@@ -2,17 +2,17 @@ package s3
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
-var accountPattern = regexp.MustCompile(`^[0-9]{12}$`)
+var accountPattern = pattern.New(`^[0-9]{12}$`)
 
 // admit finds the bucket and says whether the caller may do what it asks for:
 // first whether this is the bucket's region, then whether it is whose the

@@ -3,17 +3,17 @@ package s3
 import (
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 var (
-	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+	bucketName = pattern.New(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	regionName = pattern.New(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
 )
 
 // reserved are beginnings and ends that names of buckets must not have (Amazon

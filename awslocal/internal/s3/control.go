@@ -2,10 +2,10 @@ package s3
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // controlHost is an endpoint of S3 Control, with or without an account before
 // it.
-var controlHost = regexp.MustCompile(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.` + regionPattern + `)?\.(?:` + domainPattern + `)$`)
+var controlHost = pattern.New(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.` + regionPattern + `)?\.(?:` + domainPattern + `)$`)
 
 // accountOfHost is the account that a host of S3 Control names; ok is false for
 // every other host.

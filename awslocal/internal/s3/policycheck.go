@@ -3,10 +3,10 @@ package s3
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -164,8 +164,8 @@ func isObjectAction(action string) bool {
 }
 
 var (
-	principalARN     = regexp.MustCompile(`^arn:aws[a-z-]*:(?:iam::[0-9]{12}:(?:root|user/.+|role/.+|oidc-provider/.+|saml-provider/.+)|sts::[0-9]{12}:(?:assumed-role|federated-user)/.+)$`)
-	servicePrincipal = regexp.MustCompile(`^[a-z0-9.-]+\.amazonaws\.com$`)
+	principalARN     = pattern.New(`^arn:aws[a-z-]*:(?:iam::[0-9]{12}:(?:root|user/.+|role/.+|oidc-provider/.+|saml-provider/.+)|sts::[0-9]{12}:(?:assumed-role|federated-user)/.+)$`)
+	servicePrincipal = pattern.New(`^[a-z0-9.-]+\.amazonaws\.com$`)
 )
 
 // checkPrincipals refuses principals that do not exist.

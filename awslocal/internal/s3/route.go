@@ -4,12 +4,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 )
 
 // maxKeyBytes is the longest key (Amazon S3 user guide, "Naming objects").
@@ -42,11 +42,11 @@ func bucketARN(of partition.Partition, bucket string) string { return of.ARN("s3
 
 var (
 	// serviceHost is an endpoint of S3, with or without a bucket before it.
-	serviceHost = regexp.MustCompile(`^(?:(.+)\.)?s3(?:-fips)?(?:[.-](?:dualstack\.)?(` + regionPattern + `))?\.(?:` + domainPattern + `|localhost)$`)
+	serviceHost = pattern.New(`^(?:(.+)\.)?s3(?:-fips)?(?:[.-](?:dualstack\.)?(` + regionPattern + `))?\.(?:` + domainPattern + `|localhost)$`)
 	// otherHost is a bucket before an IPv4 address or before "localhost", as
 	// clients write it when that is their endpoint and they do not ask for path
 	// style.
-	otherHost = regexp.MustCompile(`^(.+)\.(?:[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)$`)
+	otherHost = pattern.New(`^(.+)\.(?:[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)$`)
 )
 
 // locate reads the target from host and path. The path is taken as it was

@@ -3,11 +3,11 @@ package s3
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -20,7 +20,7 @@ const (
 	maxTagLength    = 256
 )
 
-var tagText = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+var tagText = pattern.New(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
 
 const taggingHeader = "X-Amz-Tagging"
 

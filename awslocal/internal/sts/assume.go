@@ -2,7 +2,6 @@ package sts
 
 import (
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -28,9 +28,9 @@ const (
 )
 
 var (
-	sessionPattern    = regexp.MustCompile(`^[\w+=,.@-]*$`)
-	externalIDPattern = regexp.MustCompile(`^[\w+=,.@:\/-]*$`)
-	rolePattern       = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/(.+)$`)
+	sessionPattern    = pattern.New(`^[\w+=,.@-]*$`)
+	externalIDPattern = pattern.New(`^[\w+=,.@:\/-]*$`)
+	rolePattern       = pattern.New(`^arn:aws[a-z-]*:iam::(\d{12}):role/(.+)$`)
 )
 
 // wanted is what both ways of assuming a role ask for.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -23,7 +23,7 @@ const (
 	packedRatio = 0.55
 )
 
-var policyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-~]+$`)
+var policyPattern = pattern.New(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-~]+$`)
 
 // readPolicyARNs reads the managed session policies' ARNs, and at most one more
 // than there may be.

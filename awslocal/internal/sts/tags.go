@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 const maxTags = 50
 
-var tagPattern = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+var tagPattern = pattern.New(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
 
 // attributes are what a session carries besides its policies: tags, of which
 // some go on to the sessions that it makes, and the identity at its source.

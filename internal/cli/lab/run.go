@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,11 +90,11 @@ func run(ctx context.Context, streams Streams, loaded lab.Lab, flags runFlags, a
 
 // backgroundName is what a run in the background may be called: it becomes a
 // file's name.
-var backgroundName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$`)
+var backgroundName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$`) })
 
 // checkName refuses names that are no file names, or that mean something else.
 func checkName(loaded lab.Lab, name string) error {
-	if !backgroundName.MatchString(name) {
+	if !backgroundName().MatchString(name) {
 		return fmt.Errorf("--detach %q is no name; want up to 42 lower-case letters, digits and dashes", name)
 	}
 	for _, component := range lab.Components {

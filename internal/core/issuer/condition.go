@@ -3,6 +3,7 @@ package issuer
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -139,7 +140,7 @@ func readiness(w World, v verdicts) verdict {
 func instant(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
 
 // socket is the changing part of a network error: the own end of a connection.
-var socket = regexp.MustCompile(`[^\s"]+->`)
+var socket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s"]+->`) })
 
 // steady takes from an error's text what changes from attempt to attempt.
-func steady(text string) string { return socket.ReplaceAllString(text, "") }
+func steady(text string) string { return socket().ReplaceAllString(text, "") }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -24,10 +25,10 @@ const (
 )
 
 var (
-	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
-	regionName = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`)
-	prefixPath = regexp.MustCompile(`^([A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*)?$`)
-	roleARN    = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`)
+	bucketName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`) })
+	regionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`) })
+	prefixPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*)?$`) })
+	roleARN    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`) })
 )
 
 // ValidateURL says whether a text can be an issuer's URL: https, a host, no
@@ -93,11 +94,11 @@ func validateLocation(s3 v1alpha1.S3Publication) error {
 	switch {
 	case strings.Contains(s3.Bucket, "."):
 		return fmt.Errorf("bucket is %q, expected a name without dots: TLS does not cover names with dots", s3.Bucket)
-	case !bucketName.MatchString(s3.Bucket):
+	case !bucketName().MatchString(s3.Bucket):
 		return fmt.Errorf("bucket is %q, expected 3 to 63 lower-case letters, digits and hyphens", s3.Bucket)
-	case !regionName.MatchString(s3.Region):
+	case !regionName().MatchString(s3.Region):
 		return fmt.Errorf("region is %q, expected one like eu-central-1", s3.Region)
-	case !prefixPath.MatchString(s3.Prefix):
+	case !prefixPath().MatchString(s3.Prefix):
 		return fmt.Errorf("prefix is %q, expected letters, digits and ._- in parts joined by single slashes, none at the ends", s3.Prefix)
 	case slices.ContainsFunc(strings.Split(s3.Prefix, "/"), func(part string) bool { return part == "." || part == ".." }):
 		return fmt.Errorf("prefix is %q, expected no part that is . or ..: a URL cannot hold them", s3.Prefix)
@@ -129,7 +130,7 @@ func validateProvider(provider v1alpha1.Provider) error {
 			return fmt.Errorf("audience is %q, expected 1 to %d characters without comma or blank", audience, maxAudienceBytes)
 		}
 	}
-	if arn := provider.AssumeRoleARN; arn != "" && !roleARN.MatchString(arn) {
+	if arn := provider.AssumeRoleARN; arn != "" && !roleARN().MatchString(arn) {
 		return fmt.Errorf("assumeRoleARN is %q, expected arn:aws:iam::ACCOUNT:role/NAME or nothing", arn)
 	}
 	return nil

@@ -1,0 +1,139 @@
+// Command webhookload measures the pod identity webhook as a cluster runs it, a
+// process of its own with a certificate from files: from its start to the first
+// pod injected with many ServiceAccounts in the cluster, its memory, and what an
+// admission costs over HTTPS.
+//
+// The API server is one of this program's own, which serves the same lists and
+// watches; with -localkube it is a real one, that the ServiceAccounts are made in.
+//
+//	make build && go run ./hack/webhookload
+//	go run ./hack/webhookload -accounts 200000
+//	go run ./hack/webhookload -localkube bin/localkube
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	tabard, localkube string
+	review            string
+	accounts, starts  int
+	span              time.Duration
+	clients           []int
+	listOnly          bool
+}
+
+func main() {
+	s, err := parse()
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		err = run(ctx, s)
+		stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "webhookload:", err)
+		os.Exit(1)
+	}
+}
+
+func parse() (settings, error) {
+	var s settings
+	var clients string
+	flag.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
+	flag.StringVar(&s.localkube, "localkube", "", "start a real API server from this program")
+	flag.StringVar(&s.review, "review", "internal/webhook/testdata/review.json", "the review to ask with, of ServiceAccount shop/app")
+	flag.IntVar(&s.accounts, "accounts", 20_000, "ServiceAccounts in the cluster; one in ten has a role")
+	flag.IntVar(&s.starts, "starts", 3, "how often it is started; the last start is asked")
+	flag.DurationVar(&s.span, "for", 5*time.Second, "how long each number of clients asks; 0: not at all")
+	flag.StringVar(&clients, "clients", "1,8,32", "how many ask at once")
+	flag.BoolVar(&s.listOnly, "list-only", false, "let this program's API server refuse lists by watch, as old ones do")
+	flag.Parse()
+	for word := range strings.SplitSeq(clients, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return s, fmt.Errorf("-clients has %q, expected numbers from 1 with commas between", word)
+		}
+		s.clients = append(s.clients, n)
+	}
+	if s.accounts < 1 || s.starts < 1 {
+		return s, fmt.Errorf("-accounts and -starts are %d and %d, expected at least 1", s.accounts, s.starts)
+	}
+	return s, nil
+}
+
+func run(ctx context.Context, s settings) error {
+	folder, err := os.MkdirTemp("", "webhookload")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // it is only temporary
+	open := openFake
+	if s.localkube != "" {
+		open = openReal
+	}
+	kubeconfig, closeCluster, err := open(ctx, s, folder)
+	if err != nil {
+		return err
+	}
+	defer closeCluster()
+	for i := range s.starts {
+		if err := measure(ctx, s, folder, kubeconfig, i == s.starts-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure starts the webhook, tells how it came up, and asks it if it is wanted.
+func measure(ctx context.Context, s settings, folder, kubeconfig string, load bool) error {
+	question, err := review(s.review, accountName(0))
+	if err != nil {
+		return err
+	}
+	server, err := start(ctx, s, folder, kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	client := server.client(1)
+	if err := server.waitInjected(ctx, client, question); err != nil {
+		return err
+	}
+	took := time.Since(server.began)
+	used, err := server.usage()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d ServiceAccounts: listens after %v, injects after %v and %v of CPU, %s\n",
+		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.cpu, used.memory())
+	if !load || s.span == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "CLIENTS\tREQUESTS/S\tCPU/REQUEST\tALLOCATIONS\tP50\tP99\tFAILED\tQUESTION\tANSWER")
+	for _, clients := range s.clients {
+		got, err := ask(ctx, server, question, s.span, clients)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%d\t%.0f\t%v\t%.0f\t%v\t%v\t%d\t%d B\t%d B\n", clients, got.rate, got.cpu, got.allocations, got.p50, got.p99, got.failed, len(question), got.answer)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if used, err = server.usage(); err != nil {
+		return err
+	}
+	fmt.Println("afterwards:", used.memory())
+	return nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ticks is how many of the kernel's units of processor time are a second.
+const ticks = 100
+
+// server is the process that is measured.
+type server struct {
+	url, metrics string
+	process      *exec.Cmd
+	said         bytes.Buffer
+	roots        *x509.CertPool
+	began        time.Time
+	// listening is the time from its start to its first accepted connection.
+	listening time.Duration
+}
+
+// start runs the webhook and waits until it listens.
+func start(ctx context.Context, s settings, folder, kubeconfig string) (*server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	metricsPort, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	chain, key, err := certificate()
+	if err != nil {
+		return nil, err
+	}
+	chainFile, keyFile := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	if err := os.WriteFile(chainFile, chain, 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(keyFile, key, 0o600); err != nil {
+		return nil, err
+	}
+	one := &server{url: "https://127.0.0.1:" + port, metrics: "http://127.0.0.1:" + metricsPort + "/metrics", roots: x509.NewCertPool()}
+	one.roots.AppendCertsFromPEM(chain)
+	one.process = exec.CommandContext(ctx, s.tabard, "webhook", "--bind-address=127.0.0.1", "--port="+port, "--metrics-port="+metricsPort,
+		"--tls-cert="+chainFile, "--tls-key="+keyFile, "--kubeconfig="+kubeconfig, "--aws-default-region=us-west-2", "--sts-regional-endpoint")
+	one.process.Stderr = &one.said
+	one.began = time.Now()
+	if err := one.process.Start(); err != nil {
+		return nil, err
+	}
+	if err := one.waitListening(ctx, net.JoinHostPort("127.0.0.1", port)); err != nil {
+		one.stop()
+		return nil, err
+	}
+	return one, nil
+}
+
+func (s *server) waitListening(ctx context.Context, address string) error {
+	for end := s.began.Add(time.Minute); time.Now().Before(end); <-time.After(time.Millisecond) {
+		connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil {
+			s.listening = time.Since(s.began)
+			return connection.Close()
+		}
+	}
+	return fmt.Errorf("the webhook does not listen: %s", s.said.String())
+}
+
+// waitInjected asks until a pod is injected.
+func (s *server) waitInjected(ctx context.Context, client *http.Client, question []byte) error {
+	var last error
+	for end := s.began.Add(5 * time.Minute); time.Now().Before(end) && ctx.Err() == nil; <-time.After(5 * time.Millisecond) {
+		answer, err := s.mutate(ctx, client, question)
+		if err == nil && bytes.Contains(answer, []byte(`"patch"`)) {
+			return nil
+		}
+		last = err
+		if err == nil {
+			return fmt.Errorf("the webhook answers %s, which is wrong", answer)
+		}
+	}
+	return fmt.Errorf("the webhook does not inject: %w: %s", last, s.said.String())
+}
+
+// client keeps as many connections as there are clients.
+func (s *server) client(connections int) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: connections, TLSClientConfig: &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12},
+	}}
+}
+
+func (s *server) stop() {
+	_ = s.process.Process.Kill() // it may have ended by itself
+	_ = s.process.Wait()
+}
+
+// usage is what the process has taken so far.
+type usage struct {
+	cpu time.Duration
+	// anonymous is memory of its own, resident includes the program's file; peak
+	// is the largest resident so far. In bytes.
+	anonymous, resident, peak int64
+	allocations               float64
+}
+
+func (u usage) memory() string {
+	const mega = 1 << 20
+	return fmt.Sprintf("RssAnon %.1f MiB, RSS %.1f MiB, peak RSS %.1f MiB", float64(u.anonymous)/mega, float64(u.resident)/mega, float64(u.peak)/mega)
+}
+
+func (s *server) usage() (usage, error) {
+	cpu, err := processorTime(s.process.Process.Pid)
+	if err != nil {
+		return usage{}, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		return usage{}, err
+	}
+	used := usage{cpu: cpu}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		for known, field := range map[string]*int64{"RssAnon": &used.anonymous, "VmRSS": &used.resident, "VmHWM": &used.peak} {
+			if name != known {
+				continue
+			}
+			kibi, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err != nil {
+				return usage{}, err
+			}
+			*field = kibi << 10
+		}
+	}
+	used.allocations, err = s.gauge("go_memstats_mallocs_total")
+	return used, err
+}
+
+func processorTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name of the program, in parentheses, may hold spaces.
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return 0, fmt.Errorf("%s has too few fields", text)
+	}
+	var total int64
+	for _, field := range []string{fields[user], fields[system]} {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return time.Duration(total) * time.Second / ticks, nil
+}

@@ -1,0 +1,300 @@
+package webhook
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+// freshFor is how long after it was seen to change a ServiceAccount without a
+// role is not taken for one that has none: who makes it in one step may annotate
+// it in the next, and the pod may come before the watch has told. It is long for
+// a script's two steps and for a watch that lags, and short enough for pods of
+// ServiceAccounts that are in use to cause no reads.
+const freshFor = 10 * time.Second
+
+// maxAhead bounds what is known by live looks before the watch tells.
+const maxAhead = 4096
+
+// store keeps of every ServiceAccount the annotations that matter, and of those
+// without any nothing but the name: a cluster may have very many. It is safe for
+// concurrent use.
+type store struct {
+	interest interest
+	start    time.Time
+
+	mu sync.RWMutex
+	// entries are by NAMESPACE/NAME.
+	entries map[string]entry
+	// round counts lists; an entry of an earlier one is gone when a list ends.
+	round uint32
+	// position is the version up to which all is known.
+	position uint64
+	// ahead is what live looks have found at versions after the position. The
+	// watch's older events must not undo it.
+	ahead map[string]ahead
+	// watched says that there is a watch now, without one the store falls behind.
+	watched  bool
+	complete bool
+	// lastEvent is when the API server was last heard of.
+	lastEvent time.Time
+	optedIn   int
+}
+
+// entry is one ServiceAccount.
+type entry struct {
+	// notes is nil without annotations that matter.
+	notes *annotations
+	// changed is when it was seen to change, in seconds since the store's start,
+	// 0 if that was before.
+	changed, round uint32
+}
+
+type ahead struct {
+	notes   *annotations
+	version uint64
+}
+
+// annotations are name, value, name, value and so on, at most a few.
+type annotations []string
+
+// interest says which annotations matter.
+type interest struct {
+	// prefixes begin the names of all of them, roles are those that opt in.
+	prefixes, roles []string
+}
+
+func newInterest(annotationPrefix string) interest {
+	return interest{prefixes: []string{annotationPrefix + "/"}, roles: []string{annotationPrefix + "/role-arn"}}
+}
+
+func newStore(wanted interest) *store {
+	return &store{interest: wanted, start: time.Now(), entries: map[string]entry{}, ahead: map[string]ahead{}}
+}
+
+// read takes the annotations that matter from an object, nil if it has none.
+func (i interest) read(seen object) (*annotations, error) {
+	var found annotations
+	err := seen.eachAnnotation(func(name, value []byte) {
+		for _, prefix := range i.prefixes {
+			if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
+				found = append(found, i.name(name), string(value))
+				return
+			}
+		}
+	})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	found = slices.Clip(found)
+	return &found, nil
+}
+
+// name is a text that all annotations of the name share, if it is a known one.
+func (i interest) name(text []byte) string {
+	for _, known := range i.roles {
+		if string(text) == known {
+			return known
+		}
+	}
+	return string(text)
+}
+
+// optsIn says whether a ServiceAccount of these annotations names a role.
+func (i interest) optsIn(notes *annotations) bool {
+	if notes == nil {
+		return false
+	}
+	for k := 0; k < len(*notes); k += 2 {
+		if (*notes)[k+1] != "" && slices.Contains(i.roles, (*notes)[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *annotations) account() *inject.ServiceAccount {
+	if a == nil {
+		return &inject.ServiceAccount{}
+	}
+	found := make(map[string]string, len(*a)/2)
+	for k := 0; k < len(*a); k += 2 {
+		found[(*a)[k]] = (*a)[k+1]
+	}
+	return &inject.ServiceAccount{Annotations: found}
+}
+
+func (a *annotations) equal(b *annotations) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.Equal(*a, *b)
+}
+
+// get is what is known of a ServiceAccount. What is not certain needs a live
+// look: it is not known, or may have been given a role that was not told yet.
+func (s *store) get(key types.NamespacedName) (notes *annotations, certain bool) {
+	var space [128]byte
+	name := append(append(append(space[:0], key.Namespace...), '/'), key.Name...)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if found, ok := s.ahead[string(name)]; ok {
+		return found.notes, true
+	}
+	found, ok := s.entries[string(name)]
+	switch {
+	case !ok:
+		return nil, false
+	case s.interest.optsIn(found.notes):
+		return found.notes, true
+	}
+	fresh := found.changed > 0 && s.seconds()-found.changed < uint32(freshFor/time.Second)
+	return found.notes, s.watched && !fresh
+}
+
+// seconds since the start, from 1.
+func (s *store) seconds() uint32 {
+	return uint32(time.Since(s.start)/time.Second) + 1 //nolint:gosec // a century fits
+}
+
+func keyOf(seen object) string {
+	var key strings.Builder
+	key.Grow(len(seen.namespace) + 1 + len(seen.name))
+	key.Write(seen.namespace)
+	key.WriteByte('/')
+	key.Write(seen.name)
+	return key.String()
+}
+
+// learn takes what a live look has found. Only what opts in is kept: all else is
+// asked for again until the watch has told.
+func (s *store) learn(seen object, notes *annotations) {
+	version, err := strconv.ParseUint(string(seen.version), 10, 64)
+	if err != nil || !s.interest.optsIn(notes) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version > s.position && len(s.ahead) < maxAhead {
+		s.ahead[keyOf(seen)] = ahead{notes, version}
+	}
+}
+
+func (s *store) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.round++
+	clear(s.ahead) // the list will be newer
+}
+
+func (s *store) put(seen object) error {
+	notes, err := s.interest.read(seen)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastEvent = time.Now()
+	var space [128]byte
+	name := append(append(append(space[:0], seen.namespace...), '/'), seen.name...)
+	old, known := s.entries[string(name)]
+	next := entry{notes: notes, round: s.round, changed: s.seconds()}
+	switch {
+	case s.watched: // an event: it has changed now
+	case known && old.notes.equal(notes):
+		next.notes, next.changed = old.notes, old.changed
+	case !s.complete && time.Since(time.Unix(seen.created, 0)) > freshFor:
+		next.changed = 0
+	}
+	s.count(old.notes, -1)
+	s.count(notes, 1)
+	if known {
+		s.entries[string(name)] = next // the name stays where it is
+		return nil
+	}
+	s.entries[keyOf(seen)] = next
+	return nil
+}
+
+func (s *store) count(notes *annotations, by int) {
+	if s.interest.optsIn(notes) {
+		s.optedIn += by
+	}
+}
+
+func (s *store) remove(seen object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastEvent = time.Now()
+	name := keyOf(seen)
+	s.count(s.entries[name].notes, -1)
+	delete(s.entries, name)
+	return nil
+}
+
+func (s *store) listed(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, found := range s.entries {
+		if found.round != s.round {
+			s.count(found.notes, -1)
+			delete(s.entries, name)
+		}
+	}
+	s.complete = true
+	s.advance(version)
+}
+
+func (s *store) reached(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance(version)
+}
+
+// advance forgets what live looks have found up to a version. A version that is
+// no number leaves nothing ahead: learn keeps nothing then.
+func (s *store) advance(version string) {
+	s.lastEvent = time.Now()
+	reached, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return
+	}
+	s.position = reached
+	for name, found := range s.ahead {
+		if found.version <= reached {
+			delete(s.ahead, name)
+		}
+	}
+}
+
+func (s *store) watching(now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched = now
+}
+
+// synced says that all ServiceAccounts have been read once.
+func (s *store) synced() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.complete
+}
+
+// holding is what the store tells the metrics.
+type holding struct {
+	accounts, optedIn int
+	watched           bool
+	lastEvent         time.Time
+}
+
+func (s *store) holding() holding {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return holding{len(s.entries), s.optedIn, s.watched, s.lastEvent}
+}

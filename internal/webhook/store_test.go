@@ -1,0 +1,202 @@
+package webhook
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var (
+	withRole = map[string]string{"eks.amazonaws.com/role-arn": role}
+	app      = types.NamespacedName{Namespace: "shop", Name: "app"}
+)
+
+// seen is a ServiceAccount as it is read off the wire.
+func seen(t testing.TB, of *corev1.ServiceAccount) object {
+	t.Helper()
+	message, err := opened(encode(t, of))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := readObject(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// filled is a store that is watched and holds these.
+func filled(t testing.TB, all ...*corev1.ServiceAccount) *store {
+	t.Helper()
+	known := newStore(newInterest("eks.amazonaws.com"))
+	relist(t, known, "100", all...)
+	known.watching(true)
+	return known
+}
+
+func relist(t testing.TB, known *store, version string, all ...*corev1.ServiceAccount) {
+	t.Helper()
+	known.begin()
+	for _, one := range all {
+		event(t, known.put, one)
+	}
+	known.listed(version)
+}
+
+func event(t testing.TB, call func(object) error, of *corev1.ServiceAccount) {
+	t.Helper()
+	if err := call(seen(t, of)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect asks the store for shop/app.
+func expect(t *testing.T, known *store, when string, wantCertain bool, want annotations) {
+	t.Helper()
+	notes, certain := known.get(app)
+	var got annotations
+	if notes != nil {
+		got = *notes
+	}
+	if diff := cmp.Diff(want, got); diff != "" || certain != wantCertain {
+		t.Errorf("%s: certain is %t, want %t; (-want +got):\n%s", when, certain, wantCertain, diff)
+	}
+}
+
+var opted = annotations{"eks.amazonaws.com/role-arn", role}
+
+func TestTheStoreKeepsOnlyWhatMatters(t *testing.T) {
+	t.Parallel()
+	known := filled(t, account("shop", "app", "5", map[string]string{"eks.amazonaws.com/role-arn": role, "eks.amazonaws.com.evil/role-arn": "x",
+		"eks.amazonaws.com/": "empty", "other": "y"}))
+	expect(t, known, "a ServiceAccount with others' annotations", true, opted)
+}
+
+func TestTheStoreFollows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		known := newStore(newInterest("eks.amazonaws.com"))
+		if known.synced() {
+			t.Error("it is synced before a list")
+		}
+		relist(t, known, "100", account("shop", "app", "5", nil), account("shop", "other", "6", withRole))
+		expect(t, known, "while nothing is watched", false, nil)
+		known.watching(true)
+		expect(t, known, "once it is", true, nil)
+		if !known.synced() {
+			t.Error("it is not synced after a list")
+		}
+		event(t, known.put, account("shop", "app", "101", withRole))
+		expect(t, known, "annotated", true, opted)
+		event(t, known.put, account("shop", "app", "102", map[string]string{"eks.amazonaws.com/role-arn": ""}))
+		expect(t, known, "the role is taken away", false, annotations{"eks.amazonaws.com/role-arn", ""})
+		<-time.After(freshFor)
+		expect(t, known, "later", true, annotations{"eks.amazonaws.com/role-arn", ""})
+		event(t, known.remove, account("shop", "app", "103", nil))
+		expect(t, known, "removed", false, nil)
+		known.watching(false)
+		relist(t, known, "110", account("shop", "app", "105", withRole))
+		expect(t, known, "in a later list, not watched", true, opted)
+		if got := known.holding(); got.accounts != 1 || got.optedIn != 1 {
+			t.Errorf("it holds %+v, want one ServiceAccount, which has opted in: the other is not in the later list", got)
+		}
+		relist(t, known, "120")
+		if got := known.holding(); got.accounts != 0 || got.optedIn != 0 {
+			t.Errorf("after an empty list it holds %+v", got)
+		}
+	})
+}
+
+// TestFreshAccountsAreNotCertain: what has changed just now and names no role
+// may be given one in the next step.
+func TestFreshAccountsAreNotCertain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		newborn := account("shop", "app", "5", nil)
+		newborn.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Second))
+		known := filled(t, newborn)
+		expect(t, known, "made just before the first list", false, nil)
+		<-time.After(freshFor)
+		expect(t, known, "later", true, nil)
+		event(t, known.put, account("shop", "app", "101", nil))
+		expect(t, known, "an event", false, nil)
+		<-time.After(freshFor)
+		known.watching(false)
+		relist(t, known, "110", account("shop", "app", "101", nil))
+		known.watching(true)
+		expect(t, known, "the same in a later list", true, nil)
+		known.watching(false)
+		relist(t, known, "120", account("shop", "app", "115", map[string]string{"eks.amazonaws.com/audience": "x"}))
+		known.watching(true)
+		expect(t, known, "changed in a later list", false, annotations{"eks.amazonaws.com/audience", "x"})
+	})
+}
+
+// TestOlderEventsDoNotUndoALook: a live look may be ahead of the watch.
+func TestOlderEventsDoNotUndoALook(t *testing.T) {
+	t.Parallel()
+	known := filled(t)
+	learn := func(version string, notes map[string]string) {
+		found := seen(t, account("shop", "app", version, notes))
+		read, err := known.interest.read(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known.learn(found, read)
+	}
+	learn("110", withRole)
+	expect(t, known, "a look has found a role", true, opted)
+	event(t, known.put, account("shop", "app", "105", nil))
+	known.reached("105")
+	expect(t, known, "the watch tells of the time before", true, opted)
+	event(t, known.put, account("shop", "app", "110", withRole))
+	known.reached("110")
+	expect(t, known, "the watch has come so far", true, opted)
+	event(t, known.remove, account("shop", "app", "112", nil))
+	known.reached("112")
+	expect(t, known, "removed", false, nil)
+	learn("111", withRole)
+	expect(t, known, "a look that ended late", false, nil)
+	learn("120", withRole)
+	known.reached("125") // a bookmark: it was removed, and the event was before
+	expect(t, known, "the watch is further", false, nil)
+	learn("130", nil)
+	expect(t, known, "that there is no role is not remembered", false, nil)
+	for i := range maxAhead + 10 {
+		known.learn(seen(t, account("many", fmt.Sprint(i), "200", withRole)), &opted)
+	}
+	if len(known.ahead) != maxAhead {
+		t.Errorf("%d are ahead, want at most %d", len(known.ahead), maxAhead)
+	}
+}
+
+// BenchmarkGet is that the number of ServiceAccounts does not matter.
+func BenchmarkGet(b *testing.B) {
+	for _, count := range []int{100, 20_000, 200_000} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			known := newStore(newInterest("eks.amazonaws.com"))
+			known.begin()
+			for i := range count {
+				one := object{namespace: fmt.Appendf(nil, "team-%05d", i/20), name: fmt.Appendf(nil, "application-%06d", i)}
+				if err := known.put(one); err != nil {
+					b.Fatal(err)
+				}
+			}
+			known.listed("1")
+			known.watching(true)
+			event(b, known.put, account("shop", "app", "2", withRole))
+			b.ReportAllocs()
+			for b.Loop() {
+				if notes, certain := known.get(app); !certain || notes == nil {
+					b.Fatal("it is not known")
+				}
+			}
+		})
+	}
+}
