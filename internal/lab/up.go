@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
 // UpOptions say where a lab is to be and what it is made of.
@@ -119,22 +121,54 @@ func (lab Lab) ensureComponent(ctx context.Context, name string, out io.Writer) 
 	if err != nil {
 		return false, err
 	}
-	started := !found || !record.Alive()
-	ended := make(<-chan error)
-	if started {
-		if _, ended, err = lab.Processes().Start(lab.component(name)); err != nil {
-			return false, err
+	if found && record.Alive() {
+		// It may have been killed just now and not be gone yet.
+		watching, stop := context.WithCancel(ctx)
+		err := lab.awaitUsable(ctx, name, whenGone(watching, record))
+		stop()
+		if !errors.Is(err, errGone) {
+			return false, lab.unusable(name, err)
 		}
 	}
-	if err := lab.awaitUsable(ctx, name, ended); err != nil {
-		return false, fmt.Errorf("%s is not usable: %w\nthe end of %s:\n%s", name, err,
-			lab.Path("logs", name+".log"), tail(lab.Path("logs", name+".log"), 12))
+	_, ended, err := lab.Processes().Start(lab.component(name))
+	if err != nil {
+		return false, err
 	}
-	if !started {
-		return false, nil
+	if err := lab.awaitUsable(ctx, name, ended); err != nil {
+		return false, lab.unusable(name, err)
 	}
 	_, err = fmt.Fprintf(out, "%-24s %5.1f s\n", name, time.Since(begin).Seconds())
 	return true, err
+}
+
+// unusable adds what the component's log says last; nil stays nil.
+func (lab Lab) unusable(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s is not usable: %w\nthe end of %s:\n%s", name, err,
+		lab.Path("logs", name+".log"), tail(lab.Path("logs", name+".log"), 12))
+}
+
+// errGone says that a process that ran has ended.
+var errGone = errors.New("it has gone")
+
+// whenGone tells of the end of a process that somebody else started.
+func whenGone(ctx context.Context, record process.Record) <-chan error {
+	gone := make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for record.Alive() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+		gone <- errGone
+	}()
+	return gone
 }
 
 // awaitUsable asks the component until it answers as it should, has ended, or
