@@ -38,6 +38,8 @@ type Entry struct {
 // faults and modes off. Accounts, their
 // administrators' keys and the certificate authority stay.
 func (a *Admin) Reset() {
+	a.server.replacing.Lock()
+	defer a.server.replacing.Unlock()
 	a.server.iam.Reset()
 	a.server.sts.Reset()
 	a.server.s3.Reset()
@@ -48,6 +50,7 @@ func (a *Admin) Reset() {
 	a.server.journal.Clear()
 	a.server.faults.Clear()
 	a.server.resetModes()
+	a.server.changed()
 }
 
 // Journal returns the calls in the order of their answers, at most the last
@@ -72,6 +75,7 @@ func (a *Admin) ClearJournal() { a.server.journal.Clear() }
 // switches on or off; it adds to what each bucket says. It is off at first. It
 // does what PutPublicAccessBlock and DeletePublicAccessBlock of S3 Control do.
 func (a *Admin) BlockPublicAccess(account string, on bool) {
+	defer a.server.changed()
 	var block *s3.PublicAccessBlock
 	if on {
 		block = &s3.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
@@ -122,27 +126,38 @@ func (a *Admin) Now() time.Time { return a.server.clock.Now() }
 
 // AdvanceClock moves the server's clock on. Credentials and signatures age with
 // it, and so do tokens.
-func (a *Admin) AdvanceClock(d time.Duration) { a.server.clock.Advance(d) }
+func (a *Admin) AdvanceClock(d time.Duration) {
+	a.server.clock.Advance(d)
+	a.server.changed()
+}
 
 // SetClock makes the server's clock show t; it runs on from there.
-func (a *Admin) SetClock(t time.Time) { a.server.clock.Set(t) }
+func (a *Admin) SetClock(t time.Time) {
+	a.server.clock.Set(t)
+	a.server.changed()
+}
 
 // SetTokenClockOffset makes web identity tokens be judged by a clock that is d
 // ahead of the server's, so that a token expires and signatures stay good.
 func (a *Admin) SetTokenClockOffset(d time.Duration) {
-	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Tokens = d })
+	a.changeOffsets(func(o *clock.Offsets) { o.Tokens = d })
 }
 
 // SetCredentialClockOffset makes sessions expire by a clock that is d ahead of
 // the server's, so that a session expires and its token and its signatures stay
 // good.
 func (a *Admin) SetCredentialClockOffset(d time.Duration) {
-	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Credentials = d })
+	a.changeOffsets(func(o *clock.Offsets) { o.Credentials = d })
 }
 
 // SetSignatureClockOffset makes signatures and presigned URLs age by a clock
 // that is d ahead of the server's: the clients' clocks seem to be wrong. The Date
 // header of answers shows that clock, from which clients correct theirs.
 func (a *Admin) SetSignatureClockOffset(d time.Duration) {
-	a.server.clock.ChangeOffsets(func(o *clock.Offsets) { o.Signatures = d })
+	a.changeOffsets(func(o *clock.Offsets) { o.Signatures = d })
+}
+
+func (a *Admin) changeOffsets(change func(*clock.Offsets)) {
+	a.server.clock.ChangeOffsets(change)
+	a.server.changed()
 }

@@ -26,6 +26,8 @@ func (s *Server) route(services http.Handler) http.Handler {
 	admin.HandleFunc("GET "+adminPath+"journal", s.serveJournal)
 	admin.HandleFunc("DELETE "+adminPath+"journal", s.serveClearJournal)
 	admin.HandleFunc("POST "+adminPath+"reset", s.serveReset)
+	admin.HandleFunc("GET "+adminPath+"state", s.serveState)
+	admin.HandleFunc("POST "+adminPath+"state", s.serveLoad)
 	admin.HandleFunc("GET "+adminPath+"clock", s.serveClock)
 	admin.HandleFunc("POST "+adminPath+"clock", s.serveSetClock)
 	admin.HandleFunc("GET "+adminPath+"faults", s.serveFaults)
@@ -143,6 +145,7 @@ func (s *Server) serveSetClock(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.changed()
 	s.serveClock(w, r)
 }
 

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
@@ -81,11 +83,10 @@ type Credentials struct {
 
 // Server is one local AWS. It is safe for concurrent use.
 type Server struct {
-	options        Options
-	clock          *clock.Clock
-	journal        *journal.Journal
-	authority      *authority.Authority
-	administrators map[string]Credentials
+	options   Options
+	clock     *clock.Clock
+	journal   *journal.Journal
+	authority *authority.Authority
 
 	iam      *iam.Service
 	sts      *sts.Service
@@ -99,6 +100,11 @@ type Server struct {
 	// dial and shortPages are modes that Admin sets.
 	dial       consistency.Dial
 	shortPages query.ShortPages
+	// replacing is held by who replaces all state, so that services and files go
+	// together.
+	replacing sync.Mutex
+	// changes counts what may have changed the state.
+	changes atomic.Uint64
 }
 
 var accountPattern = pattern.New(`^\d{12}$`)
@@ -111,12 +117,14 @@ func New(options Options) (*Server, error) {
 			return nil, fmt.Errorf("awslocal: account ID %q has not 12 digits", account)
 		}
 	}
-	s := &Server{options: options, clock: clock.New(options.Now), journal: &journal.Journal{}}
+	s := &Server{options: options, clock: clock.New(options.Now)}
+	s.journal = journal.New(s.noteCall)
 	identifiers := identifier.New(options.Random)
-	if err := s.load(identifiers); err != nil {
+	administrators, err := s.load(identifiers)
+	if err != nil {
 		return nil, err
 	}
-	s.build(identifiers)
+	s.build(identifiers, administrators)
 	return s, nil
 }
 
@@ -141,18 +149,15 @@ func (o Options) withDefaults() Options {
 }
 
 // build puts the services together.
-func (s *Server) build(identifiers *identifier.Source) {
-	of, keys := partition.Of(s.options.Region), map[string]iam.Key{}
-	for account, key := range s.administrators {
-		keys[account] = iam.Key{ID: key.AccessKeyID, Secret: key.SecretAccessKey}
-	}
+func (s *Server) build(identifiers *identifier.Source, administrators map[string]iam.Key) {
+	of := partition.Of(s.options.Region)
 	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
 	var thumbprint func(context.Context, string) (string, error)
 	if s.options.FetchThumbprints {
 		thumbprint = s.issuers.Thumbprint
 	}
 	s.iam = iam.New(iam.Options{
-		Administrators: keys, Identifiers: identifiers, Now: s.clock.Now, Partition: of,
+		Administrators: administrators, Identifiers: identifiers, Now: s.clock.Now, Partition: of,
 		AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Dial: &s.dial, ShortPages: &s.shortPages,
 		Thumbprint: thumbprint,
 	})
@@ -214,7 +219,10 @@ func (s *Server) CACertificate() []byte { return s.authority.PEM() }
 
 // Administrator is the access key of an account's administrator; empty for an
 // account that Options did not name.
-func (s *Server) Administrator(account string) Credentials { return s.administrators[account] }
+func (s *Server) Administrator(account string) Credentials {
+	key := s.iam.Administrator(account)
+	return Credentials{AccessKeyID: key.ID, SecretAccessKey: key.Secret}
+}
 
 // Admin is the way to look into the server and to move its clock.
 func (s *Server) Admin() *Admin { return &Admin{server: s} }

@@ -87,6 +87,7 @@ func (a *Admin) AddCluster(c Cluster) error {
 	if err != nil {
 		return fmt.Errorf("awslocal: registering cluster %q: %w", c.Name, err)
 	}
+	a.server.changed()
 	return nil
 }
 

@@ -14,6 +14,8 @@
 //	administrator := server.Administrator("123456789012")
 //	// give server.URL(), server.CACertificate() and administrator to any client
 //
-// State lives in memory. Only the certificate authority and the administrators'
-// keys outlive the process, where Options.Dir names a folder for them.
+// State lives in memory. The certificate authority and the administrators' keys
+// outlive the process where Options.Dir names a folder for them, and all the rest
+// where RunOptions.State names a file; Admin.Dump and Admin.Load do the same for
+// those who keep it themselves.
 package awslocal

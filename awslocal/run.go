@@ -25,6 +25,12 @@ type RunOptions struct {
 	// one must be given.
 	Listen      string
 	ListenPlain string
+	// State is a file in which all state is kept: it is loaded where it exists,
+	// and written within a second of each change and at the end. Its folder is
+	// made where it does not exist. It holds the accounts' secrets, and only its
+	// owner may read it. One process at a time may use it. Empty: state is in
+	// memory only.
+	State string
 	// Stdout is told where the server listens, in lines of NAME=VALUE.
 	Stdout io.Writer
 }
@@ -43,16 +49,34 @@ func Run(ctx context.Context, options RunOptions) error {
 	if err != nil {
 		return err
 	}
+	kept := &keeper{server: server, path: options.State}
+	if err := kept.load(); err != nil {
+		return err
+	}
+	server.introduce(options.State)
 	if err := server.startAll(options); err != nil {
 		return errors.Join(err, server.Close(ctx))
 	}
 	if _, err := fmt.Fprintf(options.Stdout, "AWS_ENDPOINT_URL=%s\n", server.URL()); err != nil {
 		return errors.Join(fmt.Errorf("awslocal: telling the address: %w", err), server.Close(ctx))
 	}
-	<-ctx.Done()
+	ticker := time.NewTicker(keepEvery)
+	defer ticker.Stop()
+	kept.keep(ctx, ticker.C)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	return server.Close(closing)
+	return errors.Join(server.Close(closing), kept.save())
+}
+
+// introduce says what this is, so that nobody takes its keys for real ones, nor
+// its file for one to pass around.
+func (s *Server) introduce(file string) {
+	log := s.options.Logger.With("accounts", s.options.Accounts)
+	if file == "" {
+		log.Info("the accounts of this local AWS are make-believe: their keys open nothing of AWS's; state is in memory only")
+		return
+	}
+	log.Info("the accounts of this local AWS are make-believe: their keys open nothing of AWS's; the state file holds all their secrets", "file", file)
 }
 
 func (s *Server) startAll(options RunOptions) error {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -201,18 +200,8 @@ func BenchmarkGetObject(b *testing.B) {
 	w := newWorld(b)
 	do(b, w.server, signed(w.key, "", "s3", "PUT", "/bucket", ""))
 	do(b, w.server, signed(w.key, "", "s3", "PUT", "/bucket/app/object", strings.Repeat("x", 1024)))
-	answer := do(b, w.server, signed(w.key, "", "sts", "POST", "/", queryBody(stsVersion, "AssumeRole", "RoleArn", arn("app"), "RoleSessionName", "pod")))
-	var got struct {
-		Result struct {
-			Credentials struct{ AccessKeyId, SecretAccessKey, SessionToken string } //nolint:revive // the names are the wire's
-		} `xml:"AssumeRoleResult"`
-	}
-	if err := xml.Unmarshal([]byte(answer), &got); err != nil {
-		b.Fatal(err)
-	}
-	c := got.Result.Credentials
-	key := Credentials{AccessKeyID: c.AccessKeyId, SecretAccessKey: c.SecretAccessKey}
-	measure(b, w.server, func() *http.Request { return signed(key, c.SessionToken, "s3", "GET", "/bucket/app/object", "") })
+	key, token := sessionKey(b, w.server, w.key, "app")
+	measure(b, w.server, func() *http.Request { return signed(key, token, "s3", "GET", "/bucket/app/object", "") })
 }
 
 // heap is what is in use after a collection of garbage.
@@ -239,4 +228,47 @@ func TestRolesAreSmall(t *testing.T) {
 		t.Errorf("a role takes %d bytes, want at most %d", each, limit)
 	}
 	runtime.KeepAlive(w)
+}
+
+// largeServer has 10,000 roles and 10,000 objects of 1 kB.
+func largeServer(b *testing.B) *Server {
+	b.Helper()
+	const count = 10000
+	w := newWorld(b)
+	do(b, w.server, signed(w.key, "", "s3", "PUT", "/bucket", ""))
+	body := strings.Repeat("x", 1024)
+	for i := range count {
+		w.role(b, fmt.Sprintf("role-%d", i), fmt.Sprintf(trustText, "user/administrator"))
+		do(b, w.server, signed(w.key, "", "s3", "PUT", fmt.Sprintf("/bucket/object-%d", i), body))
+	}
+	return w.server
+}
+
+func BenchmarkDump(b *testing.B) {
+	server := largeServer(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(dump(b, server))))
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	server := largeServer(b)
+	text := dump(b, server)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := server.Admin().Load(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSnapshot is the part of a dump for which the services wait.
+func BenchmarkSnapshot(b *testing.B) {
+	server := largeServer(b)
+	for b.Loop() {
+		server.iam.Snapshot()
+		server.s3.Snapshot()
+	}
 }

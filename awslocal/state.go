@@ -1,15 +1,18 @@
 package awslocal
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/authority"
+	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 )
 
@@ -20,22 +23,16 @@ const (
 	administratorsFile = "administrators.json"
 )
 
-// storedKey is an administrator's key as it stands in its file.
-type storedKey struct {
-	AccessKeyID     string `json:"accessKeyID"`
-	SecretAccessKey string `json:"secretAccessKey"`
-}
-
 // load reads the authority and the administrators' keys, and makes and keeps
 // what is missing.
-func (s *Server) load(identifiers *identifier.Source) error {
+func (s *Server) load(identifiers *identifier.Source) (map[string]iam.Key, error) {
 	if s.options.Dir != "" {
 		if err := os.MkdirAll(s.options.Dir, 0o700); err != nil {
-			return fmt.Errorf("awslocal: making the state folder: %w", err)
+			return nil, fmt.Errorf("awslocal: making the state folder: %w", err)
 		}
 	}
 	if err := s.loadAuthority(); err != nil {
-		return err
+		return nil, err
 	}
 	return s.loadAdministrators(identifiers)
 }
@@ -70,27 +67,50 @@ func (s *Server) loadAuthority() error {
 	return errors.Join(s.writeFile(keyFile, key), s.writeFile(certificateFile, certificate))
 }
 
-func (s *Server) loadAdministrators(identifiers *identifier.Source) error {
-	stored := map[string]storedKey{}
-	text, err := s.readFile(administratorsFile)
+func (s *Server) loadAdministrators(identifiers *identifier.Source) (map[string]iam.Key, error) {
+	stored, err := s.readAdministrators()
+	if err != nil {
+		return nil, err
+	}
+	administrators := map[string]iam.Key{}
+	for _, account := range s.options.Accounts {
+		key, known := stored[account]
+		if !known || key.ID == "" || key.Secret == "" {
+			key = iam.Key{ID: identifiers.Unique(identifier.LongLivedKey), Secret: identifiers.Secret()}
+			stored[account] = key
+		}
+		administrators[account] = key
+	}
+	return administrators, s.writeAdministrators(stored)
+}
+
+// keepAdministrators makes the folder have other keys for some accounts.
+func (s *Server) keepAdministrators(accounts []iam.AccountSnapshot) error {
+	stored, err := s.readAdministrators()
 	if err != nil {
 		return err
 	}
-	if text != nil {
-		if err := json.Unmarshal(text, &stored); err != nil {
-			return fmt.Errorf("awslocal: reading %s: %w; remove the file to get new keys", filepath.Join(s.options.Dir, administratorsFile), err)
-		}
+	for _, one := range accounts {
+		stored[one.ID] = one.Administrator
 	}
-	s.administrators = map[string]Credentials{}
-	for _, account := range s.options.Accounts {
-		key, known := stored[account]
-		if !known || key.AccessKeyID == "" || key.SecretAccessKey == "" {
-			key = storedKey{AccessKeyID: identifiers.Unique(identifier.LongLivedKey), SecretAccessKey: identifiers.Secret()}
-			stored[account] = key
-		}
-		s.administrators[account] = Credentials(key)
+	return s.writeAdministrators(stored)
+}
+
+// readAdministrators reads the keys of all accounts that ever used the folder.
+func (s *Server) readAdministrators() (map[string]iam.Key, error) {
+	stored := map[string]iam.Key{}
+	text, err := s.readFile(administratorsFile)
+	if text == nil || err != nil {
+		return stored, err
 	}
-	text, err = json.MarshalIndent(stored, "", "  ")
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return nil, fmt.Errorf("awslocal: reading %s: %w; remove the file to get new keys", filepath.Join(s.options.Dir, administratorsFile), err)
+	}
+	return stored, nil
+}
+
+func (s *Server) writeAdministrators(stored map[string]iam.Key) error {
+	text, err := json.MarshalIndent(stored, "", "  ")
 	if err != nil {
 		return fmt.Errorf("awslocal: encoding the administrators' keys: %w", err)
 	}
@@ -119,12 +139,35 @@ func (s *Server) writeFile(name string, content []byte) error {
 	if s.options.Dir == "" {
 		return nil
 	}
-	path := filepath.Join(s.options.Dir, name)
-	if err := os.WriteFile(path+".new", content, 0o600); err != nil {
-		return fmt.Errorf("awslocal: writing the state folder: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	err := replaceFile(filepath.Join(s.options.Dir, name), func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("awslocal: writing the state folder: %w", err)
 	}
 	return nil
+}
+
+// replaceFile writes a file that only its owner may read. It is there in full or
+// as it was before, also when the process is killed or the machine stops.
+func replaceFile(path string, write func(io.Writer) error) error {
+	made := path + ".new"
+	// One that was left behind could be open to others.
+	if err := os.Remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	err = write(buffered)
+	if err == nil {
+		err = errors.Join(buffered.Flush(), file.Sync())
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(made, path)
 }

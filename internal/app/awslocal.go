@@ -20,7 +20,10 @@ over TLS, and evaluates trust, identity and bucket policies. What it does not kn
 it refuses by name.
 
 Its accounts are make-believe: each starts with one user, administrator, whose key
-is in administrators.json below --dir.`,
+is in administrators.json below --dir.
+
+State is in memory and ends with the process, unless --state names a file for it.
+That file holds all secrets of the accounts.`,
 		Example: `  tabard awslocal --listen 127.0.0.1:4566 --dir ./aws
   aws --endpoint-url https://127.0.0.1:4566 --ca-bundle ./aws/ca.crt sts get-caller-identity`,
 		Args: cobra.NoArgs,
@@ -40,6 +43,7 @@ is in administrators.json below --dir.`,
 	f.StringVar(&options.Listen, "listen", "127.0.0.1:4566", "address to serve TLS on; empty: no TLS")
 	f.StringVar(&options.ListenPlain, "listen-plain", "", "address to serve plain HTTP on; empty: none")
 	f.StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
+	f.StringVar(&options.State, "state", "", "file in which all state is kept, so that it survives a restart; empty: in memory only")
 	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
 	f.StringVar(&options.Region, "region", "us-east-1", "region of calls that name none")
 	f.BoolVar(&options.FetchThumbprints, "fetch-thumbprints", false, "make a new OIDC provider without thumbprints get its server's, as AWS does; the server must answer then")

@@ -59,7 +59,7 @@ func (lab Lab) etcdArguments() []string {
 func (lab Lab) awsArguments() []string {
 	return []string{
 		"--listen", Loopback + ":" + strconv.Itoa(lab.Ports.AWS), "--dir", lab.Path("aws"),
-		"--region", Region, "--account", AccountID,
+		"--state", lab.Path("aws", "state.json"), "--region", Region, "--account", AccountID,
 	}
 }
 

@@ -31,5 +31,7 @@ func TestUpNoticesAComponentThatIsDying(t *testing.T) {
 	if err := <-gone; !errors.Is(err, errGone) {
 		t.Errorf("got %v, want %v", err, errGone)
 	}
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("a process that was killed is said to have ended well")
+	}
 }

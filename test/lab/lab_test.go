@@ -4,10 +4,14 @@ package lab_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +132,32 @@ func (bench *bench) kill(name string) {
 	bench.t.Fatalf("no process %s", name)
 }
 
+// aws asks the admin API of the lab's local AWS.
+func (bench *bench) aws(method, path, body string) string {
+	bench.t.Helper()
+	authority, err := os.ReadFile(filepath.Join(bench.dir, "aws", "ca.crt"))
+	if err != nil {
+		bench.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
+	url := fmt.Sprintf("https://127.0.0.1:%d/_awslocal/%s", bench.status().Ports["aws"], path)
+	request, err := http.NewRequestWithContext(bench.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		bench.t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		bench.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
+		bench.t.Fatalf("%s %s: %s, %v\n%s", method, path, response.Status, err, answer)
+	}
+	return string(answer)
+}
+
 // checkGone fails if a process or a port of a lab is left.
 func checkGone(t *testing.T, was status) {
 	t.Helper()
@@ -190,10 +220,14 @@ func TestALabIsRepaired(t *testing.T) {
 	if diff := cmp.Diff(before.Ports, after.Ports); diff != "" || before.IssuerURL != after.IssuerURL {
 		t.Errorf("a repair changed the lab (-before +after):\n%s", diff)
 	}
+	bench.aws(http.MethodPost, "clusters", `{"name":"kept","issuer":"https://kept.example"}`)
 	bench.must("down", "--keep")
 	checkGone(t, after)
 	bench.must("up")
 	bench.kubectl("", "get", "namespace", "kept")
+	if clusters := bench.aws(http.MethodGet, "clusters", ""); !strings.Contains(clusters, "https://kept.example") {
+		t.Errorf("the local AWS has lost its state; its clusters are %s", clusters)
+	}
 	bench.kill("kube-apiserver") // half of it is dead
 	was := bench.status()
 	bench.must("down")

@@ -77,14 +77,20 @@ func (s *Service) Provider(accountID, url string) (Provider, bool) {
 	return Provider{ARN: found.arn(), Clients: slices.Clone(found.clients), Thumbprints: slices.Clone(found.thumbprints)}, true
 }
 
+// Document is a policy as it was written and as it is evaluated.
+type Document struct {
+	Text   string
+	Policy *iampolicy.Policy
+}
+
 // ManagedPolicy finds the default version of a managed policy that is an
 // account's own or AWS's.
-func (s *Service) ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool) {
+func (s *Service) ManagedPolicy(accountID, arn string) (Document, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	account, known := s.accounts[accountID]
 	if !known {
-		return nil, false
+		return Document{}, false
 	}
 	var present *document
 	if found := s.policy(account, arn); found != nil {
@@ -93,9 +99,9 @@ func (s *Service) ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool)
 	}
 	found := seen(s, &s.past.policies, arn, present)
 	if found == nil {
-		return nil, false
+		return Document{}, false
 	}
-	return found.policy, true
+	return Document{found.text, found.policy}, true
 }
 
 // keyOwner is an access key and whose it is.

@@ -35,14 +35,16 @@ func (m *managed) arn() string { return m.entity("policy" + m.path + m.name) }
 func (m *managed) current() document { return m.versions[m.index(m.standard)].document }
 
 // policy finds a managed policy that is the account's own or AWS's.
-func (s *Service) policy(of *account, arn string) *managed {
+func (s *Service) policy(of *account, arn string) *managed { return findManaged(of, s.catalog, arn) }
+
+func findManaged(of *account, catalog map[string]*managed, arn string) *managed {
 	match := policyPattern.FindStringSubmatch(arn)
 	if match == nil {
 		return nil
 	}
 	all := of.policies
 	if match[1] == ownedByAWS {
-		all = s.catalog
+		all = catalog
 	}
 	found := all[fold(match[2][strings.LastIndex(match[2], "/")+1:])]
 	if found == nil || found.arn() != arn {

@@ -25,8 +25,8 @@ const (
 
 // Key is an access key of an account's administrator.
 type Key struct {
-	ID     string
-	Secret string
+	ID     string `json:"accessKeyID"`
+	Secret string `json:"secretAccessKey"`
 }
 
 // Options is what the service needs.

@@ -13,12 +13,20 @@ const limit = 10000
 
 // Journal is safe for concurrent use.
 type Journal struct {
+	noted   func(call.Entry)
 	mu      sync.Mutex
 	entries []call.Entry
 }
 
+// New returns an empty journal. It tells noted of each entry; nil: nobody. The
+// zero value is a journal too, which tells nobody.
+func New(noted func(call.Entry)) *Journal { return &Journal{noted: noted} }
+
 // Add appends an entry; the oldest one goes when there are too many.
 func (j *Journal) Add(entry call.Entry) {
+	if j.noted != nil {
+		j.noted(entry)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.entries) == limit {

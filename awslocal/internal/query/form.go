@@ -68,8 +68,8 @@ func (f Form) List(name string) []string {
 
 // Tag is a key and its value.
 type Tag struct {
-	Key   string
-	Value string
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Structures returns NAME.member.1., NAME.member.2., … up to the first of which

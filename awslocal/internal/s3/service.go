@@ -33,7 +33,10 @@ type Options struct {
 
 // PublicAccessBlock are the four switches of S3 Block Public Access.
 type PublicAccessBlock struct {
-	BlockPublicACLs, IgnorePublicACLs, BlockPublicPolicy, RestrictPublicBuckets bool
+	BlockPublicACLs       bool `json:"blockPublicAcls"`
+	IgnorePublicACLs      bool `json:"ignorePublicAcls"`
+	BlockPublicPolicy     bool `json:"blockPublicPolicy"`
+	RestrictPublicBuckets bool `json:"restrictPublicBuckets"`
 }
 
 // Service is the S3 of all accounts and regions: bucket names are global. It is

@@ -41,8 +41,8 @@ type wanted struct {
 	// text is the inline session policy, arns are the managed ones.
 	text string
 	arns []string
-	// policies are all of them, once they are found and parsed.
-	policies []*iampolicy.Policy
+	// documents are all of them, once they are found and parsed.
+	documents []iam.Document
 	// passed is what the caller passes, carried is that and what its own
 	// session hands on.
 	passed, carried attributes
@@ -187,7 +187,7 @@ func (s *Service) limit(want *wanted, role iam.Role) *call.Fault {
 	if fault := want.passed.check(); fault != nil {
 		return fault
 	}
-	if len(want.policies) == 0 && len(want.carried.tags) == 0 {
+	if len(want.documents) == 0 && len(want.carried.tags) == 0 {
 		return nil
 	}
 	if want.packed = want.pack(); want.packed > 100 {

@@ -48,24 +48,30 @@ func (s *Service) resolve(want *wanted, role iam.Role) *call.Fault {
 		if !policyPattern.MatchString(arn) {
 			return badRequest("ValidationError", "Invalid policy ARN: "+arn)
 		}
-		policy, known := s.options.Directory.ManagedPolicy(role.AccountID, arn)
+		found, known := s.options.Directory.ManagedPolicy(role.AccountID, arn)
 		if !known {
 			return malformedPolicy("Policy " + arn + " does not exist or is not attachable.")
 		}
-		want.policies = append(want.policies, policy)
+		want.documents = append(want.documents, found)
 	}
 	if want.text == "" {
 		return nil
 	}
-	policy, err := iampolicy.Parse([]byte(want.text))
-	if err == nil {
-		err = policy.Validate(iampolicy.SessionPolicy)
-	}
+	found, err := parse(want.text)
 	if err != nil {
 		return malformedPolicy(message(err))
 	}
-	want.policies = append(want.policies, policy)
+	want.documents = append(want.documents, found)
 	return nil
+}
+
+// parse reads a session policy.
+func parse(text string) (iam.Document, error) {
+	policy, err := iampolicy.Parse([]byte(text))
+	if err == nil {
+		err = policy.Validate(iampolicy.SessionPolicy)
+	}
+	return iam.Document{Text: text, Policy: policy}, err
 }
 
 func message(err error) string {

@@ -27,7 +27,7 @@ const (
 type Directory interface {
 	Role(accountID, name string) (iam.Role, bool)
 	Provider(accountID, url string) (iam.Provider, bool)
-	ManagedPolicy(accountID, arn string) (*iampolicy.Policy, bool)
+	ManagedPolicy(accountID, arn string) (iam.Document, bool)
 	RoleUsed(accountID, name, id, region string, at time.Time)
 }
 
@@ -64,7 +64,7 @@ func New(options Options) *Service {
 }
 
 // Reset ends all sessions.
-func (s *Service) Reset() { s.sessions.clear() }
+func (s *Service) Reset() { s.sessions.replace(nil) }
 
 var operations = map[string]func(*Service, *call.Call, query.Form) (any, *call.Fault){
 	"AssumeRole":                (*Service).assumeRole,

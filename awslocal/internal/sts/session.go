@@ -1,6 +1,7 @@
 package sts
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -24,8 +25,10 @@ type session struct {
 	name    string
 	issued  time.Time
 	expires time.Time
-	// policies are nil for a session that is limited by none.
+	// policies are nil for a session that is limited by none; texts are those of
+	// the policies.
 	policies []*iampolicy.Policy
+	texts    []string
 	attributes
 	// provider is the ARN of the OIDC provider that vouched, empty for others.
 	provider string
@@ -78,10 +81,17 @@ func (s *sessions) get(keyID string) *session {
 	return s.all[keyID]
 }
 
-func (s *sessions) clear() {
+// list has all sessions, which are never changed, in no order.
+func (s *sessions) list() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = nil
+	return slices.Collect(maps.Values(s.all))
+}
+
+func (s *sessions) replace(all map[string]*session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all, s.swept = all, time.Time{}
 }
 
 // Lookup finds a temporary access key. The key of a session whose role is gone
@@ -167,10 +177,19 @@ type assumeRoleResult struct {
 // newSession makes a session of a role. Its key opens nothing until it is added.
 func (s *Service) newSession(role iam.Role, want wanted, provider string) *session {
 	now := s.options.Now()
-	return &session{
+	made := &session{
 		keyID: s.options.Identifiers.Unique(identifier.TemporaryKey), secret: s.options.Identifiers.Secret(), token: s.options.Identifiers.Token(),
 		accountID: role.AccountID, partition: s.options.Partition, role: role.Name, roleID: role.ID, name: want.session,
-		issued: now, expires: now.Add(want.duration).Truncate(time.Second), policies: want.policies, attributes: want.carried, provider: provider,
+		issued: now, expires: now.Add(want.duration).Truncate(time.Second), attributes: want.carried, provider: provider,
+	}
+	made.limit(want.documents)
+	return made
+}
+
+// limit gives a session its session policies.
+func (s *session) limit(documents []iam.Document) {
+	for _, one := range documents {
+		s.policies, s.texts = append(s.policies, one.Policy), append(s.texts, one.Text)
 	}
 }
 
