@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
+
+	"github.com/tabard-dev/tabard/hack/measure"
 )
 
 // result is what one operation took.
 type result struct {
-	rate     float64
-	cpu      time.Duration
-	p50, p99 time.Duration
-	failed   int
+	measure.Load
+	// cpu is the server's processor time of a request.
+	cpu time.Duration
 }
 
 // ask sends a request again and again from several clients at once.
@@ -26,49 +25,19 @@ func ask(ctx context.Context, s *server, r request, span time.Duration, clients 
 	if err := send(ctx, client, r); err != nil { // the keys of the issuer are fetched once
 		return result{}, err
 	}
-	before, err := s.cpu()
+	before, err := s.usage()
 	if err != nil {
 		return result{}, err
 	}
-	var mu sync.Mutex
-	var all []time.Duration
-	var got result
-	var group sync.WaitGroup
-	begin := time.Now()
-	for range clients {
-		group.Go(func() {
-			times, failed := repeat(ctx, client, r, begin.Add(span))
-			mu.Lock()
-			defer mu.Unlock()
-			all, got.failed = append(all, times...), got.failed+failed
-		})
-	}
-	group.Wait()
-	took := time.Since(begin)
-	after, err := s.cpu()
+	load, err := measure.Ask(ctx, clients, span, func(ctx context.Context) error { return send(ctx, client, r) })
 	if err != nil {
 		return result{}, err
 	}
-	if len(all) == 0 {
-		return result{}, fmt.Errorf("no request was answered in %v", took)
+	after, err := s.usage()
+	if err != nil {
+		return result{}, err
 	}
-	slices.Sort(all)
-	got.rate = float64(len(all)) / took.Seconds()
-	got.cpu = ((after - before) / time.Duration(len(all))).Round(time.Microsecond)
-	got.p50, got.p99 = all[len(all)/2].Round(10*time.Microsecond), all[len(all)*99/100].Round(10*time.Microsecond)
-	return got, nil
-}
-
-func repeat(ctx context.Context, client *http.Client, r request, until time.Time) (times []time.Duration, failed int) {
-	for time.Now().Before(until) && ctx.Err() == nil {
-		begin := time.Now()
-		if err := send(ctx, client, r); err != nil {
-			failed++
-			continue
-		}
-		times = append(times, time.Since(begin))
-	}
-	return times, failed
+	return result{load, ((after.CPU - before.CPU) / time.Duration(load.Answered)).Round(time.Microsecond)}, nil
 }
 
 func send(ctx context.Context, client *http.Client, r request) error {

@@ -58,16 +58,16 @@ func run(ctx context.Context, s settings) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SERVER\tOPERATION\tREQUESTS/S\tCPU/REQUEST\tP50\tP99\tFAILED")
 	for i, start := range candidates {
-		if err := measure(ctx, s, start, issuer, i == 0, table); err != nil {
+		if err := report(ctx, s, start, issuer, i == 0, table); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure starts a server, asks it, and stops it. Only the first is filled: what
+// report starts a server, asks it, and stops it. Only the first is filled: what
 // another needs for as much is not our matter.
-func measure(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool, table *tabwriter.Writer) error {
+func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool, table *tabwriter.Writer) error {
 	server, err := start(ctx, s)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func measure(ctx context.Context, s settings, start func(context.Context, settin
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", server.name, one.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.0f\t%v\t%v\t%v\t%d\n", server.name, one.name, got.rate, got.cpu, got.p50, got.p99, got.failed)
+		fmt.Fprintf(table, "%s\t%s\t%.0f\t%v\t%v\t%v\t%d\n", server.name, one.name, got.Rate, got.cpu, got.P50, got.P99, got.Failed)
 		if err := table.Flush(); err != nil {
 			return err
 		}
@@ -90,17 +90,17 @@ func measure(ctx context.Context, s settings, start func(context.Context, settin
 	if !fill {
 		return nil
 	}
-	before, err := server.resident()
+	before, err := server.usage()
 	if err != nil {
 		return err
 	}
 	if err := server.fill(ctx, s); err != nil {
 		return err
 	}
-	after, err := server.resident()
+	after, err := server.usage()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d MiB resident, then with %d roles and %d objects of 1 kB %d MiB\n", server.name, before>>20, s.roles, s.objects, after>>20)
+	fmt.Printf("%s: %d MiB resident, then with %d roles and %d objects of 1 kB %d MiB\n", server.name, before.Resident>>20, s.roles, s.objects, after.Resident>>20)
 	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,14 +17,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tabard-dev/tabard/hack/measure"
 )
 
 const (
 	account = "123456789012"
 	region  = "us-east-1"
 	bucket  = "load"
-	// ticks is how many of the kernel's units of processor time are a second.
-	ticks = 100
 )
 
 // server is a process that is measured.
@@ -122,44 +120,7 @@ func (s *server) stop() {
 	}
 }
 
-// cpu is the processor time that the process has taken so far.
-func (s *server) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name of the program, in parentheses, may hold spaces.
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	const user, system = 11, 12
-	if len(fields) <= system {
-		return 0, fmt.Errorf("%s has too few fields", text)
-	}
-	var total int64
-	for _, field := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return time.Duration(total) * time.Second / ticks, nil
-}
-
-// resident is the memory of the process, in bytes.
-func (s *server) resident() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, fmt.Errorf("/proc tells no VmRSS")
-}
+func (s *server) usage() (measure.Process, error) { return measure.Of(s.process.Process.Pid) }
 
 func (s *server) credentials() aws.CredentialsProvider {
 	return credentials.StaticCredentialsProvider{Value: s.keys}

@@ -3,21 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
+
+	"github.com/tabard-dev/tabard/hack/measure"
 )
 
 // result is what one number of clients saw.
 type result struct {
-	rate        float64
+	measure.Load
+	// cpu and allocations are the server's, of one request; answer is in bytes.
 	cpu         time.Duration
 	allocations float64
-	p50, p99    time.Duration
-	failed      int
 	answer      int
 }
 
@@ -29,50 +29,29 @@ func ask(ctx context.Context, s *server, question []byte, span time.Duration, cl
 	if err != nil {
 		return result{}, err
 	}
-	got := result{answer: len(answer)}
 	before, err := s.usage()
 	if err != nil {
 		return result{}, err
 	}
-	var mu sync.Mutex
-	var all []time.Duration
-	var group sync.WaitGroup
-	begin := time.Now()
-	for range clients {
-		group.Go(func() {
-			times, failed := repeat(ctx, s, client, question, begin.Add(span))
-			mu.Lock()
-			defer mu.Unlock()
-			all, got.failed = append(all, times...), got.failed+failed
-		})
+	load, err := measure.Ask(ctx, clients, span, func(ctx context.Context) error {
+		answer, err := s.mutate(ctx, client, question)
+		if err == nil && !bytes.Contains(answer, []byte(`"patch"`)) {
+			err = errors.New("the pod is not injected")
+		}
+		return err
+	})
+	if err != nil {
+		return result{}, err
 	}
-	group.Wait()
-	took := time.Since(begin)
 	after, err := s.usage()
 	if err != nil {
 		return result{}, err
 	}
-	if len(all) == 0 {
-		return result{}, fmt.Errorf("no review was answered in %v", took)
-	}
-	slices.Sort(all)
-	got.rate = float64(len(all)) / took.Seconds()
-	got.cpu = ((after.cpu - before.cpu) / time.Duration(len(all))).Round(time.Microsecond)
-	got.allocations = (after.allocations - before.allocations) / float64(len(all))
-	got.p50, got.p99 = all[len(all)/2].Round(10*time.Microsecond), all[len(all)*99/100].Round(10*time.Microsecond)
-	return got, nil
-}
-
-func repeat(ctx context.Context, s *server, client *http.Client, question []byte, until time.Time) (times []time.Duration, failed int) {
-	for time.Now().Before(until) && ctx.Err() == nil {
-		begin := time.Now()
-		if answer, err := s.mutate(ctx, client, question); err != nil || !bytes.Contains(answer, []byte(`"patch"`)) {
-			failed++
-			continue
-		}
-		times = append(times, time.Since(begin))
-	}
-	return times, failed
+	return result{
+		Load: load, answer: len(answer),
+		cpu:         ((after.CPU - before.CPU) / time.Duration(load.Answered)).Round(time.Microsecond),
+		allocations: (after.allocations - before.allocations) / float64(load.Answered),
+	}, nil
 }
 
 // mutate asks once.

@@ -87,15 +87,15 @@ func run(ctx context.Context, s settings) error {
 	}
 	defer closeCluster()
 	for i := range s.starts {
-		if err := measure(ctx, s, folder, kubeconfig, i == s.starts-1); err != nil {
+		if err := report(ctx, s, folder, kubeconfig, i == s.starts-1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure starts the webhook, tells how it came up, and asks it if it is wanted.
-func measure(ctx context.Context, s settings, folder, kubeconfig string, load bool) error {
+// report starts the webhook, tells how it came up, and asks it if it is wanted.
+func report(ctx context.Context, s settings, folder, kubeconfig string, load bool) error {
 	question, err := review(s.review, accountName(0))
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func measure(ctx context.Context, s settings, folder, kubeconfig string, load bo
 		return err
 	}
 	fmt.Printf("%d ServiceAccounts: listens after %v, injects after %v and %v of CPU, %s\n",
-		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.cpu, used.memory())
+		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.CPU, used.memory())
 	if !load || s.span == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func measure(ctx context.Context, s settings, folder, kubeconfig string, load bo
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%d\t%.0f\t%v\t%.0f\t%v\t%v\t%d\t%d B\t%d B\n", clients, got.rate, got.cpu, got.allocations, got.p50, got.p99, got.failed, len(question), got.answer)
+		fmt.Fprintf(table, "%d\t%.0f\t%v\t%.0f\t%v\t%v\t%d\t%d B\t%d B\n", clients, got.Rate, got.cpu, got.allocations, got.P50, got.P99, got.Failed, len(question), got.answer)
 	}
 	if err := table.Flush(); err != nil {
 		return err

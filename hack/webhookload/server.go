@@ -11,13 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
-)
 
-// ticks is how many of the kernel's units of processor time are a second.
-const ticks = 100
+	"github.com/tabard-dev/tabard/hack/measure"
+)
 
 // server is the process that is measured.
 type server struct {
@@ -108,64 +105,20 @@ func (s *server) stop() {
 
 // usage is what the process has taken so far.
 type usage struct {
-	cpu time.Duration
-	// anonymous is memory of its own, resident includes the program's file; peak
-	// is the largest resident so far. In bytes.
-	anonymous, resident, peak int64
-	allocations               float64
+	measure.Process
+	allocations float64
 }
 
 func (u usage) memory() string {
 	const mega = 1 << 20
-	return fmt.Sprintf("RssAnon %.1f MiB, RSS %.1f MiB, peak RSS %.1f MiB", float64(u.anonymous)/mega, float64(u.resident)/mega, float64(u.peak)/mega)
+	return fmt.Sprintf("RssAnon %.1f MiB, RSS %.1f MiB, peak RSS %.1f MiB", float64(u.Anonymous)/mega, float64(u.Resident)/mega, float64(u.Peak)/mega)
 }
 
 func (s *server) usage() (usage, error) {
-	cpu, err := processorTime(s.process.Process.Pid)
+	process, err := measure.Of(s.process.Process.Pid)
 	if err != nil {
 		return usage{}, err
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
-	if err != nil {
-		return usage{}, err
-	}
-	used := usage{cpu: cpu}
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		for known, field := range map[string]*int64{"RssAnon": &used.anonymous, "VmRSS": &used.resident, "VmHWM": &used.peak} {
-			if name != known {
-				continue
-			}
-			kibi, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			if err != nil {
-				return usage{}, err
-			}
-			*field = kibi << 10
-		}
-	}
-	used.allocations, err = s.gauge("go_memstats_mallocs_total")
-	return used, err
-}
-
-func processorTime(pid int) (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name of the program, in parentheses, may hold spaces.
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	const user, system = 11, 12
-	if len(fields) <= system {
-		return 0, fmt.Errorf("%s has too few fields", text)
-	}
-	var total int64
-	for _, field := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return time.Duration(total) * time.Second / ticks, nil
+	allocations, err := s.gauge("go_memstats_mallocs_total")
+	return usage{process, allocations}, err
 }
