@@ -11,10 +11,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
-	"text/tabwriter"
 	"time"
 )
 
@@ -43,6 +43,9 @@ func main() {
 	}
 }
 
+// row is a line of the table; each is shown when it is known.
+const row = "%-16v %-26v %10v %12v %10v %10v %7v\n"
+
 func run(ctx context.Context, s settings) error {
 	issuer, err := newIssuer()
 	if err != nil {
@@ -55,10 +58,9 @@ func run(ctx context.Context, s settings) error {
 	} else {
 		fmt.Println("moto_server is not on the PATH: nothing to compare with")
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SERVER\tOPERATION\tREQUESTS/S\tCPU/REQUEST\tP50\tP99\tFAILED")
+	fmt.Printf(row, "SERVER", "OPERATION", "REQUESTS/S", "CPU/REQUEST", "P50", "P99", "FAILED")
 	for i, start := range candidates {
-		if err := report(ctx, s, start, issuer, i == 0, table); err != nil {
+		if err := report(ctx, s, start, issuer, i == 0); err != nil {
 			return err
 		}
 	}
@@ -67,7 +69,7 @@ func run(ctx context.Context, s settings) error {
 
 // report starts a server, asks it, and stops it. Only the first is filled: what
 // another needs for as much is not our matter.
-func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool, table *tabwriter.Writer) error {
+func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool) error {
 	server, err := start(ctx, s)
 	if err != nil {
 		return err
@@ -82,10 +84,7 @@ func report(ctx context.Context, s settings, start func(context.Context, setting
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", server.name, one.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.0f\t%v\t%v\t%v\t%d\n", server.name, one.name, got.Rate, got.cpu, got.P50, got.P99, got.Failed)
-		if err := table.Flush(); err != nil {
-			return err
-		}
+		fmt.Printf(row, server.name, one.name, math.Round(got.Rate), got.cpu, got.P50, got.P99, got.Failed)
 	}
 	if !fill {
 		return nil
