@@ -13,10 +13,9 @@ package webhook
 
 import (
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
@@ -42,39 +41,41 @@ type Options struct {
 	Namespace string
 	// TLSSecret is the Secret with the serving certificate.
 	TLSSecret string
+	// InCluster reads the serving certificate from the Secret, unless TLSCert and
+	// TLSKey name files; without it, it is read from files.
+	InCluster bool
 	// TLSCert and TLSKey are files to serve with instead; both or none.
 	TLSCert, TLSKey string
+	// TLSMinVersion is the oldest version of TLS to speak, 0 means 1.2.
+	TLSMinVersion uint16
+	// TLSCipherSuites are those of TLS 1.2 and before; nil means Go's choice.
+	TLSCipherSuites []uint16
+	// ComposeRoleARN makes role ARNs of names in annotations; it needs AccountID
+	// and the partition of the Settings.
+	ComposeRoleARN bool
+	AccountID      string
 	// LookupTimeout bounds the one live look at a ServiceAccount that the cache
 	// does not know; 0 means a second.
 	LookupTimeout time.Duration
+	// DebuggingHandlers answers under /debug/alpha/.
+	DebuggingHandlers bool
 	// DrainTime is how long the server still answers after it was told to end,
 	// not ready any more, so that those who ask have gone elsewhere.
 	DrainTime time.Duration
 }
 
-// AddFlags binds the options to flags. Names and meanings are those of EKS's
-// pod identity webhook where it has the flag.
-func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	o.Settings = inject.Defaults()
-	o.Settings.Jitter = rand.Int64N
-	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
-	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
-	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")
-	flags.StringVar(&o.Settings.AnnotationPrefix, "annotation-prefix", o.Settings.AnnotationPrefix, "prefix of all annotations, before the slash")
-	flags.StringVar(&o.Settings.Audience, "token-audience", o.Settings.Audience, "audience of the token, unless the ServiceAccount says otherwise")
-	flags.StringVar(&o.Settings.MountPath, "token-mount-path", o.Settings.MountPath, "where the token is mounted")
-	flags.Int64Var(&o.Settings.TokenExpiration, "token-expiration", o.Settings.TokenExpiration, "life of the token in seconds, unless ServiceAccount or pod say otherwise; at least 600")
-	flags.StringVar(&o.Settings.Region, "aws-default-region", "", "region to put into AWS_REGION and AWS_DEFAULT_REGION; empty: neither")
-	flags.BoolVar(&o.Settings.RegionalSTS, "sts-regional-endpoint", false, "put AWS_STS_REGIONAL_ENDPOINTS=regional, unless the ServiceAccount says otherwise")
-	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate")
-	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
-	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
-	flags.DurationVar(&o.DrainTime, "drain-time", 5*time.Second, "how long to go on answering after SIGTERM, not ready any more")
-	flags.StringVar(&o.TLSKey, "tls-key", "", "file with its key, instead of the Secret")
-}
+// defaultTLSCert and defaultTLSKey are the files of EKS's pod identity webhook.
+const (
+	defaultTLSCert = "/etc/webhook/certs/tls.crt"
+	defaultTLSKey  = "/etc/webhook/certs/tls.key"
+)
 
-// check says what of the options cannot work.
-func (o *Options) check() error {
+// complete fills in what follows from the other options, and says what of them
+// cannot work.
+func (o *Options) complete() error {
+	if !o.InCluster && o.TLSCert == "" && o.TLSKey == "" {
+		o.TLSCert, o.TLSKey = defaultTLSCert, defaultTLSKey
+	}
 	switch {
 	case o.Config == nil:
 		return errors.New("no client configuration: expected one for the cluster whose pods are served")
@@ -82,6 +83,23 @@ func (o *Options) check() error {
 		return errors.New("one of --tls-cert and --tls-key is empty: expected both files, or neither for the Secret")
 	case o.TLSCert == "" && (o.Namespace == "" || o.TLSSecret == ""):
 		return errors.New("no serving certificate: expected --namespace and --tls-secret, or --tls-cert and --tls-key")
+	case o.LookupTimeout < 0:
+		return fmt.Errorf("--service-account-lookup-grace-period is %s: expected a time, or 0 for the default of %s", o.LookupTimeout, defaultLookupTimeout)
+	}
+	return o.completeRoleARNs()
+}
+
+// completeRoleARNs fills in what role ARNs are composed with. EKS's webhook asks
+// EC2's metadata service for it; here it has to be said, so that the webhook
+// runs anywhere and needs no way to that service.
+func (o *Options) completeRoleARNs() error {
+	switch {
+	case !o.ComposeRoleARN && o.AccountID != "":
+		return errors.New("--account-id without --compose-role-arn: expected both, or neither")
+	case o.ComposeRoleARN && (o.AccountID == "" || o.Settings.Partition == ""):
+		return errors.New("--compose-role-arn needs to know whose roles they are: set --account-id to the 12 digits of the AWS account, and --partition to its partition, such as aws")
+	case o.ComposeRoleARN:
+		o.Settings.ComposeAccount = o.AccountID
 	}
 	return nil
 }

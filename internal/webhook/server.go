@@ -31,12 +31,17 @@ type server struct {
 	log      logr.Logger
 	// drain is how long it still answers after it was told to end.
 	drain time.Duration
+	// minVersion and cipherSuites are what TLS is spoken with.
+	minVersion   uint16
+	cipherSuites []uint16
+	// known is what the debugging handlers show; nil without them.
+	known *store
 	// draining says that it was told to end.
 	draining atomic.Bool
 }
 
 func newServer(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *server {
-	s := &server{accounts: known, serving: &certificate{}, metrics: counted, log: log}
+	s := &server{accounts: known, serving: &certificate{}, metrics: counted, log: log, minVersion: tls.VersionTLS12}
 	s.mutator = newMutator(injector, known, counted, log)
 	counted.watch(known, s.serving)
 	return s
@@ -45,7 +50,7 @@ func newServer(injector *inject.Injector, known accounts, counted *metrics, log 
 // Run serves until ctx ends, still answers for the time of draining, lets running
 // requests finish, and returns nil. The context's logger is used.
 func Run(ctx context.Context, o Options) error {
-	if err := o.check(); err != nil {
+	if err := o.complete(); err != nil {
 		return err
 	}
 	injector, err := inject.New(o.Settings)
@@ -61,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	known := newStore(newInterest(o.Settings.AnnotationPrefix))
 	counted.watchStore(known)
 	s := newServer(injector, newAccounts(known, served.readLive, o.LookupTimeout, counted), counted, log)
-	s.drain = o.DrainTime
+	s.apply(o, known)
 	// What is followed is followed to the end, also while draining.
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -78,6 +83,21 @@ func Run(ctx context.Context, o Options) error {
 		go each.run(following)
 	}
 	return s.serve(ctx, sockets)
+}
+
+// apply takes over what the options say of serving.
+func (s *server) apply(o Options, known *store) {
+	s.drain, s.cipherSuites = o.DrainTime, o.TLSCipherSuites
+	if o.TLSMinVersion != 0 {
+		s.minVersion = o.TLSMinVersion
+	}
+	if o.DebuggingHandlers {
+		s.known = known
+	}
+}
+
+func (s *server) tls() *tls.Config {
+	return &tls.Config{MinVersion: s.minVersion, CipherSuites: s.cipherSuites, GetCertificate: s.serving.get}
 }
 
 // firstSync tells when all ServiceAccounts have been read.
@@ -134,7 +154,7 @@ func listen(ctx context.Context, o Options) (listeners, error) {
 // serve answers on the sockets until ctx ends or a listener fails.
 func (s *server) serve(ctx context.Context, sockets listeners) error {
 	secure := s.httpServer(s.handler())
-	secure.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.serving.get}
+	secure.TLSConfig = s.tls()
 	plain := s.httpServer(s.observer())
 	failures := make(chan error, 2) // room for both: nobody waits to fail
 	go func() { failures <- secure.ServeTLS(sockets.secure, "", "") }()
@@ -190,6 +210,7 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/mutate", s.metrics.reference.instrument("/mutate", s.mutator))
 	s.addProbes(mux)
+	s.addDenials(mux)
 	return s.polite(mux)
 }
 
@@ -199,6 +220,7 @@ func (s *server) observer() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", s.metrics.handler())
 	s.addProbes(mux)
+	s.addCache(mux)
 	return mux
 }
 

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+// referenceFlags are the flags of EKS's pod identity webhook, with their
+// defaults.
+var referenceFlags = map[string]string{
+	"port": "443", "metrics-port": "9999", "kubeconfig": "", "kube-api": "",
+	"tls-key": "/etc/webhook/certs/tls.key", "tls-cert": "/etc/webhook/certs/tls.crt",
+	"tls-cipher-suites": "", "tls-min-version": "", "in-cluster": "true", "service-name": "pod-identity-webhook",
+	"namespace": "eks", "tls-secret": "pod-identity-webhook", "annotation-prefix": "eks.amazonaws.com",
+	"token-audience": "sts.amazonaws.com", "token-mount-path": "/var/run/secrets/eks.amazonaws.com/serviceaccount",
+	"token-expiration": "86400", "aws-default-region": "", "sts-regional-endpoint": "false",
+	"compose-role-arn":                        "false",
+	"container-credentials-audience":          "pods.eks.amazonaws.com",
+	"container-credentials-token-mount-path":  "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount",
+	"container-credentials-token-volume-name": "eks-pod-identity-token",
+	"container-credentials-token-path":        "eks-pod-identity-token",
+	"container-credentials-full-uri":          "http://169.254.170.23/v1/credentials",
+	"service-account-lookup-grace-period":     "0s", "resync-period": "1m0s", "enable-debugging-handlers": "false", "version": "false",
+	// Those of its logging; their defaults do not matter here.
+	"v": "0", "vmodule": "", "logtostderr": "", "alsologtostderr": "", "alsologtostderrthreshold": "",
+	"legacy_stderr_threshold_behavior": "", "stderrthreshold": "", "log_dir": "", "log_file": "", "log_file_max_size": "",
+	"log_backtrace_at": "", "add_dir_header": "", "skip_headers": "", "skip_log_headers": "", "one_output": "",
+}
+
+// otherDefaults are the flags whose default is another here. Each is in
+// docs/compatibility.md.
+var otherDefaults = map[string]string{
+	"namespace": "tabard-system", "tls-secret": "tabard-webhook-cert", "tls-cert": "", "tls-key": "",
+}
+
+// ownFlags are those that EKS's webhook does not have.
+var ownFlags = []string{"account-id", "any-role-arn", "bind-address", "drain-time", "fs-group", "help", "log-level", "partition", "session-name", "token-file-mode"}
+
+func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {
+	t.Parallel()
+	command := webhookCommand()
+	command.InitDefaultHelpFlag()
+	command.InitDefaultVersionFlag()
+	var own []string
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if _, ok := referenceFlags[flag.Name]; !ok {
+			own = append(own, flag.Name)
+		}
+	})
+	if diff := cmp.Diff(ownFlags, own); diff != "" {
+		t.Errorf("flags that EKS's webhook does not have (-want +got):\n%s", diff)
+	}
+	for name, want := range referenceFlags {
+		if other, ok := otherDefaults[name]; ok {
+			want = other
+		}
+		flag := command.Flags().Lookup(name)
+		switch {
+		case flag == nil:
+			t.Errorf("there is no --%s", name)
+		case flag.DefValue != want && !flag.Hidden:
+			t.Errorf("the default of --%s is %q, want %q", name, flag.DefValue, want)
+		}
+	}
+}
+
+// TestWhatTheWebhooksCommandSays without serving.
+func TestWhatTheWebhooksCommandSays(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		args, says string
+		code       int
+	}{
+		"its version":                  {args: "--version", says: version + "\n"},
+		"a flag that nobody has":       {args: "--watch-configmap", says: "unknown flag: --watch-configmap", code: exitUnusable},
+		"a value that cannot be":       {args: "--tls-min-version=2", says: "expected 1.0 to 1.3", code: exitUnusable},
+		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: exitUnusable},
+		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn", says: "set --account-id", code: exitRefused},
+		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: exitRefused},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			root := rootCommand("tabard")
+			root.SetOut(&out)
+			root.SetArgs(append([]string{"webhook"}, strings.Fields(test.args)...))
+			code := exitCode(&out, root.ExecuteContext(t.Context()))
+			if code != test.code || !strings.Contains(out.String(), test.says) {
+				t.Errorf("code %d, %q; want %d, %q", code, out.String(), test.code, test.says)
+			}
+		})
+	}
+}
