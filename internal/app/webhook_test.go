@@ -17,7 +17,7 @@ var referenceFlags = map[string]string{
 	"namespace": "eks", "tls-secret": "pod-identity-webhook", "annotation-prefix": "eks.amazonaws.com",
 	"token-audience": "sts.amazonaws.com", "token-mount-path": "/var/run/secrets/eks.amazonaws.com/serviceaccount",
 	"token-expiration": "86400", "aws-default-region": "", "sts-regional-endpoint": "false",
-	"compose-role-arn":                        "false",
+	"watch-config-map": "false", "compose-role-arn": "false", "watch-container-credentials-config": "",
 	"container-credentials-audience":          "pods.eks.amazonaws.com",
 	"container-credentials-token-mount-path":  "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount",
 	"container-credentials-token-volume-name": "eks-pod-identity-token",

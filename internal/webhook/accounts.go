@@ -25,24 +25,46 @@ const (
 type accounts interface {
 	// synced says that all ServiceAccounts have been read once.
 	synced() bool
-	// find is the ServiceAccount, nil if there is none. The error says that it
-	// is not known whether there is one.
-	find(ctx context.Context, key types.NamespacedName) (*inject.ServiceAccount, error)
+	// find is the ServiceAccount, nil if there is none. If it was looked at live,
+	// it may be as new as this moment, and what else is said of it, too. The
+	// error says that it is not known whether there is one.
+	find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error)
 }
 
 // liveReader reads one ServiceAccount from the API server, as it is in this
 // moment.
 type liveReader func(ctx context.Context, key types.NamespacedName) (object, error)
 
-// readLive is the API server's liveReader. An answer 404 is a statusError.
-func (a *api) readLive(ctx context.Context, key types.NamespacedName) (object, error) {
-	for _, part := range []string{key.Namespace, key.Name} {
-		// It comes out of a pod and must not lead to another path.
-		if len(content.IsPathSegmentName(part)) > 0 || part == "" {
-			return object{}, &statusError{http.StatusNotFound, fmt.Sprintf("%q names nothing", part)}
+// readAccount is the liveReader of ServiceAccounts. An answer 404 is a
+// statusError.
+func (a *api) readAccount(ctx context.Context, key types.NamespacedName) (object, error) {
+	if err := checkPath(key.Namespace, key.Name); err != nil {
+		return object{}, err
+	}
+	return a.readOne(ctx, "/api/v1/namespaces/"+key.Namespace+"/serviceaccounts/"+key.Name)
+}
+
+// readNamespace is the liveReader of namespaces.
+func (a *api) readNamespace(ctx context.Context, key types.NamespacedName) (object, error) {
+	if err := checkPath(key.Name); err != nil {
+		return object{}, err
+	}
+	return a.readOne(ctx, "/api/v1/namespaces/"+key.Name)
+}
+
+// checkPath refuses names that would lead to another path: they come out of a
+// pod.
+func checkPath(names ...string) error {
+	for _, name := range names {
+		if len(content.IsPathSegmentName(name)) > 0 || name == "" {
+			return &statusError{http.StatusNotFound, fmt.Sprintf("%q names nothing", name)}
 		}
 	}
-	body, err := a.get(ctx, "/api/v1/namespaces/"+key.Namespace+"/serviceaccounts/"+key.Name, nil)
+	return nil
+}
+
+func (a *api) readOne(ctx context.Context, path string) (object, error) {
+	body, err := a.get(ctx, path, nil)
 	if err != nil {
 		return object{}, err
 	}
@@ -64,6 +86,8 @@ func (a *api) readLive(ctx context.Context, key types.NamespacedName) (object, e
 // the next pod may come after the next change.
 type cachedAccounts struct {
 	*store
+	// kind is what they are, for errors.
+	kind    string
 	live    liveReader
 	timeout time.Duration
 	metrics *metrics
@@ -75,19 +99,26 @@ func newAccounts(known *store, live liveReader, timeout time.Duration, counted *
 	if timeout <= 0 {
 		timeout = defaultLookupTimeout
 	}
-	return &cachedAccounts{store: known, live: live, timeout: timeout, metrics: counted, slots: make(chan struct{}, maxLookups)}
+	return &cachedAccounts{store: known, kind: "ServiceAccount", live: live, timeout: timeout, metrics: counted, slots: make(chan struct{}, maxLookups)}
+}
+
+// newNamespaces is the same for namespaces, of which the labels matter.
+func newNamespaces(known *store, live liveReader, timeout time.Duration, counted *metrics) *cachedAccounts {
+	found := newAccounts(known, live, timeout, counted)
+	found.kind = "namespace"
+	return found
 }
 
 // look is the result of one look at the API server.
 type look struct {
 	began  time.Time
 	exists bool
-	notes  *annotations
+	notes  *notes
 }
 
-func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (*inject.ServiceAccount, error) {
-	if notes, certain := a.get(key); certain {
-		return notes.account(), nil
+func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error) {
+	if known, certain := a.get(key); certain {
+		return known.account(), false, nil
 	}
 	asked := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
@@ -96,15 +127,15 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (*i
 		got, err := a.share(ctx, key)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, true, err
 		case got.began.Before(asked) && !a.interest.optsIn(got.notes):
 			// It joined the look of another, which may have been over before
 			// the role came and this question with it. The next is younger.
 			continue
 		case !got.exists:
-			return nil, nil
+			return nil, true, nil
 		}
-		return got.notes.account(), nil
+		return got.notes.account(), true, nil
 	}
 }
 
@@ -121,7 +152,7 @@ func (a *cachedAccounts) share(ctx context.Context, key types.NamespacedName) (l
 		got, _ := result.Val.(look)
 		return got, result.Err
 	case <-ctx.Done():
-		return look{}, fmt.Errorf("read ServiceAccount %s: %w", key, ctx.Err())
+		return look{}, fmt.Errorf("read %s %s: %w", a.kind, key, ctx.Err())
 	}
 }
 
@@ -132,7 +163,7 @@ func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (lo
 		defer func() { <-a.slots }()
 	case <-ctx.Done():
 		a.metrics.lookups.WithLabelValues("busy").Inc()
-		return look{}, fmt.Errorf("read ServiceAccount %s: %d other looks at the API server are not done: %w", key, maxLookups, ctx.Err())
+		return look{}, fmt.Errorf("read %s %s: %d other looks at the API server are not done: %w", a.kind, key, maxLookups, ctx.Err())
 	}
 	got := look{began: time.Now()}
 	seen, err := a.live(ctx, key)
@@ -141,11 +172,11 @@ func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (lo
 		return got, nil
 	}
 	if err == nil {
-		got.notes, err = a.interest.read(seen)
+		got.notes, err = a.interest.read(seen, true)
 	}
 	if err != nil {
 		a.metrics.lookups.WithLabelValues("failed").Inc()
-		return look{}, fmt.Errorf("read ServiceAccount %s: %w", key, err)
+		return look{}, fmt.Errorf("read %s %s: %w", a.kind, key, err)
 	}
 	a.metrics.lookups.WithLabelValues("found").Inc()
 	got.exists = true

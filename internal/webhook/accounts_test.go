@@ -32,6 +32,9 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	found := &inject.ServiceAccount{Annotations: map[string]string{"eks.amazonaws.com/role-arn": role}}
 	bare := &inject.ServiceAccount{}
+	// What is looked at live comes with its labels.
+	foundLive := &inject.ServiceAccount{Annotations: found.Annotations, Labels: map[string]string{"a": "b"}}
+	bareLive := &inject.ServiceAccount{Labels: foundLive.Labels}
 	behind := func(known *store) { known.watching(false) }
 	fresh := func(known *store) { event(t, known.put, account("shop", "app", "101", nil)) }
 	tests := map[string]struct {
@@ -45,14 +48,14 @@ func TestFind(t *testing.T) {
 		"one with a role is not looked at live":             {known: withRole, live: broken, want: found},
 		"nor while nothing is watched":                      {known: withRole, change: behind, live: broken, want: found},
 		"one without is not looked at live":                 {live: broken, want: bare},
-		"an unknown one is looked at live":                  {none: true, live: holds(t, withRole), want: found},
-		"an unknown one may have no role":                   {none: true, live: holds(t, nil), want: bare},
+		"an unknown one is looked at live":                  {none: true, live: holds(t, withRole), want: foundLive},
+		"an unknown one may have no role":                   {none: true, live: holds(t, nil), want: bareLive},
 		"what is nowhere does not exist":                    {none: true, live: absent},
 		"a look that fails is no answer":                    {none: true, live: broken, fails: true},
-		"a fresh one without a role is looked at live":      {change: fresh, live: holds(t, withRole), want: found},
-		"a fresh one may still have none":                   {change: fresh, live: holds(t, nil), want: bare},
+		"a fresh one without a role is looked at live":      {change: fresh, live: holds(t, withRole), want: foundLive},
+		"a fresh one may still have none":                   {change: fresh, live: holds(t, nil), want: bareLive},
 		"a fresh one may be gone":                           {change: fresh, live: absent},
-		"while nothing is watched one without a role is":    {change: behind, live: holds(t, withRole), want: found},
+		"while nothing is watched one without a role is":    {change: behind, live: holds(t, withRole), want: foundLive},
 		"what cannot be looked at then is not known either": {change: behind, live: broken, fails: true},
 	}
 	for name, test := range tests {
@@ -65,9 +68,14 @@ func TestFind(t *testing.T) {
 			if test.change != nil {
 				test.change(known)
 			}
-			got, err := newAccounts(known, test.live, 0, newMetrics()).find(t.Context(), app)
-			if (err != nil) != test.fails {
-				t.Errorf("error %v, want one %t", err, test.fails)
+			looks := 0
+			reader := func(ctx context.Context, key types.NamespacedName) (object, error) {
+				looks++
+				return test.live(ctx, key)
+			}
+			got, live, err := newAccounts(known, reader, 0, newMetrics()).find(t.Context(), app)
+			if (err != nil) != test.fails || live != (looks > 0) {
+				t.Errorf("error %v, want one %t; it was looked at live: %t, with %d looks", err, test.fails, live, looks)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -86,7 +94,7 @@ func TestNobodyIsToldWhatWasBefore(t *testing.T) {
 		known := newAccounts(filled(t), live, time.Minute, newMetrics())
 		first, second := make(chan *inject.ServiceAccount, 1), make(chan *inject.ServiceAccount, 1)
 		find := func(to chan<- *inject.ServiceAccount) {
-			got, err := known.find(t.Context(), app)
+			got, _, err := known.find(t.Context(), app)
 			if err != nil {
 				t.Error(err)
 			}
@@ -113,7 +121,7 @@ func TestNoNameLeadsElsewhere(t *testing.T) {
 	reader := &api{} // it would panic if it asked
 	for _, name := range []string{"", "..", ".", "../../secrets/x", "a/b", "a%2fb"} {
 		for _, key := range []types.NamespacedName{{Namespace: "shop", Name: name}, {Namespace: name, Name: "app"}} {
-			if _, err := reader.readLive(t.Context(), key); !hasCode(err, 404) {
+			if _, err := reader.readAccount(t.Context(), key); !hasCode(err, 404) {
 				t.Errorf("%q: %v, want that it is not found", key, err)
 			}
 		}
@@ -134,12 +142,12 @@ func TestManyWhoAskShareALook(t *testing.T) {
 		known := newAccounts(filled(t), live, time.Minute, newMetrics())
 		first, hangUp := context.WithCancel(t.Context())
 		var hungUp error
-		go func() { _, hungUp = known.find(first, app) }()
+		go func() { _, _, hungUp = known.find(first, app) }()
 		synctest.Wait()
 		answers := make(chan *inject.ServiceAccount, 20)
 		for range cap(answers) {
 			go func() {
-				got, err := known.find(t.Context(), app)
+				got, _, err := known.find(t.Context(), app)
 				if err != nil {
 					t.Error(err)
 				}
@@ -174,7 +182,7 @@ func TestLooksAreBounded(t *testing.T) {
 		ended := make(chan error, maxLookups+1)
 		for i := range cap(ended) {
 			go func() {
-				_, err := known.find(t.Context(), types.NamespacedName{Namespace: "shop", Name: strconv.Itoa(i)})
+				_, _, err := known.find(t.Context(), types.NamespacedName{Namespace: "shop", Name: strconv.Itoa(i)})
 				ended <- err
 			}()
 		}

@@ -104,10 +104,9 @@ type secretSink struct {
 
 // followSecret keeps the certificate that a Secret holds, once it is run.
 func (c *certificate) followSecret(from *api, namespace, name string, log logr.Logger) *follower {
-	return &follower{
-		api: from, path: "/api/v1/namespaces/" + namespace + "/secrets", query: url.Values{"fieldSelector": {"metadata.name=" + name}},
-		sink: secretSink{c, log.WithValues("namespace", namespace, "secret", name)}, log: log,
-	}
+	found := newFollower(from, "/api/v1/namespaces/"+namespace+"/secrets", secretSink{c, log.WithValues("namespace", namespace, "secret", name)}, log)
+	found.query = url.Values{"fieldSelector": {"metadata.name=" + name}}
+	return found
 }
 
 func (s secretSink) begin()              {}
@@ -138,27 +137,13 @@ const secretData = 2
 // authority's key that lies in the same Secret is left where it is: a server
 // has no use for it.
 func readPair(message []byte) (chain, key []byte, err error) {
-	for one := (field{}); len(message) > 0; {
-		if one, message, err = nextField(message); err != nil {
-			return nil, nil, err
-		}
-		if one.number != secretData {
-			continue
-		}
-		name, err := bytesOf(one.bytes, entryKey)
-		if err != nil {
-			return nil, nil, err
-		}
-		value, err := bytesOf(one.bytes, entryValue)
-		if err != nil {
-			return nil, nil, err
-		}
+	err = eachEntry(message, secretData, func(name, value []byte) {
 		switch string(name) {
 		case "tls.crt":
 			chain = value
 		case "tls.key":
 			key = value
 		}
-	}
-	return chain, key, nil
+	})
+	return chain, key, err
 }

@@ -3,6 +3,8 @@ package webhook
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
 // denial is a review of v1beta1 that refuses whatever it is asked.
@@ -10,7 +12,7 @@ const denial = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1
 
 // addDenials adds answers with which a failure policy can be tried out.
 func (s *server) addDenials(mux *http.ServeMux) {
-	if s.known == nil {
+	if s.debugging == nil {
 		return
 	}
 	mux.HandleFunc("/debug/alpha/deny", func(w http.ResponseWriter, _ *http.Request) {
@@ -22,14 +24,14 @@ func (s *server) addDenials(mux *http.ServeMux) {
 	})
 }
 
-// addCache adds a look into the cache: the annotations that matter of every
-// ServiceAccount, by NAMESPACE/NAME. They are no secrets.
+// addCache adds a look into the cache, which holds no secrets, and a way to have
+// it read anew. It is not emptied before: pods may come in between.
 func (s *server) addCache(mux *http.ServeMux) {
-	if s.known == nil {
+	if s.debugging == nil {
 		return
 	}
 	mux.HandleFunc("/debug/alpha/cache", func(w http.ResponseWriter, _ *http.Request) {
-		text, err := json.Marshal(s.known.dump())
+		text, err := json.Marshal(s.debugging.dump(s.mutator.injector))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -37,15 +39,19 @@ func (s *server) addCache(mux *http.ServeMux) {
 		w.Header()["Content-Type"] = jsonType
 		s.say(w, string(text))
 	})
+	mux.HandleFunc("/debug/alpha/cache/clear", func(w http.ResponseWriter, _ *http.Request) {
+		s.debugging.follower.relist()
+		s.say(w, "ok")
+	})
 }
 
-// dump is all that is known, by NAMESPACE/NAME.
-func (s *store) dump() map[string]map[string]string {
+// dump is what every ServiceAccount's annotations ask for, by NAMESPACE/NAME.
+func (s *store) dump(injector *inject.Injector) map[string]inject.Request {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make(map[string]map[string]string, len(s.entries))
+	all := make(map[string]inject.Request, len(s.entries))
 	for name, found := range s.entries {
-		all[name] = found.notes.account().Annotations
+		all[name] = injector.Request(found.notes.account())
 	}
 	return all
 }

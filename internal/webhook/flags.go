@@ -30,7 +30,7 @@ func (o *Options) addServing(flags *pflag.FlagSet) {
 	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
 	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
 	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")
-	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate")
+	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate, and of the config map")
 	flags.BoolVar(&o.InCluster, "in-cluster", true, "read the serving certificate from the Secret, unless files are named; false: from files, "+defaultTLSCert+" and "+defaultTLSKey+" unless others are named")
 	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
@@ -50,6 +50,7 @@ func (o *Options) addRoles(flags *pflag.FlagSet) {
 	flags.Int64Var(&o.Settings.TokenExpiration, "token-expiration", o.Settings.TokenExpiration, "life of the token in seconds, unless ServiceAccount or pod say otherwise; at least 600")
 	flags.StringVar(&o.Settings.Region, "aws-default-region", "", "region to put into AWS_REGION and AWS_DEFAULT_REGION; empty: neither")
 	flags.BoolVar(&o.Settings.RegionalSTS, "sts-regional-endpoint", false, "put AWS_STS_REGIONAL_ENDPOINTS=regional, unless the ServiceAccount says otherwise")
+	flags.BoolVar(&o.WatchConfigMap, "watch-config-map", false, "take roles of ServiceAccounts without annotation from the config map "+configMapName+" in --namespace")
 	flags.BoolVar(&o.ComposeRoleARN, "compose-role-arn", false, "make the ARNs of roles of --account-id in --partition of role-arn annotations that are no ARNs")
 	flags.StringVar(&o.AccountID, "account-id", "", "AWS account to compose role ARNs with, 12 digits")
 	flags.StringVar(&o.Settings.Partition, "partition", "", "AWS partition of the roles, such as aws: one of another is warned of; empty: all are fine")
@@ -59,6 +60,7 @@ func (o *Options) addRoles(flags *pflag.FlagSet) {
 // addContainerCredentials adds the flags of the other method.
 func (o *Options) addContainerCredentials(flags *pflag.FlagSet) {
 	settings := &o.Settings.ContainerCredentials
+	flags.StringVar(&o.WatchIdentities, "watch-container-credentials-config", "", "file that lists the ServiceAccounts whose pods get container credentials; empty: none")
 	flags.StringVar(&settings.Audience, "container-credentials-audience", settings.Audience, "audience of the token for container credentials")
 	flags.StringVar(&settings.MountPath, "container-credentials-token-mount-path", settings.MountPath, "where that token is mounted")
 	flags.StringVar(&settings.VolumeName, "container-credentials-token-volume-name", settings.VolumeName, "name of that token's volume")

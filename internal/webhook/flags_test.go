@@ -20,31 +20,33 @@ var flagCases = map[string]struct {
 	got   func(Options) any
 	want  any
 }{
-	"bind-address":                           {"::1", func(o Options) any { return o.BindAddress }, "::1"},
-	"port":                                   {"8443", func(o Options) any { return o.Port }, 8443},
-	"metrics-port":                           {"8080", func(o Options) any { return o.MetricsPort }, 8080},
-	"namespace":                              {"eks", func(o Options) any { return o.Namespace }, "eks"},
-	"in-cluster":                             {"false", func(o Options) any { return o.InCluster }, false},
-	"tls-secret":                             {"s", func(o Options) any { return o.TLSSecret }, "s"},
-	"tls-cert":                               {"/c", func(o Options) any { return o.TLSCert }, "/c"},
-	"tls-key":                                {"/k", func(o Options) any { return o.TLSKey }, "/k"},
-	"tls-min-version":                        {"VersionTLS13", func(o Options) any { return o.TLSMinVersion }, uint16(tls.VersionTLS13)},
-	"tls-cipher-suites":                      {" TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 ,,TLS_RSA_WITH_RC4_128_SHA", func(o Options) any { return o.TLSCipherSuites }, []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_RC4_128_SHA}},
-	"service-account-lookup-grace-period":    {"100ms", func(o Options) any { return o.LookupTimeout }, 100 * time.Millisecond},
-	"drain-time":                             {"1s", func(o Options) any { return o.DrainTime }, time.Second},
-	"enable-debugging-handlers":              {"true", func(o Options) any { return o.DebuggingHandlers }, true},
-	"annotation-prefix":                      {"a.example", func(o Options) any { return o.Settings.AnnotationPrefix }, "a.example"},
-	"token-audience":                         {"aud", func(o Options) any { return o.Settings.Audience }, "aud"},
-	"token-mount-path":                       {"/m", func(o Options) any { return o.Settings.MountPath }, "/m"},
-	"token-expiration":                       {"3600", func(o Options) any { return o.Settings.TokenExpiration }, int64(3600)},
-	"aws-default-region":                     {"eu-west-1", func(o Options) any { return o.Settings.Region }, "eu-west-1"},
-	"sts-regional-endpoint":                  {"true", func(o Options) any { return o.Settings.RegionalSTS }, true},
-	"compose-role-arn":                       {"true", func(o Options) any { return o.ComposeRoleARN }, true},
-	"account-id":                             {"111122223333", func(o Options) any { return o.AccountID }, "111122223333"},
-	"partition":                              {"aws-cn", func(o Options) any { return o.Settings.Partition }, "aws-cn"},
-	"any-role-arn":                           {"true", func(o Options) any { return o.Settings.AnyRoleARN }, true},
-	"container-credentials-audience":         {"aud", func(o Options) any { return o.Settings.ContainerCredentials.Audience }, "aud"},
-	"container-credentials-token-mount-path": {"/m", func(o Options) any { return o.Settings.ContainerCredentials.MountPath }, "/m"},
+	"bind-address":                            {"::1", func(o Options) any { return o.BindAddress }, "::1"},
+	"port":                                    {"8443", func(o Options) any { return o.Port }, 8443},
+	"metrics-port":                            {"8080", func(o Options) any { return o.MetricsPort }, 8080},
+	"namespace":                               {"eks", func(o Options) any { return o.Namespace }, "eks"},
+	"in-cluster":                              {"false", func(o Options) any { return o.InCluster }, false},
+	"tls-secret":                              {"s", func(o Options) any { return o.TLSSecret }, "s"},
+	"tls-cert":                                {"/c", func(o Options) any { return o.TLSCert }, "/c"},
+	"tls-key":                                 {"/k", func(o Options) any { return o.TLSKey }, "/k"},
+	"tls-min-version":                         {"VersionTLS13", func(o Options) any { return o.TLSMinVersion }, uint16(tls.VersionTLS13)},
+	"tls-cipher-suites":                       {" TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 ,,TLS_RSA_WITH_RC4_128_SHA", func(o Options) any { return o.TLSCipherSuites }, []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_RC4_128_SHA}},
+	"service-account-lookup-grace-period":     {"100ms", func(o Options) any { return o.LookupTimeout }, 100 * time.Millisecond},
+	"drain-time":                              {"1s", func(o Options) any { return o.DrainTime }, time.Second},
+	"enable-debugging-handlers":               {"true", func(o Options) any { return o.DebuggingHandlers }, true},
+	"annotation-prefix":                       {"a.example", func(o Options) any { return o.Settings.AnnotationPrefix }, "a.example"},
+	"token-audience":                          {"aud", func(o Options) any { return o.Settings.Audience }, "aud"},
+	"token-mount-path":                        {"/m", func(o Options) any { return o.Settings.MountPath }, "/m"},
+	"token-expiration":                        {"3600", func(o Options) any { return o.Settings.TokenExpiration }, int64(3600)},
+	"aws-default-region":                      {"eu-west-1", func(o Options) any { return o.Settings.Region }, "eu-west-1"},
+	"sts-regional-endpoint":                   {"true", func(o Options) any { return o.Settings.RegionalSTS }, true},
+	"watch-config-map":                        {"true", func(o Options) any { return o.WatchConfigMap }, true},
+	"watch-container-credentials-config":      {"/f", func(o Options) any { return o.WatchIdentities }, "/f"},
+	"compose-role-arn":                        {"true", func(o Options) any { return o.ComposeRoleARN }, true},
+	"account-id":                              {"111122223333", func(o Options) any { return o.AccountID }, "111122223333"},
+	"partition":                               {"aws-cn", func(o Options) any { return o.Settings.Partition }, "aws-cn"},
+	"any-role-arn":                            {"true", func(o Options) any { return o.Settings.AnyRoleARN }, true},
+	"container-credentials-audience":          {"aud", func(o Options) any { return o.Settings.ContainerCredentials.Audience }, "aud"},
+	"container-credentials-token-mount-path":  {"/m", func(o Options) any { return o.Settings.ContainerCredentials.MountPath }, "/m"},
 	"container-credentials-token-volume-name": {"vol", func(o Options) any { return o.Settings.ContainerCredentials.VolumeName }, "vol"},
 	"container-credentials-token-path":        {"p", func(o Options) any { return o.Settings.ContainerCredentials.TokenPath }, "p"},
 	"container-credentials-full-uri":          {"http://[::1]/", func(o Options) any { return o.Settings.ContainerCredentials.FullURI }, "http://[::1]/"},
@@ -172,7 +174,7 @@ func TestDebuggingHandlers(t *testing.T) {
 	known := filled(t, account("shop", "app", "5", withRole), account("shop", "bare", "6", nil))
 	for _, on := range []bool{false, true} {
 		s := testServer(t, newAccounts(known, absent, 0, newMetrics()), nil)
-		s.apply(Options{DebuggingHandlers: on}, known)
+		s.apply(Options{DebuggingHandlers: on}, &watched{known, newFollower(nil, "", known, logr.Discard())})
 		for _, test := range []struct {
 			handler http.Handler
 			path    string
@@ -181,7 +183,9 @@ func TestDebuggingHandlers(t *testing.T) {
 		}{
 			{s.handler(), "/debug/alpha/deny", 200, "Test deny message"},
 			{s.handler(), "/debug/alpha/500", 500, "test error"},
-			{s.observer(), "/debug/alpha/cache", 200, `{"shop/app":{"eks.amazonaws.com/role-arn":"` + role + `"},"shop/bare":null}`},
+			{s.observer(), "/debug/alpha/cache", 200, `{"shop/app":{"RoleARN":"` + role + `","Audience":"sts.amazonaws.com","UseRegionalSTS":false,"TokenExpiration":86400},` +
+				`"shop/bare":{"RoleARN":"","Audience":"sts.amazonaws.com","UseRegionalSTS":false,"TokenExpiration":86400}}`},
+			{s.observer(), "/debug/alpha/cache/clear", 200, "ok"},
 		} {
 			if !on {
 				test.code, test.says = 404, "404 page not found"

@@ -62,6 +62,20 @@ type follower struct {
 	query url.Values
 	sink  sink
 	log   logr.Logger
+	// again has a token if all is to be listed again.
+	again chan struct{}
+}
+
+func newFollower(from *api, path string, into sink, log logr.Logger) *follower {
+	return &follower{api: from, path: path, sink: into, log: log, again: make(chan struct{}, 1)}
+}
+
+// relist makes the follower list all again, soon.
+func (f *follower) relist() {
+	select {
+	case f.again <- struct{}{}:
+	default: // it will anyway
+	}
 }
 
 // run follows until ctx ends. It tries again whatever fails.
@@ -73,7 +87,7 @@ func (f *follower) run(ctx context.Context) {
 		listed := version == "" && err == nil
 		version = reached
 		switch {
-		case ctx.Err() != nil || listed:
+		case ctx.Err() != nil || listed || errors.Is(err, errAgain):
 			continue
 		case err == nil || time.Since(began) > longestWait:
 			failures = 0
@@ -96,13 +110,32 @@ func isLost(err error) bool {
 	return hasCode(err, http.StatusGone) || errors.Is(err, errNotProtobuf)
 }
 
+// errAgain ends a step because all is to be listed again.
+var errAgain = errors.New("all is listed again")
+
 // step lists if there is no version to go on from, else watches. It returns the
-// version reached.
-func (f *follower) step(ctx context.Context, version string) (string, error) {
+// version reached, none if all is to be listed again. A list is not interrupted:
+// however often another is asked for, each comes to its end.
+func (f *follower) step(ctx context.Context, version string) (reached string, err error) {
 	if version == "" {
 		return f.list(ctx)
 	}
-	return f.watch(ctx, version)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-f.again:
+			end(errAgain)
+		case <-done:
+		}
+	}()
+	reached, err = f.watch(ctx, version)
+	if errors.Is(context.Cause(ctx), errAgain) {
+		return "", errAgain
+	}
+	return reached, err
 }
 
 func pause(ctx context.Context, length time.Duration) {

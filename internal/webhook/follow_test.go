@@ -2,159 +2,18 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
-
-// cluster is an API server of ServiceAccounts whose watch tells only what it is
-// made to tell, however late.
-type cluster struct {
-	t testing.TB
-
-	mu       sync.Mutex
-	version  int
-	accounts map[string]*corev1.ServiceAccount
-	lists    int
-	// expired makes watches from older versions end with 410.
-	expired int
-	down    bool
-	// watches gets the stream of every watch that begins.
-	watches chan *stream
-}
-
-// stream is one watch.
-type stream struct {
-	from   string
-	events chan []byte
-}
-
-func newCluster(t testing.TB) (*cluster, *api) {
-	t.Helper()
-	c := &cluster{t: t, version: 100, accounts: map[string]*corev1.ServiceAccount{}, watches: make(chan *stream, 10)}
-	server := httptest.NewServer(c)
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	reader, err := newAPI(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, reader
-}
-
-func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	down := c.down
-	c.mu.Unlock()
-	switch query := r.URL.Query(); {
-	case down:
-		http.Error(w, "etcd is down", http.StatusInternalServerError)
-	case r.URL.Path != "/api/v1/serviceaccounts":
-		c.one(w, r)
-	case query.Get("watch") == "":
-		c.list(w)
-	default:
-		c.watch(w, r, query.Get("resourceVersion"))
-	}
-}
-
-func (c *cluster) one(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	found := c.accounts[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/"), "/")]
-	c.mu.Unlock()
-	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-	if found == nil {
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(encode(c.t, &metav1.Status{Code: 404, Message: "not found"}))
-		return
-	}
-	_, _ = w.Write(encode(c.t, found))
-}
-
-func (c *cluster) list(w http.ResponseWriter) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lists++
-	list := &corev1.ServiceAccountList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(c.version)}}
-	for _, one := range c.accounts {
-		list.Items = append(list.Items, *one)
-	}
-	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-	_, _ = w.Write(encode(c.t, list))
-}
-
-func (c *cluster) watch(w http.ResponseWriter, r *http.Request, from string) {
-	c.mu.Lock()
-	expired := from < fmt.Sprint(c.expired)
-	c.mu.Unlock()
-	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
-	if expired {
-		_, _ = w.Write(frame(c.t, "ERROR", &metav1.Status{Code: 410, Message: "too old resource version"}))
-		return
-	}
-	w.(http.Flusher).Flush() //nolint:forcetypeassert // net/http's can
-	one := &stream{from: from, events: make(chan []byte)}
-	c.watches <- one
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case text, more := <-one.events:
-			if !more {
-				return
-			}
-			_, _ = w.Write(text)
-			w.(http.Flusher).Flush() //nolint:forcetypeassert // net/http's can
-		}
-	}
-}
-
-// set makes or changes a ServiceAccount. No watch tells it by itself.
-func (c *cluster) set(namespace, name string, annotations map[string]string) *corev1.ServiceAccount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version++
-	made := account(namespace, name, fmt.Sprint(c.version), annotations)
-	c.accounts[namespace+"/serviceaccounts/"+name] = made
-	return made
-}
-
-func (c *cluster) change(change func(*cluster)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	change(c)
-}
-
-// send makes a watch tell of a ServiceAccount.
-func (s *stream) send(t testing.TB, kind string, of *corev1.ServiceAccount) {
-	t.Helper()
-	select {
-	case s.events <- frame(t, kind, of):
-	case <-time.After(30 * time.Second):
-		t.Fatal("the watch takes no events")
-	}
-}
-
-func (c *cluster) nextWatch() *stream {
-	c.t.Helper()
-	select {
-	case one := <-c.watches:
-		return one
-	case <-time.After(30 * time.Second):
-		c.t.Fatal("no watch begins")
-		return nil
-	}
-}
 
 // follow runs a store on the cluster, until the end of the test.
 func follow(t testing.TB, from *api) *cachedAccounts {
@@ -162,10 +21,10 @@ func follow(t testing.TB, from *api) *cachedAccounts {
 	known := newStore(newInterest("eks.amazonaws.com"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
-	one := &follower{api: from, path: "/api/v1/serviceaccounts", sink: firstSync{known, logr.Discard()}, log: logr.Discard()}
+	one := newFollower(from, accountsPath, firstSync{known, logr.Discard()}, logr.Discard())
 	go func() { defer close(done); one.run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	return newAccounts(known, from.readLive, 10*time.Second, newMetrics())
+	return newAccounts(known, from.readAccount, 10*time.Second, newMetrics())
 }
 
 func eventually(t testing.TB, what string, is func() bool) {
@@ -182,7 +41,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 
 func roleOf(t testing.TB, known *cachedAccounts) string {
 	t.Helper()
-	found, err := known.find(t.Context(), app)
+	found, _, err := known.find(t.Context(), app)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +61,7 @@ func TestADelayedWatchCostsNoRole(t *testing.T) {
 	t.Parallel()
 	c, reader := newCluster(t)
 	known := follow(t, reader)
-	watch := c.nextWatch()
+	watch := c.nextWatch(accountsPath)
 	eventually(t, "it is watched", func() bool { return known.holding().watched })
 
 	made := c.set("shop", "app", nil)
@@ -235,18 +94,18 @@ func TestWatchesGoOnWhereTheyEnded(t *testing.T) {
 	c.set("shop", "app", withRole)
 	c.set("shop", "old", withRole)
 	known := follow(t, reader)
-	first := c.nextWatch()
+	first := c.nextWatch(accountsPath)
 	if first.from != "102" {
 		t.Errorf("the first watch begins at %s, want the list's version 102", first.from)
 	}
 	first.send(t, "BOOKMARK", account("", "", "150", nil))
 	close(first.events)
-	second := c.nextWatch()
+	second := c.nextWatch(accountsPath)
 	if second.from != "150" {
 		t.Errorf("the second watch begins at %s, want the bookmark's version 150", second.from)
 	}
 	c.change(func(c *cluster) {
-		delete(c.accounts, "shop/serviceaccounts/old")
+		delete(c.objects, "/api/v1/namespaces/shop/serviceaccounts/old")
 		c.version, c.expired, c.down = 200, 200, true
 	})
 	close(second.events)
@@ -255,11 +114,11 @@ func TestWatchesGoOnWhereTheyEnded(t *testing.T) {
 		t.Errorf("while the API server is down it has role %q", got)
 	}
 	c.change(func(c *cluster) { c.down = false })
-	if third := c.nextWatch(); third.from != "200" {
+	if third := c.nextWatch(accountsPath); third.from != "200" {
 		t.Errorf("the third watch begins at %s, want the second list's version 200", third.from)
 	}
-	if got := known.holding(); got.accounts != 1 || c.lists != 2 {
-		t.Errorf("%d ServiceAccounts after %d lists, want 1 after 2: the other was removed while nothing was watched", got.accounts, c.lists)
+	if got := known.holding(); got.accounts != 1 || c.lists[accountsPath] != 2 {
+		t.Errorf("%d ServiceAccounts after %d lists, want 1 after 2: the other was removed while nothing was watched", got.accounts, c.lists[accountsPath])
 	}
 }
 
@@ -289,7 +148,7 @@ func TestAnswersThatCannotBeReadAreNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = reader.readLive(t.Context(), app)
+			_, err = reader.readAccount(t.Context(), app)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %s", err, test.want)
 			}

@@ -27,6 +27,9 @@ type metrics struct {
 	seconds    prometheus.Histogram
 	lookups    *prometheus.CounterVec
 	reference  referenceMetrics
+	// Those of the configuration are by source: identities or config-map.
+	configurationReads                          *prometheus.CounterVec
+	configurationEntries, configurationProblems *prometheus.GaugeVec
 }
 
 func newMetrics() *metrics {
@@ -43,11 +46,21 @@ func newMetrics() *metrics {
 		}),
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_lookups_total",
-			Help: "Live looks at ServiceAccounts of which the watch had not told, or just now, by result.",
+			Help: "Live looks at ServiceAccounts and namespaces of which the watch had not told, or just now, by result.",
 		}, []string{"result"}),
 		reference: newReferenceMetrics(),
+		configurationReads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tabard_webhook_configuration_reads_total",
+			Help: "Changes seen of the identities file and the config map, by result: applied, or refused, so that what was known before stays.",
+		}, []string{"source", "result"}),
+		configurationEntries: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tabard_webhook_configuration_entries", Help: "Entries of the configuration that is applied.",
+		}, []string{"source"}),
+		configurationProblems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tabard_webhook_configuration_problems", Help: "Problems found in the configuration when it was read last; the log names them.",
+		}, []string{"source"}),
 	}
-	m.registry.MustRegister(m.admissions, m.seconds, m.lookups,
+	m.registry.MustRegister(m.admissions, m.seconds, m.lookups, m.configurationReads, m.configurationEntries, m.configurationProblems,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.reference.all()...)
 	return m
@@ -93,10 +106,7 @@ func oneIf(is bool) float64 {
 func (m *metrics) admission(outcome string, reason inject.Reason, took time.Duration) {
 	m.admissions.WithLabelValues(outcome, string(reason)).Inc()
 	m.seconds.Observe(took.Seconds())
-	switch {
-	case outcome == injected:
-		m.reference.pods.WithLabelValues("sts_web_identity").Inc()
-	case reason == inject.UnknownServiceAccount:
+	if reason == inject.UnknownServiceAccount {
 		m.reference.missing.Inc()
 	}
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -30,14 +31,17 @@ const (
 type mutator struct {
 	injector *inject.Injector
 	accounts accounts
-	metrics  *metrics
-	log      logr.Logger
-	buffers  sync.Pool
+	config   *configuration
+	// timeout bounds a look at the configuration in this moment.
+	timeout time.Duration
+	metrics *metrics
+	log     logr.Logger
+	buffers sync.Pool
 }
 
-func newMutator(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *mutator {
+func newMutator(injector *inject.Injector, known accounts, config *configuration, counted *metrics, log logr.Logger) *mutator {
 	return &mutator{
-		injector: injector, accounts: known, metrics: counted, log: log,
+		injector: injector, accounts: known, config: config, timeout: defaultLookupTimeout, metrics: counted, log: log,
 		buffers: sync.Pool{New: func() any { return new(exchange) }},
 	}
 }
@@ -66,8 +70,8 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.fail(w, start, status, badReview, message)
 		return
 	}
-	if !m.accounts.synced() {
-		m.fail(w, start, http.StatusInternalServerError, notSynced, "the ServiceAccounts have not been read yet: ask another replica, or again")
+	if !m.accounts.synced() || !m.config.looked() {
+		m.fail(w, start, http.StatusInternalServerError, notSynced, "the ServiceAccounts and the configuration have not been read yet: ask another replica, or again")
 		return
 	}
 	question, err := readReview(memory.question.Bytes())
@@ -80,27 +84,68 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
 		return
 	}
-	account, err := m.account(r, question.namespace, pod)
+	subject, err := m.subject(r.Context(), question.namespace, pod)
 	if err != nil {
-		m.log.Error(err, "ServiceAccount lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccountName)
-		m.fail(w, start, http.StatusInternalServerError, lookupFailed, "the ServiceAccount could not be read: see the webhook's log")
+		m.log.Error(err, "lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccountName)
+		m.fail(w, start, http.StatusInternalServerError, lookupFailed, "what is said of the ServiceAccount could not be read: see the webhook's log")
 		return
 	}
-	result, err := m.injector.Inject(pod, inject.Subject{Namespace: question.namespace, Account: account})
+	result, err := m.injector.Inject(pod, subject)
 	if err != nil {
 		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
 		return
 	}
+	if result.Reason == inject.Undecided {
+		m.fail(w, start, http.StatusInternalServerError, result.Reason, "the configuration could not be read, and may name a role for this pod: see the webhook's log")
+		return
+	}
+	if result.Patch != nil {
+		m.metrics.reference.pods.WithLabelValues(string(result.Method)).Inc()
+	}
 	m.write(w, start, memory, question, answer{patch: result.Patch, warnings: result.Warnings}, result.Reason)
 }
 
-// account looks the pod's ServiceAccount up. A pod without one has none: the API
-// server fills in "default" before, unless that admission is switched off.
-func (m *mutator) account(r *http.Request, namespace string, pod inject.Pod) (*inject.ServiceAccount, error) {
+// subject is all that is said of the pod's ServiceAccount. The mapping is taken
+// before the labels that it asks for, so that none is missing. Where the
+// ServiceAccount is so new that it was looked at live, its roles in the
+// configuration may be as new, and are looked at, too.
+func (m *mutator) subject(ctx context.Context, namespace string, pod inject.Pod) (inject.Subject, error) {
+	found := inject.Subject{Namespace: namespace}
+	m.config.fill(&found)
+	// A pod without one has none: the API server fills in "default" before,
+	// unless that admission is switched off.
 	if pod.ServiceAccountName == "" {
-		return nil, nil
+		return found, nil
 	}
-	return m.accounts.find(r.Context(), types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccountName})
+	account, live, err := m.accounts.find(ctx, types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccountName})
+	if err != nil {
+		return found, err
+	}
+	found.Account = account
+	if live {
+		err = m.renew(ctx, pod, &found)
+	}
+	if err != nil || !found.Mapping.NeedsNamespaceLabels() || m.injector.Named(pod, found) {
+		return found, err
+	}
+	labelled, _, err := m.config.namespaces.find(ctx, types.NamespacedName{Name: namespace})
+	if labelled != nil {
+		found.NamespaceLabels = labelled.Labels
+	}
+	return found, err
+}
+
+// renew looks at the configuration in this moment: at the file always, and at
+// the config map if nothing goes before it.
+func (m *mutator) renew(ctx context.Context, pod inject.Pod, found *inject.Subject) error {
+	err := m.config.identities.renew(ctx, m.timeout)
+	m.config.fill(found)
+	if err != nil || m.injector.Named(pod, *found) {
+		return err
+	}
+	err = m.config.mapping.renew(ctx, m.timeout)
+	m.config.fill(found)
+	return err
 }
 
 func (m *mutator) write(w http.ResponseWriter, start time.Time, memory *exchange, question review, a answer, reason inject.Reason) {

@@ -4,11 +4,13 @@
 // "unchanged" for lack of knowledge, but with an error, so that the API server
 // applies the hook's failurePolicy.
 //
-// The rights it needs, cluster-wide: to read ServiceAccounts. In its own
-// namespace: to read the one Secret with its serving certificate, by name.
+// The rights it needs, cluster-wide: to read ServiceAccounts, and namespaces if the
+// config map asks for their labels. In its own namespace: to read the one Secret
+// with its serving certificate, and the one config map, each by name.
 //
-// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=serviceaccounts;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch,namespace=tabard-system
+// +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=pod-identity-webhook,verbs=get;list;watch,namespace=tabard-system
 package webhook
 
 import (
@@ -37,7 +39,7 @@ type Options struct {
 	MetricsPort int
 	// Settings decide what is injected.
 	Settings inject.Settings
-	// Namespace is where the Secret is.
+	// Namespace is where the Secret is, and the config map.
 	Namespace string
 	// TLSSecret is the Secret with the serving certificate.
 	TLSSecret string
@@ -57,6 +59,11 @@ type Options struct {
 	// LookupTimeout bounds the one live look at a ServiceAccount that the cache
 	// does not know; 0 means a second.
 	LookupTimeout time.Duration
+	// WatchIdentities is the file that lists who gets container credentials;
+	// empty means nobody.
+	WatchIdentities string
+	// WatchConfigMap follows the config map pod-identity-webhook in Namespace.
+	WatchConfigMap bool
 	// DebuggingHandlers answers under /debug/alpha/.
 	DebuggingHandlers bool
 	// DrainTime is how long the server still answers after it was told to end,

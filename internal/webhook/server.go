@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ const shutdownTimeout = 10 * time.Second
 // server is one webhook server.
 type server struct {
 	accounts accounts
+	config   *configuration
 	serving  *certificate
 	metrics  *metrics
 	mutator  *mutator
@@ -34,15 +36,15 @@ type server struct {
 	// minVersion and cipherSuites are what TLS is spoken with.
 	minVersion   uint16
 	cipherSuites []uint16
-	// known is what the debugging handlers show; nil without them.
-	known *store
+	// debugging is what the debugging handlers show; nil without them.
+	debugging *watched
 	// draining says that it was told to end.
 	draining atomic.Bool
 }
 
 func newServer(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *server {
-	s := &server{accounts: known, serving: &certificate{}, metrics: counted, log: log, minVersion: tls.VersionTLS12}
-	s.mutator = newMutator(injector, known, counted, log)
+	s := &server{accounts: known, config: &configuration{}, serving: &certificate{}, metrics: counted, log: log, minVersion: tls.VersionTLS12}
+	s.mutator = newMutator(injector, known, s.config, counted, log)
 	counted.watch(known, s.serving)
 	return s
 }
@@ -61,17 +63,11 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	log := logr.FromContextOrDiscard(ctx)
-	counted := newMetrics()
-	known := newStore(newInterest(o.Settings.AnnotationPrefix))
-	counted.watchStore(known)
-	s := newServer(injector, newAccounts(known, served.readLive, o.LookupTimeout, counted), counted, log)
-	s.apply(o, known)
+	s, known := assemble(injector, served, o, logr.FromContextOrDiscard(ctx))
 	// What is followed is followed to the end, also while draining.
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	followers := []*follower{{api: served, path: "/api/v1/serviceaccounts", sink: firstSync{known, log}, log: log}}
-	secret, err := s.openCertificate(following, o, served)
+	runs, err := s.follow(following, o, served, known)
 	if err != nil {
 		return err
 	}
@@ -79,25 +75,84 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	for _, each := range append(followers, secret...) {
-		go each.run(following)
+	for _, run := range runs {
+		go run(following)
 	}
 	return s.serve(ctx, sockets)
 }
 
+// assemble makes the server that asks an API server, and the ServiceAccounts that
+// it is to follow.
+func assemble(injector *inject.Injector, served *api, o Options, log logr.Logger) (*server, *watched) {
+	counted := newMetrics()
+	known := newStore(newInterest(o.Settings.AnnotationPrefix))
+	counted.watchStore(known)
+	s := newServer(injector, newAccounts(known, served.readAccount, o.LookupTimeout, counted), counted, log)
+	followed := &watched{known, newFollower(served, "/api/v1/serviceaccounts", firstSync{known, log}, log)}
+	s.apply(o, followed)
+	return s, followed
+}
+
+// follow returns what has to be run to keep up to date all that the server
+// knows. The context is for what is followed only once it is needed.
+func (s *server) follow(ctx context.Context, o Options, served *api, known *watched) ([]func(context.Context), error) {
+	runs := []func(context.Context){known.follower.run}
+	if o.WatchIdentities != "" {
+		runs = append(runs, s.config.followFile(o.WatchIdentities, s.metrics, s.log))
+	}
+	if o.WatchConfigMap {
+		runs = append(runs, s.followConfigMap(ctx, o, served, known).run)
+	}
+	secret, err := s.openCertificate(ctx, o, served)
+	if secret != nil {
+		runs = append(runs, secret.run)
+	}
+	return runs, err
+}
+
+// watched is a store, and what keeps it up to date.
+type watched struct {
+	*store
+	follower *follower
+}
+
+// needLabels lists all again if the store has no labels yet.
+func (w *watched) needLabels() {
+	if w.wantLabels() {
+		w.follower.relist()
+	}
+}
+
 // apply takes over what the options say of serving.
-func (s *server) apply(o Options, known *store) {
+func (s *server) apply(o Options, known *watched) {
+	if o.LookupTimeout != 0 {
+		s.mutator.timeout = o.LookupTimeout
+	}
 	s.drain, s.cipherSuites = o.DrainTime, o.TLSCipherSuites
 	if o.TLSMinVersion != 0 {
 		s.minVersion = o.TLSMinVersion
 	}
 	if o.DebuggingHandlers {
-		s.known = known
+		s.debugging = known
 	}
 }
 
 func (s *server) tls() *tls.Config {
 	return &tls.Config{MinVersion: s.minVersion, CipherSuites: s.cipherSuites, GetCertificate: s.serving.get}
+}
+
+// followConfigMap returns what has to be run to follow the config map. Labels
+// are read from when it first asks for them: they take memory.
+func (s *server) followConfigMap(ctx context.Context, o Options, served *api, known *watched) *follower {
+	namespaces := newStore(interest{})
+	namespaces.wantLabels()
+	s.config.namespaces = newNamespaces(namespaces, served.readNamespace, o.LookupTimeout, s.metrics)
+	follow := newFollower(served, "/api/v1/namespaces", namespaces, s.log)
+	var once sync.Once
+	return s.config.followConfigMap(served, o.Namespace, labelNeeds{
+		accounts:   known.needLabels,
+		namespaces: func() { once.Do(func() { go follow.run(ctx) }) },
+	}, s.metrics, s.log)
 }
 
 // firstSync tells when all ServiceAccounts have been read.
@@ -118,7 +173,7 @@ func (f firstSync) listed(version string) {
 
 // openCertificate loads the serving certificate from files; or it returns what
 // has to be run to follow its Secret.
-func (s *server) openCertificate(ctx context.Context, o Options, served *api) ([]*follower, error) {
+func (s *server) openCertificate(ctx context.Context, o Options, served *api) (*follower, error) {
 	if o.TLSCert != "" {
 		return nil, s.serving.watchFiles(ctx, o.TLSCert, o.TLSKey, s.log)
 	}
@@ -129,7 +184,7 @@ func (s *server) openCertificate(ctx context.Context, o Options, served *api) ([
 			return nil, err
 		}
 	}
-	return []*follower{s.serving.followSecret(own, o.Namespace, o.TLSSecret, s.log)}, nil
+	return s.serving.followSecret(own, o.Namespace, o.TLSSecret, s.log), nil
 }
 
 // listeners are open sockets; plain may be nil.
@@ -248,6 +303,9 @@ func (s *server) ready(now time.Time) error {
 	}
 	if !s.accounts.synced() {
 		return errors.New("the ServiceAccounts have not been read yet")
+	}
+	if !s.config.looked() {
+		return errors.New("the config map has not been looked for yet")
 	}
 	return s.serving.check(now)
 }

@@ -30,21 +30,26 @@ import (
 
 const role = "arn:aws:iam::111122223333:role/app"
 
+// farAway is when certificates end that do not matter.
+var farAway = time.Now().Add(time.Hour)
+
 // fakeAccounts are the ServiceAccounts by NAMESPACE/NAME.
 type fakeAccounts struct {
 	known    map[string]string // role ARN
 	unsynced bool
-	err      error
+	// live says that they were all looked at just now.
+	live bool
+	err  error
 }
 
 func (f fakeAccounts) synced() bool { return !f.unsynced }
 
-func (f fakeAccounts) find(_ context.Context, key types.NamespacedName) (*inject.ServiceAccount, error) {
+func (f fakeAccounts) find(_ context.Context, key types.NamespacedName) (*inject.ServiceAccount, bool, error) {
 	arn, ok := f.known[key.String()]
 	if !ok || f.err != nil {
-		return nil, f.err
+		return nil, f.live, f.err
 	}
-	return &inject.ServiceAccount{Annotations: map[string]string{"eks.amazonaws.com/role-arn": arn}}, nil
+	return &inject.ServiceAccount{Annotations: map[string]string{"eks.amazonaws.com/role-arn": arn}}, f.live, nil
 }
 
 // defaultOptions are what the flags say when nobody sets one.

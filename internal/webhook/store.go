@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,18 +24,25 @@ const freshFor = 10 * time.Second
 // maxAhead bounds what is known by live looks before the watch tells.
 const maxAhead = 4096
 
-// store keeps of every ServiceAccount the annotations that matter, and of those
-// without any nothing but the name: a cluster may have very many. It is safe for
+// store keeps of every ServiceAccount what matters of its annotations, and its
+// labels if somebody asks for labels; of those without any nothing but the name:
+// a cluster may have very many. Namespaces are kept in one, too. It is safe for
 // concurrent use.
 type store struct {
 	interest interest
 	start    time.Time
+	// labels says that labels matter, too: all of them, because which are asked
+	// for may change.
+	labels atomic.Bool
 
 	mu sync.RWMutex
 	// entries are by NAMESPACE/NAME.
 	entries map[string]entry
 	// round counts lists; an entry of an earlier one is gone when a list ends.
 	round uint32
+	// labelled is the first round whose entries have labels; what is older is
+	// not certain.
+	labelled uint32
 	// position is the version up to which all is known.
 	position uint64
 	// ahead is what live looks have found at versions after the position. The
@@ -49,20 +58,21 @@ type store struct {
 
 // entry is one ServiceAccount.
 type entry struct {
-	// notes is nil without annotations that matter.
-	notes *annotations
+	// notes is nil without any that matter.
+	notes *notes
 	// changed is when it was seen to change, in seconds since the store's start,
 	// 0 if that was before.
 	changed, round uint32
 }
 
 type ahead struct {
-	notes   *annotations
+	notes   *notes
 	version uint64
 }
 
-// annotations are name, value, name, value and so on, at most a few.
-type annotations []string
+// notes is what is kept of a ServiceAccount, or of a namespace: name, value,
+// name, value and so on, at most a few.
+type notes struct{ annotations, labels []string }
 
 // interest says which annotations matter.
 type interest struct {
@@ -78,21 +88,39 @@ func newStore(wanted interest) *store {
 	return &store{interest: wanted, start: time.Now(), entries: map[string]entry{}, ahead: map[string]ahead{}}
 }
 
-// read takes the annotations that matter from an object, nil if it has none.
-func (i interest) read(seen object) (*annotations, error) {
-	var found annotations
+// wantLabels makes labels matter from now on. It says whether they did not
+// before: then all has to be listed again, and until that is done nothing is
+// certain but roles.
+func (s *store) wantLabels() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.labels.Swap(true) {
+		return false
+	}
+	s.labelled = s.round + 1
+	return true
+}
+
+// read takes what matters from an object, nil if it has nothing of it.
+func (i interest) read(seen object, labels bool) (*notes, error) {
+	var found notes
 	err := seen.eachAnnotation(func(name, value []byte) {
 		for _, prefix := range i.prefixes {
 			if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
-				found = append(found, i.name(name), string(value))
+				found.annotations = append(found.annotations, i.name(name), string(value))
 				return
 			}
 		}
 	})
-	if err != nil || found == nil {
+	if err == nil && labels {
+		err = seen.eachLabel(func(name, value []byte) {
+			found.labels = append(found.labels, string(name), string(value))
+		})
+	}
+	if err != nil || found.annotations == nil && found.labels == nil {
 		return nil, err
 	}
-	found = slices.Clip(found)
+	found.annotations, found.labels = slices.Clip(found.annotations), slices.Clip(found.labels)
 	return &found, nil
 }
 
@@ -106,40 +134,54 @@ func (i interest) name(text []byte) string {
 	return string(text)
 }
 
-// optsIn says whether a ServiceAccount of these annotations names a role.
-func (i interest) optsIn(notes *annotations) bool {
-	if notes == nil {
+// optsIn says whether a ServiceAccount of these notes names a role.
+func (i interest) optsIn(n *notes) bool {
+	if n == nil {
 		return false
 	}
-	for k := 0; k < len(*notes); k += 2 {
-		if (*notes)[k+1] != "" && slices.Contains(i.roles, (*notes)[k]) {
+	for k := 0; k < len(n.annotations); k += 2 {
+		if n.annotations[k+1] != "" && slices.Contains(i.roles, n.annotations[k]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *annotations) account() *inject.ServiceAccount {
-	if a == nil {
+func (n *notes) account() *inject.ServiceAccount {
+	if n == nil {
 		return &inject.ServiceAccount{}
 	}
-	found := make(map[string]string, len(*a)/2)
-	for k := 0; k < len(*a); k += 2 {
-		found[(*a)[k]] = (*a)[k+1]
-	}
-	return &inject.ServiceAccount{Annotations: found}
+	return &inject.ServiceAccount{Annotations: pairs(n.annotations), Labels: pairs(n.labels)}
 }
 
-func (a *annotations) equal(b *annotations) bool {
-	if a == nil || b == nil {
-		return a == b
+// pairs is a list of name, value, name, value and so on; nil for an empty one.
+func pairs(list []string) map[string]string {
+	if len(list) == 0 {
+		return nil
 	}
-	return slices.Equal(*a, *b)
+	found := make(map[string]string, len(list)/2)
+	for k := 0; k < len(list); k += 2 {
+		found[list[k]] = list[k+1]
+	}
+	return found
+}
+
+func (n *notes) equal(b *notes) bool {
+	if n == nil || b == nil {
+		return n == b
+	}
+	return slices.Equal(n.annotations, b.annotations) && slices.Equal(n.labels, b.labels)
+}
+
+// annotatedAs says that the annotations are the same.
+func (n *notes) annotatedAs(b *notes) bool {
+	var none notes
+	return slices.Equal(cmp.Or(n, &none).annotations, cmp.Or(b, &none).annotations)
 }
 
 // get is what is known of a ServiceAccount. What is not certain needs a live
 // look: it is not known, or may have been given a role that was not told yet.
-func (s *store) get(key types.NamespacedName) (notes *annotations, certain bool) {
+func (s *store) get(key types.NamespacedName) (known *notes, certain bool) {
 	var space [128]byte
 	name := append(append(append(space[:0], key.Namespace...), '/'), key.Name...)
 	s.mu.RLock()
@@ -155,7 +197,7 @@ func (s *store) get(key types.NamespacedName) (notes *annotations, certain bool)
 		return found.notes, true
 	}
 	fresh := found.changed > 0 && s.seconds()-found.changed < uint32(freshFor/time.Second)
-	return found.notes, s.watched && !fresh
+	return found.notes, s.watched && !fresh && found.round >= s.labelled
 }
 
 // seconds since the start, from 1.
@@ -174,15 +216,15 @@ func keyOf(seen object) string {
 
 // learn takes what a live look has found. Only what opts in is kept: all else is
 // asked for again until the watch has told.
-func (s *store) learn(seen object, notes *annotations) {
+func (s *store) learn(seen object, found *notes) {
 	version, err := strconv.ParseUint(string(seen.version), 10, 64)
-	if err != nil || !s.interest.optsIn(notes) {
+	if err != nil || !s.interest.optsIn(found) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if version > s.position && len(s.ahead) < maxAhead {
-		s.ahead[keyOf(seen)] = ahead{notes, version}
+		s.ahead[keyOf(seen)] = ahead{found, version}
 	}
 }
 
@@ -194,7 +236,7 @@ func (s *store) begin() {
 }
 
 func (s *store) put(seen object) error {
-	notes, err := s.interest.read(seen)
+	found, err := s.interest.read(seen, s.labels.Load())
 	if err != nil {
 		return err
 	}
@@ -204,16 +246,18 @@ func (s *store) put(seen object) error {
 	var space [128]byte
 	name := append(append(append(space[:0], seen.namespace...), '/'), seen.name...)
 	old, known := s.entries[string(name)]
-	next := entry{notes: notes, round: s.round, changed: s.seconds()}
+	next := entry{notes: found, round: s.round, changed: s.seconds()}
 	switch {
 	case s.watched: // an event: it has changed now
-	case known && old.notes.equal(notes):
+	case known && old.notes.equal(found):
 		next.notes, next.changed = old.notes, old.changed
+	case known && old.round < s.labelled && old.notes.annotatedAs(found):
+		next.changed = old.changed // only its labels were not kept before
 	case !s.complete && time.Since(time.Unix(seen.created, 0)) > freshFor:
 		next.changed = 0
 	}
 	s.count(old.notes, -1)
-	s.count(notes, 1)
+	s.count(found, 1)
 	if known {
 		s.entries[string(name)] = next // the name stays where it is
 		return nil
@@ -222,8 +266,8 @@ func (s *store) put(seen object) error {
 	return nil
 }
 
-func (s *store) count(notes *annotations, by int) {
-	if s.interest.optsIn(notes) {
+func (s *store) count(of *notes, by int) {
+	if s.interest.optsIn(of) {
 		s.optedIn += by
 	}
 }

@@ -57,25 +57,25 @@ func event(t testing.TB, call func(object) error, of *corev1.ServiceAccount) {
 }
 
 // expect asks the store for shop/app.
-func expect(t *testing.T, known *store, when string, wantCertain bool, want annotations) {
+func expect(t *testing.T, known *store, when string, wantCertain bool, want ...string) {
 	t.Helper()
-	notes, certain := known.get(app)
-	var got annotations
-	if notes != nil {
-		got = *notes
+	found, certain := known.get(app)
+	var got []string
+	if found != nil {
+		got = found.annotations
 	}
 	if diff := cmp.Diff(want, got); diff != "" || certain != wantCertain {
 		t.Errorf("%s: certain is %t, want %t; (-want +got):\n%s", when, certain, wantCertain, diff)
 	}
 }
 
-var opted = annotations{"eks.amazonaws.com/role-arn", role}
+var opted = []string{"eks.amazonaws.com/role-arn", role}
 
 func TestTheStoreKeepsOnlyWhatMatters(t *testing.T) {
 	t.Parallel()
 	known := filled(t, account("shop", "app", "5", map[string]string{"eks.amazonaws.com/role-arn": role, "eks.amazonaws.com.evil/role-arn": "x",
 		"eks.amazonaws.com/": "empty", "other": "y"}))
-	expect(t, known, "a ServiceAccount with others' annotations", true, opted)
+	expect(t, known, "a ServiceAccount with others' annotations", true, opted...)
 }
 
 func TestTheStoreFollows(t *testing.T) {
@@ -86,23 +86,23 @@ func TestTheStoreFollows(t *testing.T) {
 			t.Error("it is synced before a list")
 		}
 		relist(t, known, "100", account("shop", "app", "5", nil), account("shop", "other", "6", withRole))
-		expect(t, known, "while nothing is watched", false, nil)
+		expect(t, known, "while nothing is watched", false)
 		known.watching(true)
-		expect(t, known, "once it is", true, nil)
+		expect(t, known, "once it is", true)
 		if !known.synced() {
 			t.Error("it is not synced after a list")
 		}
 		event(t, known.put, account("shop", "app", "101", withRole))
-		expect(t, known, "annotated", true, opted)
+		expect(t, known, "annotated", true, opted...)
 		event(t, known.put, account("shop", "app", "102", map[string]string{"eks.amazonaws.com/role-arn": ""}))
-		expect(t, known, "the role is taken away", false, annotations{"eks.amazonaws.com/role-arn", ""})
+		expect(t, known, "the role is taken away", false, "eks.amazonaws.com/role-arn", "")
 		<-time.After(freshFor)
-		expect(t, known, "later", true, annotations{"eks.amazonaws.com/role-arn", ""})
+		expect(t, known, "later", true, "eks.amazonaws.com/role-arn", "")
 		event(t, known.remove, account("shop", "app", "103", nil))
-		expect(t, known, "removed", false, nil)
+		expect(t, known, "removed", false)
 		known.watching(false)
 		relist(t, known, "110", account("shop", "app", "105", withRole))
-		expect(t, known, "in a later list, not watched", true, opted)
+		expect(t, known, "in a later list, not watched", true, opted...)
 		if got := known.holding(); got.accounts != 1 || got.optedIn != 1 {
 			t.Errorf("it holds %+v, want one ServiceAccount, which has opted in: the other is not in the later list", got)
 		}
@@ -121,20 +121,20 @@ func TestFreshAccountsAreNotCertain(t *testing.T) {
 		newborn := account("shop", "app", "5", nil)
 		newborn.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Second))
 		known := filled(t, newborn)
-		expect(t, known, "made just before the first list", false, nil)
+		expect(t, known, "made just before the first list", false)
 		<-time.After(freshFor)
-		expect(t, known, "later", true, nil)
+		expect(t, known, "later", true)
 		event(t, known.put, account("shop", "app", "101", nil))
-		expect(t, known, "an event", false, nil)
+		expect(t, known, "an event", false)
 		<-time.After(freshFor)
 		known.watching(false)
 		relist(t, known, "110", account("shop", "app", "101", nil))
 		known.watching(true)
-		expect(t, known, "the same in a later list", true, nil)
+		expect(t, known, "the same in a later list", true)
 		known.watching(false)
 		relist(t, known, "120", account("shop", "app", "115", map[string]string{"eks.amazonaws.com/audience": "x"}))
 		known.watching(true)
-		expect(t, known, "changed in a later list", false, annotations{"eks.amazonaws.com/audience", "x"})
+		expect(t, known, "changed in a later list", false, "eks.amazonaws.com/audience", "x")
 	})
 }
 
@@ -144,32 +144,32 @@ func TestOlderEventsDoNotUndoALook(t *testing.T) {
 	known := filled(t)
 	learn := func(version string, notes map[string]string) {
 		found := seen(t, account("shop", "app", version, notes))
-		read, err := known.interest.read(found)
+		read, err := known.interest.read(found, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		known.learn(found, read)
 	}
 	learn("110", withRole)
-	expect(t, known, "a look has found a role", true, opted)
+	expect(t, known, "a look has found a role", true, opted...)
 	event(t, known.put, account("shop", "app", "105", nil))
 	known.reached("105")
-	expect(t, known, "the watch tells of the time before", true, opted)
+	expect(t, known, "the watch tells of the time before", true, opted...)
 	event(t, known.put, account("shop", "app", "110", withRole))
 	known.reached("110")
-	expect(t, known, "the watch has come so far", true, opted)
+	expect(t, known, "the watch has come so far", true, opted...)
 	event(t, known.remove, account("shop", "app", "112", nil))
 	known.reached("112")
-	expect(t, known, "removed", false, nil)
+	expect(t, known, "removed", false)
 	learn("111", withRole)
-	expect(t, known, "a look that ended late", false, nil)
+	expect(t, known, "a look that ended late", false)
 	learn("120", withRole)
 	known.reached("125") // a bookmark: it was removed, and the event was before
-	expect(t, known, "the watch is further", false, nil)
+	expect(t, known, "the watch is further", false)
 	learn("130", nil)
-	expect(t, known, "that there is no role is not remembered", false, nil)
+	expect(t, known, "that there is no role is not remembered", false)
 	for i := range maxAhead + 10 {
-		known.learn(seen(t, account("many", fmt.Sprint(i), "200", withRole)), &opted)
+		known.learn(seen(t, account("many", fmt.Sprint(i), "200", withRole)), &notes{annotations: opted})
 	}
 	if len(known.ahead) != maxAhead {
 		t.Errorf("%d are ahead, want at most %d", len(known.ahead), maxAhead)
@@ -193,7 +193,7 @@ func BenchmarkGet(b *testing.B) {
 			event(b, known.put, account("shop", "app", "2", withRole))
 			b.ReportAllocs()
 			for b.Loop() {
-				if notes, certain := known.get(app); !certain || notes == nil {
+				if found, certain := known.get(app); !certain || found == nil {
 					b.Fatal("it is not known")
 				}
 			}

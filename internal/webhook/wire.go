@@ -27,6 +27,7 @@ const (
 	metaNamespace = 3
 	metaVersion   = 6
 	metaCreated   = 8
+	metaLabel     = 11 // one label
 	metaNote      = 12 // one annotation
 	timeSeconds   = 1  // of meta/v1.Time
 	entryKey      = 1  // of every map's entries
@@ -138,12 +139,22 @@ func readSeconds(message []byte) (seconds int64, err error) {
 
 // eachAnnotation calls with every annotation of an object.
 func (o object) eachAnnotation(call func(name, value []byte)) error {
-	for one, rest := (field{}), o.meta; len(rest) > 0; {
+	return eachEntry(o.meta, metaNote, call)
+}
+
+// eachLabel calls with every label of an object.
+func (o object) eachLabel(call func(name, value []byte)) error {
+	return eachEntry(o.meta, metaLabel, call)
+}
+
+// eachEntry calls with every entry of the map in that field of a message.
+func eachEntry(message []byte, number protowire.Number, call func(name, value []byte)) error {
+	for one, rest := (field{}), message; len(rest) > 0; {
 		var err error
 		if one, rest, err = nextField(rest); err != nil {
 			return err
 		}
-		if one.number != metaNote {
+		if one.number != number {
 			continue
 		}
 		name, err := bytesOf(one.bytes, entryKey)

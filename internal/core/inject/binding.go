@@ -86,6 +86,20 @@ func (in *Injector) defaults() binding {
 	}
 }
 
+// Request is what the annotations of a ServiceAccount ask for, with the defaults
+// filled in. Without a role it has not opted in.
+type Request struct {
+	RoleARN, Audience string
+	UseRegionalSTS    bool
+	TokenExpiration   int64
+}
+
+// Request reads the annotations of a ServiceAccount.
+func (in *Injector) Request(account *ServiceAccount) Request {
+	found := in.bind(account.Annotations)
+	return Request{in.compose(account.Annotations[in.names.roleARN]), found.audience, found.regionalSTS, found.tokenExpiration}
+}
+
 // bind reads the annotations of a ServiceAccount, except for the role. What
 // cannot be parsed counts as not said.
 func (in *Injector) bind(annotations map[string]string) binding {

@@ -33,6 +33,9 @@ const (
 	// BadMapping: the config map's entry for the ServiceAccount cannot be read,
 	// so that it is not known what the pod should get.
 	BadMapping Reason = "BadMapping"
+	// Undecided: nothing that is known names a role, and something that says who
+	// has one has never been readable. It is no decision: the pod may be another's.
+	Undecided Reason = "Undecided"
 )
 
 // Method is how a pod gets credentials. It labels metrics, by the names that
@@ -73,6 +76,9 @@ type Subject struct {
 	// configured; nil is none.
 	Mapping    *Mapping
 	Identities *Identities
+	// MappingUnread and IdentitiesUnread say of each that it is there and has
+	// never been readable: it may say more than is known.
+	MappingUnread, IdentitiesUnread bool
 }
 
 // Result is the decision about one pod.
@@ -123,6 +129,10 @@ func (in *Injector) Read(object raw.Value) (Pod, error) {
 func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	var warnings podpatch.Warnings
 	found, reason := in.choose(pod, subject, &warnings)
+	if subject.undecided(pod, found, reason) {
+		return Result{Reason: Undecided}, nil
+	}
+	subject.adviseUnread(found, &warnings)
 	if seconds, ok := parseExpiration(pod.tokenExpiration.Text()); ok {
 		found.tokenExpiration = seconds
 	}

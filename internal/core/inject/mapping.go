@@ -103,13 +103,20 @@ func (m *Mapping) find(s Subject, name string) (entry, bool) {
 	if m == nil {
 		return entry{}, false
 	}
-	if found, ok := m.entries[accountKey{s.Namespace, name}]; ok {
-		return found, true
-	}
-	if found, ok := m.entries[accountKey{everyNamespace, name}]; ok {
+	if found, ok := m.byName(s.Namespace, name); ok {
 		return found, true
 	}
 	return m.match(s)
+}
+
+// byName is the entry of this ServiceAccount, else the one for its name in every
+// namespace.
+func (m *Mapping) byName(namespace, name string) (entry, bool) {
+	found, ok := m.entries[accountKey{namespace, name}]
+	if !ok {
+		found, ok = m.entries[accountKey{everyNamespace, name}]
+	}
+	return found, ok
 }
 
 // named is the entry of exactly this ServiceAccount.

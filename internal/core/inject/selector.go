@@ -38,12 +38,27 @@ type label struct {
 	key, value  string
 }
 
-// NeedsNamespaceLabels says whether find looks at the labels of namespaces, other
-// than their name.
+// NeedsNamespaceLabels says whether some binding looks at the labels of
+// namespaces, other than their name.
 func (m *Mapping) NeedsNamespaceLabels() bool { return m != nil && m.needsNamespaces }
 
-// NeedsAccountLabels says whether find looks at the labels of ServiceAccounts.
+// NeedsAccountLabels says whether some binding looks at the labels of
+// ServiceAccounts.
 func (m *Mapping) NeedsAccountLabels() bool { return m != nil && m.needsAccounts }
+
+// Named says whether something names the pod's ServiceAccount that goes before
+// the bindings by labels.
+func (in *Injector) Named(pod Pod, s Subject) bool {
+	name := pod.ServiceAccountName
+	if s.Identities.has(s.Namespace, name) || s.Account != nil && s.Account.Annotations[in.names.roleARN] != "" {
+		return true
+	}
+	if s.Mapping == nil {
+		return false
+	}
+	_, ok := s.Mapping.byName(s.Namespace, name)
+	return ok
+}
 
 // parseBindings reads {"items": […]}.
 func parseBindings(value json.RawMessage) (bindings, []string) {

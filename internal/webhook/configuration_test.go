@@ -1,0 +1,344 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+const (
+	otherRole = "arn:aws:iam::111122223333:role/other"
+	byName    = `{"shop/app":{"RoleARN":"` + role + `"}}`
+	byOther   = `{"*/app":{"RoleARN":"` + otherRole + `"}}`
+	// A role for ServiceAccounts with the label that all of account's have, and
+	// one for those in namespaces with a label.
+	byAccountLabel   = `{"tabard.dev/bindings":{"items":[{"serviceAccountSelector":{"matchLabels":{"a":"b"}},"RoleARN":"` + role + `"}]}}`
+	byNamespaceLabel = `{"tabard.dev/bindings":{"items":[{"namespaceSelector":{"matchLabels":{"team":"shop"}},"RoleARN":"` + role + `"}]}}`
+)
+
+// running is a server that follows a cluster and its config map until the end of
+// the test.
+func running(t *testing.T, from *api, change func(*Options)) *server {
+	t.Helper()
+	o := defaultOptions(t)
+	o.Namespace, o.WatchConfigMap = "eks", true
+	folder := t.TempDir()
+	o.TLSCert, o.TLSKey = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	chain, key := pair(t, farAway)
+	write(t, o.TLSCert, string(chain))
+	write(t, o.TLSKey, string(key))
+	if change != nil {
+		change(&o)
+	}
+	injector, err := inject.New(o.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, followed := assemble(injector, from, o, logr.Discard())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	runs, err := s.follow(ctx, o, from, followed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{}, len(runs))
+	for _, run := range runs {
+		go func() { run(ctx); done <- struct{}{} }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		for range runs {
+			<-done
+		}
+	})
+	return s
+}
+
+// given is what the server answers for a pod of shop/app: the role, nothing, or
+// the status other than 200.
+func given(t *testing.T, s *server, serviceAccount string) string {
+	t.Helper()
+	answer, recorder := mutate(t, s, reviewOf("v1", "shop", strings.ReplaceAll(pod, `"app"`, fmt.Sprintf("%q", serviceAccount))))
+	if recorder.Code != http.StatusOK {
+		return fmt.Sprint(recorder.Code)
+	}
+	patch := string(answer.Response.Patch)
+	for _, known := range []string{role, otherRole, "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		if strings.Contains(patch, `"`+known+`"`) {
+			return known
+		}
+	}
+	return patch
+}
+
+func expectGiven(t *testing.T, s *server, when, serviceAccount, want string) {
+	t.Helper()
+	if got := given(t, s, serviceAccount); got != want {
+		t.Errorf("%s, a pod of shop/%s is given %q, want %q", when, serviceAccount, got, want)
+	}
+}
+
+// awaitReads waits until the config map was applied or refused so often.
+func awaitReads(t *testing.T, s *server, result string, times int) {
+	t.Helper()
+	line := fmt.Sprintf(`tabard_webhook_configuration_reads_total{result=%q,source="config-map"} %d`, result, times)
+	eventually(t, line, func() bool {
+		_, text := get(t, s.observer(), "/metrics")
+		return strings.Contains(text+"\n", line+"\n")
+	})
+}
+
+func configMapOf(text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "eks", Name: configMapName}, Data: map[string]string{configMapKey: text}}
+}
+
+func TestTheConfigMapIsFollowed(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "app", nil)
+	s := running(t, reader, nil)
+	watch := c.nextWatch(configMapsPath)
+	c.nextWatch(accountsPath)
+	eventually(t, "all has been looked for", func() bool { return s.config.looked() && s.accounts.synced() })
+	applied, refused := 0, 0
+	put := func(kind, text string, fine bool) {
+		t.Helper()
+		watch.send(t, kind, keep(c, configMapOf(text)))
+		if fine {
+			applied++
+			awaitReads(t, s, "applied", applied)
+			return
+		}
+		refused++
+		awaitReads(t, s, "refused", refused)
+	}
+	awaitUnchanged := func(when string) { eventually(t, when, func() bool { return given(t, s, "app") == "" }) }
+
+	awaitUnchanged("without a config map nothing is injected")
+	put("ADDED", byName, true)
+	expectGiven(t, s, "made", "app", role)
+	put("MODIFIED", byOther, true)
+	expectGiven(t, s, "changed", "app", otherRole)
+	put("MODIFIED", "garbage", false)
+	expectGiven(t, s, "garbage", "app", otherRole)
+	put("MODIFIED", `{"shop":{"RoleARN":"x"},"shop/app":{"RoleARN":"`+role+`"}}`, true)
+	expectGiven(t, s, "with a key that is wrong", "app", role)
+	watch.send(t, "DELETED", keep(c, configMapOf("")))
+	put("ADDED", byOther, true)
+	expectGiven(t, s, "deleted and made anew", "app", otherRole)
+	without := configMapOf("")
+	without.Data = map[string]string{"config.json": byName}
+	watch.send(t, "MODIFIED", keep(c, without))
+	refused++
+	awaitReads(t, s, "refused", refused)
+	expectGiven(t, s, "under another key", "app", otherRole)
+	gone := keep(c, configMapOf(""))
+	c.change(func(c *cluster) { delete(c.objects, configMapsPath+"/"+configMapName) })
+	watch.send(t, "DELETED", gone)
+	close(watch.events)
+	c.nextWatch(configMapsPath)
+	expectGiven(t, s, "deleted", "app", otherRole)
+}
+
+// TestAConfigMapIsEmptiedByBraces, not by being deleted: see above.
+func TestAConfigMapIsEmptiedByBraces(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "app", nil)
+	keep(c, configMapOf(byName))
+	s := running(t, reader, nil)
+	watch := c.nextWatch(configMapsPath)
+	c.nextWatch(accountsPath)
+	awaitReads(t, s, "applied", 1)
+	eventually(t, "the ServiceAccounts are read", s.accounts.synced)
+	expectGiven(t, s, "at the start", "app", role)
+	watch.send(t, "MODIFIED", keep(c, configMapOf("{}")))
+	awaitReads(t, s, "applied", 2)
+	eventually(t, "nothing is injected", func() bool { return given(t, s, "app") == "" })
+}
+
+// TestAConfigMapThatWasNeverReadable: pods that it may name fail; others do not.
+func TestAConfigMapThatWasNeverReadable(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "app", nil)
+	c.set("shop", "annotated", withRole)
+	c.set("shop", "listed", nil)
+	keep(c, configMapOf("garbage"))
+	identities := filepath.Join(t.TempDir(), "identities.json")
+	write(t, identities, strings.Replace(listsApp, "app", "listed", 1))
+	s := running(t, reader, func(o *Options) { o.WatchIdentities = identities })
+	c.nextWatch(accountsPath)
+	watch := c.nextWatch(configMapsPath)
+	eventually(t, "the ServiceAccounts are watched", func() bool { return s.accounts.(*cachedAccounts).holding().watched }) //nolint:forcetypeassert // running makes them
+	expectGiven(t, s, "garbage", "app", "500")
+	expectGiven(t, s, "garbage", "unknown", "500")
+	expectGiven(t, s, "garbage", "annotated", role)
+	expectGiven(t, s, "garbage", "listed", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	_, text := get(t, s.observer(), "/metrics")
+	if !strings.Contains(text, `tabard_webhook_admissions_total{outcome="failed",reason="Undecided"} 2`) {
+		t.Errorf("metrics:\n%s", grep(text, "admissions_total"))
+	}
+	gone := keep(c, configMapOf("garbage"))
+	c.change(func(c *cluster) { delete(c.objects, configMapsPath+"/"+configMapName) })
+	watch.send(t, "DELETED", gone)
+	eventually(t, "a config map that is gone names nobody", func() bool { return given(t, s, "app") == "" })
+}
+
+// TestAConfigMapIsAwaited: nothing is said before it was looked for.
+func TestAConfigMapIsAwaited(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
+	if err := s.serving.load(pair(t, farAway)); err != nil {
+		t.Fatal(err)
+	}
+	from := &api{}
+	sink := s.config.followConfigMap(from, "eks", labelNeeds{}, s.metrics, s.log).sink
+	code, says := get(t, s.observer(), "/readyz")
+	if code != http.StatusServiceUnavailable || says != "the config map has not been looked for yet" {
+		t.Errorf("before, /readyz is %d %q", code, says)
+	}
+	expectGiven(t, s, "before", "app", "500")
+	sink.begin()
+	sink.listed("1")
+	if code, says := get(t, s.observer(), "/readyz"); code != http.StatusOK {
+		t.Errorf("after, /readyz is %d %q", code, says)
+	}
+	expectGiven(t, s, "after", "app", role)
+}
+
+func TestNamespacesAreReadOnceLabelsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	for _, name := range []string{"app", "other"} {
+		c.set("shop", name, nil)
+	}
+	c.set("shop", "annotated", map[string]string{"eks.amazonaws.com/role-arn": otherRole})
+	s := running(t, reader, nil)
+	watch := c.nextWatch(configMapsPath)
+	c.nextWatch(accountsPath)
+	eventually(t, "nothing is injected", func() bool { return given(t, s, "app") == "" })
+	watch.send(t, "ADDED", keep(c, configMapOf(byName)))
+	awaitReads(t, s, "applied", 1)
+	if reads, lists := c.asked(namespacesPath+"/shop", namespacesPath); reads != 0 || lists != 0 {
+		t.Errorf("namespaces were read %d times and listed %d times before anybody asked for labels", reads, lists)
+	}
+	keep(c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "shop"}}})
+	c.change(func(c *cluster) { c.unlisted = namespacesPath })
+	watch.send(t, "MODIFIED", keep(c, configMapOf(byNamespaceLabel)))
+	awaitReads(t, s, "applied", 2)
+	expectGiven(t, s, "with the namespace not watched yet", "app", role)
+	expectGiven(t, s, "with an annotation", "annotated", otherRole)
+	if reads, _ := c.asked(namespacesPath+"/shop", namespacesPath); reads != 1 {
+		t.Errorf("the namespace was read %d times, want once: for the pod without annotation", reads)
+	}
+	c.change(func(c *cluster) { c.down = true })
+	expectGiven(t, s, "with the API server down", "other", "500")
+	expectGiven(t, s, "with the API server down", "annotated", otherRole)
+}
+
+// TestLabelsOfNamespacesAreFollowed, and a namespace that was made this moment
+// is looked at live.
+func TestLabelsOfNamespacesAreFollowed(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "app", nil)
+	old := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", CreationTimestamp: metav1.Unix(900_000_000, 0)}}
+	keep(c, old)
+	keep(c, configMapOf(byNamespaceLabel))
+	s := running(t, reader, nil)
+	c.nextWatch(configMapsPath)
+	accounts, namespaces := c.nextWatch(accountsPath), c.nextWatch(namespacesPath)
+	eventually(t, "all is read", func() bool { return s.config.namespaces.synced() && s.accounts.synced() })
+	eventually(t, "nothing is injected", func() bool { return given(t, s, "app") == "" })
+	labelled := old.DeepCopy()
+	labelled.Labels = map[string]string{"team": "shop"}
+	namespaces.send(t, "MODIFIED", keep(c, labelled))
+	eventually(t, "the label counts", func() bool { return given(t, s, "app") == role })
+
+	made := keep(c, account("new", "app", "", nil))
+	keep(c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: labelled.Labels}})
+	accounts.send(t, "ADDED", made)
+	if _, recorder := mutate(t, s, reviewOf("v1", "new", pod)); !strings.Contains(recorder.Body.String(), `"patch"`) {
+		t.Errorf("in a namespace that no watch has told of: %s", recorder.Body)
+	}
+}
+
+// TestLabelsOfAccountsAreReadOnceAskedFor: before, they take no memory.
+func TestLabelsOfAccountsAreReadOnceAskedFor(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "app", nil)
+	s := running(t, reader, nil)
+	watch := c.nextWatch(configMapsPath)
+	c.nextWatch(accountsPath)
+	known, ok := s.accounts.(*cachedAccounts)
+	if !ok {
+		t.Fatalf("accounts are %T", s.accounts)
+	}
+	eventually(t, "nothing is injected", func() bool { return given(t, s, "app") == "" })
+	eventually(t, "it is certain", func() bool { _, certain := known.get(app); return certain })
+	if kept, _ := known.get(app); kept != nil {
+		t.Errorf("of a ServiceAccount %+v is kept before anybody asks for labels", *kept)
+	}
+	watch.send(t, "ADDED", keep(c, configMapOf(byAccountLabel)))
+	awaitReads(t, s, "applied", 1)
+	expectGiven(t, s, "before or after all are listed again", "app", role)
+	c.nextWatch(accountsPath)
+	eventually(t, "it is certain again", func() bool { _, certain := known.get(app); return certain })
+	expectGiven(t, s, "after all are listed again", "app", role)
+	if _, lists := c.asked("", accountsPath); lists != 2 {
+		t.Errorf("ServiceAccounts were listed %d times, want twice", lists)
+	}
+	watch.send(t, "MODIFIED", keep(c, configMapOf(byAccountLabel+" ")))
+	awaitReads(t, s, "applied", 2)
+	if _, lists := c.asked("", accountsPath); lists != 2 {
+		t.Errorf("ServiceAccounts were listed %d times: they have labels already", lists)
+	}
+}
+
+// TestWhatIsConfiguredInTheSameMomentCounts: a ServiceAccount, what the config
+// map or the file says of it, and its pod come at once, before any watch tells.
+func TestWhatIsConfiguredInTheSameMomentCounts(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.set("shop", "old", nil)
+	keep(c, configMapOf("{}"))
+	identities := filepath.Join(t.TempDir(), "identities.json")
+	s := running(t, reader, func(o *Options) { o.WatchIdentities = identities })
+	c.nextWatch(accountsPath)
+	watch := c.nextWatch(configMapsPath)
+	eventually(t, "nothing is injected", func() bool { return given(t, s, "old") == "" })
+	eventually(t, "old is certain", func() bool {
+		before, _ := c.asked(namespacesPath+"/shop/serviceaccounts/old", "")
+		given(t, s, "old")
+		after, _ := c.asked(namespacesPath+"/shop/serviceaccounts/old", "")
+		return before == after
+	})
+	before, _ := c.asked(configMapsPath+"/"+configMapName, "")
+	expectGiven(t, s, "known for long", "old", "")
+	if after, _ := c.asked(configMapsPath+"/"+configMapName, ""); after != before {
+		t.Error("the config map was read for a ServiceAccount that is known for long")
+	}
+	older := configMapOf("{}")
+	older.ResourceVersion = fmt.Sprint(c.version)
+	c.set("shop", "app", nil)
+	keep(c, configMapOf(byName))
+	expectGiven(t, s, "made and configured", "app", role)
+	watch.send(t, "MODIFIED", older)
+	watch.send(t, "BOOKMARK", older)
+	expectGiven(t, s, "after an event from before", "app", role)
+	c.set("shop", "listed", withRole)
+	write(t, identities, strings.Replace(listsApp, "app", "listed", 1))
+	expectGiven(t, s, "made and listed", "listed", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	c.change(func(c *cluster) { c.down = true })
+	expectGiven(t, s, "with the API server down", "app", "500")
+}
