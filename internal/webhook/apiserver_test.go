@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,11 +15,13 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -28,20 +32,7 @@ import (
 // its certificate and has it trusted; a pod is injected; and one whose
 // ServiceAccount was made in the moment before is, too.
 func TestAPIServerInjects(t *testing.T) {
-	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(ctrl.LoggerInto(t.Context(), ctrl.Log))
-	ended := make(chan error, 2)
-	port := freePort(t)
-	go func() { ended <- serve(ctx, config, port) }()
-	go func() { ended <- keepCertificate(ctx, config) }()
-	create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-system"}})
-	create(t, cluster, configuration(port))
-	await(t, cluster)
-
+	cluster := startWebhook(t)
 	for i := range 20 {
 		name := fmt.Sprintf("fresh-%d", i)
 		create(t, cluster, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
@@ -55,9 +46,54 @@ func TestAPIServerInjects(t *testing.T) {
 		}
 	}
 	createPods(t, cluster, "fresh-0")
-	cancel()
-	if err := errors.Join(<-ended, <-ended); err != nil {
-		t.Error(err)
+	followConfigMap(t, cluster)
+}
+
+// startWebhook starts an API server, the webhook with the rights that it has in a
+// cluster, and what keeps its certificate; at the end of the test it stops them.
+func startWebhook(t *testing.T) client.Client {
+	t.Helper()
+	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
+	cluster, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-system"}})
+	apply(t, cluster, "../../config/rbac/webhook.yaml")
+	apply(t, cluster, "../../config/manifests/webhook.yaml")
+	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
+	ended := make(chan error, 2)
+	port := freePort(t)
+	limited := rest.CopyConfig(config)
+	limited.Impersonate.UserName = "system:serviceaccount:tabard-system:tabard-webhook"
+	go func() { ended <- serve(ctx, limited, port) }()
+	go func() { ended <- keepCertificate(ctx, config) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-ended, <-ended); err != nil {
+			t.Error(err)
+		}
+	})
+	create(t, cluster, configuration(port))
+	await(t, cluster)
+	return cluster
+}
+
+// apply creates of a manifest what is about rights.
+func apply(t *testing.T, cluster client.Client, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if strings.HasPrefix(object.GetAPIVersion(), "rbac.authorization.k8s.io/") {
+			create(t, cluster, &object)
+		}
 	}
 }
 
@@ -79,7 +115,7 @@ func serve(ctx context.Context, config *rest.Config, port int) error {
 	var options webhook.Options
 	options.AddFlags(pflag.NewFlagSet("webhook", pflag.ContinueOnError))
 	options.Config, options.BindAddress, options.Port, options.MetricsPort = config, "127.0.0.1", port, 0
-	options.DrainTime = 0
+	options.DrainTime, options.WatchConfigMap = 0, true
 	return webhook.Run(ctx, options)
 }
 

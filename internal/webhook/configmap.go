@@ -22,9 +22,10 @@ const (
 // configMapData is the field of core/v1.ConfigMap with its texts.
 const configMapData = 2
 
-// configMapSink takes the config map over whenever it is seen. One that is gone
-// leaves what it said, as with EKS's webhook: a roll-out that deletes it and
-// makes it anew takes no pod's identity. To take all back, it is made to say {}.
+// configMapSink takes the config map over whenever it is seen. One that is gone,
+// or has no such key, leaves what it said, as with EKS's webhook: a roll-out that
+// deletes it and makes it anew takes no pod's identity. To take all back, it is
+// made to say {}.
 type configMapSink struct {
 	document document[inject.Mapping]
 	needs    labelNeeds
@@ -82,7 +83,7 @@ func (s *configMapSink) listed(string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.present {
-		s.document.gone()
+		s.document.absent("")
 	}
 	s.document.into.awaited.Store(false)
 }
@@ -91,7 +92,7 @@ func (s *configMapSink) remove(seen object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = versionOf(seen)
-	s.document.gone()
+	s.document.absent("")
 	return nil
 }
 
@@ -108,10 +109,16 @@ func (s *configMapSink) put(seen object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.present = true
-	if version := versionOf(seen); version >= s.version {
-		s.version = version
-		s.document.take(text)
+	version := versionOf(seen)
+	if version < s.version {
+		return nil
 	}
+	s.version = version
+	if text == nil {
+		s.document.absent("the config map has no key " + configMapKey)
+		return nil
+	}
+	s.document.take(text)
 	return nil
 }
 
@@ -125,9 +132,6 @@ func versionOf(seen object) uint64 {
 }
 
 func (s *configMapSink) parse(text []byte) (*inject.Mapping, []string) {
-	if text == nil {
-		return nil, []string{"it has no key " + configMapKey}
-	}
 	found, problems := inject.ParseMapping(text)
 	if found.NeedsAccountLabels() {
 		s.needs.accounts()

@@ -66,8 +66,8 @@ type document[T any] struct {
 	log     logr.Logger
 
 	mu sync.Mutex
-	// last is the text that was read last, if seen; failure is why none could be
-	// read the last time.
+	// last is the text that was read last, if seen; failure is why there was none
+	// the last time.
 	seen    bool
 	last    []byte
 	failure string
@@ -117,18 +117,23 @@ func (d *document[T]) refuse(problems []string) {
 	d.log.Info("the configuration stays as it was", "source", d.name)
 }
 
-// gone says that there is no such document any more. What it said stays; if it
-// could never be read, it said nothing.
-func (d *document[T]) gone() {
+// absent says that there is no such document, now or any more; the problem is
+// what is there instead, empty for nothing. What it said stays; if it could never
+// be read, it said nothing.
+func (d *document[T]) absent(problem string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.seen {
+	if !d.seen && d.failure == problem {
 		return
 	}
-	d.seen, d.last = false, nil
+	d.seen, d.last, d.failure = false, nil, problem
 	d.into.unread.Store(false)
-	d.tell(nil)
-	d.log.Info("the configuration is gone; what it said stays", "source", d.name)
+	var problems []string
+	if problem != "" {
+		problems = []string{problem}
+	}
+	d.tell(problems)
+	d.log.Info("there is no configuration; what it said before stays", "source", d.name)
 }
 
 // maxProblems bounds what is logged of one document.

@@ -89,7 +89,11 @@ func expectGiven(t *testing.T, s *server, when, serviceAccount, want string) {
 // awaitReads waits until the config map was applied or refused so often.
 func awaitReads(t *testing.T, s *server, result string, times int) {
 	t.Helper()
-	line := fmt.Sprintf(`tabard_webhook_configuration_reads_total{result=%q,source="config-map"} %d`, result, times)
+	awaitMetric(t, s, fmt.Sprintf(`tabard_webhook_configuration_reads_total{result=%q,source="config-map"} %d`, result, times))
+}
+
+func awaitMetric(t *testing.T, s *server, line string) {
+	t.Helper()
 	eventually(t, line, func() bool {
 		_, text := get(t, s.observer(), "/metrics")
 		return strings.Contains(text+"\n", line+"\n")
@@ -137,8 +141,7 @@ func TestTheConfigMapIsFollowed(t *testing.T) {
 	without := configMapOf("")
 	without.Data = map[string]string{"config.json": byName}
 	watch.send(t, "MODIFIED", keep(c, without))
-	refused++
-	awaitReads(t, s, "refused", refused)
+	awaitMetric(t, s, `tabard_webhook_configuration_problems{source="config-map"} 1`)
 	expectGiven(t, s, "under another key", "app", otherRole)
 	gone := keep(c, configMapOf(""))
 	c.change(func(c *cluster) { delete(c.objects, configMapsPath+"/"+configMapName) })
@@ -187,6 +190,13 @@ func TestAConfigMapThatWasNeverReadable(t *testing.T) {
 	if !strings.Contains(text, `tabard_webhook_admissions_total{outcome="failed",reason="Undecided"} 2`) {
 		t.Errorf("metrics:\n%s", grep(text, "admissions_total"))
 	}
+	without := configMapOf("")
+	without.Data = nil
+	watch.send(t, "MODIFIED", keep(c, without))
+	eventually(t, "a config map without the key names nobody", func() bool { return given(t, s, "app") == "" })
+	watch.send(t, "MODIFIED", keep(c, configMapOf("garbage")))
+	awaitReads(t, s, "refused", 2)
+	expectGiven(t, s, "garbage again", "app", "500")
 	gone := keep(c, configMapOf("garbage"))
 	c.change(func(c *cluster) { delete(c.objects, configMapsPath+"/"+configMapName) })
 	watch.send(t, "DELETED", gone)
