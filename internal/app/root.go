@@ -89,7 +89,7 @@ Try it on this machine, without a cloud account:
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl tabard"}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+		return usageError{fmt.Errorf("%w; see %s --help", explainFlag(err), cmd.CommandPath())}
 	})
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
 	add(root, "use", issuerCommand(), policy.New(os.Stdin, os.Stdout, os.Stderr), labCommand())

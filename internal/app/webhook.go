@@ -38,6 +38,9 @@ It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 			if err != nil {
 				return err
 			}
+			if flags := webhook.WithoutEffect(cmd.Flags()); len(flags) > 0 {
+				logger.Warn("flags without effect are set", "flags", flags)
+			}
 			if options.Config, err = webhookKubeConfig(kubeconfig, kubeAPI); err != nil {
 				return err
 			}

@@ -24,16 +24,16 @@ var referenceFlags = map[string]string{
 	"container-credentials-token-path":        "eks-pod-identity-token",
 	"container-credentials-full-uri":          "http://169.254.170.23/v1/credentials",
 	"service-account-lookup-grace-period":     "0s", "resync-period": "1m0s", "enable-debugging-handlers": "false", "version": "false",
-	// Those of its logging; their defaults do not matter here.
-	"v": "0", "vmodule": "", "logtostderr": "", "alsologtostderr": "", "alsologtostderrthreshold": "",
-	"legacy_stderr_threshold_behavior": "", "stderrthreshold": "", "log_dir": "", "log_file": "", "log_file_max_size": "",
-	"log_backtrace_at": "", "add_dir_header": "", "skip_headers": "", "skip_log_headers": "", "one_output": "",
+	// Those of klog, its logging.
+	"v": "0", "vmodule": "", "logtostderr": "true", "alsologtostderr": "false", "alsologtostderrthreshold": "0",
+	"legacy_stderr_threshold_behavior": "true", "stderrthreshold": "2", "log_dir": "", "log_file": "", "log_file_max_size": "1800",
+	"log_backtrace_at": "", "add_dir_header": "false", "skip_headers": "false", "skip_log_headers": "false", "one_output": "false",
 }
 
 // otherDefaults are the flags whose default is another here. Each is in
 // docs/compatibility.md.
 var otherDefaults = map[string]string{
-	"namespace": "tabard-system", "tls-secret": "tabard-webhook-cert", "tls-cert": "", "tls-key": "",
+	"tls-secret": "tabard-webhook-cert", "tls-cert": "", "tls-key": "",
 }
 
 // ownFlags are those that EKS's webhook does not have.
@@ -61,7 +61,7 @@ func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {
 		switch {
 		case flag == nil:
 			t.Errorf("there is no --%s", name)
-		case flag.DefValue != want && !flag.Hidden:
+		case flag.DefValue != want:
 			t.Errorf("the default of --%s is %q, want %q", name, flag.DefValue, want)
 		}
 	}
@@ -76,9 +76,14 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 	}{
 		"its version":                  {args: "--version", says: version + "\n"},
 		"a flag that nobody has":       {args: "--watch-configmap", says: "unknown flag: --watch-configmap", code: exitUnusable},
-		"a value that cannot be":       {args: "--tls-min-version=2", says: "expected 1.0 to 1.3", code: exitUnusable},
+		"a value that cannot be":       {args: "--tls-min-version=2", says: `--tls-min-version=2: it is "2", expected 1.0 to 1.3`, code: exitUnusable},
+		"a switch that is no switch":   {args: "--watch-config-map=maybe", says: "--watch-config-map=maybe: expected true or false; see tabard webhook --help", code: exitUnusable},
+		"a number that is none":        {args: "--port=https", says: "--port=https: expected a whole number", code: exitUnusable},
+		"a time that is none":          {args: "--resync-period=often", says: "--resync-period=often: expected a time such as", code: exitUnusable},
+		"klog's flags are checked":     {args: "--stderrthreshold=loud", says: "expected INFO, WARNING, ERROR, FATAL or a number", code: exitUnusable},
 		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: exitUnusable},
 		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn", says: "set --account-id", code: exitRefused},
+		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: exitRefused},
 		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: exitRefused},
 	}
 	for name, test := range tests {

@@ -115,7 +115,7 @@ func serve(ctx context.Context, config *rest.Config, port int) error {
 	var options webhook.Options
 	options.AddFlags(pflag.NewFlagSet("webhook", pflag.ContinueOnError))
 	options.Config, options.BindAddress, options.Port, options.MetricsPort = config, "127.0.0.1", port, 0
-	options.DrainTime, options.WatchConfigMap = 0, true
+	options.DrainTime, options.Namespace, options.WatchConfigMap = 0, "tabard-system", true
 	return webhook.Run(ctx, options)
 }
 

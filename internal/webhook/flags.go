@@ -30,7 +30,7 @@ func (o *Options) addServing(flags *pflag.FlagSet) {
 	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
 	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
 	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")
-	flags.StringVar(&o.Namespace, "namespace", "tabard-system", "namespace of the Secret with the serving certificate, and of the config map")
+	flags.StringVar(&o.Namespace, "namespace", "eks", "namespace of the Secret with the serving certificate, and of the config map")
 	flags.BoolVar(&o.InCluster, "in-cluster", true, "read the serving certificate from the Secret, unless files are named; false: from files, "+defaultTLSCert+" and "+defaultTLSKey+" unless others are named")
 	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
@@ -73,21 +73,6 @@ func (o *Options) addPods(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Settings.SessionName, "session-name", false, "put AWS_ROLE_SESSION_NAME, made of the names of namespace and pod")
 	flags.Var((*fileMode)(&o.Settings.TokenFileMode), "token-file-mode", "mode of the token's file in octal digits, such as 0440; 0: Kubernetes' default")
 	flags.Int64Var(&o.Settings.FSGroup, "fs-group", 0, "fsGroup of pods that ask not to run as root and name none; 0: none")
-}
-
-// addIgnored accepts the flags of EKS's webhook that have nothing to do here, so
-// that a Deployment written for it starts. Those of its logging are not shown.
-func addIgnored(flags *pflag.FlagSet) {
-	flags.String("service-name", "pod-identity-webhook", "no effect: the names in the serving certificate are the business of whoever makes it")
-	flags.Duration("resync-period", time.Minute, "no effect: the cache is kept by a watch alone")
-	for _, name := range []string{"add_dir_header", "alsologtostderr", "legacy_stderr_threshold_behavior", "logtostderr", "one_output", "skip_headers", "skip_log_headers"} {
-		flags.Bool(name, false, "no effect")
-		flags.Lookup(name).Hidden = true
-	}
-	for _, name := range []string{"alsologtostderrthreshold", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size", "stderrthreshold", "vmodule"} {
-		flags.String(name, "", "no effect")
-		flags.Lookup(name).Hidden = true
-	}
 }
 
 // tlsVersions are by the names that the flag takes.
@@ -136,7 +121,7 @@ func (c *cipherSuites) Set(text string) error {
 		}
 		id, ok := known[name]
 		if !ok {
-			return fmt.Errorf("there is no cipher suite %.80q", name)
+			return fmt.Errorf("%.80q is no cipher suite, expected names such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, with commas between them", name)
 		}
 		*c = append(*c, id)
 	}

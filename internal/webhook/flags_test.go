@@ -23,7 +23,7 @@ var flagCases = map[string]struct {
 	"bind-address":                            {"::1", func(o Options) any { return o.BindAddress }, "::1"},
 	"port":                                    {"8443", func(o Options) any { return o.Port }, 8443},
 	"metrics-port":                            {"8080", func(o Options) any { return o.MetricsPort }, 8080},
-	"namespace":                               {"eks", func(o Options) any { return o.Namespace }, "eks"},
+	"namespace":                               {"own", func(o Options) any { return o.Namespace }, "own"},
 	"in-cluster":                              {"false", func(o Options) any { return o.InCluster }, false},
 	"tls-secret":                              {"s", func(o Options) any { return o.TLSSecret }, "s"},
 	"tls-cert":                                {"/c", func(o Options) any { return o.TLSCert }, "/c"},
@@ -61,7 +61,7 @@ var withoutEffect = map[string]string{
 	"add_dir_header": "true", "alsologtostderr": "true", "legacy_stderr_threshold_behavior": "true", "logtostderr": "true",
 	"one_output": "true", "skip_headers": "true", "skip_log_headers": "true",
 	"alsologtostderrthreshold": "ERROR", "log_backtrace_at": "a.go:1", "log_dir": "/tmp", "log_file": "/tmp/x",
-	"log_file_max_size": "5", "stderrthreshold": "2", "vmodule": "a=1",
+	"log_file_max_size": "5", "stderrthreshold": "warning", "vmodule": "a=1,b*=2",
 }
 
 func parse(args ...string) (Options, error) {
@@ -115,7 +115,14 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"--tls-min-version=1.4":              `expected 1.0 to 1.3`,
-		"--tls-cipher-suites=TLS_X":          `there is no cipher suite "TLS_X"`,
+		"--tls-cipher-suites=TLS_X":          `"TLS_X" is no cipher suite, expected names such as`,
+		"--stderrthreshold=LOUD":             `expected INFO, WARNING, ERROR, FATAL or a number`,
+		"--alsologtostderrthreshold=":        `expected INFO, WARNING, ERROR, FATAL or a number`,
+		"--vmodule=a":                        `"a" is not as expected: FILE=LEVEL`,
+		"--vmodule=a=1,b=-1":                 `"b=-1" is not as expected: FILE=LEVEL`,
+		"--log_backtrace_at=a.go":            `it is "a.go", expected FILE.go:LINE`,
+		"--log_file_max_size=-1":             `invalid argument "-1"`,
+		"--logtostderr=maybe":                `invalid argument "maybe"`,
 		"--token-file-mode=9":                `expected octal digits`,
 		"--resync-period=often":              `invalid argument`,
 		"--sts-regional-endpoints=true":      `unknown flag`,
@@ -125,6 +132,20 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		if _, err := parse(arg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
+	}
+}
+
+// TestFlagsWithoutEffectAreTold, if they ask for what would not be done.
+func TestFlagsWithoutEffectAreTold(t *testing.T) {
+	t.Parallel()
+	var o Options
+	flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
+	o.AddFlags(flags)
+	if err := flags.Parse([]string{"--logtostderr", "--log_file=/tmp/x", "--resync-period=5s", "--stderrthreshold=2", "--port=1"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"--log_file", "--resync-period"}, WithoutEffect(flags)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -144,6 +165,14 @@ func TestWhatFollowsFromOptions(t *testing.T) {
 		"and a partition":                   {args: "--compose-role-arn --account-id=111122223333", wantProblem: "and --partition"},
 		"with both it composes":             {args: "--compose-role-arn --account-id=111122223333 --partition=aws", account: "111122223333"},
 		"an account alone does nothing":     {args: "--account-id=111122223333", wantProblem: "--account-id without --compose-role-arn"},
+		"no port is that high":              {args: "--port=65536", wantProblem: "--port is 65536, expected 0 to 65535"},
+		"nor that low":                      {args: "--port=-1", wantProblem: "--port is -1, expected"},
+		"no metrics are that high":          {args: "--metrics-port=65536", wantProblem: "--metrics-port is 65536, expected at most"},
+		"a namespace is a name":             {args: "--namespace=../eks", wantProblem: `--namespace is "../eks", expected the name of a namespace`},
+		"a config map has a namespace":      {args: "--watch-config-map --in-cluster=false --namespace=", wantProblem: "--namespace is empty, expected that of the config map"},
+		"files need none":                   {args: "--in-cluster=false --namespace=", cert: "/etc/webhook/certs/tls.crt", key: "/etc/webhook/certs/tls.key"},
+		"a Secret is a name":                {args: "--tls-secret=a/b", wantProblem: `--tls-secret is "a/b", expected the name of a Secret`},
+		"a negative time does not drain":    {args: "--drain-time=-1s", wantProblem: "--drain-time is -1s: expected a time"},
 		"a negative time is no grace":       {args: "--service-account-lookup-grace-period=-1s", wantProblem: "is -1s: expected a time, or 0"},
 		"a partition alone is to warn with": {args: "--partition=aws-cn"},
 	}

@@ -6,7 +6,8 @@
 //
 // The rights it needs, cluster-wide: to read ServiceAccounts, and namespaces if the
 // config map asks for their labels. In its own namespace: to read the one Secret
-// with its serving certificate, and the one config map, each by name.
+// with its serving certificate, and the one config map, each by name. Of these it
+// uses what its options ask for.
 //
 // +kubebuilder:rbac:groups="",resources=serviceaccounts;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch,namespace=tabard-system
@@ -18,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
@@ -77,6 +79,9 @@ const (
 	defaultTLSKey  = "/etc/webhook/certs/tls.key"
 )
 
+// maxPort is the highest port of TCP.
+const maxPort = 65535
+
 // complete fills in what follows from the other options, and says what of them
 // cannot work.
 func (o *Options) complete() error {
@@ -86,12 +91,24 @@ func (o *Options) complete() error {
 	switch {
 	case o.Config == nil:
 		return errors.New("no client configuration: expected one for the cluster whose pods are served")
+	case o.Port < 0 || o.Port > maxPort:
+		return fmt.Errorf("--port is %d, expected 0 to %d", o.Port, maxPort)
+	case o.MetricsPort > maxPort:
+		return fmt.Errorf("--metrics-port is %d, expected at most %d, or less than 0 for none", o.MetricsPort, maxPort)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("one of --tls-cert and --tls-key is empty: expected both files, or neither for the Secret")
 	case o.TLSCert == "" && (o.Namespace == "" || o.TLSSecret == ""):
 		return errors.New("no serving certificate: expected --namespace and --tls-secret, or --tls-cert and --tls-key")
+	case o.Namespace != "" && len(validation.IsDNS1123Label(o.Namespace)) > 0:
+		return fmt.Errorf("--namespace is %q, expected the name of a namespace", o.Namespace)
+	case o.WatchConfigMap && o.Namespace == "":
+		return errors.New("--namespace is empty, expected that of the config map")
+	case o.TLSSecret != "" && len(validation.IsDNS1123Subdomain(o.TLSSecret)) > 0:
+		return fmt.Errorf("--tls-secret is %q, expected the name of a Secret", o.TLSSecret)
 	case o.LookupTimeout < 0:
 		return fmt.Errorf("--service-account-lookup-grace-period is %s: expected a time, or 0 for the default of %s", o.LookupTimeout, defaultLookupTimeout)
+	case o.DrainTime < 0:
+		return fmt.Errorf("--drain-time is %s: expected a time, or 0 to end at once", o.DrainTime)
 	}
 	return o.completeRoleARNs()
 }

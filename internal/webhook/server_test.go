@@ -329,7 +329,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"a client configuration is needed":    {func(o *Options) { o.Config = nil }, "no client configuration"},
 		"a certificate file needs its key":    {func(o *Options) { o.TLSCert = "x" }, "one of --tls-cert and --tls-key is empty"},
 		"a Secret or files are needed":        {func(o *Options) { o.TLSSecret = "" }, "no serving certificate"},
-		"the settings of injection are wrong": {func(o *Options) { o.Settings.Audience = "" }, "the token audience is empty"},
+		"the settings of injection are wrong": {func(o *Options) { o.Settings.Audience = "" }, "--token-audience is empty"},
 		"files that are not there":            {func(o *Options) { o.TLSCert, o.TLSKey = "/nonexistent/c", "/nonexistent/k" }, "read --tls-cert"},
 	}
 	for name, test := range tests {

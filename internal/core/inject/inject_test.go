@@ -116,21 +116,21 @@ func TestNewRefusesSettings(t *testing.T) {
 		change func(*inject.Settings)
 		want   string
 	}{
-		"without a prefix":                {func(s *inject.Settings) { s.AnnotationPrefix = "" }, `annotation prefix is ""`},
-		"without an audience":             {func(s *inject.Settings) { s.Audience = "" }, "token audience is empty"},
-		"without a mount path":            {func(s *inject.Settings) { s.MountPath = "" }, "token mount path is"},
-		"with a colon in the mount path":  {func(s *inject.Settings) { s.MountPath = `C:\x` }, "token mount path is"},
-		"with a prefix that is no name":   {func(s *inject.Settings) { s.AnnotationPrefix = "a/b" }, `annotation prefix is "a/b"`},
-		"with a short account":            {func(s *inject.Settings) { s.ComposeAccount, s.Partition = "123", "aws" }, "expected 12 digits"},
+		"without a prefix":                {func(s *inject.Settings) { s.AnnotationPrefix = "" }, `--annotation-prefix is ""`},
+		"without an audience":             {func(s *inject.Settings) { s.Audience = "" }, "--token-audience is empty"},
+		"without a mount path":            {func(s *inject.Settings) { s.MountPath = "" }, "--token-mount-path is"},
+		"with a colon in the mount path":  {func(s *inject.Settings) { s.MountPath = `C:\x` }, "--token-mount-path is"},
+		"with a prefix that is no name":   {func(s *inject.Settings) { s.AnnotationPrefix = "a/b" }, `--annotation-prefix is "a/b"`},
+		"with a short account":            {func(s *inject.Settings) { s.ComposeAccount, s.Partition = "123", "aws" }, `--account-id is "123", expected the 12 digits`},
 		"composing without partition":     {func(s *inject.Settings) { s.ComposeAccount = "111122223333" }, "partition is empty"},
-		"with a mode that is none":        {func(s *inject.Settings) { s.TokenFileMode = 0o1000 }, "mode of the token file is 01000"},
-		"with a negative group":           {func(s *inject.Settings) { s.FSGroup = -1 }, "fsGroup is -1"},
-		"without the other audience":      {func(s *inject.Settings) { s.ContainerCredentials.Audience = "" }, "container credentials' audience is empty"},
-		"without the other mount path":    {func(s *inject.Settings) { s.ContainerCredentials.MountPath = "" }, "container credentials' mount path is"},
-		"with a volume name that is none": {func(s *inject.Settings) { s.ContainerCredentials.VolumeName = "A b" }, "container credentials' volume name is"},
-		"with a token outside its volume": {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "a/../../b" }, "container credentials' token path is"},
-		"with an absolute token":          {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "/a" }, "container credentials' token path is"},
-		"without a URI":                   {func(s *inject.Settings) { s.ContainerCredentials.FullURI = "" }, "container credentials' URI is empty"},
+		"with a mode that is none":        {func(s *inject.Settings) { s.TokenFileMode = 0o1000 }, "--token-file-mode is 01000"},
+		"with a negative group":           {func(s *inject.Settings) { s.FSGroup = -1 }, "--fs-group is -1"},
+		"without the other audience":      {func(s *inject.Settings) { s.ContainerCredentials.Audience = "" }, "--container-credentials-audience is empty"},
+		"without the other mount path":    {func(s *inject.Settings) { s.ContainerCredentials.MountPath = "" }, "--container-credentials-token-mount-path is"},
+		"with a volume name that is none": {func(s *inject.Settings) { s.ContainerCredentials.VolumeName = "A b" }, "--container-credentials-token-volume-name is"},
+		"with a token outside its volume": {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "a/../../b" }, "--container-credentials-token-path is"},
+		"with an absolute token":          {func(s *inject.Settings) { s.ContainerCredentials.TokenPath = "/a" }, "--container-credentials-token-path is"},
+		"without a URI":                   {func(s *inject.Settings) { s.ContainerCredentials.FullURI = "" }, "--container-credentials-full-uri is empty"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -92,23 +92,23 @@ func Defaults() Settings {
 	}
 }
 
-// check names the setting that is wrong.
+// check names the setting that is wrong, by the flag of tabard webhook.
 func (s Settings) check() error {
 	switch {
 	case len(validation.IsDNS1123Subdomain(s.AnnotationPrefix)) > 0:
-		return fmt.Errorf("the annotation prefix is %q, expected a DNS name such as eks.amazonaws.com", s.AnnotationPrefix)
+		return fmt.Errorf("--annotation-prefix is %q, expected a DNS name such as eks.amazonaws.com", s.AnnotationPrefix)
 	case s.Audience == "":
-		return errors.New("the token audience is empty, expected one such as sts.amazonaws.com: a token without an audience is one for the API server")
+		return errors.New("--token-audience is empty, expected one such as sts.amazonaws.com: a token without an audience is one for the API server")
 	case s.MountPath == "" || strings.Contains(s.MountPath, ":"):
-		return fmt.Errorf("the token mount path is %q, expected a path without a colon", s.MountPath)
+		return fmt.Errorf("--token-mount-path is %q, expected a path without a colon", s.MountPath)
 	case s.ComposeAccount != "" && (len(s.ComposeAccount) != accountLength || !consistsOf(s.ComposeAccount, isDigit)):
-		return fmt.Errorf("the account to compose role ARNs with is %q, expected 12 digits", s.ComposeAccount)
+		return fmt.Errorf("--account-id is %q, expected the 12 digits of an AWS account", s.ComposeAccount)
 	case s.ComposeAccount != "" && s.Partition == "":
-		return errors.New("the partition is empty, expected one such as aws: role ARNs are to be composed with it")
+		return errors.New("--partition is empty, expected one such as aws: role ARNs are to be composed with it")
 	case s.TokenFileMode < 0 || s.TokenFileMode > 0o777:
-		return fmt.Errorf("the mode of the token file is %#o, expected 0 to 0777", s.TokenFileMode)
+		return fmt.Errorf("--token-file-mode is %#o, expected 0 to 0777", s.TokenFileMode)
 	case s.FSGroup < 0:
-		return fmt.Errorf("the fsGroup is %d, expected a group ID", s.FSGroup)
+		return fmt.Errorf("--fs-group is %d, expected a group ID", s.FSGroup)
 	}
 	return s.ContainerCredentials.check()
 }
@@ -116,15 +116,15 @@ func (s Settings) check() error {
 func (s ContainerCredentialsSettings) check() error {
 	switch {
 	case s.Audience == "":
-		return errors.New("the container credentials' audience is empty, expected one such as pods.eks.amazonaws.com")
+		return errors.New("--container-credentials-audience is empty, expected one such as pods.eks.amazonaws.com")
 	case s.MountPath == "" || strings.Contains(s.MountPath, ":"):
-		return fmt.Errorf("the container credentials' mount path is %q, expected a path without a colon", s.MountPath)
+		return fmt.Errorf("--container-credentials-token-mount-path is %q, expected a path without a colon", s.MountPath)
 	case len(validation.IsDNS1123Label(s.VolumeName)) > 0:
-		return fmt.Errorf("the container credentials' volume name is %q, expected a DNS label", s.VolumeName)
+		return fmt.Errorf("--container-credentials-token-volume-name is %q, expected a DNS label", s.VolumeName)
 	case !isWithin(s.TokenPath):
-		return fmt.Errorf("the container credentials' token path is %q, expected a relative path within the volume", s.TokenPath)
+		return fmt.Errorf("--container-credentials-token-path is %q, expected a relative path within the volume", s.TokenPath)
 	case s.FullURI == "":
-		return errors.New("the container credentials' URI is empty, expected one such as http://169.254.170.23/v1/credentials")
+		return errors.New("--container-credentials-full-uri is empty, expected one such as http://169.254.170.23/v1/credentials")
 	}
 	return nil
 }
