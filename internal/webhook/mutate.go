@@ -79,7 +79,7 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.write(w, start, memory, question, answer{refusal: err.Error()}, badReview)
 		return
 	}
-	pod, err := m.injector.Read(question.object)
+	pod, err := inject.Read(question.object)
 	if err != nil {
 		m.write(w, start, memory, question, answer{refusal: err.Error()}, badPod)
 		return

@@ -2,10 +2,8 @@ package inject
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
-	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
 
 // defaultPrefix is that of the annotations that everybody knows.
@@ -59,57 +57,10 @@ func (in *Injector) adviseAnnotations(annotations map[string]string, account str
 
 // adviseContainers warns of what keeps containers from their identity.
 func (in *Injector) adviseContainers(plan *podpatch.Plan, containers []podpatch.Container, warnings *podpatch.Warnings) {
-	for i := range containers {
-		c := &containers[i]
-		if c.Settled {
-			continue
-		}
-		if c.Rival.Kind() != raw.Absent {
-			warnings.Add("container %.63q mounts volume %.63q at %s, where the AWS token belongs; the token is not mounted",
-				c.Name.Text(), c.Rival.Text(), c.RivalPath)
-		}
-		for _, group := range []int{credentialsGroup, configGroup} {
-			if c.Has(group) {
-				advisePreset(plan.Groups[group].Variables, c, warnings)
-			}
-		}
-		if c.Watched {
-			advisePreferred(plan.Watch, c, warnings)
-		}
-	}
+	plan.Advise(containers, "AWS", []int{credentialsGroup, configGroup}, warnings)
 	for _, name := range plan.Selection.Only {
 		if !slices.ContainsFunc(containers, func(c podpatch.Container) bool { return c.Name.Is(name) }) {
 			warnings.Add("annotation %s names %.63q, which is no container of the pod, or a skipped one", in.names.includeContainers, name)
-		}
-	}
-}
-
-// advisePreset warns of a variable that keeps those of its group from being
-// injected, unless all of them are as they would be injected.
-func advisePreset(variables []podpatch.Variable, c *podpatch.Container, warnings *podpatch.Warnings) {
-	var names []string
-	preset, same := "", true
-	for _, variable := range variables {
-		entry := c.Variable(variable.Name)
-		if preset == "" && entry.Kind() != raw.Absent {
-			preset = variable.Name
-		}
-		same = same && entry.Get("value").Is(variable.Value)
-		names = append(names, variable.Name)
-	}
-	if !same {
-		warnings.Add("container %.63q sets %s itself, which keeps %s from being injected", c.Name.Text(), preset, strings.Join(names, " and "))
-	}
-}
-
-// advisePreferred warns of a variable that the SDKs prefer to the injected ones.
-// An empty one does not count for them.
-func advisePreferred(names []string, c *podpatch.Container, warnings *podpatch.Warnings) {
-	for _, name := range names {
-		entry := c.Variable(name)
-		if entry.Kind() != raw.Absent && (!entry.Get("valueFrom").Empty() || entry.Get("value").Text() != "") {
-			warnings.Add("container %.63q sets %s, which AWS SDKs prefer to the pod's identity", c.Name.Text(), name)
-			return
 		}
 	}
 }

@@ -7,42 +7,96 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
-// ourVolumes are the names of the volumes that the injector may add.
-var ourVolumes = []string{inject.VolumeName, inject.ProfilesVolumeName, inject.Defaults().ContainerCredentials.VolumeName}
+// allowed is what an injector may add to a pod. Names are ours or begin like that.
+type allowed struct {
+	label, annotation             string
+	volumes, variables            []string
+	volumePrefix, variablesPrefix string
+	fsGroup                       bool
+	// replaces says that volumes come last, and that volumes and mounts of our
+	// names may be replaced.
+	replaces bool
+}
 
-// withoutOurs takes from a patched pod what the injector may have added: a label
-// and an annotation, the first volumes, the last entries of environment and
-// mounts, and the group of files, each only under our names. What it leaves is to
-// be the pod before.
-func withoutOurs(before, after any) any {
-	restoreEntry(before, after, "labels", "eks.amazonaws.com/pod-identity")
-	restoreEntry(before, after, "annotations", "eks.amazonaws.com/aws-config")
+// What the injectors may add.
+var (
+	awsAllowed = allowed{
+		label: "eks.amazonaws.com/pod-identity", annotation: "eks.amazonaws.com/aws-config",
+		volumes:   []string{inject.VolumeName, inject.ProfilesVolumeName, inject.Defaults().ContainerCredentials.VolumeName},
+		variables: []string{"TABARD_POD_NAME"}, variablesPrefix: "AWS_", fsGroup: true,
+	}
+	googleAllowed = allowed{
+		annotation: "cloud.google.com/external-credentials-json",
+		volumes:    []string{"gcp-iam-token", "external-credential-config", "gcloud-config"},
+		variables:  []string{"GOOGLE_APPLICATION_CREDENTIALS"}, variablesPrefix: "CLOUDSDK_",
+	}
+	azureAllowed = allowed{volumePrefix: "azure-workload-identity-reserved-", variablesPrefix: "AZURE_", replaces: true}
+)
+
+func (a allowed) volume(name string) bool {
+	return slices.Contains(a.volumes, name) || a.volumePrefix != "" && strings.HasPrefix(name, a.volumePrefix)
+}
+
+func (a allowed) variable(name string) bool {
+	return slices.Contains(a.variables, name) || strings.HasPrefix(name, a.variablesPrefix)
+}
+
+// without takes from a patched pod what an injector may have added: a label and an
+// annotation, the first or last volumes, the last entries of environment and mounts,
+// and the group of files. What it leaves is to be the pod before.
+func (a allowed) without(before, after any) any {
+	restoreEntry(before, after, "labels", a.label)
+	restoreEntry(before, after, "annotations", a.annotation)
 	restoreEmpty(before, after, "metadata")
 	old, isOld := member(before, "spec").(map[string]any)
 	spec, isMap := member(after, "spec").(map[string]any)
 	if !isOld || !isMap {
 		return after
 	}
-	restoreMember(old["securityContext"], spec["securityContext"], "fsGroup")
-	restoreEmpty(old, spec, "securityContext")
-	volumes, _ := spec["volumes"].([]any)
-	for len(volumes) > length(old["volumes"]) && slices.Contains(ourVolumes, name(volumes[0])) {
-		volumes = volumes[1:]
-		restore(old, spec, "volumes", volumes)
+	if a.fsGroup {
+		restoreMember(old["securityContext"], spec["securityContext"], "fsGroup")
+		restoreEmpty(old, spec, "securityContext")
 	}
+	a.restoreVolumes(old, spec)
 	for _, list := range []string{"containers", "initContainers"} {
 		oldContainers, _ := old[list].([]any)
 		containers, _ := spec[list].([]any)
 		for i := range min(len(oldContainers), len(containers)) {
 			was, _ := oldContainers[i].(map[string]any)
 			is, _ := containers[i].(map[string]any)
-			restoreTail(was, is, "env", func(name string) bool {
-				return strings.HasPrefix(name, "AWS_") || name == "TABARD_POD_NAME"
-			})
-			restoreTail(was, is, "volumeMounts", func(name string) bool { return slices.Contains(ourVolumes, name) })
+			restoreTail(was, is, "env", a.variable)
+			if a.replaces {
+				restoreReplaced(was, is, "volumeMounts", a.volume)
+			}
+			restoreTail(was, is, "volumeMounts", a.volume)
 		}
 	}
 	return after
+}
+
+// restoreVolumes takes away those of ours, from where they may be.
+func (a allowed) restoreVolumes(was, is map[string]any) {
+	if a.replaces {
+		restoreReplaced(was, is, "volumes", a.volume)
+		restoreTail(was, is, "volumes", a.volume)
+		return
+	}
+	volumes, _ := is["volumes"].([]any)
+	for len(volumes) > length(was["volumes"]) && a.volume(name(volumes[0])) {
+		volumes = volumes[1:]
+		restore(was, is, "volumes", volumes)
+	}
+}
+
+// restoreReplaced puts entries back that kept their name, if that is ours.
+func restoreReplaced(was, is map[string]any, field string, ours func(string) bool) {
+	before, _ := was[field].([]any)
+	after, _ := is[field].([]any)
+	for i := range min(len(before), len(after)) {
+		if own := name(before[i]); ours(own) && own == name(after[i]) {
+			after[i] = before[i]
+		}
+	}
 }
 
 // restoreEntry puts one label or annotation back.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -24,7 +26,7 @@ func reference(tb testing.TB) (*inject.Injector, []byte, inject.Subject) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	subject, _ := given.subject()
+	subject, _ := given.parse()
 	return injector, review.Get("request").Get("object").Bytes(), subject
 }
 
@@ -82,6 +84,29 @@ func BenchmarkMapping(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if result, err := decide(injector, subject, pod); err != nil || result.Patch == nil {
+					b.Fatalf("error %v, reason %s", err, result.Reason)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkInjectClouds takes one pod through the injector of each cloud.
+func BenchmarkInjectClouds(b *testing.B) {
+	given := newSetup()
+	if err := yaml.UnmarshalStrict(readFile(b, "testdata/clouds/01-all-three.binding.yaml"), &given); err != nil {
+		b.Fatal(err)
+	}
+	pod, err := yaml.YAMLToJSON(readFile(b, "testdata/clouds/01-all-three.pod.yaml"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	subject, _ := given.parse()
+	for _, each := range given.clouds(b) {
+		b.Run(each.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if result, err := decide(each, subject, pod); err != nil || result.Patch == nil {
 					b.Fatalf("error %v, reason %s", err, result.Reason)
 				}
 			}

@@ -112,7 +112,7 @@ func (in *Injector) bind(annotations map[string]string) binding {
 	if regional, err := strconv.ParseBool(annotations[in.names.regionalSTS]); err == nil {
 		found.regionalSTS = regional
 	}
-	if seconds, ok := parseExpiration(annotations[in.names.tokenExpiration]); ok {
+	if seconds, ok := ParseExpiration(annotations[in.names.tokenExpiration]); ok {
 		found.tokenExpiration = seconds
 	}
 	return found
@@ -134,8 +134,9 @@ func (in *Injector) complete(entry entry) binding {
 	return found
 }
 
-// parseExpiration reads seconds and brings them into the limits.
-func parseExpiration(text string) (int64, bool) {
+// ParseExpiration reads the life of a token in seconds and brings it into the
+// limits. It says whether the text is a number.
+func ParseExpiration(text string) (int64, bool) {
 	if text == "" {
 		return 0, false
 	}

@@ -3,7 +3,6 @@ package inject_test
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,25 +39,35 @@ func FuzzInject(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		subject, _ := given.subject()
-		text = canonical(text)
-		first, err := decide(injector, subject, text)
-		if err != nil {
-			return
-		}
-		if (first.Method == inject.NoMethod) != (first.Patch == nil && first.Reason != inject.Complete) {
-			t.Errorf("method %q, reason %s, patch %s", first.Method, first.Reason, first.Patch)
-		}
-		patched := apply(t, text, first.Patch)
-		if diff := cmp.Diff(decode(t, text), withoutOurs(decode(t, text), decode(t, patched))); diff != "" {
-			t.Errorf("changed more than allowed (-before +after without ours):\n%s", diff)
-		}
-		second, err := decide(injector, subject, patched)
-		if err != nil || second.Patch != nil {
-			t.Errorf("injecting again: error %v, patch %s, after %s", err, second.Patch, first.Patch)
-		}
-		checkWarnings(t, first.Warnings)
+		subject, _ := given.parse()
+		checkInjection(t, injector, subject, text, awsAllowed)
 	})
+}
+
+// checkInjection demands of an injector that the patched pod is the old one and
+// what is allowed, and that injecting a second time changes nothing.
+func checkInjection(t *testing.T, by injector, subject inject.Subject, text []byte, ours allowed) {
+	t.Helper()
+	text = canonical(text)
+	first, err := decide(by, subject, text)
+	if err != nil {
+		if first.Patch != nil {
+			t.Errorf("error %v, and a patch %s", err, first.Patch)
+		}
+		return
+	}
+	if (first.Method == inject.NoMethod) != (first.Patch == nil && first.Reason != inject.Complete) {
+		t.Errorf("method %q, reason %s, patch %s", first.Method, first.Reason, first.Patch)
+	}
+	patched := apply(t, text, first.Patch)
+	if diff := cmp.Diff(decode(t, text), ours.without(decode(t, text), decode(t, patched))); diff != "" {
+		t.Errorf("changed more than allowed (-before +after without ours):\n%s", diff)
+	}
+	second, err := decide(by, subject, patched)
+	if err != nil || second.Patch != nil {
+		t.Errorf("injecting again: error %v, patch %s, after %s", err, second.Patch, first.Patch)
+	}
+	checkWarnings(t, first.Warnings)
 }
 
 // checkWarnings demands what Kubernetes advises, and one line each.
@@ -119,12 +128,8 @@ func canonical(text []byte) []byte {
 
 func seeds(f *testing.F) [][]byte {
 	f.Helper()
-	pods, err := filepath.Glob("testdata/*.pod.yaml")
-	if err != nil || len(pods) == 0 {
-		f.Fatalf("no testdata/*.pod.yaml: %v", err)
-	}
 	var texts [][]byte
-	for _, file := range pods {
+	for _, file := range podFiles(f) {
 		text, err := yaml.YAMLToJSON(readFile(f, file))
 		if err != nil {
 			f.Fatal(err)

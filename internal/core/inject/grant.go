@@ -107,17 +107,17 @@ func (in *Injector) planCredentials(plan *podpatch.Plan, names []string, source,
 
 // selection is which containers the pod wants injected. A list that cannot be
 // read skips none, and includes none.
-func (in *Injector) selection(pod Pod, warnings *podpatch.Warnings) podpatch.Selection {
+func (in *Injector) selection(asked annotations, warnings *podpatch.Warnings) podpatch.Selection {
 	var selection podpatch.Selection
 	var err error
-	if text := pod.skipContainers.Text(); text != "" {
-		if selection.Skip, err = podpatch.ParseNames(text, ','); err != nil {
+	if text := asked.skipContainers.Text(); text != "" {
+		if selection.Skip, err = podpatch.ParseNames(text); err != nil {
 			warnings.Add("annotation %s: %v; no container is skipped", in.names.skipContainers, err)
 		}
 	}
-	if text := pod.includeContainers.Text(); text != "" {
+	if text := asked.includeContainers.Text(); text != "" {
 		selection.Limited = true
-		if selection.Only, err = podpatch.ParseNames(text, ','); err != nil {
+		if selection.Only, err = podpatch.ParseNames(text); err != nil {
 			warnings.Add("annotation %s: %v; no container gets the AWS identity", in.names.includeContainers, err)
 		}
 	}

@@ -6,7 +6,8 @@
 // same input; where it is meant to differ, docs/compatibility.md says so.
 //
 // What is not AWS's is in packages of its own: raw reads the pod, and podpatch
-// writes the patch by a plan.
+// writes the patch by a plan; azure and gcp decide by the same nouns about the
+// identities of those clouds.
 package inject
 
 import (
@@ -33,6 +34,8 @@ const (
 	// BadMapping: the config map's entry for the ServiceAccount cannot be read,
 	// so that it is not known what the pod should get.
 	BadMapping Reason = "BadMapping"
+	// BadAnnotation: an annotation asks for what cannot be.
+	BadAnnotation Reason = "BadAnnotation"
 	// Undecided: nothing that is known names a role, and something that says who
 	// has one has never been readable. It is no decision: the pod may be another's.
 	Undecided Reason = "Undecided"
@@ -93,36 +96,48 @@ type Result struct {
 	Reason Reason
 }
 
-// Pod is what matters of a pod. It shares the memory of the text it was read
-// from.
-type Pod struct {
-	podpatch.Pod
-	// The annotations, absent for none.
-	tokenExpiration, skipContainers, includeContainers, roleProfiles raw.Value
+// Refusal says why a pod is refused, by a cloud whose webhook does not let it pass
+// without its identity.
+type Refusal struct {
+	Reason  Reason
+	Message string
 }
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Pod is what matters of a pod, to every cloud. It shares the memory of the text
+// it was read from.
+type Pod = podpatch.Pod
 
 // Read finds the parts of a pod. The error says what of it is not as the API has
 // it: such an object is no pod.
-func (in *Injector) Read(object raw.Value) (Pod, error) {
-	read, err := podpatch.Read(object)
-	if err != nil {
-		return Pod{}, err
-	}
-	pod := Pod{Pod: read}
+func Read(object raw.Value) (Pod, error) { return podpatch.Read(object) }
+
+// annotations are those of a pod that matter, absent for none.
+type annotations struct {
+	tokenExpiration, skipContainers, includeContainers, roleProfiles raw.Value
+}
+
+func (in *Injector) annotations(pod Pod) annotations {
+	var asked annotations
 	for c := pod.Annotations.Walk(); c.Next(); {
 		switch string(c.Name()) {
 		case in.names.tokenExpiration:
-			pod.tokenExpiration = c.Value()
+			asked.tokenExpiration = c.Value()
 		case in.names.skipContainers:
-			pod.skipContainers = c.Value()
+			asked.skipContainers = c.Value()
 		case in.names.includeContainers:
-			pod.includeContainers = c.Value()
+			asked.includeContainers = c.Value()
 		case in.names.roleProfiles:
-			pod.roleProfiles = c.Value()
+			asked.roleProfiles = c.Value()
 		}
 	}
-	return pod, nil
+	return asked
 }
+
+// AccountName is the ServiceAccount whose annotations decide about a pod, empty if
+// there is none.
+func (in *Injector) AccountName(pod Pod) string { return pod.ServiceAccountName }
 
 // Inject decides about one pod. The error says what of the pod is not as the API
 // has it.
@@ -133,10 +148,11 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 		return Result{Reason: Undecided}, nil
 	}
 	subject.adviseUnread(found, &warnings)
-	if seconds, ok := parseExpiration(pod.tokenExpiration.Text()); ok {
+	asked := in.annotations(pod)
+	if seconds, ok := ParseExpiration(asked.tokenExpiration.Text()); ok {
 		found.tokenExpiration = seconds
 	}
-	profiles := in.readProfiles(pod, &warnings)
+	profiles := in.readProfiles(asked, &warnings)
 	if len(profiles) > 0 && found.method == NoMethod {
 		found.method = WebIdentity // by the profiles alone
 	}
@@ -144,25 +160,30 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 		return Result{Warnings: warnings, Reason: reason}, nil
 	}
 	plan := in.plan(pod, subject.Namespace, found, profiles)
-	plan.Selection = in.selection(pod, &warnings)
-	containers, err := plan.Examine(pod.Pod)
+	plan.Selection = in.selection(asked, &warnings)
+	containers, err := plan.Examine(pod)
 	if err != nil {
 		return Result{}, err
 	}
 	in.adviseContainers(plan, containers, &warnings)
-	patch := plan.Write(pod.Pod, containers)
+	patch := plan.Write(pod, containers)
 	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch)}, nil
 }
 
 // outcome is the reason of a pod that has opted in. That something about its
 // role is wrong goes before what it gets besides.
 func outcome(reason Reason, patch []byte) Reason {
-	switch {
-	case reason == MalformedRoleARN || reason == BadMapping:
+	if reason == MalformedRoleARN || reason == BadMapping {
 		return reason
-	case patch == nil:
-		return Complete
-	default:
-		return Injected
 	}
+	return Outcome(patch)
+}
+
+// Outcome is the reason of a pod that has opted in and gets its identity by a
+// patch.
+func Outcome(patch []byte) Reason {
+	if patch == nil {
+		return Complete
+	}
+	return Injected
 }

@@ -101,7 +101,7 @@ func TestReadRefusesWhatIsNoPod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			subject, _ := optedIn().subject()
+			subject, _ := optedIn().parse()
 			_, err = decide(injector, subject, []byte(test.pod))
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)

@@ -23,9 +23,9 @@ type profile struct{ name, roleARN string }
 // readProfiles reads the pod's annotation role-profiles: NAME=ROLE, as many as
 // wanted, with blanks or line breaks between them. One that is wrong is warned
 // of and left out: the SDK then says that there is no such profile.
-func (in *Injector) readProfiles(pod Pod, warnings *podpatch.Warnings) []profile {
+func (in *Injector) readProfiles(asked annotations, warnings *podpatch.Warnings) []profile {
 	var profiles []profile
-	for _, item := range strings.Fields(pod.roleProfiles.Text()) {
+	for _, item := range strings.Fields(asked.roleProfiles.Text()) {
 		name, role, ok := strings.Cut(item, "=")
 		role = in.compose(role)
 		_, isRole := parseRoleARN(role)

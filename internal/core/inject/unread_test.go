@@ -44,7 +44,7 @@ func TestWhatCannotBeReadIsNotGuessed(t *testing.T) {
 			t.Parallel()
 			given := newSetup()
 			test.says(&given)
-			subject, _ := given.subject()
+			subject, _ := given.parse()
 			subject.MappingUnread, subject.IdentitiesUnread = test.mapping, test.identities
 			injector, err := inject.New(given.Settings)
 			if err != nil {
@@ -83,7 +83,7 @@ func TestNamed(t *testing.T) {
 	for name, test := range tests {
 		given := newSetup()
 		test.change(&given)
-		subject, _ := given.subject()
+		subject, _ := given.parse()
 		injector, err := inject.New(given.Settings)
 		if err != nil {
 			t.Fatal(err)

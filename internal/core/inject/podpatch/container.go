@@ -3,6 +3,7 @@ package podpatch
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -27,6 +28,16 @@ type Container struct {
 	// groups and mounted have a bit for each group and mount of the plan that is
 	// there, or must not be added.
 	groups, mounted uint64
+	// stale are mounts to be replaced.
+	stale []staleMount
+}
+
+// staleMount is a mount of a reserved volume that is not as it must be.
+type staleMount struct {
+	// mount is its index in the plan, index its own in the container.
+	mount, index int
+	// here says that it is where it belongs.
+	here bool
 }
 
 // list is a list of a container as it is, with its length.
@@ -149,6 +160,8 @@ func (p *Plan) examineMounts(container *Container) error {
 		name, at := entry.Value().Get("name"), entry.Value().Get("mountPath").Unquoted()
 		for i, mount := range p.Mounts {
 			switch {
+			case name.Is(mount.Volume) && mount.Reserved && !isText(entry.Value(), mount.appendTo(nil)):
+				container.outdated(staleMount{i, container.mounts.length, samePath(at, mount.Path)})
 			case name.Is(mount.Volume):
 				container.mounted |= 1 << i
 			case samePath(at, mount.Path):
@@ -161,7 +174,31 @@ func (p *Plan) examineMounts(container *Container) error {
 		container.Rival = raw.Value{}
 	}
 	container.mounted |= rivals
+	container.replaceStale()
 	return nil
+}
+
+// outdated remembers one mount to replace for each of the plan; if there are
+// several, one that is where it belongs: another one there would be one too many.
+func (c *Container) outdated(found staleMount) {
+	for i := range c.stale {
+		if c.stale[i].mount == found.mount {
+			if found.here && !c.stale[i].here {
+				c.stale[i] = found
+			}
+			return
+		}
+	}
+	c.stale = append(c.stale, found)
+}
+
+// replaceStale settles which mounts are replaced: not where the right one is there
+// as well, or where something else is in its place. What is replaced is not added.
+func (c *Container) replaceStale() {
+	c.stale = slices.DeleteFunc(c.stale, func(s staleMount) bool { return c.mounted&(1<<s.mount) != 0 })
+	for _, stale := range c.stale {
+		c.mounted |= 1 << stale.mount
+	}
 }
 
 // samePath says whether two paths are one, however they are written.

@@ -1,9 +1,6 @@
 package podpatch
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "encoding/json"
 
 // Room for what a common pod takes, so that it is not moved while it grows.
 const (
@@ -69,34 +66,8 @@ func (d *document) move(from, to string) {
 	d.endString()
 }
 
-// appendTo writes the volume as the API has it.
-func (v Volume) appendTo(text []byte) []byte {
-	text = appendString(append(text, `{"name":`...), v.Name)
-	text = append(text, `,"projected":{`...)
-	if v.Mode != 0 {
-		text = strconv.AppendInt(append(text, `"defaultMode":`...), int64(v.Mode), 10)
-		text = append(text, ',')
-	}
-	text = append(text, `"sources":`...)
-	for i, source := range v.Sources {
-		text = append(text, "[,"[min(i, 1)])
-		text = source.appendTo(text)
-	}
-	return append(text, `]}}`...)
-}
-
-func (s Source) appendTo(text []byte) []byte {
-	if s.Field != "" {
-		text = appendString(append(text, `{"downwardAPI":{"items":[{"fieldRef":{"fieldPath":`...), s.Field)
-		text = appendString(append(text, `},"path":`...), s.Path)
-		return append(text, `}]}}`...)
-	}
-	text = appendString(append(text, `{"serviceAccountToken":{"audience":`...), s.Audience)
-	text = strconv.AppendInt(append(text, `,"expirationSeconds":`...), s.Seconds, 10)
-	text = appendString(append(text, `,"path":`...), s.Path)
-	return append(text, `}}`...)
-}
-
+// appendTo writes the variable as the API has it. The same goes for the others of
+// the name.
 func (v Variable) appendTo(text []byte) []byte {
 	text = appendString(append(text, `{"name":`...), v.Name)
 	if v.Field != "" {
@@ -109,7 +80,10 @@ func (v Variable) appendTo(text []byte) []byte {
 
 func (m Mount) appendTo(text []byte) []byte {
 	text = appendString(append(text, `{"name":`...), m.Volume)
-	text = appendString(append(text, `,"readOnly":true,"mountPath":`...), m.Path)
+	if !m.Writable {
+		text = append(text, `,"readOnly":true`...)
+	}
+	text = appendString(append(text, `,"mountPath":`...), m.Path)
 	return append(text, '}')
 }
 

@@ -71,7 +71,7 @@ func (w *writer) containers(pod Pod, list string, containers []Container) {
 	operations := 0
 	for i := range containers {
 		if c := &containers[i]; !c.Settled {
-			operations += w.variables.operations(c.env, c.groups) + w.mounts.operations(c.mounts, c.mounted)
+			operations += w.variables.operations(c.env, c.groups) + w.mounts.operations(c.mounts, c.mounted) + len(c.stale)
 		}
 	}
 	w.list, w.base = list, "/spec/"+list
@@ -83,11 +83,23 @@ func (w *writer) containers(pod Pod, list string, containers []Container) {
 	for i := range containers {
 		if c := &containers[i]; !c.Settled {
 			w.extend(c, c.env, &w.variables, c.groups)
+			w.replaceMounts(c)
 			w.extend(c, c.mounts, &w.mounts, c.mounted)
 		}
 	}
 	if away {
 		w.move(w.base, "/spec/"+list)
+	}
+}
+
+// replaceMounts replaces those that are not as they must be.
+func (w *writer) replaceMounts(c *Container) {
+	for _, stale := range c.stale {
+		w.begin("replace", "path")
+		w.elementPath(place{c.list, c.index, stale.index}, w.mounts.field)
+		w.value()
+		w.text = append(w.text, w.mounts.elements[stale.mount].text...)
+		w.end()
 	}
 }
 

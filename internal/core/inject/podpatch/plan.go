@@ -15,14 +15,16 @@ type Plan struct {
 	// Labels and Annotations are set, whatever is there under their names.
 	Labels, Annotations []Entry
 	// Volumes come before those of the pod, in their order. A pod keeps the one
-	// that it has under the same name, whatever its kind.
+	// that it has under the same name, whatever its kind. Reserved ones are
+	// another matter.
 	Volumes []Volume
 	// FSGroup is the group that volumes belong to, unless the pod names one; 0
 	// for none. Windows has no such groups.
 	FSGroup int64
 	// Groups are the variables of each container, appended in their order.
 	Groups []Group
-	// Mounts are appended to those of each container.
+	// Mounts are appended to those of each container that has none of their
+	// volume. Reserved ones are another matter.
 	Mounts []Mount
 	// Selection chooses the containers.
 	Selection Selection
@@ -33,21 +35,31 @@ type Plan struct {
 // Entry is one label or annotation.
 type Entry struct{ Name, Value string }
 
-// Volume is a projected volume.
+// Volume is a volume whose files Kubernetes writes: a projected one, or one of
+// the downward API if all of them are fields of the pod. Without files it is an
+// empty folder for the containers to write to.
 type Volume struct {
 	Name string
 	// Mode is the mode of its files; 0 leaves it to Kubernetes.
 	Mode    int32
 	Sources []Source
+	// Reserved says that the name is the plan's alone. A volume of the pod that
+	// has it, and is any different, is replaced where it is; a new one comes
+	// after those of the pod.
+	Reserved bool
 }
 
-// Source is one file of a projected volume: a token, or a field of the pod.
+// Source is one file of a volume: a field of the pod, a key of a config map, a
+// bundle of certificates or, with none of these, a token.
 type Source struct {
 	// Path is that of the file within the volume.
 	Path string
-	// Field is the path of a field, in the terms of the downward API; empty for
-	// a token.
+	// Field is the path of a field, in the terms of the downward API.
 	Field string
+	// ConfigMap is the name of one in the pod's namespace, and Key is the key.
+	ConfigMap, Key string
+	// TrustBundle is the name of a ClusterTrustBundle.
+	TrustBundle string
 	// Audience and Seconds are the token's "aud" and life.
 	Audience string
 	Seconds  int64
@@ -72,8 +84,25 @@ type Variable struct {
 	Field string
 }
 
-// Mount is a read-only mount of one of the plan's volumes.
-type Mount struct{ Volume, Path string }
+// AddVariable plans a variable in a group of its own, so that a container gets it
+// that has none of its name. An empty one is not injected, but looked for all the
+// same.
+func (p *Plan) AddVariable(name, value string) {
+	group := Group{Names: []string{name}}
+	if value != "" {
+		group.Variables = []Variable{{Name: name, Value: value}}
+	}
+	p.Groups = append(p.Groups, group)
+}
+
+// Mount is a mount of one of the plan's volumes, read-only unless it is Writable.
+type Mount struct {
+	Volume, Path string
+	Writable     bool
+	// Reserved says that a mount of the volume that is any different is
+	// replaced.
+	Reserved bool
+}
 
 // Selection says which containers get something, by their names.
 type Selection struct {

@@ -69,19 +69,29 @@ func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// volumes puts those that are missing before the pod's.
+// volumes puts those that are missing before the pod's, or after them, and
+// replaces those that are not as they must be.
 func (w *writer) volumes(pod Pod) {
 	none, added := pod.volumes.Empty(), 0
-	for _, volume := range w.plan.Volumes {
-		if pod.HasVolume(volume.Name) {
-			continue
-		}
+	for i := range w.plan.Volumes {
+		volume := &w.plan.Volumes[i]
+		stale, there := volume.among(pod.volumes)
 		switch {
+		case there && stale < 0:
+			continue
+		case there:
+			w.begin("replace", "path")
+			w.text = strconv.AppendInt(append(w.text, "/spec/volumes/"...), int64(stale+added), 10)
+			w.value()
+		case !none && volume.Reserved:
+			w.add("/spec/volumes/-")
 		case !none:
 			w.add("/spec/volumes/", strconv.Itoa(added))
+			added++
 		case added == 0:
 			w.add("/spec/volumes")
 			w.text = append(w.text, '[')
+			added++
 		default:
 			w.text = append(w.text, ',')
 		}
@@ -89,7 +99,6 @@ func (w *writer) volumes(pod Pod) {
 		if !none {
 			w.end()
 		}
-		added++
 	}
 	if none && added > 0 {
 		w.text = append(w.text, ']')

@@ -102,6 +102,46 @@ func (v Value) Get(name string) Value {
 	return found
 }
 
+// Equal says whether two values mean the same, whatever the order of members and
+// the way a string is written. Numbers are compared as they are written. What of v
+// is not in other ends the comparison, so that its cost is bounded by other.
+func (v Value) Equal(other Value) bool {
+	if v.Kind() != other.Kind() {
+		return false
+	}
+	switch v.Kind() {
+	case Object:
+		return v.hasMembersOf(other)
+	case Array:
+		mine, theirs := v.Walk(), other.Walk()
+		for mine.Next() {
+			if !theirs.Next() || !mine.Value().Equal(theirs.Value()) {
+				return false
+			}
+		}
+		return !theirs.Next()
+	case String:
+		return bytes.Equal(v.Unquoted(), other.Unquoted())
+	default:
+		return bytes.Equal(v.Bytes(), other.Bytes())
+	}
+}
+
+// hasMembersOf says that an object has the members of another one, and no more.
+func (v Value) hasMembersOf(other Value) bool {
+	for c := v.Walk(); c.Next(); {
+		if !c.Value().Equal(other.Get(string(c.Name()))) {
+			return false
+		}
+	}
+	for c := other.Walk(); c.Next(); {
+		if v.Get(string(c.Name())).Kind() == Absent {
+			return false
+		}
+	}
+	return true
+}
+
 // Walk goes over the members of an object or the elements of an array; over
 // nothing for any other kind.
 func (v Value) Walk() Cursor {

@@ -49,6 +49,43 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		a, b string
+		want bool
+	}{
+		"the order of members":       {`{"a":1,"b":[true,null]}`, ` {"b" : [true, null], "a":1}`, true},
+		"a string with escapes":      {`{"\u0061":"\u002f"}`, `{"a":"/"}`, true},
+		"a member more":              {`{"a":1,"b":2}`, `{"a":1}`, false},
+		"a member less":              {`{"a":1}`, `{"a":1,"b":null}`, false},
+		"a member twice for another": {`{"a":1,"a":1}`, `{"a":1,"b":1}`, false},
+		"another value":              {`{"a":{"b":1}}`, `{"a":{"b":2}}`, false},
+		"another kind":               {`{"a":"1"}`, `{"a":1}`, false},
+		"an element more":            {`[1,2]`, `[1]`, false},
+		"an element less":            {`[1]`, `[1,2]`, false},
+		"the order of elements":      {`[1,2]`, `[2,1]`, false},
+		"nothing and nothing":        {`[]`, `[ ]`, true},
+		"another number":             {`1`, `1.0`, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, err := raw.Parse([]byte(test.a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := raw.Parse([]byte(test.b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := a.Equal(b); got != test.want {
+				t.Errorf("%s equals %s: %t, want %t", test.a, test.b, got, test.want)
+			}
+		})
+	}
+}
+
 func TestGet(t *testing.T) {
 	t.Parallel()
 	text := ` { "plain" : "x", "qu\u006fted": "a\"b\\", "n": -1.5e3 , "t":true,"null":null,

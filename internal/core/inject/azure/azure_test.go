@@ -1,0 +1,172 @@
+package azure_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/core/inject/azure"
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+)
+
+func settings() azure.Settings {
+	s := azure.Defaults()
+	s.TenantID = "22222222-0000-0000-0000-000000000000"
+	return s
+}
+
+// read is an injector and a pod of metadata and spec.
+func read(t *testing.T, text string) (*azure.Injector, inject.Pod) {
+	t.Helper()
+	injector, err := azure.New(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := raw.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, err := inject.Read(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return injector, pod
+}
+
+func TestNewRefusesSettings(t *testing.T) {
+	t.Parallel()
+	endpoint := func(change func(*azure.CustomTokenEndpoint)) func(*azure.Settings) {
+		return func(s *azure.Settings) {
+			s.CustomTokenEndpoint = &azure.CustomTokenEndpoint{
+				AnnotationSuffix: "binding", Audience: "api://binding", TokenProxy: "https://10.0.0.1", CAConfigMap: "ca",
+			}
+			change(s.CustomTokenEndpoint)
+		}
+	}
+	tests := map[string]struct {
+		change func(*azure.Settings)
+		want   string // empty for settings that are right
+	}{
+		"the defaults with a tenant":     {func(*azure.Settings) {}, ""},
+		"without a tenant":               {func(s *azure.Settings) { s.TenantID = " " }, "tenant ID is empty"},
+		"without an environment":         {func(s *azure.Settings) { s.Environment = "" }, `environment is ""`},
+		"with an unknown environment":    {func(s *azure.Settings) { s.Environment = "AzureGermanCloud" }, `environment is "AzureGermanCloud"`},
+		"without an audience":            {func(s *azure.Settings) { s.Audience = "" }, "token audience is empty"},
+		"with an endpoint":               {endpoint(func(*azure.CustomTokenEndpoint) {}), ""},
+		"with an endpoint without CA":    {endpoint(func(e *azure.CustomTokenEndpoint) { e.CAConfigMap = "" }), ""},
+		"without an annotation suffix":   {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "" }), `annotation suffix is ""`},
+		"with a suffix that is none":     {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "a b" }), `annotation suffix is "a b"`},
+		"without the endpoint's":         {endpoint(func(e *azure.CustomTokenEndpoint) { e.Audience = "" }), "endpoint's audience is empty"},
+		"without a token proxy":          {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "" }), `token proxy is ""`},
+		"with a proxy in the clear":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "http://a" }), "token proxy is"},
+		"with a proxy without a host":    {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://:1" }), "token proxy is"},
+		"with a user at the proxy":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://u:p@a" }), "token proxy is"},
+		"with a query to the proxy":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://a?" }), "token proxy is"},
+		"with a name that is none":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.SNIName = "a_b" }), "SNI name is"},
+		"with two authorities":           {endpoint(func(e *azure.CustomTokenEndpoint) { e.CATrustBundle = "b" }), "CA is given in several ways"},
+		"with a config map that is none": {endpoint(func(e *azure.CustomTokenEndpoint) { e.CAConfigMap = "a/b" }), "CA config map is"},
+		"with a bundle that is none": {endpoint(func(e *azure.CustomTokenEndpoint) {
+			e.CAConfigMap, e.CATrustBundle = "", "a:"
+		}), "CA cluster trust bundle is"},
+		"with CA data that is none": {endpoint(func(e *azure.CustomTokenEndpoint) {
+			e.CAConfigMap, e.CAData = "", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+		}), "CA data is not made of certificates"},
+		"with a key as CA data": {endpoint(func(e *azure.CustomTokenEndpoint) {
+			e.CAConfigMap, e.CAData = "", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+		}), "CA data is not made of certificates"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := settings()
+			test.change(&changed)
+			switch _, err := azure.New(changed); {
+			case test.want == "" && err != nil:
+				t.Errorf("error %v", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDefaultsNeedATenant(t *testing.T) {
+	t.Parallel()
+	if _, err := azure.New(azure.Defaults()); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAccountName(t *testing.T) {
+	t.Parallel()
+	const labels = `"metadata":{"labels":{"azure.workload.identity/use":"true"}}`
+	for name, test := range map[string]struct{ pod, want string }{
+		"of a pod that has not opted in": {`{"spec":{"serviceAccountName":"app"}}`, ""},
+		"of a pod that says no":          {`{"metadata":{"labels":{"azure.workload.identity/use":"false"}},"spec":{"serviceAccountName":"app"}}`, ""},
+		"of a pod that has":              {`{` + labels + `,"spec":{"serviceAccountName":"app"}}`, "app"},
+		"of a pod that names none":       {`{` + labels + `,"spec":{}}`, "default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			injector, pod := read(t, test.pod)
+			if got := injector.AccountName(pod); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestRefusals are the cases in which a pod must not run: without its identity, or
+// with a token of another life than it asks for.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	const expiration = "azure.workload.identity/service-account-token-expiration"
+	account := func(seconds string) *inject.ServiceAccount {
+		return &inject.ServiceAccount{Annotations: map[string]string{expiration: seconds}}
+	}
+	tests := map[string]struct {
+		account *inject.ServiceAccount
+		pod     string // the expiration that the pod asks for
+		want    inject.Reason
+	}{
+		"the ServiceAccount is missing": {nil, "", inject.UnknownServiceAccount},
+		"too short by one second":       {account(""), "3599", inject.BadAnnotation},
+		"too long by one second":        {account(""), "86401", inject.BadAnnotation},
+		"negative":                      {account(""), "-3600", inject.BadAnnotation},
+		"a fraction":                    {account(""), "3600.5", inject.BadAnnotation},
+		"with a blank":                  {account(""), " 3600", inject.BadAnnotation},
+		"larger than any number":        {account(""), "99999999999999999999", inject.BadAnnotation},
+		"a text":                        {account(""), "an hour\\nor two", inject.BadAnnotation},
+		"the ServiceAccount's":          {account("0"), "", inject.BadAnnotation},
+		"the shortest":                  {account("0"), "3600", ""},
+		"the longest":                   {account("0"), "86400", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			injector, pod := read(t, `{"metadata":{"labels":{"azure.workload.identity/use":"true"},"annotations":{"`+expiration+`":"`+test.pod+`"}},"spec":{"containers":[{}]}}`)
+			result, err := injector.Inject(pod, inject.Subject{Account: test.account})
+			refusal, refused := errors.AsType[*inject.Refusal](err)
+			switch {
+			case test.want == "":
+				if err != nil || result.Patch == nil {
+					t.Errorf("error %v, patch %s", err, result.Patch)
+				}
+			case !refused || refusal.Reason != test.want:
+				t.Errorf("error %v, want the reason %s", err, test.want)
+			case result.Patch != nil || strings.ContainsAny(refusal.Message, "\n"):
+				t.Errorf("patch %s, message %q", result.Patch, refusal.Message)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoPodIsNotRefusedByThePolicy(t *testing.T) {
+	t.Parallel()
+	injector, pod := read(t, `{"metadata":{"labels":{"azure.workload.identity/use":"true"}},"spec":{"containers":[1]}}`)
+	_, err := injector.Inject(pod, inject.Subject{Account: &inject.ServiceAccount{}})
+	if _, refused := errors.AsType[*inject.Refusal](err); err == nil || refused {
+		t.Errorf("error %v, want that of a pod that is none", err)
+	}
+}

@@ -1,0 +1,61 @@
+package podpatch
+
+import (
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+)
+
+// Advise warns of what keeps containers from the identity that the plan gives
+// them. The groups are those that the identity is in; the cloud is its name in
+// the warnings.
+func (p *Plan) Advise(containers []Container, cloud string, groups []int, warnings *Warnings) {
+	for i := range containers {
+		c := &containers[i]
+		if c.Settled {
+			continue
+		}
+		if c.Rival.Kind() != raw.Absent {
+			warnings.Add("container %.63q mounts volume %.63q at %s, where the %s identity belongs; it is not mounted",
+				c.Name.Text(), c.Rival.Text(), c.RivalPath, cloud)
+		}
+		for _, group := range groups {
+			if c.Has(group) {
+				advisePreset(p.Groups[group].Variables, c, warnings)
+			}
+		}
+		if c.Watched {
+			advisePreferred(p.Watch, c, cloud, warnings)
+		}
+	}
+}
+
+// advisePreset warns of a variable that keeps those of its group from being
+// injected, unless all of them are as they would be injected.
+func advisePreset(variables []Variable, c *Container, warnings *Warnings) {
+	var names []string
+	preset, same := "", true
+	for _, variable := range variables {
+		entry := c.Variable(variable.Name)
+		if preset == "" && entry.Kind() != raw.Absent {
+			preset = variable.Name
+		}
+		same = same && entry.Get("value").Is(variable.Value)
+		names = append(names, variable.Name)
+	}
+	if !same {
+		warnings.Add("container %.63q sets %s itself, which keeps %s from being injected", c.Name.Text(), preset, strings.Join(names, " and "))
+	}
+}
+
+// advisePreferred warns of a variable that the SDKs prefer to the injected ones.
+// An empty one does not count for them.
+func advisePreferred(names []string, c *Container, cloud string, warnings *Warnings) {
+	for _, name := range names {
+		entry := c.Variable(name)
+		if entry.Kind() != raw.Absent && (!entry.Get("valueFrom").Empty() || entry.Get("value").Text() != "") {
+			warnings.Add("container %.63q sets %s, which %s SDKs prefer to the pod's identity", c.Name.Text(), name, cloud)
+			return
+		}
+	}
+}
