@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -17,9 +19,7 @@ import (
 const debugVerbosity = 3
 
 func webhookCommand() *cobra.Command {
-	var options webhook.Options
-	var kubeconfig, kubeAPI, level string
-	var verbosity int
+	var flags webhookFlags
 	command := &cobra.Command{
 		Use:   "webhook",
 		Short: "Run the pod identity webhook",
@@ -30,30 +30,44 @@ the pod a projected token, and the environment by which every AWS SDK finds it.
 It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 		Version: version,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if verbosity >= debugVerbosity && !cmd.Flags().Changed("log-level") {
-				level = "debug"
-			}
-			logger, err := newLogger(os.Stderr, level)
-			if err != nil {
-				return err
-			}
-			if flags := webhook.WithoutEffect(cmd.Flags()); len(flags) > 0 {
-				logger.Warn("flags without effect are set", "flags", flags)
-			}
-			if options.Config, err = webhookKubeConfig(kubeconfig, kubeAPI); err != nil {
-				return err
-			}
-			return webhook.Run(logr.NewContext(cmd.Context(), logr.FromSlogHandler(logger.Handler())), options)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
 	}
 	command.SetVersionTemplate("{{.Version}}\n")
-	options.AddFlags(command.Flags())
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
-	command.Flags().StringVar(&kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
-	command.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
-	command.Flags().IntVarP(&verbosity, "v", "v", 0, "3 and more: --log-level=debug, unless that flag is set")
+	flags.add(command.Flags())
 	return command
+}
+
+// webhookFlags are what the command is told.
+type webhookFlags struct {
+	options                    webhook.Options
+	kubeconfig, kubeAPI, level string
+	verbosity                  int
+}
+
+func (f *webhookFlags) add(flags *pflag.FlagSet) {
+	f.options.AddFlags(flags)
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
+	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
+	flags.IntVarP(&f.verbosity, "v", "v", 0, "3 and more: --log-level=debug, unless that flag is set")
+}
+
+// run serves until ctx ends.
+func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
+	if f.verbosity >= debugVerbosity && !flags.Changed("log-level") {
+		f.level = "debug"
+	}
+	logger, err := newLogger(os.Stderr, f.level)
+	if err != nil {
+		return err
+	}
+	if names := webhook.WithoutEffect(flags); len(names) > 0 {
+		logger.Warn("flags without effect are set", "flags", names)
+	}
+	if f.options.Config, err = webhookKubeConfig(f.kubeconfig, f.kubeAPI); err != nil {
+		return err
+	}
+	return webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.options)
 }
 
 // webhookKubeConfig is kubeConfig, with another server if one is named.

@@ -1,0 +1,190 @@
+package app
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// TestADeploymentOfEKSsWebhookRunsOurs: with its arguments, its rights and its
+// webhook configuration, as an API server asks. What a pod has and this machine
+// has not is put in its place: an address of its own, the folder of its volume,
+// and its ServiceAccount's token.
+func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
+	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
+	cluster, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given struct {
+		role    rbacv1.ClusterRole
+		binding rbacv1.ClusterRoleBinding
+		deploy  appsv1.Deployment
+		hooks   admissionregistrationv1.MutatingWebhookConfiguration
+	}
+	readManifests(t, "testdata/eks-webhook.yaml", &given.role, &given.binding, &given.deploy, &given.hooks)
+	create(t, cluster, &given.role, &given.binding)
+	spec := given.deploy.Spec.Template.Spec
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, config, "system:serviceaccount:default:"+spec.ServiceAccountName))
+
+	var flags webhookFlags
+	parsed := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
+	flags.add(parsed)
+	command := append(slices.Clone(spec.Containers[0].Command), spec.Containers[0].Args...)
+	if err := parsed.Parse(command[2:]); err != nil {
+		t.Fatalf("%v: %v", command, err)
+	}
+	if o := flags.options; o.Port != 443 || o.MetricsPort != 9999 || o.InCluster || o.TLSCert != "" {
+		t.Fatalf("port %d, metrics port %d, in cluster %t, certificate %q: they are not as the manifests rely on", o.Port, o.MetricsPort, o.InCluster, o.TLSCert)
+	}
+	folder := t.TempDir()
+	chain := writeCertificate(t, folder)
+	flags.options.TLSCert, flags.options.TLSKey = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	flags.options.BindAddress, flags.options.Port, flags.options.MetricsPort = "127.0.0.1", freePort(t), -1
+	flags.options.DrainTime = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- flags.run(ctx, parsed) }()
+
+	url := fmt.Sprintf("https://127.0.0.1:%d%s", flags.options.Port, *given.hooks.Webhooks[0].ClientConfig.Service.Path)
+	given.hooks.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: chain}
+	create(t, cluster, &given.hooks, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app",
+		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/app"}}})
+	awaitInjected(t, cluster)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitInjected creates a pod, again and again until the webhook has seen it: its
+// failure policy is Ignore.
+func awaitInjected(t *testing.T, cluster client.Client) {
+	t.Helper()
+	want := []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: "arn:aws:iam::111122223333:role/app"},
+		{Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}}
+	var got []corev1.EnvVar
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"},
+			Spec: corev1.PodSpec{ServiceAccountName: "app", Containers: []corev1.Container{{Name: "app", Image: "app:1"}}}}
+		err := cluster.Create(ctx, pod, client.DryRunAll)
+		got = pod.Spec.Containers[0].Env
+		return cmp.Equal(want, got), err
+	})
+	if err != nil {
+		t.Fatalf("%v; environment (-want +got):\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// readManifests reads the documents of a file, in their order.
+func readManifests(t *testing.T, file string, into ...any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := strings.Split(string(text), "\n---\n")
+	if len(documents) != len(into) {
+		t.Fatalf("%s has %d documents, want %d", file, len(documents), len(into))
+	}
+	for i, document := range documents {
+		if err := yaml.UnmarshalStrict([]byte(document), into[i]); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+}
+
+func create(t *testing.T, cluster client.Client, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := cluster.Create(t.Context(), object); err != nil {
+			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
+		}
+	}
+}
+
+// writeKubeconfig lets the webhook be the user that its pod would be.
+func writeKubeconfig(t *testing.T, config *rest.Config, user string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		CurrentContext: "test",
+		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "test"}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: config.Host, CertificateAuthority: config.CAFile}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"test": {Token: config.BearerToken, Impersonate: user}},
+	}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// writeCertificate makes a serving certificate for 127.0.0.1, and returns it.
+func writeCertificate(t *testing.T, folder string) []byte {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for name, content := range map[string][]byte{"tls.crt": chain, "tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return chain
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing was written
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("address is %T", listener.Addr())
+	}
+	return address.Port
+}
