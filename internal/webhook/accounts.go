@@ -172,7 +172,7 @@ func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (lo
 		return got, nil
 	}
 	if err == nil {
-		got.notes, err = a.interest.read(seen, true)
+		got.notes, err = a.interest.read(seen, everyLabel)
 	}
 	if err != nil {
 		a.metrics.lookups.WithLabelValues("failed").Inc()

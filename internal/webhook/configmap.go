@@ -38,9 +38,9 @@ type configMapSink struct {
 	present bool
 }
 
-// labelNeeds are called before a mapping counts that asks for the labels of
-// ServiceAccounts or of namespaces.
-type labelNeeds struct{ accounts, namespaces func() }
+// labelNeeds are called before a mapping counts that asks for labels of
+// ServiceAccounts or of namespaces, with their names.
+type labelNeeds struct{ accounts, namespaces func(names []string) }
 
 // followConfigMap keeps the mapping, once it is run.
 func (c *configuration) followConfigMap(from *api, namespace string, needs labelNeeds, counted *metrics, log logr.Logger) *follower {
@@ -133,11 +133,11 @@ func versionOf(seen object) uint64 {
 
 func (s *configMapSink) parse(text []byte) (*inject.Mapping, []string) {
 	found, problems := inject.ParseMapping(text)
-	if found.NeedsAccountLabels() {
-		s.needs.accounts()
+	if names := found.AccountLabels(); len(names) > 0 {
+		s.needs.accounts(names)
 	}
-	if found.NeedsNamespaceLabels() {
-		s.needs.namespaces()
+	if names := found.NamespaceLabels(); len(names) > 0 {
+		s.needs.namespaces(names)
 	}
 	return found, problems
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -282,11 +283,13 @@ func TestLabelsOfNamespacesAreFollowed(t *testing.T) {
 	}
 }
 
-// TestLabelsOfAccountsAreReadOnceAskedFor: before, they take no memory.
+// TestLabelsOfAccountsAreReadOnceAskedFor, each by its name: others take no memory.
 func TestLabelsOfAccountsAreReadOnceAskedFor(t *testing.T) {
 	t.Parallel()
 	c, reader := newCluster(t)
-	c.set("shop", "app", nil)
+	labelled := account("shop", "app", "", nil)
+	labelled.Labels = map[string]string{"a": "b", "tier": "web", "version": "1"}
+	keep(c, labelled)
 	s := running(t, reader, nil)
 	watch := c.nextWatch(configMapsPath)
 	c.nextWatch(accountsPath)
@@ -294,25 +297,34 @@ func TestLabelsOfAccountsAreReadOnceAskedFor(t *testing.T) {
 	if !ok {
 		t.Fatalf("accounts are %T", s.accounts)
 	}
-	eventually(t, "nothing is injected", func() bool { return given(t, s, "app") == "" })
-	eventually(t, "it is certain", func() bool { _, certain := known.get(app); return certain })
-	if kept, _ := known.get(app); kept != nil {
-		t.Errorf("of a ServiceAccount %+v is kept before anybody asks for labels", *kept)
+	expectKept := func(when string, lists int, want ...string) {
+		t.Helper()
+		eventually(t, when+" the ServiceAccount is certain", func() bool { _, certain := known.get(app); return certain })
+		var got []string
+		if kept, _ := known.get(app); kept != nil {
+			got = kept.labels
+		}
+		if _, listed := c.asked("", accountsPath); listed != lists || !cmp.Equal(want, got) {
+			t.Errorf("%s, after %d lists labels %q are kept; want %d lists, %q", when, listed, got, lists, want)
+		}
 	}
+	expectKept("before anybody asks for labels", 1)
+	expectGiven(t, s, "before", "app", "")
 	watch.send(t, "ADDED", keep(c, configMapOf(byAccountLabel)))
 	awaitReads(t, s, "applied", 1)
 	expectGiven(t, s, "before or after all are listed again", "app", role)
 	c.nextWatch(accountsPath)
-	eventually(t, "it is certain again", func() bool { _, certain := known.get(app); return certain })
+	expectKept("asked for one", 2, "a", "b")
 	expectGiven(t, s, "after all are listed again", "app", role)
-	if _, lists := c.asked("", accountsPath); lists != 2 {
-		t.Errorf("ServiceAccounts were listed %d times, want twice", lists)
-	}
-	watch.send(t, "MODIFIED", keep(c, configMapOf(byAccountLabel+" ")))
+	watch.send(t, "MODIFIED", keep(c, configMapOf(strings.Replace(byAccountLabel, `"a":"b"`, `"a":"x"`, 1))))
 	awaitReads(t, s, "applied", 2)
-	if _, lists := c.asked("", accountsPath); lists != 2 {
-		t.Errorf("ServiceAccounts were listed %d times: they have labels already", lists)
-	}
+	expectKept("asked for the same", 2, "a", "b")
+	expectGiven(t, s, "with another value", "app", "")
+	watch.send(t, "MODIFIED", keep(c, configMapOf(strings.Replace(byAccountLabel, `"a":"b"`, `"tier":"web"`, 1))))
+	awaitReads(t, s, "applied", 3)
+	c.nextWatch(accountsPath)
+	expectKept("asked for another", 3, "a", "b", "tier", "web")
+	expectGiven(t, s, "by another label", "app", role)
 }
 
 // TestWhatIsConfiguredInTheSameMomentCounts: a ServiceAccount, what the config

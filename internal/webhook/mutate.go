@@ -125,7 +125,7 @@ func (m *mutator) subject(ctx context.Context, namespace string, pod inject.Pod)
 	if live {
 		err = m.renew(ctx, pod, &found)
 	}
-	if err != nil || !found.Mapping.NeedsNamespaceLabels() || m.injector.Named(pod, found) {
+	if err != nil || len(found.Mapping.NamespaceLabels()) == 0 || m.injector.Named(pod, found) {
 		return found, err
 	}
 	labelled, _, err := m.config.namespaces.find(ctx, types.NamespacedName{Name: namespace})

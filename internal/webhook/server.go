@@ -116,9 +116,10 @@ type watched struct {
 	follower *follower
 }
 
-// needLabels lists all again if the store has no labels yet.
-func (w *watched) needLabels() {
-	if w.wantLabels() {
+// needLabels lists all again if the store does not have some labels yet, unless
+// it has not begun to list.
+func (w *watched) needLabels(names []string) {
+	if w.wantLabels(names) && w.begun() {
 		w.follower.relist()
 	}
 }
@@ -144,14 +145,16 @@ func (s *server) tls() *tls.Config {
 // followConfigMap returns what has to be run to follow the config map. Labels
 // are read from when it first asks for them: they take memory.
 func (s *server) followConfigMap(ctx context.Context, o Options, served *api, known *watched) *follower {
-	namespaces := newStore(interest{})
-	namespaces.wantLabels()
-	s.config.namespaces = newNamespaces(namespaces, served.readNamespace, o.LookupTimeout, s.metrics)
-	follow := newFollower(served, "/api/v1/namespaces", namespaces, s.log)
+	store := newStore(interest{})
+	s.config.namespaces = newNamespaces(store, served.readNamespace, o.LookupTimeout, s.metrics)
+	namespaces := &watched{store, newFollower(served, "/api/v1/namespaces", store, s.log)}
 	var once sync.Once
 	return s.config.followConfigMap(served, o.Namespace, labelNeeds{
-		accounts:   known.needLabels,
-		namespaces: func() { once.Do(func() { go follow.run(ctx) }) },
+		accounts: known.needLabels,
+		namespaces: func(names []string) {
+			namespaces.needLabels(names)
+			once.Do(func() { go namespaces.follower.run(ctx) })
+		},
 	}, s.metrics, s.log)
 }
 

@@ -1,8 +1,7 @@
 package webhook
 
 import (
-	"cmp"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
 // freshFor is how long after it was seen to change a ServiceAccount without a
@@ -25,23 +22,22 @@ const freshFor = 10 * time.Second
 const maxAhead = 4096
 
 // store keeps of every ServiceAccount what matters of its annotations, and its
-// labels if somebody asks for labels; of those without any nothing but the name:
-// a cluster may have very many. Namespaces are kept in one, too. It is safe for
+// labels that somebody asks for; of those without any nothing but the name: a
+// cluster may have very many. Namespaces are kept in one, too. It is safe for
 // concurrent use.
 type store struct {
 	interest interest
 	start    time.Time
-	// labels says that labels matter, too: all of them, because which are asked
-	// for may change.
-	labels atomic.Bool
+	// labels are the names of those that matter; nil is none.
+	labels atomic.Pointer[labelNames]
 
 	mu sync.RWMutex
 	// entries are by NAMESPACE/NAME.
 	entries map[string]entry
 	// round counts lists; an entry of an earlier one is gone when a list ends.
 	round uint32
-	// labelled is the first round whose entries have labels; what is older is
-	// not certain.
+	// labelled is the first round whose entries have all labels that matter; what
+	// is older is not certain.
 	labelled uint32
 	// position is the version up to which all is known.
 	position uint64
@@ -70,113 +66,30 @@ type ahead struct {
 	version uint64
 }
 
-// notes is what is kept of a ServiceAccount, or of a namespace: name, value,
-// name, value and so on, at most a few.
-type notes struct{ annotations, labels []string }
-
-// interest says which annotations matter.
-type interest struct {
-	// prefixes begin the names of all of them, roles are those that opt in.
-	prefixes, roles []string
-}
-
-func newInterest(annotationPrefix string) interest {
-	return interest{prefixes: []string{annotationPrefix + "/"}, roles: []string{annotationPrefix + "/role-arn"}}
-}
-
 func newStore(wanted interest) *store {
 	return &store{interest: wanted, start: time.Now(), entries: map[string]entry{}, ahead: map[string]ahead{}}
 }
 
-// wantLabels makes labels matter from now on. It says whether they did not
-// before: then all has to be listed again, and until that is done nothing is
-// certain but roles.
-func (s *store) wantLabels() bool {
+// wantLabels makes these labels matter from now on, beside those that do already.
+// It says whether some did not: then all has to be listed again, and until that
+// is done nothing is certain but roles.
+func (s *store) wantLabels(names []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.labels.Swap(true) {
+	wanted := labelNames{}
+	if before := s.labels.Load(); before != nil {
+		maps.Copy(wanted, *before)
+	}
+	known := len(wanted)
+	for _, name := range names {
+		wanted[name] = name
+	}
+	if len(wanted) == known {
 		return false
 	}
+	s.labels.Store(&wanted)
 	s.labelled = s.round + 1
 	return true
-}
-
-// read takes what matters from an object, nil if it has nothing of it.
-func (i interest) read(seen object, labels bool) (*notes, error) {
-	var found notes
-	err := seen.eachAnnotation(func(name, value []byte) {
-		for _, prefix := range i.prefixes {
-			if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
-				found.annotations = append(found.annotations, i.name(name), string(value))
-				return
-			}
-		}
-	})
-	if err == nil && labels {
-		err = seen.eachLabel(func(name, value []byte) {
-			found.labels = append(found.labels, string(name), string(value))
-		})
-	}
-	if err != nil || found.annotations == nil && found.labels == nil {
-		return nil, err
-	}
-	found.annotations, found.labels = slices.Clip(found.annotations), slices.Clip(found.labels)
-	return &found, nil
-}
-
-// name is a text that all annotations of the name share, if it is a known one.
-func (i interest) name(text []byte) string {
-	for _, known := range i.roles {
-		if string(text) == known {
-			return known
-		}
-	}
-	return string(text)
-}
-
-// optsIn says whether a ServiceAccount of these notes names a role.
-func (i interest) optsIn(n *notes) bool {
-	if n == nil {
-		return false
-	}
-	for k := 0; k < len(n.annotations); k += 2 {
-		if n.annotations[k+1] != "" && slices.Contains(i.roles, n.annotations[k]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *notes) account() *inject.ServiceAccount {
-	if n == nil {
-		return &inject.ServiceAccount{}
-	}
-	return &inject.ServiceAccount{Annotations: pairs(n.annotations), Labels: pairs(n.labels)}
-}
-
-// pairs is a list of name, value, name, value and so on; nil for an empty one.
-func pairs(list []string) map[string]string {
-	if len(list) == 0 {
-		return nil
-	}
-	found := make(map[string]string, len(list)/2)
-	for k := 0; k < len(list); k += 2 {
-		found[list[k]] = list[k+1]
-	}
-	return found
-}
-
-func (n *notes) equal(b *notes) bool {
-	if n == nil || b == nil {
-		return n == b
-	}
-	return slices.Equal(n.annotations, b.annotations) && slices.Equal(n.labels, b.labels)
-}
-
-// annotatedAs says that the annotations are the same.
-func (n *notes) annotatedAs(b *notes) bool {
-	var none notes
-	return slices.Equal(cmp.Or(n, &none).annotations, cmp.Or(b, &none).annotations)
 }
 
 // get is what is known of a ServiceAccount. What is not certain needs a live
@@ -228,6 +141,13 @@ func (s *store) learn(seen object, found *notes) {
 	}
 }
 
+// begun says that a first list has begun.
+func (s *store) begun() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.round > 0
+}
+
 func (s *store) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +156,7 @@ func (s *store) begin() {
 }
 
 func (s *store) put(seen object) error {
-	found, err := s.interest.read(seen, s.labels.Load())
+	found, err := s.interest.read(seen, s.labels.Load().filter())
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func TestOlderEventsDoNotUndoALook(t *testing.T) {
 	known := filled(t)
 	learn := func(version string, notes map[string]string) {
 		found := seen(t, account("shop", "app", version, notes))
-		read, err := known.interest.read(found, false)
+		read, err := known.interest.read(found, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,16 +65,17 @@ func TestParseMapping(t *testing.T) {
 	}
 }
 
-func TestMappingSaysWhoseLabelsItNeeds(t *testing.T) {
+func TestMappingSaysWhichLabelsItNeeds(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		selectors          string
-		namespace, account bool
+		namespace, account []string
 	}{
-		"a namespace's name":   {`"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, false, false},
-		"a namespace's label":  {`"namespaceSelector":{"matchLabels":{"team":"shop"}}`, true, false},
-		"a label of accounts":  {`"serviceAccountSelector":{"matchLabels":{"tier":"web"}}`, false, true},
-		"labels of both kinds": {`"namespaceSelector":{"matchLabels":{"team":"shop"}},"serviceAccountSelector":{"matchLabels":{"tier":"web"}}`, true, true},
+		"a namespace's name":  {`"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, nil, nil},
+		"a namespace's label": {`"namespaceSelector":{"matchLabels":{"team":"shop"}}`, []string{"team"}, nil},
+		"labels of accounts":  {`"serviceAccountSelector":{"matchLabels":{"tier":"web","app":"a"}}`, nil, []string{"app", "tier"}},
+		"labels of both kinds": {`"namespaceSelector":{"matchLabels":{"team":"shop"}},"serviceAccountSelector":{"matchLabels":{"tier":"web"}}`,
+			[]string{"team"}, []string{"tier"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +84,8 @@ func TestMappingSaysWhoseLabelsItNeeds(t *testing.T) {
 			if problems != nil {
 				t.Fatal(problems)
 			}
-			if mapping.NeedsNamespaceLabels() != test.namespace || mapping.NeedsAccountLabels() != test.account {
-				t.Errorf("namespaces %t, accounts %t", mapping.NeedsNamespaceLabels(), mapping.NeedsAccountLabels())
+			if diff := cmp.Diff([][]string{test.namespace, test.account}, [][]string{mapping.NamespaceLabels(), mapping.AccountLabels()}); diff != "" {
+				t.Errorf("of namespaces, of accounts (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -22,8 +22,8 @@ type bindings struct {
 	// the fewest others demand, in ascending order: so that a look costs by the
 	// labels of the one who is looked for.
 	index map[label][]int
-	// needsNamespaces and needsAccounts say whose labels are asked for.
-	needsNamespaces, needsAccounts bool
+	// namespaceLabels and accountLabels are the names of the labels asked for.
+	namespaceLabels, accountLabels []string
 }
 
 // labelBinding is one of them: all labels are demanded.
@@ -38,13 +38,23 @@ type label struct {
 	key, value  string
 }
 
-// NeedsNamespaceLabels says whether some binding looks at the labels of
-// namespaces, other than their name.
-func (m *Mapping) NeedsNamespaceLabels() bool { return m != nil && m.needsNamespaces }
+// NamespaceLabels are the names of the labels of namespaces that some binding
+// looks at, other than the one with their name.
+func (m *Mapping) NamespaceLabels() []string {
+	if m == nil {
+		return nil
+	}
+	return m.namespaceLabels
+}
 
-// NeedsAccountLabels says whether some binding looks at the labels of
-// ServiceAccounts.
-func (m *Mapping) NeedsAccountLabels() bool { return m != nil && m.needsAccounts }
+// AccountLabels are the names of the labels of ServiceAccounts that some binding
+// looks at.
+func (m *Mapping) AccountLabels() []string {
+	if m == nil {
+		return nil
+	}
+	return m.accountLabels
+}
 
 // Named says whether something names the pod's ServiceAccount that goes before
 // the bindings by labels.
@@ -134,13 +144,19 @@ func (b *labelBinding) demand(selector string, ofNamespace bool, matchLabels map
 // makeIndex makes the index once all items are known.
 func (b *bindings) makeIndex() {
 	demanded := map[label]int{}
+	ofNamespaces, ofAccounts := map[string]struct{}{}, map[string]struct{}{}
 	for _, item := range b.items {
 		for each := range item.labels {
 			demanded[each]++
-			b.needsAccounts = b.needsAccounts || !each.ofNamespace
-			b.needsNamespaces = b.needsNamespaces || each.ofNamespace && each.key != namespaceNameLabel
+			switch {
+			case !each.ofNamespace:
+				ofAccounts[each.key] = struct{}{}
+			case each.key != namespaceNameLabel:
+				ofNamespaces[each.key] = struct{}{}
+			}
 		}
 	}
+	b.namespaceLabels, b.accountLabels = slices.Sorted(maps.Keys(ofNamespaces)), slices.Sorted(maps.Keys(ofAccounts))
 	b.index = make(map[label][]int, len(b.items))
 	for i, item := range b.items {
 		var rarest label
