@@ -43,7 +43,7 @@ func StartAPIServer(t testing.TB, issuer string) *APIServer {
 	if localkube == "" {
 		t.Fatal("TABARD_LOCALKUBE is not set: run make test, or make localkube and set it to what that prints")
 	}
-	s := &APIServer{dir: t.TempDir(), localkube: localkube, issuer: issuer, port: freePort(t)}
+	s := &APIServer{dir: t.TempDir(), localkube: localkube, issuer: issuer, port: FreePort(t)}
 	s.startEtcd(t)
 	s.write(t, "tokens.csv", []byte(adminToken+",administrator,administrator,system:masters\n"))
 	s.RotateKey(t)
@@ -68,7 +68,7 @@ func (s *APIServer) RotateKey(t testing.TB) {
 
 func (s *APIServer) startEtcd(t testing.TB) {
 	t.Helper()
-	client, peer := address(freePort(t)), address(freePort(t))
+	client, peer := address(FreePort(t)), address(FreePort(t))
 	s.etcd = client
 	s.run(t, "etcd", "--data-dir", filepath.Join(s.dir, "etcd"), "--unsafe-no-fsync", "--log-level=error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
@@ -169,7 +169,8 @@ func (s *APIServer) write(t testing.TB, name string, content []byte) {
 	}
 }
 
-func freePort(t testing.TB) int {
+// FreePort is a port of this machine that nobody listens on.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -26,8 +26,9 @@ type accounts interface {
 	// synced says that all ServiceAccounts have been read once.
 	synced() bool
 	// find is the ServiceAccount, nil if there is none. If it was looked at live,
-	// it may be as new as this moment, and what else is said of it, too. The
-	// error says that it is not known whether there is one.
+	// it may be as new as this moment, and what else is said of it, too. With an
+	// error it is not known how it is in this moment: found is then how it was when
+	// it was last heard of, nil if that was never.
 	find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error)
 }
 
@@ -117,7 +118,8 @@ type look struct {
 }
 
 func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error) {
-	if known, certain := a.get(key); certain {
+	known, there, certain := a.get(key)
+	if certain {
 		return known.account(), false, nil
 	}
 	asked := time.Now()
@@ -126,6 +128,8 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (fo
 	for {
 		got, err := a.share(ctx, key)
 		switch {
+		case err != nil && there:
+			return known.account(), true, err
 		case err != nil:
 			return nil, true, err
 		case got.began.Before(asked) && !a.interest.optsIn(got.notes):

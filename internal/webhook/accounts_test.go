@@ -45,18 +45,18 @@ func TestFind(t *testing.T) {
 		want   *inject.ServiceAccount
 		fails  bool
 	}{
-		"one with a role is not looked at live":             {known: withRole, live: broken, want: found},
-		"nor while nothing is watched":                      {known: withRole, change: behind, live: broken, want: found},
-		"one without is not looked at live":                 {live: broken, want: bare},
-		"an unknown one is looked at live":                  {none: true, live: holds(t, withRole), want: foundLive},
-		"an unknown one may have no role":                   {none: true, live: holds(t, nil), want: bareLive},
-		"what is nowhere does not exist":                    {none: true, live: absent},
-		"a look that fails is no answer":                    {none: true, live: broken, fails: true},
-		"a fresh one without a role is looked at live":      {change: fresh, live: holds(t, withRole), want: foundLive},
-		"a fresh one may still have none":                   {change: fresh, live: holds(t, nil), want: bareLive},
-		"a fresh one may be gone":                           {change: fresh, live: absent},
-		"while nothing is watched one without a role is":    {change: behind, live: holds(t, withRole), want: foundLive},
-		"what cannot be looked at then is not known either": {change: behind, live: broken, fails: true},
+		"one with a role is not looked at live":          {known: withRole, live: broken, want: found},
+		"nor while nothing is watched":                   {known: withRole, change: behind, live: broken, want: found},
+		"one without is not looked at live":              {live: broken, want: bare},
+		"an unknown one is looked at live":               {none: true, live: holds(t, withRole), want: foundLive},
+		"an unknown one may have no role":                {none: true, live: holds(t, nil), want: bareLive},
+		"what is nowhere does not exist":                 {none: true, live: absent},
+		"a look that fails is no answer":                 {none: true, live: broken, fails: true},
+		"a fresh one without a role is looked at live":   {change: fresh, live: holds(t, withRole), want: foundLive},
+		"a fresh one may still have none":                {change: fresh, live: holds(t, nil), want: bareLive},
+		"a fresh one may be gone":                        {change: fresh, live: absent},
+		"while nothing is watched one without a role is": {change: behind, live: holds(t, withRole), want: foundLive},
+		"what cannot be looked at then is as it was":     {change: behind, live: broken, want: bare, fails: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

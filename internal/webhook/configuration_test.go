@@ -299,9 +299,9 @@ func TestLabelsOfAccountsAreReadOnceAskedFor(t *testing.T) {
 	}
 	expectKept := func(when string, lists int, want ...string) {
 		t.Helper()
-		eventually(t, when+" the ServiceAccount is certain", func() bool { _, certain := known.get(app); return certain })
+		eventually(t, when+" the ServiceAccount is certain", func() bool { _, _, certain := known.get(app); return certain })
 		var got []string
-		if kept, _ := known.get(app); kept != nil {
+		if kept, _, _ := known.get(app); kept != nil {
 			got = kept.labels
 		}
 		if _, listed := c.asked("", accountsPath); listed != lists || !cmp.Equal(want, got) {

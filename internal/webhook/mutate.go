@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,8 @@ const (
 
 // mutator answers /mutate.
 type mutator struct {
+	// required refuses pods that should have an identity and cannot get it.
+	required bool
 	injector *inject.Injector
 	accounts accounts
 	config   *configuration
@@ -36,14 +39,22 @@ type mutator struct {
 	timeout time.Duration
 	metrics *metrics
 	log     logr.Logger
-	buffers sync.Pool
+	buffers *sync.Pool
 }
 
 func newMutator(injector *inject.Injector, known accounts, config *configuration, counted *metrics, log logr.Logger) *mutator {
 	return &mutator{
 		injector: injector, accounts: known, config: config, timeout: defaultLookupTimeout, metrics: counted, log: log,
-		buffers: sync.Pool{New: func() any { return new(exchange) }},
+		buffers: &sync.Pool{New: func() any { return new(exchange) }},
 	}
+}
+
+// strict answers /mutate/required: the same, but that it refuses pods that should
+// have an identity and cannot get it.
+func (m *mutator) strict() *mutator {
+	strict := *m
+	strict.required = true
+	return &strict
 }
 
 // exchange is the memory of one question and its answer. Nothing that outlives
@@ -87,6 +98,8 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	subject, err := m.subject(r.Context(), question.namespace, pod)
 	if err != nil {
 		m.log.Error(err, "lookup failed", "namespace", question.namespace, "serviceAccount", pod.ServiceAccountName)
+	}
+	if err != nil && (subject.Account == nil || !m.injector.Grants(pod, subject)) {
 		m.fail(w, start, http.StatusInternalServerError, lookupFailed, "what is said of the ServiceAccount could not be read: see the webhook's log")
 		return
 	}
@@ -99,16 +112,35 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.fail(w, start, http.StatusInternalServerError, result.Reason, "the configuration could not be read, and may name a role for this pod: see the webhook's log")
 		return
 	}
+	if refusal := m.refusal(question.namespace, pod, result); refusal != "" {
+		m.write(w, start, memory, question, answer{refusal: refusal}, result.Reason)
+		return
+	}
 	if result.Patch != nil {
 		m.metrics.reference.pods.WithLabelValues(string(result.Method)).Inc()
 	}
 	m.write(w, start, memory, question, answer{patch: result.Patch, warnings: result.Warnings}, result.Reason)
 }
 
+// refusal says why a pod must not start without the identity that it should have;
+// empty if it may start.
+func (m *mutator) refusal(namespace string, pod inject.Pod, result inject.Result) string {
+	switch {
+	case !m.required || pod.ServiceAccountName == "":
+		return ""
+	case result.Reason == inject.UnknownServiceAccount:
+		return fmt.Sprintf("ServiceAccount %s/%s does not exist, so it is not known which identity the pod should have", namespace, pod.ServiceAccountName)
+	case result.Reason == inject.MalformedRoleARN, result.Reason == inject.BadMapping:
+		return "the pod must not start without its identity: " + strings.Join(result.Warnings, "; ")
+	}
+	return ""
+}
+
 // subject is all that is said of the pod's ServiceAccount. The mapping is taken
 // before the labels that it asks for, so that none is missing. Where the
 // ServiceAccount is so new that it was looked at live, its roles in the
-// configuration may be as new, and are looked at, too.
+// configuration may be as new, and are looked at, too. With an error it is what was
+// heard of last, which may have changed since.
 func (m *mutator) subject(ctx context.Context, namespace string, pod inject.Pod) (inject.Subject, error) {
 	found := inject.Subject{Namespace: namespace}
 	m.config.fill(&found)
@@ -118,21 +150,18 @@ func (m *mutator) subject(ctx context.Context, namespace string, pod inject.Pod)
 		return found, nil
 	}
 	account, live, err := m.accounts.find(ctx, types.NamespacedName{Namespace: namespace, Name: pod.ServiceAccountName})
-	if err != nil {
-		return found, err
-	}
 	found.Account = account
-	if live {
+	if live && err == nil {
 		err = m.renew(ctx, pod, &found)
 	}
-	if err != nil || len(found.Mapping.NamespaceLabels()) == 0 || m.injector.Named(pod, found) {
+	if len(found.Mapping.NamespaceLabels()) == 0 || m.injector.Named(pod, found) {
 		return found, err
 	}
-	labelled, _, err := m.config.namespaces.find(ctx, types.NamespacedName{Name: namespace})
+	labelled, _, unread := m.config.namespaces.find(ctx, types.NamespacedName{Name: namespace})
 	if labelled != nil {
 		found.NamespaceLabels = labelled.Labels
 	}
-	return found, err
+	return found, errors.Join(err, unread)
 }
 
 // renew looks at the configuration in this moment: at the file always, and at

@@ -266,7 +266,9 @@ func (s *server) httpServer(handler http.Handler) *http.Server {
 // handler is what the API server sees.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/mutate", s.metrics.reference.instrument("/mutate", s.mutator))
+	for path, mutator := range map[string]*mutator{"/mutate": s.mutator, "/mutate/required": s.mutator.strict()} {
+		mux.Handle(path, s.metrics.reference.instrument(path, mutator))
+	}
 	s.addProbes(mux)
 	s.addDenials(mux)
 	return s.polite(mux)

@@ -92,25 +92,26 @@ func (s *store) wantLabels(names []string) bool {
 	return true
 }
 
-// get is what is known of a ServiceAccount. What is not certain needs a live
-// look: it is not known, or may have been given a role that was not told yet.
-func (s *store) get(key types.NamespacedName) (known *notes, certain bool) {
+// get is what is known of a ServiceAccount, if it is there. What is not certain
+// needs a live look: it is not known, or may have been given a role that was not
+// told yet.
+func (s *store) get(key types.NamespacedName) (known *notes, there, certain bool) {
 	var space [128]byte
 	name := append(append(append(space[:0], key.Namespace...), '/'), key.Name...)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if found, ok := s.ahead[string(name)]; ok {
-		return found.notes, true
+		return found.notes, true, true
 	}
 	found, ok := s.entries[string(name)]
 	switch {
 	case !ok:
-		return nil, false
+		return nil, false, false
 	case s.interest.optsIn(found.notes):
-		return found.notes, true
+		return found.notes, true, true
 	}
 	fresh := found.changed > 0 && s.seconds()-found.changed < uint32(freshFor/time.Second)
-	return found.notes, s.watched && !fresh && found.round >= s.labelled
+	return found.notes, true, s.watched && !fresh && found.round >= s.labelled
 }
 
 // seconds since the start, from 1.

@@ -59,7 +59,7 @@ func event(t testing.TB, call func(object) error, of *corev1.ServiceAccount) {
 // expect asks the store for shop/app.
 func expect(t *testing.T, known *store, when string, wantCertain bool, want ...string) {
 	t.Helper()
-	found, certain := known.get(app)
+	found, _, certain := known.get(app)
 	var got []string
 	if found != nil {
 		got = found.annotations
@@ -193,7 +193,7 @@ func BenchmarkGet(b *testing.B) {
 			event(b, known.put, account("shop", "app", "2", withRole))
 			b.ReportAllocs()
 			for b.Loop() {
-				if found, certain := known.get(app); !certain || found == nil {
+				if found, _, certain := known.get(app); !certain || found == nil {
 					b.Fatal("it is not known")
 				}
 			}

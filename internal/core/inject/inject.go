@@ -139,6 +139,13 @@ func (in *Injector) annotations(pod Pod) annotations {
 // there is none.
 func (in *Injector) AccountName(pod Pod) string { return pod.ServiceAccountName }
 
+// Grants says whether what is known gives the pod's ServiceAccount an identity.
+func (in *Injector) Grants(pod Pod, subject Subject) bool {
+	var unheard podpatch.Warnings
+	found, _ := in.choose(pod, subject, &unheard)
+	return found.method != NoMethod
+}
+
 // Inject decides about one pod. The error says what of the pod is not as the API
 // has it.
 func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {

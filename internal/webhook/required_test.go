@@ -1,0 +1,114 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+// fixedAccounts answers the same of every ServiceAccount.
+type fixedAccounts struct {
+	found *inject.ServiceAccount
+	err   error
+}
+
+func (fixedAccounts) synced() bool { return true }
+
+func (f fixedAccounts) find(context.Context, types.NamespacedName) (*inject.ServiceAccount, bool, error) {
+	return f.found, f.err != nil, f.err
+}
+
+func annotated(with string) *inject.ServiceAccount {
+	return &inject.ServiceAccount{Annotations: map[string]string{"eks.amazonaws.com/role-arn": with}}
+}
+
+// answered is what a path of a server says of a pod of shop/app: injected,
+// unchanged, or why it does not start.
+func answered(t *testing.T, s *server, path string) string {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(reviewOf("v1", "shop", pod)))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	s.handler().ServeHTTP(recorder, request)
+	text := recorder.Body.String()
+	switch {
+	case recorder.Code == http.StatusOK && strings.Contains(text, `"patch"`):
+		return injected
+	case recorder.Code == http.StatusOK && strings.Contains(text, `"allowed":true`):
+		return unchanged
+	}
+	return text
+}
+
+func TestWhereAnIdentityIsRequired(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		found           *inject.ServiceAccount
+		mapping         string
+		lenient, strict string // part of the answer
+	}{
+		"a ServiceAccount with a role":    {found: annotated(role), lenient: injected, strict: injected},
+		"one that is to have none":        {found: &inject.ServiceAccount{}, lenient: unchanged, strict: unchanged},
+		"one that does not exist":         {lenient: unchanged, strict: "ServiceAccount shop/app does not exist"},
+		"one whose role is none":          {found: annotated("role/app"), lenient: unchanged, strict: `\"role/app\", no ARN of an IAM role`},
+		"one whose entry cannot be read":  {found: &inject.ServiceAccount{}, mapping: `{"shop/app":{"RoleARN":1}}`, lenient: unchanged, strict: "cannot be read"},
+		"one that has a role by an entry": {mapping: `{"shop/app":{"RoleARN":"` + role + `"}}`, lenient: injected, strict: injected},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := testServer(t, fixedAccounts{found: test.found}, nil)
+			s.put(t, test.mapping)
+			for path, want := range map[string]string{"/mutate": test.lenient, "/mutate/required": test.strict} {
+				if got := answered(t, s, path); !strings.Contains(got, want) {
+					t.Errorf("%s answers %s, want %s", path, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatIsKnownStays: while the API server does not answer, who was known to
+// have a role has it.
+func TestWhatIsKnownStays(t *testing.T) {
+	t.Parallel()
+	const mapping = `{"shop/app":{"RoleARN":"` + role + `"}}`
+	tests := map[string]struct {
+		found         *inject.ServiceAccount
+		mapping, want string
+	}{
+		"one that was known, with a role by an entry": {found: &inject.ServiceAccount{}, mapping: mapping, want: injected},
+		"one that was known, and had none":            {found: &inject.ServiceAccount{}, want: "could not be read"},
+		"one that was not known may have another":     {mapping: mapping, want: "could not be read"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := testServer(t, fixedAccounts{found: test.found, err: errors.New("down")}, nil)
+			s.put(t, test.mapping)
+			if got := answered(t, s, "/mutate"); !strings.Contains(got, test.want) {
+				t.Errorf("the answer is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// put gives the server a config map's text; empty for none.
+func (s *server) put(t *testing.T, mapping string) {
+	t.Helper()
+	if mapping == "" {
+		return
+	}
+	parsed, _ := inject.ParseMapping([]byte(mapping))
+	if parsed == nil {
+		t.Fatalf("%s is no mapping", mapping)
+	}
+	s.config.mapping.current.Store(parsed)
+}

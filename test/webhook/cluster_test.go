@@ -1,0 +1,202 @@
+// Package webhook tests the pod identity webhook as a cluster runs it: two
+// processes of it behind a balancer, asked by a real API server with the hooks
+// that users apply, and the operator that keeps their certificate.
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const system = "tabard-system"
+
+// cluster is an API server that asks the webhook's replicas.
+type cluster struct {
+	t      *testing.T
+	dir    string
+	config *rest.Config
+	client.Client
+	// wire is the replicas' way to the API server, which a test can cut.
+	wire *wire
+	// balancer is what the API server asks.
+	balancer *balancer
+}
+
+// startCluster starts an API server with the hooks that users apply. They lead to
+// a balancer, behind which there is nothing yet.
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), config: testkit.StartAPIServer(t, "https://issuer.example.com").Config}
+	var err error
+	if c.Client, err = client.New(c.config, client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	c.wire = startWire(t, c.config.Host[len("https://"):])
+	c.balancer = startBalancer(t)
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}})
+	c.create(c.hooks())
+	return c
+}
+
+// hooks are those of the manifest that users apply; only the address is another.
+func (c *cluster) hooks() *admissionv1.MutatingWebhookConfiguration {
+	c.t.Helper()
+	text, err := os.ReadFile("../../config/manifests/webhook.yaml")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, document := range splitDocuments(text) {
+		var found admissionv1.MutatingWebhookConfiguration
+		if err := yaml.Unmarshal(document, &found); err != nil {
+			c.t.Fatal(err)
+		}
+		if found.Kind != "MutatingWebhookConfiguration" {
+			continue
+		}
+		for i := range found.Webhooks {
+			url := "https://" + c.balancer.address + *found.Webhooks[i].ClientConfig.Service.Path
+			found.Webhooks[i].ClientConfig = admissionv1.WebhookClientConfig{URL: &url}
+		}
+		return &found
+	}
+	c.t.Fatal("the manifest has no MutatingWebhookConfiguration")
+	return nil
+}
+
+func (c *cluster) create(object client.Object) {
+	c.t.Helper()
+	if err := c.Create(c.t.Context(), object); err != nil {
+		c.t.Fatalf("create %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// kubeconfig writes a file by which a process reaches the API server at an
+// address.
+func (c *cluster) kubeconfig(name, address string) string {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["it"] = &clientcmdapi.Cluster{Server: "https://" + address, CertificateAuthority: c.config.CAFile}
+	config.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: c.config.BearerToken}
+	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
+	config.CurrentContext = "it"
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		c.t.Fatal(err)
+	}
+	return path
+}
+
+// program is a process of tabard.
+type program struct {
+	*exec.Cmd
+	log *os.File
+}
+
+// run starts a process of tabard, which is stopped at the end of the test.
+func (c *cluster) run(name string, args ...string) *program {
+	c.t.Helper()
+	tabard := os.Getenv("TABARD_BIN")
+	if tabard == "" {
+		c.t.Fatal("TABARD_BIN is not set: run make test, or make build and set it to bin/tabard")
+	}
+	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	p := &program{Cmd: exec.CommandContext(context.WithoutCancel(c.t.Context()), tabard, args...), log: log}
+	p.Stdout, p.Stderr = log, log
+	if err := p.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		if p.ProcessState == nil {
+			_ = p.Process.Kill()
+			_ = p.Wait()
+		}
+		_ = log.Close()
+		if c.t.Failed() {
+			c.tail(log.Name())
+		}
+	})
+	return p
+}
+
+// tail shows the end of a log.
+func (c *cluster) tail(path string) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		c.t.Logf("the end of %s:\n%s", filepath.Base(path), text[max(0, len(text)-3000):])
+	}
+}
+
+// end stops a process as the kubelet does, and waits for it.
+func (p *program) end(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("the process did not end well: %v", err)
+	}
+}
+
+// replica is one process of the webhook, which the balancer knows.
+type replica struct {
+	*program
+	cluster *cluster
+	name    string
+	port    int
+	metrics int
+	args    []string
+}
+
+// replica starts a replica, and tells the balancer of it.
+func (c *cluster) replica(name string, args ...string) *replica {
+	c.t.Helper()
+	r := &replica{cluster: c, name: name, port: testkit.FreePort(c.t), metrics: testkit.FreePort(c.t), args: args}
+	r.start()
+	c.balancer.add(r)
+	return r
+}
+
+func (r *replica) start() {
+	config := r.cluster.kubeconfig(r.name+".kubeconfig", r.cluster.wire.address)
+	r.program = r.cluster.run(r.name, append([]string{
+		"webhook", "--namespace", system, "--kubeconfig", config, "--bind-address=127.0.0.1",
+		"--port", strconv.Itoa(r.port), "--metrics-port", strconv.Itoa(r.metrics), "--log-level=warn",
+	}, r.args...)...)
+}
+
+// ready asks as the kubelet asks.
+func (r *replica) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/readyz", r.metrics), nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+}
