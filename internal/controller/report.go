@@ -91,7 +91,7 @@ func (r Reporter) announce(object Object, before, after []metav1.Condition) {
 		if condition.Status == metav1.ConditionFalse {
 			kind = corev1.EventTypeWarning
 		}
-		note := shorten(condition.Type + ": " + condition.Message)
+		note := Shorten(condition.Type+": "+condition.Message, "the condition")
 		r.Events.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", note)
 	}
 }
@@ -99,9 +99,10 @@ func (r Reporter) announce(object Object, before, after []metav1.Condition) {
 // maxNote is the API server's limit on an event's note, in bytes.
 const maxNote = 1024
 
-// shorten cuts a note that the API server would refuse, between two characters.
-func shorten(note string) string {
-	const rest = " … (the condition says it all)"
+// Shorten cuts an event's note that the API server would refuse, between two
+// characters, and says where all of it is.
+func Shorten(note, where string) string {
+	rest := " … (" + where + " says it all)"
 	if len(note) <= maxNote {
 		return note
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestShorten(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("a", maxNote), strings.Repeat("a", maxNote+1), strings.Repeat("…", maxNote)} {
-		got := shorten(text)
+		got := Shorten(text, "the condition")
 		if len(got) > maxNote || !utf8.ValidString(got) {
 			t.Errorf("%d bytes became %d, valid %v", len(text), len(got), utf8.ValidString(got))
 		}

@@ -237,8 +237,14 @@ func TestManifestsFitTheirKinds(t *testing.T) {
 	if want := "https://127.0.0.1:20005/tabard-lab-01020304-oidc"; issuer.Spec.URL != want || issuer.Spec.Publication.S3.Bucket != lab.Bucket {
 		t.Errorf("issuer %q, want %q; bucket %q", issuer.Spec.URL, want, issuer.Spec.Publication.S3.Bucket)
 	}
-	if len(webhook.Webhooks) != 1 || *webhook.Webhooks[0].ClientConfig.URL != "https://127.0.0.1:20006/mutate" {
-		t.Errorf("webhook %+v", webhook.Webhooks)
+	var hooks []string
+	for _, hook := range webhook.Webhooks {
+		hooks = append(hooks, hook.Name+" "+*hook.ClientConfig.URL)
+	}
+	want := []string{"pod-identity.tabard.dev https://127.0.0.1:20006/mutate", "required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate",
+		"probe.tabard.dev https://localhost:20006/probe"}
+	if diff := cmp.Diff(want, hooks); diff != "" {
+		t.Errorf("hooks (-want +got):\n%s", diff)
 	}
 }
 

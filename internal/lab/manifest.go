@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"maps"
 	"os"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -27,29 +28,57 @@ func (lab Lab) issuerManifest() object {
 	}
 }
 
-// webhookManifest registers the webhook that listens on this machine. The CA
-// bundle is put in by the operator, which makes the certificate.
+// webhookManifest registers the webhook that listens on this machine, with the
+// hooks of config/manifests. The CA bundle is put in by the operator, which makes
+// the certificate. It sees by the hook of another host name for the same address
+// that a new CA is trusted.
 func (lab Lab) webhookManifest() object {
+	skipped := selector("eks.amazonaws.com/skip-pod-identity-webhook", "DoesNotExist")
+	hooks := []any{
+		lab.hook("pod-identity.tabard.dev", Loopback, "/mutate", object{
+			"failurePolicy": "Ignore", "reinvocationPolicy": "IfNeeded",
+			"namespaceSelector": selector("tabard.dev/injection", "NotIn", "required"), "objectSelector": skipped,
+		}),
+		lab.hook("required.pod-identity.tabard.dev", Loopback, "/mutate", object{
+			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
+			"namespaceSelector": selector("tabard.dev/injection", "In", "required"), "objectSelector": skipped,
+		}),
+		lab.hook("probe.tabard.dev", "localhost", "/probe", object{
+			"failurePolicy":     "Fail",
+			"namespaceSelector": selector("kubernetes.io/metadata.name", "In", "tabard-probe"), "objectSelector": selector("tabard.dev/probe", "In", "certificate"),
+		}),
+	}
 	return object{
 		"apiVersion": "admissionregistration.k8s.io/v1",
 		"kind":       "MutatingWebhookConfiguration",
 		"metadata":   object{"name": "tabard-webhook", "labels": object{"app.kubernetes.io/name": "tabard"}},
-		"webhooks": []any{object{
-			"name":                    "pod-identity.tabard.dev",
-			"clientConfig":            object{"url": fmt.Sprintf("https://%s:%d/mutate", Loopback, lab.Ports.Webhook)},
-			"failurePolicy":           "Ignore",
-			"sideEffects":             "None",
-			"admissionReviewVersions": []any{"v1", "v1beta1"},
-			"reinvocationPolicy":      "IfNeeded",
-			"timeoutSeconds":          10,
-			"objectSelector": object{"matchExpressions": []any{object{
-				"key": "eks.amazonaws.com/skip-pod-identity-webhook", "operator": "DoesNotExist",
-			}}},
-			"rules": []any{object{
-				"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"pods"},
-			}},
+		"webhooks":   hooks,
+	}
+}
+
+// hook is one that asks the webhook about new pods.
+func (lab Lab) hook(name, host, path string, rest object) object {
+	hook := object{
+		"name":                    name,
+		"clientConfig":            object{"url": fmt.Sprintf("https://%s:%d%s", host, lab.Ports.Webhook, path)},
+		"sideEffects":             "None",
+		"admissionReviewVersions": []any{"v1", "v1beta1"},
+		"timeoutSeconds":          10,
+		"rules": []any{object{
+			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"pods"},
 		}},
 	}
+	maps.Copy(hook, rest)
+	return hook
+}
+
+// selector selects by one label.
+func selector(key, operator string, values ...any) object {
+	expression := object{"key": key, "operator": operator}
+	if len(values) > 0 {
+		expression["values"] = values
+	}
+	return object{"matchExpressions": []any{expression}}
 }
 
 // writeManifests writes what a user of the lab applies.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
 // filesInterval is how often certificate files are looked at. The kubelet takes
@@ -22,6 +24,9 @@ const filesInterval = 10 * time.Second
 // concurrent use.
 type certificate struct {
 	current atomic.Pointer[tls.Certificate]
+	// probe is served instead to who asks by a name that it holds, and nobody
+	// else; nil while no new authority is to be proved.
+	probe atomic.Pointer[tls.Certificate]
 }
 
 // load takes a certificate over for the handshakes to come. One that does not
@@ -37,7 +42,10 @@ func (c *certificate) load(chain, key []byte) error {
 }
 
 // get is for tls.Config.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if probe := c.probeFor(hello.ServerName); probe != nil {
+		return probe, nil
+	}
 	if loaded := c.current.Load(); loaded != nil {
 		return loaded, nil
 	}
@@ -118,9 +126,12 @@ func (s secretSink) watching(bool)       {}
 // put takes the certificate over. A Secret without one is waited for: the
 // operator has not filled it yet.
 func (s secretSink) put(seen object) error {
-	chain, key, err := readPair(seen.message)
+	chain, key, err := readPair(seen.message, core.ServingKey, core.ServingPrivate)
 	if err != nil || len(chain) == 0 {
 		return err
+	}
+	if err := s.serving.loadProbe(seen.message); err != nil {
+		s.log.Error(err, "no new authority can be proved by this replica")
 	}
 	if err := s.serving.load(chain, key); err != nil {
 		s.log.Error(err, "the serving certificate stays as it was")
@@ -133,15 +144,14 @@ func (s secretSink) put(seen object) error {
 // secretData is the field of core/v1.Secret with its entries.
 const secretData = 2
 
-// readPair takes the serving certificate and its key from a Secret. The
-// authority's key that lies in the same Secret is left where it is: a server
-// has no use for it.
-func readPair(message []byte) (chain, key []byte, err error) {
+// readPair takes a certificate and its key from a Secret. The authority's key
+// that lies in the same Secret is left where it is: a server has no use for it.
+func readPair(message []byte, certificateAt, keyAt string) (chain, key []byte, err error) {
 	err = eachEntry(message, secretData, func(name, value []byte) {
 		switch string(name) {
-		case "tls.crt":
+		case certificateAt:
 			chain = value
-		case "tls.key":
+		case keyAt:
 			key = value
 		}
 	})

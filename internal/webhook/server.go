@@ -269,6 +269,7 @@ func (s *server) handler() http.Handler {
 	for path, mutator := range map[string]*mutator{"/mutate": s.mutator, "/mutate/required": s.mutator.strict()} {
 		mux.Handle(path, s.metrics.reference.instrument(path, mutator))
 	}
+	mux.Handle(probePath, prober{s.serving, s.log})
 	s.addProbes(mux)
 	s.addDenials(mux)
 	return s.polite(mux)

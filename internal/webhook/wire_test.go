@@ -210,7 +210,7 @@ func TestOfASecretOnlyThePairIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, key, err := readPair(message)
+	chain, key, err := readPair(message, "tls.crt", "tls.key")
 	if err != nil || string(chain) != "chain" || string(key) != "key" {
 		t.Errorf("chain %q, key %q, error %v", chain, key, err)
 	}

@@ -1,8 +1,12 @@
 // Package certificate runs the controller that keeps the webhook's serving
-// certificate and makes the API server trust it. It observes one Secret and one
+// certificate and makes the API servers trust it. It observes one Secret and one
 // webhook configuration, lets core/certificate decide, and performs one step a
 // pass: what comes next depends on what the step made. Changes of either object
 // wake it; between them it looks when a certificate is due.
+//
+// A new authority is proved by dry runs: a pod that is never stored is created
+// through every API server, and comes back with the fingerprint of the
+// certificate that this API server has just accepted.
 package certificate
 
 import (
@@ -22,15 +26,19 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch;update,namespace=tabard-system
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=tabard-system
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=tabard-webhook,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
+// +kubebuilder:rbac:groups="",resources=pods,verbs=create,namespace=tabard-probe
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Names of what the controller keeps, unless the options say otherwise.
@@ -60,14 +68,20 @@ type Controller struct {
 	// Secret and Configuration are what is kept.
 	Secret        types.NamespacedName
 	Configuration string
-	// Events tells people of problems.
+	// Probe creates the dry-run pods.
+	Probe Prober
+	// Events tells people what happens, and of problems.
 	Events events.EventRecorder
+	// Metrics count and measure.
+	Metrics *Metrics
 	// Now is the clock, Entropy the source of randomness.
 	Now     func() time.Time
 	Entropy io.Reader
 
-	// told is the problem last told, so that each is told once.
-	told string
+	// memory is what was seen before.
+	memory core.Memory
+	// told is the notice last told, so that each is told once.
+	told core.Notice
 }
 
 // Add registers the controller with a manager.
@@ -82,12 +96,16 @@ func Add(mgr ctrl.Manager, o Options) error {
 		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
 		Configuration: either(o.Configuration, DefaultConfiguration),
 		Events:        mgr.GetEventRecorder("certificate"),
+		Metrics:       sharedMetrics(),
 		Now:           time.Now,
 		Entropy:       rand.Reader,
 	}
 	if err := c.connect(mgr, o.Host); err != nil {
 		return err
 	}
+	c.Probe = DryRuns{Metrics: c.Metrics, Now: time.Now, Servers: func(ctx context.Context) ([]controller.APIServer, error) {
+		return controller.APIServers(ctx, c.Served, mgr.GetConfig())
+	}}
 	secrets, configurations, err := c.watches(mgr, o.Host)
 	if err != nil {
 		return err
@@ -122,7 +140,8 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	plan := core.Decide(seen.world)
-	c.tell(seen, plan.Problem)
+	c.Metrics.observed(plan.Phase, seen.secret.Data)
+	c.tell(ctx, seen, plan.Notice)
 	err = c.perform(ctx, seen, plan.Step)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody wrote in between: observe again
@@ -130,13 +149,19 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("perform %T: %w", plan.Step, err)
 	}
+	c.Metrics.performed(plan.Step, seen.world)
 	return reconcile.Result{RequeueAfter: plan.Again}, nil
 }
 
-// tell makes an event of a problem when it comes up.
-func (c *Controller) tell(seen observation, problem string) {
-	if problem != "" && problem != c.told {
-		c.Events.Eventf(&seen.configuration, nil, corev1.EventTypeWarning, "CertificateNotMaintained", "Maintain", "%s", problem)
+// tell makes an event of a notice when it comes up, and a line in the log.
+func (c *Controller) tell(ctx context.Context, seen observation, notice core.Notice) {
+	if notice != c.told && notice.Reason != "" {
+		kind := corev1.EventTypeNormal
+		if notice.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		log.FromContext(ctx).Info(notice.Note, "reason", notice.Reason)
+		c.Events.Eventf(&seen.configuration, nil, kind, notice.Reason, "Maintain", "%s", controller.Shorten(notice.Note, "the operator's log"))
 	}
-	c.told = problem
+	c.told = notice
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,6 +58,7 @@ func setup(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) (*ce
 	return &certificate.Controller{
 		Host: cluster, Served: cluster, Secret: secretKey, Configuration: "tabard-webhook",
 		Events: recorder, Now: func() time.Time { return noon }, Entropy: rand.Reader,
+		Metrics: certificate.NewMetrics(prometheus.NewRegistry()),
 	}, recorder
 }
 

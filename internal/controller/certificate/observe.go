@@ -16,13 +16,6 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
-// Mark is the label of a Secret that Tabard made. One with content and without
-// it belongs to somebody else.
-const (
-	MarkLabel = "app.kubernetes.io/managed-by"
-	MarkValue = "tabard"
-)
-
 // observation is what a pass has read.
 type observation struct {
 	world core.World
@@ -44,9 +37,12 @@ func (c *Controller) observe(ctx context.Context) (observation, error) {
 		return seen, fmt.Errorf("read Secret %s: %w", c.Secret, err)
 	}
 	for _, hook := range seen.configuration.Webhooks {
-		seen.world.Hooks = append(seen.world.Hooks, core.NewHook(hook.ClientConfig))
+		seen.world.Hooks = append(seen.world.Hooks, core.NewHook(hook.Name, hook.ClientConfig))
 	}
-	seen.world.Secret = core.Secret{Ours: seen.secret.Labels[MarkLabel] == MarkValue, Data: seen.secret.Data}
+	seen.world.Secret = core.Secret{Ours: core.IsOurs(seen.secret.Labels, seen.secret.Annotations), Data: seen.secret.Data}
+	seen.world.Injector = core.InjectorOf(seen.configuration.Annotations)
+	c.memory = c.memory.Seeing(seen.world.Hooks, seen.world.Now)
+	seen.world.Memory = c.memory
 	return seen, nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
@@ -18,6 +20,8 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 		return nil
 	case core.PutBundle:
 		return c.putBundle(ctx, seen, step)
+	case core.Probe:
+		return c.look(ctx, step)
 	default:
 		data, err := core.Apply(step, seen.secret.Data, seen.world.Now, c.Entropy)
 		if err != nil {
@@ -25,6 +29,20 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 		}
 		return c.store(ctx, seen, data)
 	}
+}
+
+// look asks every API server, and remembers what was seen. What could not be seen
+// is part of that, not an error.
+func (c *Controller) look(ctx context.Context, step core.Probe) error {
+	found := c.Probe.Look(ctx, step.Certificate)
+	if err := ctx.Err(); err != nil {
+		return err // the process ends: that says nothing of the API servers
+	}
+	if !slices.Equal(found, c.memory.Proof.Servers) {
+		log.FromContext(ctx).Info("looked whether the API servers trust the new CA", "found", found)
+	}
+	c.memory.Proof = c.memory.Proof.After(step.Certificate, c.Now(), found)
+	return nil
 }
 
 // store writes the Secret as it was read but for content and mark. The
@@ -35,7 +53,7 @@ func (c *Controller) store(ctx context.Context, seen observation, data map[strin
 	if secret.Labels == nil {
 		secret.Labels = map[string]string{}
 	}
-	secret.Labels[MarkLabel] = MarkValue
+	secret.Labels[core.MarkLabel] = core.MarkValue
 	if secret.ResourceVersion != "" {
 		return c.Host.Update(ctx, secret)
 	}

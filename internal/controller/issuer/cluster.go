@@ -1,24 +1,20 @@
 package issuer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"slices"
-	"strconv"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -31,9 +27,6 @@ const (
 	probeSeconds = 600
 	// apiServerTimeout bounds one look at one API server.
 	apiServerTimeout = 5 * time.Second
-	// apiServerName is the name that every API server's certificate holds, so
-	// that an address can be verified whatever it is.
-	apiServerName = "kubernetes.default.svc"
 )
 
 // Cluster reads what the served cluster signs its tokens with.
@@ -82,44 +75,15 @@ func (c *Cluster) keyConfigMap(ctx context.Context, ref v1alpha1.ConfigMapRefere
 // apiServers asks each API server by its own address: one that lags behind in a
 // key rotation must not be hidden by a load balancer.
 func (c *Cluster) apiServers(ctx context.Context) []core.APIServer {
-	addresses, err := c.addresses(ctx)
+	found, err := controller.APIServers(ctx, c.Client, c.Config)
 	if err != nil {
 		return []core.APIServer{{Address: "kubernetes.default", Error: err.Error()}}
 	}
-	if len(addresses) == 0 {
-		return []core.APIServer{c.ask(ctx, c.Config, c.Config.Host)}
-	}
-	servers := make([]core.APIServer, 0, len(addresses))
-	for _, address := range addresses {
-		config := rest.CopyConfig(c.Config)
-		config.Host = "https://" + address
-		config.ServerName = apiServerName
-		servers = append(servers, c.ask(ctx, config, address))
+	servers := make([]core.APIServer, 0, len(found))
+	for _, server := range found {
+		servers = append(servers, c.ask(ctx, server.Config, server.Address))
 	}
 	return servers
-}
-
-// addresses lists HOST:PORT of the Service kubernetes. It is empty where the
-// API server advertises a loopback address, which no EndpointSlice may hold.
-func (c *Cluster) addresses(ctx context.Context) ([]string, error) {
-	var list discoveryv1.EndpointSliceList
-	err := c.Client.List(ctx, &list, client.InNamespace("default"),
-		client.MatchingLabels{discoveryv1.LabelServiceName: "kubernetes"})
-	if err != nil {
-		return nil, fmt.Errorf("list the EndpointSlices of the Service default/kubernetes: %w", err)
-	}
-	var out []string
-	for _, slice := range list.Items {
-		for _, port := range slice.Ports {
-			for _, endpoint := range slice.Endpoints {
-				for _, address := range endpoint.Addresses {
-					out = append(out, net.JoinHostPort(address, strconv.Itoa(int(*cmp.Or(port.Port, new(int32(443)))))))
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
 }
 
 func (c *Cluster) ask(ctx context.Context, config *rest.Config, address string) core.APIServer {

@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"net"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -32,13 +31,22 @@ func Apply(step Step, data map[string][]byte, now time.Time, entropy io.Reader) 
 		err = m.issueAuthority()
 	case DropExpired:
 		err = m.dropExpired()
+	case IssueProbe:
+		err = m.issueLeaf(step.Names, ProbeKey, ProbePrivate)
 	case IssueServing:
-		err = m.issueServing(step.Names)
+		err = m.issueLeaf(step.Names, ServingKey, ServingPrivate)
+		m.dropProbe()
 	default:
 		err = fmt.Errorf("%T does not change the Secret", step)
 	}
 	return m.data, err
 }
+
+// authorityName and organization are the subject of Tabard's authorities.
+const (
+	authorityName = "tabard-webhook-ca"
+	organization  = "tabard.dev"
+)
 
 // maker works on a copy of the Secret's content.
 type maker struct {
@@ -53,7 +61,8 @@ func (m maker) issueAll(names Names) error {
 		return err
 	}
 	m.data[AuthoritiesKey] = encodeCertificates(authority)
-	return m.serving(names, authority, key)
+	m.dropProbe()
+	return m.leaf(names, authority, key, ServingKey, ServingPrivate)
 }
 
 func (m maker) issueAuthority() error {
@@ -78,17 +87,23 @@ func (m maker) dropExpired() error {
 	return nil
 }
 
-func (m maker) issueServing(names Names) error {
+func (m maker) issueLeaf(names Names, at, privateAt string) error {
 	held, err := read(m.data)
 	if err != nil {
 		return err
 	}
-	return m.serving(names, held.authority(), held.key)
+	return m.leaf(names, held.authority(), held.key, at, privateAt)
+}
+
+// dropProbe forgets the probe certificate: what it was to prove is decided.
+func (m maker) dropProbe() {
+	delete(m.data, ProbeKey)
+	delete(m.data, ProbePrivate)
 }
 
 // authority makes a certificate that may sign, and stores its key.
 func (m maker) authority() (*x509.Certificate, crypto.Signer, error) {
-	template, key, err := m.template("tabard-webhook-ca", authorityLife)
+	template, key, err := m.template(authorityName, authorityLife)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,15 +117,15 @@ func (m maker) authority() (*x509.Certificate, crypto.Signer, error) {
 	return made, key, err
 }
 
-// serving makes a certificate to serve with, and stores it and its key.
-func (m maker) serving(names Names, authority *x509.Certificate, signer crypto.Signer) error {
+// leaf makes a certificate to serve with, and stores it and its key.
+func (m maker) leaf(names Names, authority *x509.Certificate, signer crypto.Signer, at, privateAt string) error {
 	template, key, err := m.template("tabard-webhook", servingLife)
 	if err != nil {
 		return err
 	}
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	for name := range strings.SplitSeq(string(names), ",") {
+	for _, name := range names.list() {
 		if ip := net.ParseIP(name); ip != nil {
 			template.IPAddresses = append(template.IPAddresses, ip)
 		} else {
@@ -124,8 +139,8 @@ func (m maker) serving(names Names, authority *x509.Certificate, signer crypto.S
 	if err != nil {
 		return err
 	}
-	m.data[ServingKey] = encodeCertificates(made)
-	m.data[ServingPrivate], err = encodeKey(key)
+	m.data[at] = encodeCertificates(made)
+	m.data[privateAt], err = encodeKey(key)
 	return err
 }
 
@@ -142,7 +157,7 @@ func (m maker) template(name string, life time.Duration) (*x509.Certificate, *ec
 	serial[0] = serial[0]&0x7f | 0x40 // positive, and of full length
 	return &x509.Certificate{
 		SerialNumber:          new(big.Int).SetBytes(serial),
-		Subject:               pkix.Name{CommonName: name, Organization: []string{"tabard.dev"}},
+		Subject:               pkix.Name{CommonName: name, Organization: []string{organization}},
 		NotBefore:             m.now.Add(-backdate),
 		NotAfter:              m.now.Add(life),
 		BasicConstraintsValid: true,

@@ -1,0 +1,103 @@
+package certificate
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	core "github.com/tabard-dev/tabard/internal/core/certificate"
+)
+
+// Metrics are those of the controller.
+type Metrics struct {
+	phases    *prometheus.GaugeVec
+	expiry    *prometheus.GaugeVec
+	steps     *prometheus.CounterVec
+	looks     *prometheus.HistogramVec
+	rotations *prometheus.HistogramVec
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		phases: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tabard_certificate_phase",
+			Help: "1 for the phase that the webhook's certificate is in, 0 for the others.",
+		}, []string{"phase"}),
+		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tabard_certificate_expiry_seconds",
+			Help: "When the certificate of the Secret expires, in seconds since 1970; 0 without one. Of several CAs it is the newest.",
+		}, []string{"certificate"}),
+		steps: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tabard_certificate_steps_total",
+			Help: "Steps made to keep and rotate the webhook's certificate and its CA.",
+		}, []string{"step"}),
+		looks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "tabard_certificate_probe_seconds",
+			Help:    "Time of a dry run through one API server, by what it has shown: that the API server trusts the webhook's new CA, that it does not, or neither.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 10, 25},
+		}, []string{"verdict"}),
+		rotations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "tabard_certificate_rotation_seconds",
+			Help:    "Time from when the new CA was in the webhook configuration to when the webhook serves by it: proven is with trust seen at every API server, waited without.",
+			Buckets: []float64{60, 90, 120, 300, 600, 900, 3600, 86400, 7 * 86400, 30 * 86400},
+		}, []string{"basis"}),
+	}
+	registry.MustRegister(m.phases, m.expiry, m.steps, m.looks, m.rotations)
+	for _, verdict := range []core.Verdict{core.Trusted, core.Refused, core.Unknown} {
+		m.looks.WithLabelValues(string(verdict))
+	}
+	for _, basis := range []core.Basis{core.Proven, core.Waited} {
+		m.rotations.WithLabelValues(string(basis))
+	}
+	return m
+}
+
+// sharedMetrics are those that the manager serves; there is one manager a process.
+var sharedMetrics = sync.OnceValue(func() *Metrics { return NewMetrics(metrics.Registry) })
+
+// observed tells where a pass found the certificate.
+func (m *Metrics) observed(now core.Phase, secret map[string][]byte) {
+	for _, phase := range core.Phases() {
+		value := 0.0
+		if phase == now {
+			value = 1
+		}
+		m.phases.WithLabelValues(string(phase)).Set(value)
+	}
+	m.expiry.WithLabelValues("serving").Set(expiryOf(secret[core.ServingKey]))
+	m.expiry.WithLabelValues("ca").Set(expiryOf(secret[core.AuthoritiesKey]))
+}
+
+// expiryOf is that of the first certificate of a PEM text, 0 for none.
+func expiryOf(text []byte) float64 {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return 0
+	}
+	parsed, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return 0
+	}
+	return float64(parsed.NotAfter.Unix())
+}
+
+// performed counts a step, and measures a rotation that it ends.
+func (m *Metrics) performed(step core.Step, w core.World) {
+	if step == nil {
+		return
+	}
+	m.steps.WithLabelValues(step.String()).Inc()
+	if serving, ok := step.(core.IssueServing); ok && serving.Basis != core.Served {
+		m.rotations.WithLabelValues(string(serving.Basis)).Observe(w.Now.Sub(w.Memory.Since).Seconds())
+	}
+}
+
+// looked measures a dry run through one API server.
+func (m *Metrics) looked(verdict core.Verdict, took time.Duration) {
+	m.looks.WithLabelValues(string(verdict)).Observe(took.Seconds())
+}

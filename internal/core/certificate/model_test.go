@@ -1,0 +1,189 @@
+package certificate_test
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/certificate"
+)
+
+// cluster is where the steps are performed in tests: one Secret, one
+// configuration with a hook to serve and one to prove by, and API servers.
+type cluster struct {
+	t       testing.TB
+	world   certificate.World
+	servers []*apiServer
+	// stuckDays are those that API servers were cut off, in all.
+	stuckDays int
+}
+
+// apiServer is one that may lag behind with the configuration.
+type apiServer struct {
+	hooks []certificate.Hook
+	// stuck says that it does not take changes up, down that it does not answer.
+	stuck, down bool
+}
+
+func newCluster(t testing.TB) *cluster {
+	t.Helper()
+	return &cluster{t: t, servers: []*apiServer{{}, {}, {}},
+		world: certificate.World{Now: noon, Hooks: []certificate.Hook{serviceHook("webhook"), probeHook()}}}
+}
+
+func serviceHook(name string) certificate.Hook { return hookOf("pod-identity.tabard.dev", name) }
+
+func probeHook() certificate.Hook { return hookOf(certificate.ProbeHook, "probe") }
+
+func hookOf(name, service string) certificate.Hook {
+	return certificate.NewHook(name, admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Name: service, Namespace: "tabard-system"}})
+}
+
+// decide is a pass up to its decision.
+func (c *cluster) decide() certificate.Plan {
+	c.spread()
+	c.world.Memory = c.world.Memory.Seeing(c.world.Hooks, c.world.Now)
+	return certificate.Decide(c.world)
+}
+
+// spread lets all API servers that are not stuck take the configuration up.
+func (c *cluster) spread() {
+	for _, server := range c.servers {
+		if !server.stuck {
+			server.hooks = slices.Clone(c.world.Hooks)
+		}
+	}
+}
+
+// restart lets the operator forget what only its process knew.
+func (c *cluster) restart() { c.world.Memory = certificate.Memory{} }
+
+// look asks every API server as a dry run does.
+func (c *cluster) look(fingerprint string) []certificate.Trust {
+	var found []certificate.Trust
+	pair, err := tls.X509KeyPair(c.world.Secret.Data["probe.crt"], c.world.Secret.Data["probe.key"])
+	if err != nil {
+		c.t.Fatalf("a look without a probe certificate: %v", err)
+	}
+	if certificate.Fingerprint(pair.Leaf.Raw) != fingerprint {
+		c.t.Fatalf("a look for %s, the probe certificate is another", fingerprint)
+	}
+	for _, server := range c.servers {
+		trust := certificate.Trust{Verdict: certificate.Trusted}
+		switch err := server.trusts(pair.Leaf, c.world.Now, func(h certificate.Hook) bool { return h.Probe }); {
+		case server.down:
+			trust = certificate.Trust{Verdict: certificate.Unknown, Detail: "down"}
+		case err != nil:
+			trust = certificate.Trust{Verdict: certificate.Refused, Detail: err.Error()}
+		}
+		found = append(found, trust)
+	}
+	return found
+}
+
+// trusts says why an API server would not talk to the webhook by such a hook.
+func (s *apiServer) trusts(served *x509.Certificate, now time.Time, by func(certificate.Hook) bool) error {
+	for _, hook := range s.hooks {
+		if !by(hook) {
+			continue
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(hook.Bundle)
+		for _, name := range hook.Names {
+			if _, err := served.Verify(x509.VerifyOptions{Roots: roots, DNSName: name, CurrentTime: now}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// perform does what the shell does with a step.
+func (c *cluster) perform(step certificate.Step) {
+	c.t.Helper()
+	switch step := step.(type) {
+	case certificate.PutBundle:
+		c.world.Hooks = slices.Clone(c.world.Hooks)
+		for i := range c.world.Hooks {
+			c.world.Hooks[i].Bundle = []byte(step.Bundle)
+		}
+		return
+	case certificate.Probe:
+		c.world.Memory.Proof = c.world.Memory.Proof.After(step.Certificate, c.world.Now, c.look(step.Certificate))
+		return
+	}
+	before := maps.Clone(c.world.Secret.Data)
+	data, err := certificate.Apply(step, c.world.Secret.Data, c.world.Now, rand.Reader)
+	if err != nil {
+		c.t.Fatalf("%T: %v", step, err)
+	}
+	if diff := cmp.Diff(before, c.world.Secret.Data); diff != "" {
+		c.t.Fatalf("%T changed what it was given:\n%s", step, diff)
+	}
+	c.world.Secret = certificate.Secret{Ours: true, Data: data}
+}
+
+// settle makes passes until there is nothing to do now, and says what was done.
+// A rotation is gone through to its end.
+func (c *cluster) settle() []string {
+	c.t.Helper()
+	var done []string
+	for range 100 {
+		plan := c.decide()
+		switch {
+		case plan.Step != nil:
+			done = append(done, nameOf(plan.Step))
+			c.perform(plan.Step)
+		case (plan.Phase == certificate.Proving || plan.Phase == certificate.Waiting) && !plan.Notice.Warning:
+			c.world.Now = c.world.Now.Add(plan.Again)
+		default:
+			c.spread()
+			return slices.Compact(done)
+		}
+	}
+	c.t.Fatalf("no end of steps: %q", done)
+	return nil
+}
+
+func nameOf(step certificate.Step) string {
+	switch step := step.(type) {
+	case nil:
+		return ""
+	case certificate.IssueServing:
+		return step.String() + " " + string(step.Basis)
+	default:
+		return step.String()
+	}
+}
+
+// trusted says why an API server would not talk to the webhook now.
+func (c *cluster) trusted() error {
+	pair, err := tls.X509KeyPair(c.world.Secret.Data["tls.crt"], c.world.Secret.Data["tls.key"])
+	if err != nil {
+		return err
+	}
+	for i, server := range c.servers {
+		if err := server.trusts(pair.Leaf, c.world.Now, func(h certificate.Hook) bool { return !h.Probe }); err != nil {
+			return fmt.Errorf("API server %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// renewAuthority lets the rotation of the authority begin, as if it had aged.
+func renewAuthority(t testing.TB, w *certificate.World) {
+	t.Helper()
+	data, err := certificate.Apply(certificate.IssueAuthority{}, w.Secret.Data, w.Now, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Secret.Data = data
+}
