@@ -33,6 +33,8 @@ type APIServer struct {
 	etcd           string
 	port           int
 	process        *exec.Cmd
+	// flags are more than every API server here has.
+	flags []string
 }
 
 // StartAPIServer starts an API server whose tokens name the given issuer, and
@@ -48,6 +50,25 @@ func StartAPIServer(t testing.TB, issuer string) *APIServer {
 	s.write(t, "tokens.csv", []byte(adminToken+",administrator,administrator,system:masters\n"))
 	s.RotateKey(t)
 	return s
+}
+
+// Etcd is the URL of its etcd.
+func (s *APIServer) Etcd() string { return s.etcd }
+
+// StartAnother starts one more API server of the same cluster, with more flags,
+// and stops it at the end of the test.
+func (s *APIServer) StartAnother(t testing.TB, flags ...string) *APIServer {
+	t.Helper()
+	another := &APIServer{dir: t.TempDir(), localkube: s.localkube, issuer: s.issuer, port: freePort(t), etcd: s.etcd, flags: flags}
+	for _, name := range []string{"tokens.csv", "sa.key"} {
+		content, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		another.write(t, name, content)
+	}
+	another.startAPIServer(t)
+	return another
 }
 
 // RotateKey gives the API server a new signing key, and no longer the old, by
@@ -79,12 +100,13 @@ func (s *APIServer) startAPIServer(t testing.TB) {
 	t.Helper()
 	key := filepath.Join(s.dir, "sa.key")
 	certificates := filepath.Join(s.dir, "certificates")
-	s.process = s.run(t, "kube-apiserver", "--etcd-servers", s.etcd, "--bind-address=127.0.0.1",
+	args := append([]string{"--etcd-servers", s.etcd, "--bind-address=127.0.0.1",
 		"--secure-port", strconv.Itoa(s.port), "--cert-dir", certificates,
 		"--token-auth-file", filepath.Join(s.dir, "tokens.csv"), "--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--disable-admission-plugins=ServiceAccount",
 		"--service-account-issuer", s.issuer, "--api-audiences=api",
-		"--service-account-key-file", key, "--service-account-signing-key-file", key)
+		"--service-account-key-file", key, "--service-account-signing-key-file", key}, s.flags...)
+	s.process = s.run(t, "kube-apiserver", args...)
 	s.waitReady(t, filepath.Join(certificates, "apiserver.crt"))
 }
 

@@ -80,8 +80,8 @@ type Controller struct {
 
 	// memory is what was seen before.
 	memory core.Memory
-	// told is the notice last told, so that each is told once.
-	told core.Notice
+	// told is the reason of the last notice, so that each is told once.
+	told string
 }
 
 // Add registers the controller with a manager.
@@ -155,7 +155,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 
 // tell makes an event of a notice when it comes up, and a line in the log.
 func (c *Controller) tell(ctx context.Context, seen observation, notice core.Notice) {
-	if notice != c.told && notice.Reason != "" {
+	if notice.Reason != c.told && notice.Reason != "" {
 		kind := corev1.EventTypeNormal
 		if notice.Warning {
 			kind = corev1.EventTypeWarning
@@ -163,5 +163,5 @@ func (c *Controller) tell(ctx context.Context, seen observation, notice core.Not
 		log.FromContext(ctx).Info(notice.Note, "reason", notice.Reason)
 		c.Events.Eventf(&seen.configuration, nil, kind, notice.Reason, "Maintain", "%s", controller.Shorten(notice.Note, "the operator's log"))
 	}
-	c.told = notice
+	c.told = notice.Reason
 }

@@ -73,7 +73,8 @@ const (
 // Phases lists them all.
 func Phases() []Phase { return []Phase{Absent, External, Blocked, Changing, Proving, Waiting, Steady} }
 
-// Notice is what people should know.
+// Notice is what people should know. Two of the same reason are the same, seen
+// twice.
 type Notice struct {
 	// Warning says that it is nothing good.
 	Warning      bool
@@ -154,15 +155,15 @@ func Decide(w World) Plan {
 	case len(w.Hooks) == 0:
 		return Plan{Phase: Absent}
 	case w.Injector != "" && filled && w.Secret.Ours:
-		return blocked("the configuration's annotation " + w.Injector + " asks somebody else to set its caBundles, " +
+		return blocked("TwoKeepers", "the configuration's annotation "+w.Injector+" asks somebody else to set its caBundles, "+
 			"and the Secret with the serving certificate was made by Tabard; delete the Secret, or the annotation")
 	case w.Injector != "":
 		return Plan{Phase: External}
 	case filled && !w.Secret.Ours:
-		return blocked("the Secret with the serving certificate was not made by Tabard, and is left alone; " +
+		return blocked("SecretNotOurs", "the Secret with the serving certificate was not made by Tabard, and is left alone; "+
 			"delete it so that Tabard makes its own, or maintain it and the caBundle of the configuration yourself")
 	case names == "":
-		return blocked("no hook of the webhook configuration has a clientConfig with a service or a URL with a host; " +
+		return blocked("NoAddress", "no hook of the webhook configuration has a clientConfig with a service or a URL with a host; "+
 			"there is nothing to make a certificate for")
 	}
 	held, err := read(w.Secret.Data)
@@ -172,8 +173,8 @@ func Decide(w World) Plan {
 	return held.next(w, names)
 }
 
-func blocked(note string) Plan {
-	return Plan{Phase: Blocked, Notice: Notice{Warning: true, Reason: "CertificateNotMaintained", Note: note}}
+func blocked(reason, note string) Plan {
+	return Plan{Phase: Blocked, Notice: Notice{Warning: true, Reason: reason, Note: note}}
 }
 
 func do(step Step, notice Notice) Plan {
@@ -223,33 +224,30 @@ func (h holding) prove(w World, names Names) Plan {
 	case !h.proves(probe, w.Now):
 		return do(IssueProbe{Names: probe}, Notice{})
 	}
-	look := Plan{Step: Probe{Certificate: Fingerprint(h.probe.Raw)}, Again: soon, Phase: Proving}
-	due := proof.Last.Add(lookEvery)
-	if waited && proof.Since.IsZero() {
+	fingerprint := Fingerprint(h.probe.Raw)
+	plan, due := Plan{Phase: Proving}, proof.Last.Add(lookEvery)
+	if waited && proof.Certificate == fingerprint && proof.Since.IsZero() {
 		due = proof.Last.Add(settle) // what did not come so far does not come in seconds
-	}
-	switch {
-	case proof.Certificate != Fingerprint(h.probe.Raw):
-		return look
-	case proof.complete():
-		return do(IssueServing{Names: names, Basis: Proven}, Notice{Reason: "TrustProven",
-			Note: fmt.Sprintf("%d API servers were seen to trust the webhook's new CA; now it serves with a certificate of it", len(proof.Servers))})
-	case !w.Now.Before(due):
-		return look
-	case waited && proof.Since.IsZero() && (!proof.refused() || w.Now.After(h.serving.NotAfter.Add(-lastCall))):
-		return h.goUnproven(names, proof.missing())
-	}
-	plan := Plan{Again: max(due.Sub(w.Now), soon), Phase: Proving}
-	if waited {
 		plan.Notice = Notice{Warning: true, Reason: "TrustNotProven", Note: "the webhook goes on serving with a certificate of its old CA, " +
 			"because trust in the new one is not proven: " + proof.missing()}
+	}
+	switch {
+	case proof.Certificate == fingerprint && proof.complete():
+		return do(IssueServing{Names: names, Basis: Proven}, Notice{Reason: "TrustProven",
+			Note: fmt.Sprintf("%d API servers were seen to trust the webhook's new CA; now it serves with a certificate of it", len(proof.Servers))})
+	case proof.Certificate != fingerprint || !w.Now.Before(due):
+		plan.Step, plan.Again = Probe{Certificate: fingerprint}, soon
+	case waited && proof.Since.IsZero() && (!proof.refused() || w.Now.After(h.serving.NotAfter.Add(-lastCall))):
+		return h.goUnproven(names, proof.missing())
+	default:
+		plan.Again = max(due.Sub(w.Now), soon)
 	}
 	return plan
 }
 
 // goUnproven changes the certificate after the time that it usually takes.
 func (h holding) goUnproven(names Names, why string) Plan {
-	return do(IssueServing{Names: names, Basis: Waited}, Notice{Warning: true, Reason: "TrustNotProven",
+	return do(IssueServing{Names: names, Basis: Waited}, Notice{Warning: true, Reason: "ServedUnproven",
 		Note: "the webhook now serves with a certificate of its new CA, without proof that every API server trusts it: " + why})
 }
 

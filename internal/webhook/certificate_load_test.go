@@ -1,0 +1,91 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// eventually waits for what others do.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%v: %v", err, last)
+	}
+}
+
+// burst is how many pods are created at the same time. It is more than the
+// connections that an API server keeps, so that every burst opens new ones, on
+// which the certificate of the moment is judged.
+const burst = 80
+
+// createPods creates pods through both API servers until it is told to stop,
+// which returns how many. Every one must have its identity.
+func (r *rotation) createPods() (stop func() int64) {
+	r.t.Helper()
+	var created atomic.Int64
+	var group sync.WaitGroup
+	ctx, cancel := context.WithCancel(r.t.Context())
+	for i, server := range r.servers {
+		served, err := client.New(server.Config, client.Options{})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		group.Go(func() {
+			for round := 0; ctx.Err() == nil; round++ {
+				var pods sync.WaitGroup
+				for number := range burst {
+					pod := podOf("app")
+					pod.Namespace, pod.Name = []string{"default", "strict"}[number%2], fmt.Sprintf("pod-%d-%d-%d", i, round, number)
+					pods.Go(func() {
+						if r.createPod(ctx, served, pod) {
+							created.Add(1)
+						}
+					})
+				}
+				pods.Wait()
+				<-time.After(200 * time.Millisecond) // the API servers have other work, too
+			}
+		})
+	}
+	return func() int64 {
+		cancel()
+		group.Wait()
+		return created.Load()
+	}
+}
+
+// createPod says whether a pod was admitted. None may be refused either.
+func (r *rotation) createPod(ctx context.Context, served client.Client, pod *corev1.Pod) bool {
+	if err := served.Create(ctx, pod); err != nil {
+		if ctx.Err() == nil {
+			r.t.Errorf("pod %s/%s: %v", pod.Namespace, pod.Name, err)
+		}
+		return false
+	}
+	if !isInjected(pod) {
+		r.t.Errorf("pod %s/%s was admitted without its identity", pod.Namespace, pod.Name)
+	}
+	return true
+}
+
+func isInjected(pod *corev1.Pod) bool {
+	for _, variable := range pod.Spec.Containers[0].Env {
+		if variable.Name == "AWS_ROLE_ARN" && variable.Value == aRole {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// relay passes connections on to its backends in turn, as a Service does, until
+// it is cut.
+type relay struct {
+	listener net.Listener
+	backends []string
+	// delay is how long each answer takes, so that those who ask at the same time
+	// wait at the same time.
+	delay time.Duration
+
+	mu       sync.Mutex
+	isCut    bool
+	accepted int
+	open     map[net.Conn]bool
+}
+
+func startRelay(t *testing.T, delay time.Duration, backends ...string) *relay {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listener: listener, backends: backends, delay: delay, open: map[net.Conn]bool{}}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		r.run(ctx)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+		r.cut(true)
+		<-ended
+	})
+	return r
+}
+
+func (r *relay) address() string { return r.listener.Addr().String() }
+
+// cut ends all connections and refuses new ones, or lets them again.
+func (r *relay) cut(now bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.isCut = now
+	for each := range r.open {
+		_ = each.Close() // the other end sees it
+	}
+}
+
+// connections is how many were passed on so far.
+func (r *relay) connections() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.accepted
+}
+
+func (r *relay) run(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for {
+		front, err := r.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue
+		}
+		group.Go(func() { r.pass(ctx, front) })
+	}
+}
+
+func (r *relay) pass(ctx context.Context, front net.Conn) {
+	defer r.hold(front)()
+	backend, ok := r.next()
+	if !ok {
+		return
+	}
+	back, err := new(net.Dialer).DialContext(ctx, "tcp", backend)
+	if err != nil {
+		return
+	}
+	defer r.hold(back)()
+	copied := make(chan struct{}, 2)
+	go func() { _, _ = io.Copy(back, front); copied <- struct{}{} }()
+	go func() { _, _ = io.Copy(slow{front, r.delay}, back); copied <- struct{}{} }()
+	<-copied // either end has hung up: so do both
+}
+
+// next is the backend whose turn it is, unless the relay is cut.
+func (r *relay) next() (backend string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accepted++
+	return r.backends[r.accepted%len(r.backends)], !r.isCut
+}
+
+// hold remembers a connection until it is released.
+func (r *relay) hold(connection net.Conn) (release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[connection] = true
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.open, connection)
+		_ = connection.Close() // it may be closed already
+	}
+}
+
+// slow is a connection that is written to after a while.
+type slow struct {
+	net.Conn
+	delay time.Duration
+}
+
+func (s slow) Write(text []byte) (int, error) {
+	<-time.After(s.delay)
+	return s.Conn.Write(text)
+}

@@ -1,0 +1,345 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/controller/certificate"
+	core "github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const aRole = "arn:aws:iam::111122223333:role/app"
+
+// rotation is a cluster with two API servers and two replicas of the webhook
+// behind one address, whose CA has come of age.
+type rotation struct {
+	t *testing.T
+	// servers are the API servers; the second learns of webhook configurations
+	// through a relay.
+	servers []*testkit.APIServer
+	etcd    *relay
+	webhook *relay
+	cluster client.Client
+	// ahead is how far the operator's clock is ahead, so that nobody has to wait.
+	ahead    time.Duration
+	registry *prometheus.Registry
+	metrics  *certificate.Metrics
+	events   *events.FakeRecorder
+	// told are the events so far.
+	told []string
+}
+
+// TestRotationUnderLoad renews the webhook's CA while pods are created all the
+// time through two API servers. One of them does not see for a while what has
+// changed: until it does, nothing is served that it would not trust. The operator
+// is killed after each of its steps. No pod may go without its identity.
+func TestRotationUnderLoad(t *testing.T) {
+	r := newRotation(t)
+	stop := r.createPods()
+	old := r.secret()
+	r.etcd.cut(true) // the second API server lives on with the configuration that it knows
+
+	operator := r.newOperator()
+	seen := map[string]bool{}
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(strings.Join(r.told, "\n"), "TrustNotProven"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("the API server that is behind is not told of; told %q", r.told)
+		}
+		step := r.pass(operator)
+		if step != "" && !seen[step] {
+			seen[step] = true
+			operator = r.newOperator() // killed after the step, with all that it remembers
+		}
+	}
+	for _, step := range []string{"IssueAuthority", "PutBundle", "IssueProbe", "Probe"} {
+		if !seen[step] {
+			t.Errorf("no step %s was made and survived", step)
+		}
+	}
+	if last := r.told[len(r.told)-1]; !strings.Contains(last, r.servers[1].Config.Host+" (refused: ") || strings.Contains(last, r.servers[0].Config.Host) {
+		t.Errorf("told %q, want the second API server as the one that does not trust", last)
+	}
+	if now := r.secret(); string(now["tls.crt"]) != string(old["tls.crt"]) {
+		t.Fatal("the serving certificate was exchanged before every API server trusts the new CA")
+	}
+
+	r.etcd.cut(false)
+	r.awaitTrust(operator)
+	r.passUntil(operator, "IssueServing")
+	if last := r.told[len(r.told)-1]; !strings.Contains(last, "TrustProven") {
+		t.Errorf("told %q, want that the trust is proven", last)
+	}
+	r.servesTheNew(old)
+	created := stop()
+	t.Logf("%d pods were created", created)
+	if created < 200 {
+		t.Errorf("only %d pods were created: that is no load", created)
+	}
+}
+
+func newRotation(t *testing.T) *rotation {
+	t.Helper()
+	first := testkit.StartAPIServer(t, "https://issuer.example.com")
+	r := &rotation{t: t, registry: prometheus.NewRegistry(), events: events.NewFakeRecorder(1000),
+		etcd: startRelay(t, 0, strings.TrimPrefix(first.Etcd(), "http://"))}
+	r.metrics = certificate.NewMetrics(r.registry)
+	r.servers = []*testkit.APIServer{first, first.StartAnother(t,
+		"--etcd-servers-overrides=admissionregistration.k8s.io/mutatingwebhookconfigurations#http://"+r.etcd.address())}
+	var err error
+	if r.cluster, err = client.New(first.Config, client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	ports := []int{freePort(t), freePort(t)}
+	r.webhook = startRelay(t, 50*time.Millisecond, fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1]))
+	r.shipped("00-namespace.yaml")
+	r.agedSecret()
+	r.shipped("webhook.yaml")
+	create(t, r.cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "strict", Labels: map[string]string{"tabard.dev/injection": "required"}}})
+	for _, namespace := range []string{"default", "strict"} {
+		create(t, r.cluster, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app",
+			Annotations: map[string]string{"eks.amazonaws.com/role-arn": aRole}}})
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, len(ports))
+	for _, port := range ports {
+		go func() { ended <- serve(ctx, first.Config, port) }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-ended, <-ended); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, server := range r.servers {
+		served, err := client.New(server.Config, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.awaitStrict(served)
+	}
+	return r
+}
+
+// awaitStrict waits until an API server reaches the webhook.
+func (r *rotation) awaitStrict(served client.Client) {
+	r.t.Helper()
+	eventually(r.t, func() error {
+		pod := podOf("app")
+		pod.Namespace = "strict"
+		if err := served.Create(r.t.Context(), pod, client.DryRunAll); err != nil {
+			return err
+		}
+		if !isInjected(pod) {
+			return errors.New("the pod has no identity")
+		}
+		return nil
+	})
+}
+
+// shipped creates what matters of a file of config/manifests, with the webhook
+// where it is in this test.
+func (r *rotation) shipped(name string) {
+	r.t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "config", "manifests", name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for text := range strings.SplitSeq(string(content), "\n---\n") {
+		var kind metav1.TypeMeta
+		if err := yaml.Unmarshal([]byte(text), &kind); err != nil {
+			r.t.Fatal(err)
+		}
+		var object client.Object
+		switch kind.Kind {
+		case "Namespace":
+			object = &corev1.Namespace{}
+		case "ServiceAccount":
+			object = &corev1.ServiceAccount{}
+		case "MutatingWebhookConfiguration":
+			object = &admissionregistrationv1.MutatingWebhookConfiguration{}
+		default:
+			continue
+		}
+		if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+			r.t.Fatal(err)
+		}
+		if configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration); ok {
+			r.redirect(configuration)
+		}
+		create(r.t, r.cluster, object)
+	}
+}
+
+// redirect turns Services into URLs: no API server of a test resolves Services.
+func (r *rotation) redirect(configuration *admissionregistrationv1.MutatingWebhookConfiguration) {
+	r.t.Helper()
+	hosts := map[string]string{"tabard-webhook": "127.0.0.1", "tabard-webhook-probe": "localhost"}
+	_, port, _ := strings.Cut(r.webhook.address(), ":")
+	bundle := r.secret()["ca.crt"]
+	for i := range configuration.Webhooks {
+		config := &configuration.Webhooks[i].ClientConfig
+		url := "https://" + hosts[config.Service.Name] + ":" + port + *config.Service.Path
+		*config = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: bundle}
+	}
+}
+
+// agedSecret is what an operator left whose CA was made seven years ago.
+func (r *rotation) agedSecret() {
+	r.t.Helper()
+	now := time.Now()
+	data, err := core.Apply(core.IssueAll{Names: "127.0.0.1"}, nil, now.Add(-7*365*24*time.Hour), rand.Reader)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if data, err = core.Apply(core.IssueServing{Names: "127.0.0.1"}, data, now.Add(-24*time.Hour), rand.Reader); err != nil {
+		r.t.Fatal(err)
+	}
+	create(r.t, r.cluster, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: "tabard-webhook-cert", Labels: map[string]string{core.MarkLabel: core.MarkValue}},
+		Type:       corev1.SecretTypeTLS, Data: data,
+	})
+}
+
+func (r *rotation) secret() map[string][]byte {
+	r.t.Helper()
+	var stored corev1.Secret
+	if err := r.cluster.Get(r.t.Context(), types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}, &stored); err != nil {
+		r.t.Fatal(err)
+	}
+	return stored.Data
+}
+
+// newOperator is a process that has just started.
+func (r *rotation) newOperator() *certificate.Controller {
+	return &certificate.Controller{
+		Host: r.cluster, Served: r.cluster, Configuration: "tabard-webhook",
+		Secret: types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"},
+		Events: r.events, Metrics: r.metrics, Entropy: rand.Reader,
+		Now: func() time.Time { return time.Now().Add(r.ahead) },
+		Probe: certificate.DryRuns{Metrics: r.metrics, Now: time.Now, Servers: func(context.Context) ([]controller.APIServer, error) {
+			return []controller.APIServer{
+				{Address: r.servers[0].Config.Host, Config: r.servers[0].Config},
+				{Address: r.servers[1].Config.Host, Config: r.servers[1].Config},
+			}, nil
+		}},
+	}
+}
+
+// pass makes one, and returns the step that was made. The operator's clock goes
+// on to the next.
+func (r *rotation) pass(operator *certificate.Controller) string {
+	r.t.Helper()
+	before := r.steps()
+	result, err := operator.Reconcile(logr.NewContext(r.t.Context(), logr.Discard()), reconcile.Request{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.ahead += result.RequeueAfter
+	for len(r.events.Events) > 0 {
+		r.told = append(r.told, <-r.events.Events)
+	}
+	for name, count := range r.steps() {
+		if count != before[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// awaitTrust waits until both API servers accept the probe certificate.
+func (r *rotation) awaitTrust(operator *certificate.Controller) {
+	r.t.Helper()
+	block, _ := pem.Decode(r.secret()["probe.crt"])
+	eventually(r.t, func() error {
+		for _, found := range operator.Probe.Look(r.t.Context(), core.Fingerprint(block.Bytes)) {
+			if found.Verdict != core.Trusted {
+				return fmt.Errorf("%+v", found)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *rotation) passUntil(operator *certificate.Controller, step string) {
+	r.t.Helper()
+	eventually(r.t, func() error {
+		if made := r.pass(operator); made != step {
+			return fmt.Errorf("the step is %q, want %s; told %q", made, step, r.told)
+		}
+		return nil
+	})
+}
+
+// steps is how many of each were made.
+func (r *rotation) steps() map[string]float64 {
+	r.t.Helper()
+	families, err := r.registry.Gather()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if family.GetName() == "tabard_certificate_steps_total" {
+				found[metric.GetLabel()[0].GetValue()] = metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return found
+}
+
+// servesTheNew demands that the replicas serve by the new CA, and that the API
+// servers have asked on new connections since.
+func (r *rotation) servesTheNew(old map[string][]byte) {
+	r.t.Helper()
+	now := r.secret()
+	block, _ := pem.Decode(now["ca.crt"])
+	authority, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(authority)
+	if strings.Contains(string(old["ca.crt"]), string(pem.EncodeToMemory(block))) || !strings.HasSuffix(string(now["ca.crt"]), string(old["ca.crt"])) {
+		r.t.Error("the bundle is not that of a new CA and the old one")
+	}
+	for _, backend := range r.webhook.backends {
+		eventually(r.t, func() error {
+			connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}).DialContext(r.t.Context(), "tcp", backend)
+			if err != nil {
+				return err
+			}
+			return connection.Close()
+		})
+	}
+	before := r.webhook.connections()
+	eventually(r.t, func() error {
+		if r.webhook.connections() < before+100 {
+			return errors.New("the API servers do not open new connections")
+		}
+		return nil
+	})
+}
