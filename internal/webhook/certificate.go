@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -64,26 +65,39 @@ func (c *certificate) check(now time.Time) error {
 	return nil
 }
 
+// certificateFiles are a certificate and its key in files.
+type certificateFiles struct {
+	chain, key string
+	into       *certificate
+	// last is what was read last, so that each change is loaded once.
+	last []byte
+}
+
+// read loads the files if they have changed. They are found by their names each
+// time: those of a mounted Secret or ConfigMap lead through a link that the
+// kubelet exchanges. What is read in the middle of that does not fit, and is read
+// again.
+func (f *certificateFiles) read() error {
+	chain, err := os.ReadFile(f.chain)
+	if err != nil {
+		return fmt.Errorf("read --tls-cert: %w", err)
+	}
+	key, err := os.ReadFile(f.key)
+	if err != nil {
+		return fmt.Errorf("read --tls-key: %w", err)
+	}
+	both := slices.Concat(chain, key)
+	if bytes.Equal(both, f.last) {
+		return nil
+	}
+	f.last = both
+	return f.into.load(chain, key)
+}
+
 // watchFiles loads the files now and whenever they have changed.
 func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string, log logr.Logger) error {
-	var last []byte
-	read := func() error {
-		chain, err := os.ReadFile(chainFile)
-		if err != nil {
-			return fmt.Errorf("read --tls-cert: %w", err)
-		}
-		key, err := os.ReadFile(keyFile)
-		if err != nil {
-			return fmt.Errorf("read --tls-key: %w", err)
-		}
-		both := append(chain, key...)
-		if bytes.Equal(both, last) {
-			return nil
-		}
-		last = both
-		return c.load(chain, key)
-	}
-	if err := read(); err != nil {
+	files := &certificateFiles{chain: chainFile, key: keyFile, into: c}
+	if err := files.read(); err != nil {
 		return err
 	}
 	go func() {
@@ -94,7 +108,7 @@ func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string,
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				if err := read(); err != nil {
+				if err := files.read(); err != nil {
 					log.Error(err, "the serving certificate stays as it was")
 				}
 			}
