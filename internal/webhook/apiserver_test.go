@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	managerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -120,7 +121,8 @@ func serve(ctx context.Context, config *rest.Config, port int) error {
 }
 
 func keepCertificate(ctx context.Context, config *rest.Config) error {
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: managerconfig.Controller{SkipNameValidation: new(true)}}) // there is one a test
 	if err != nil {
 		return err
 	}

@@ -8,30 +8,24 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
-
-const aRole = "arn:aws:iam::111122223333:role/app"
 
 // rotation is a cluster with two API servers and two replicas of the webhook
 // behind one address, whose CA has come of age.
@@ -114,14 +108,9 @@ func newRotation(t *testing.T) *rotation {
 	}
 	ports := []int{freePort(t), freePort(t)}
 	r.webhook = startRelay(t, 50*time.Millisecond, fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1]))
-	r.shipped("00-namespace.yaml")
+	installNamespaces(t, r.cluster)
 	r.agedSecret()
-	r.shipped("webhook.yaml")
-	create(t, r.cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "strict", Labels: map[string]string{"tabard.dev/injection": "required"}}})
-	for _, namespace := range []string{"default", "strict"} {
-		create(t, r.cluster, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app",
-			Annotations: map[string]string{"eks.amazonaws.com/role-arn": aRole}}})
-	}
+	installWebhook(t, r.cluster, r.webhook.address(), r.secret()["ca.crt"])
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, len(ports))
 	for _, port := range ports {
@@ -138,72 +127,9 @@ func newRotation(t *testing.T) *rotation {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.awaitStrict(served)
+		eventually(t, func() error { return tryStrict(t, served) })
 	}
 	return r
-}
-
-// awaitStrict waits until an API server reaches the webhook.
-func (r *rotation) awaitStrict(served client.Client) {
-	r.t.Helper()
-	eventually(r.t, func() error {
-		pod := podOf("app")
-		pod.Namespace = "strict"
-		if err := served.Create(r.t.Context(), pod, client.DryRunAll); err != nil {
-			return err
-		}
-		if !isInjected(pod) {
-			return errors.New("the pod has no identity")
-		}
-		return nil
-	})
-}
-
-// shipped creates what matters of a file of config/manifests, with the webhook
-// where it is in this test.
-func (r *rotation) shipped(name string) {
-	r.t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "config", "manifests", name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for text := range strings.SplitSeq(string(content), "\n---\n") {
-		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal([]byte(text), &kind); err != nil {
-			r.t.Fatal(err)
-		}
-		var object client.Object
-		switch kind.Kind {
-		case "Namespace":
-			object = &corev1.Namespace{}
-		case "ServiceAccount":
-			object = &corev1.ServiceAccount{}
-		case "MutatingWebhookConfiguration":
-			object = &admissionregistrationv1.MutatingWebhookConfiguration{}
-		default:
-			continue
-		}
-		if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
-			r.t.Fatal(err)
-		}
-		if configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration); ok {
-			r.redirect(configuration)
-		}
-		create(r.t, r.cluster, object)
-	}
-}
-
-// redirect turns Services into URLs: no API server of a test resolves Services.
-func (r *rotation) redirect(configuration *admissionregistrationv1.MutatingWebhookConfiguration) {
-	r.t.Helper()
-	hosts := map[string]string{"tabard-webhook": "127.0.0.1", "tabard-webhook-probe": "localhost"}
-	_, port, _ := strings.Cut(r.webhook.address(), ":")
-	bundle := r.secret()["ca.crt"]
-	for i := range configuration.Webhooks {
-		config := &configuration.Webhooks[i].ClientConfig
-		url := "https://" + hosts[config.Service.Name] + ":" + port + *config.Service.Path
-		*config = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: bundle}
-	}
 }
 
 // agedSecret is what an operator left whose CA was made seven years ago.
