@@ -5,12 +5,15 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -104,4 +107,26 @@ func tryStrict(t *testing.T, cluster client.Client) error {
 		return errors.New("the pod has no identity")
 	}
 	return nil
+}
+
+// asOperator installs the operator's rights as they are shipped, and is a client
+// that has no others.
+func asOperator(t *testing.T, cluster client.Client, config *rest.Config) *rest.Config {
+	t.Helper()
+	for _, text := range slices.Concat(documents(t, "config", "rbac", "certificate.yaml"), documents(t, "config", "manifests", "operator.yaml")) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict(text, object); err != nil {
+			t.Fatal(err)
+		}
+		if object.GroupVersionKind().Group != "rbac.authorization.k8s.io" {
+			continue
+		}
+		if err := cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := rest.CopyConfig(config)
+	own.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:tabard-system:tabard-operator",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:tabard-system", "system:authenticated"}}
+	return own
 }

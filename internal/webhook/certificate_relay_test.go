@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// relay passes connections on to its backends in turn, as a Service does, until
-// it is cut.
+// relay passes connections on to its backends in turn, as a Service does.
 type relay struct {
 	listener net.Listener
 	backends []string
 	// delay is how long each answer takes, so that those who ask at the same time
 	// wait at the same time.
 	delay time.Duration
+	// gate is held by who lets no answer pass.
+	gate   sync.RWMutex
+	frozen bool
 
 	mu       sync.Mutex
-	isCut    bool
 	accepted int
 	open     map[net.Conn]bool
 }
@@ -43,7 +44,8 @@ func startRelay(t *testing.T, delay time.Duration, backends ...string) *relay {
 		if err := listener.Close(); err != nil {
 			t.Error(err)
 		}
-		r.cut(true)
+		r.freeze(false)
+		r.hangUp()
 		<-ended
 	})
 	return r
@@ -51,11 +53,22 @@ func startRelay(t *testing.T, delay time.Duration, backends ...string) *relay {
 
 func (r *relay) address() string { return r.listener.Addr().String() }
 
-// cut ends all connections and refuses new ones, or lets them again.
-func (r *relay) cut(now bool) {
+// freeze holds all answers back, or lets them pass again. The test alone calls
+// it.
+func (r *relay) freeze(now bool) {
+	switch {
+	case now && !r.frozen:
+		r.gate.Lock()
+	case !now && r.frozen:
+		r.gate.Unlock()
+	}
+	r.frozen = now
+}
+
+// hangUp ends all connections.
+func (r *relay) hangUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.isCut = now
 	for each := range r.open {
 		_ = each.Close() // the other end sees it
 	}
@@ -85,27 +98,23 @@ func (r *relay) run(ctx context.Context) {
 
 func (r *relay) pass(ctx context.Context, front net.Conn) {
 	defer r.hold(front)()
-	backend, ok := r.next()
-	if !ok {
-		return
-	}
-	back, err := new(net.Dialer).DialContext(ctx, "tcp", backend)
+	back, err := new(net.Dialer).DialContext(ctx, "tcp", r.next())
 	if err != nil {
 		return
 	}
 	defer r.hold(back)()
 	copied := make(chan struct{}, 2)
 	go func() { _, _ = io.Copy(back, front); copied <- struct{}{} }()
-	go func() { _, _ = io.Copy(slow{front, r.delay}, back); copied <- struct{}{} }()
+	go func() { _, _ = io.Copy(answers{front, r}, back); copied <- struct{}{} }()
 	<-copied // either end has hung up: so do both
 }
 
-// next is the backend whose turn it is, unless the relay is cut.
-func (r *relay) next() (backend string, ok bool) {
+// next is the backend whose turn it is.
+func (r *relay) next() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.accepted++
-	return r.backends[r.accepted%len(r.backends)], !r.isCut
+	return r.backends[r.accepted%len(r.backends)]
 }
 
 // hold remembers a connection until it is released.
@@ -121,13 +130,15 @@ func (r *relay) hold(connection net.Conn) (release func()) {
 	}
 }
 
-// slow is a connection that is written to after a while.
-type slow struct {
+// answers is the connection of who asks.
+type answers struct {
 	net.Conn
-	delay time.Duration
+	relay *relay
 }
 
-func (s slow) Write(text []byte) (int, error) {
-	<-time.After(s.delay)
-	return s.Conn.Write(text)
+func (a answers) Write(text []byte) (int, error) {
+	<-time.After(a.relay.delay)
+	a.relay.gate.RLock()
+	defer a.relay.gate.RUnlock()
+	return a.Conn.Write(text)
 }
