@@ -97,8 +97,11 @@ func (s *apiServer) trusts(served *x509.Certificate, now time.Time, by func(cert
 		}
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(hook.Bundle)
+		if _, err := served.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now}); err != nil {
+			return err
+		}
 		for _, name := range hook.Names {
-			if _, err := served.Verify(x509.VerifyOptions{Roots: roots, DNSName: name, CurrentTime: now}); err != nil {
+			if err := served.VerifyHostname(name); err != nil {
 				return err
 			}
 		}
