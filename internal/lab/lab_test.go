@@ -241,7 +241,7 @@ func TestManifestsFitTheirKinds(t *testing.T) {
 	for _, hook := range webhook.Webhooks {
 		hooks = append(hooks, hook.Name+" "+*hook.ClientConfig.URL)
 	}
-	want := []string{"pod-identity.tabard.dev https://127.0.0.1:20006/mutate", "required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate",
+	want := []string{"pod-identity.tabard.dev https://127.0.0.1:20006/mutate", "required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate/required",
 		"probe.tabard.dev https://localhost:20006/probe"}
 	if diff := cmp.Diff(want, hooks); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)

@@ -39,7 +39,7 @@ func (lab Lab) webhookManifest() object {
 			"failurePolicy": "Ignore", "reinvocationPolicy": "IfNeeded",
 			"namespaceSelector": selector("tabard.dev/injection", "NotIn", "required"), "objectSelector": skipped,
 		}),
-		lab.hook("required.pod-identity.tabard.dev", Loopback, "/mutate", object{
+		lab.hook("required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
 			"namespaceSelector": selector("tabard.dev/injection", "In", "required"), "objectSelector": skipped,
 		}),

@@ -59,7 +59,7 @@ func (s *APIServer) Etcd() string { return s.etcd }
 // and stops it at the end of the test.
 func (s *APIServer) StartAnother(t testing.TB, flags ...string) *APIServer {
 	t.Helper()
-	another := &APIServer{dir: t.TempDir(), localkube: s.localkube, issuer: s.issuer, port: freePort(t), etcd: s.etcd, flags: flags}
+	another := &APIServer{dir: t.TempDir(), localkube: s.localkube, issuer: s.issuer, port: FreePort(t), etcd: s.etcd, flags: flags}
 	for _, name := range []string{"tokens.csv", "sa.key"} {
 		content, err := os.ReadFile(filepath.Join(s.dir, name))
 		if err != nil {
