@@ -17,8 +17,8 @@ var (
 	app      = types.NamespacedName{Namespace: "shop", Name: "app"}
 )
 
-// seen is a ServiceAccount as it is read off the wire.
-func seen(t testing.TB, of *corev1.ServiceAccount) object {
+// seen is an object as it is read off the wire.
+func seen(t testing.TB, of kept) object {
 	t.Helper()
 	message, err := opened(encode(t, of))
 	if err != nil {
