@@ -51,7 +51,7 @@ func (o *Options) addRoles(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Settings.Region, "aws-default-region", "", "region to put into AWS_REGION and AWS_DEFAULT_REGION; empty: neither")
 	flags.BoolVar(&o.Settings.RegionalSTS, "sts-regional-endpoint", false, "put AWS_STS_REGIONAL_ENDPOINTS=regional, unless the ServiceAccount says otherwise")
 	flags.BoolVar(&o.WatchConfigMap, "watch-config-map", false, "take roles of ServiceAccounts without annotation from the config map "+configMapName+" in --namespace")
-	flags.BoolVar(&o.ComposeRoleARN, "compose-role-arn", false, "make the ARNs of roles of --account-id in --partition of role-arn annotations that are no ARNs")
+	flags.BoolVar(&o.ComposeRoleARN, "compose-role-arn", false, "make the ARNs of roles of --account-id in --partition of role-arn annotations that are no ARNs; without the two, EC2 is asked for the account and region of this machine")
 	flags.StringVar(&o.AccountID, "account-id", "", "AWS account to compose role ARNs with, 12 digits")
 	flags.StringVar(&o.Settings.Partition, "partition", "", "AWS partition of the roles, such as aws: one of another is warned of; empty: all are fine")
 	flags.BoolVar(&o.Settings.AnyRoleARN, "any-role-arn", false, "inject also what is no ARN of an IAM role, with a warning")

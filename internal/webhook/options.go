@@ -54,8 +54,8 @@ type Options struct {
 	TLSMinVersion uint16
 	// TLSCipherSuites are those of TLS 1.2 and before; nil means Go's choice.
 	TLSCipherSuites []uint16
-	// ComposeRoleARN makes role ARNs of names in annotations; it needs AccountID
-	// and the partition of the Settings.
+	// ComposeRoleARN makes role ARNs of names in annotations, with AccountID and
+	// the partition of the Settings. Without AccountID EC2 is asked for both.
 	ComposeRoleARN bool
 	AccountID      string
 	// LookupTimeout bounds the one live look at a ServiceAccount that the cache
@@ -113,17 +113,16 @@ func (o *Options) complete() error {
 	return o.completeRoleARNs()
 }
 
-// completeRoleARNs fills in what role ARNs are composed with. EKS's webhook asks
-// EC2's metadata service for it; here it has to be said, so that the webhook
-// runs anywhere and needs no way to that service.
+// completeRoleARNs fills in what role ARNs are composed with, if it is said. What
+// is not, EC2 is asked for, as EKS's webhook does; said, the webhook runs anywhere
+// and needs no way to EC2's metadata service.
 func (o *Options) completeRoleARNs() error {
 	switch {
 	case !o.ComposeRoleARN && o.AccountID != "":
 		return errors.New("--account-id without --compose-role-arn: expected both, or neither")
-	case o.ComposeRoleARN && (o.AccountID == "" || o.Settings.Partition == ""):
-		return errors.New("--compose-role-arn needs to know whose roles they are: set --account-id to the 12 digits of the AWS account, and --partition to its partition, such as aws")
-	case o.ComposeRoleARN:
-		o.Settings.ComposeAccount = o.AccountID
+	case o.AccountID != "" && o.Settings.Partition == "":
+		return errors.New("--account-id without --partition: expected the partition of its roles, such as aws")
 	}
+	o.Settings.ComposeAccount = o.AccountID
 	return nil
 }

@@ -55,6 +55,9 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
+	if err := o.askInstance(ctx); err != nil {
+		return err
+	}
 	injector, err := inject.New(o.Settings)
 	if err != nil {
 		return err

@@ -1,12 +1,15 @@
 package inject
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 // Limits of a projected token's life, in seconds, as Kubernetes validates them.
@@ -90,6 +93,12 @@ func Defaults() Settings {
 			FullURI:    "http://169.254.170.23/v1/credentials",
 		},
 	}
+}
+
+// ComposeIn makes role ARNs of roles of an account, in the partition of a region
+// unless another is set.
+func (s *Settings) ComposeIn(account, region string) {
+	s.ComposeAccount, s.Partition = account, cmp.Or(s.Partition, issuer.Partition(region))
 }
 
 // check names the setting that is wrong, by the flag of tabard webhook.
