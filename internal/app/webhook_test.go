@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,5 +100,30 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 				t.Errorf("code %d, %q; want %d, %q", code, out.String(), test.code, test.says)
 			}
 		})
+	}
+}
+
+// TestCompatibilityNamesFlagsThatAre: the page tells people what to set.
+func TestCompatibilityNamesFlagsThatAre(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := webhookCommand()
+	command.InitDefaultVersionFlag()
+	named := regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(string(page), -1)
+	if len(named) < 20 {
+		t.Errorf("%d flags are named, expected some twenty: %v", len(named), named)
+	}
+	for _, name := range named {
+		if command.Flags().Lookup(name[1]) == nil {
+			t.Errorf("docs/compatibility.md names --%s, which there is not", name[1])
+		}
+	}
+	for name, other := range otherDefaults {
+		if flag := command.Flags().Lookup(name); flag.DefValue != other || !strings.Contains(string(page), "`--"+name) {
+			t.Errorf("--%s is %q by default, and must be named with it", name, flag.DefValue)
+		}
 	}
 }
