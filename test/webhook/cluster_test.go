@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
@@ -53,6 +55,9 @@ func startCluster(t *testing.T) *cluster {
 	c.wire = startWire(t, c.config.Host[len("https://"):])
 	c.balancer = startBalancer(t)
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}})
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-probe"}})
+	c.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-probe", Name: "tabard-probe",
+		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/tabard-probe"}}})
 	c.create(c.hooks())
 	return c
 }
@@ -73,7 +78,11 @@ func (c *cluster) hooks() *admissionv1.MutatingWebhookConfiguration {
 			continue
 		}
 		for i := range found.Webhooks {
-			url := "https://" + c.balancer.address + *found.Webhooks[i].ClientConfig.Service.Path
+			address := c.balancer.address
+			if found.Webhooks[i].Name == certificate.ProbeHook { // a name of its own for the same replicas
+				address = strings.Replace(address, "127.0.0.1", "localhost", 1)
+			}
+			url := "https://" + address + *found.Webhooks[i].ClientConfig.Service.Path
 			found.Webhooks[i].ClientConfig = admissionv1.WebhookClientConfig{URL: &url}
 		}
 		return &found

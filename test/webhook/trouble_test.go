@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -24,8 +25,9 @@ const (
 )
 
 // TestNoPodIsMissedInTrouble creates pods without a pause while, one after the
-// other, a replica is restarted, the replicas are cut off from the API server, and
-// the config map changes all the time. A replica is always up, so every pod must get what it should.
+// other, a replica is restarted, the replicas are cut off from the API server,
+// the config map changes all the time, and authority and certificate are rotated.
+// A replica is always up, so every pod must get what it should.
 func TestNoPodIsMissedInTrouble(t *testing.T) {
 	c := startCluster(t)
 	// The authority has lived two thirds of its life: the first thing that an
@@ -52,6 +54,9 @@ func TestNoPodIsMissedInTrouble(t *testing.T) {
 	<-time.After(10 * time.Second)
 	c.wire.set(false)
 	c.changeMapping(5 * time.Second)
+	c.run("operator", "operator", "--controllers=certificate", "--leader-elect=false", "--log-level=debug",
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig("operator.kubeconfig", c.config.Host[len("https://"):]))
+	c.awaitRotation()
 	roles := l.end(t)
 	for _, role := range []string{roleAnnotated, roleEven, roleOdd, ""} {
 		if roles[role] == 0 {
@@ -72,7 +77,7 @@ func (c *cluster) putCertificate(made time.Time) {
 		c.t.Fatal(err)
 	}
 	c.create(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-webhook-cert", Labels: map[string]string{"app.kubernetes.io/managed-by": "tabard"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-webhook-cert", Labels: map[string]string{certificate.MarkLabel: certificate.MarkValue}},
 		Type:       corev1.SecretTypeTLS, Data: data,
 	})
 	hooks := &admissionv1.MutatingWebhookConfiguration{}
@@ -83,6 +88,19 @@ func (c *cluster) putCertificate(made time.Time) {
 	if err := c.Update(c.t.Context(), hooks); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// awaitRotation waits until what is served is signed by another authority.
+func (c *cluster) awaitRotation() {
+	c.t.Helper()
+	var before corev1.Secret
+	c.get(system, "tabard-webhook-cert", &before)
+	c.await("the rotation", func(ctx context.Context) bool {
+		var now corev1.Secret
+		err := c.Get(ctx, types.NamespacedName{Namespace: system, Name: "tabard-webhook-cert"}, &now)
+		return err == nil && !bytes.Equal(now.Data["ca.crt"], before.Data["ca.crt"]) && !bytes.Equal(now.Data["tls.crt"], before.Data["tls.crt"])
+	})
+	<-time.After(5 * time.Second) // under load with the new one
 }
 
 func (c *cluster) get(namespace, name string, into client.Object) {
@@ -135,7 +153,7 @@ func (c *cluster) changeMapping(span time.Duration) {
 func (c *cluster) await(what string, done func(context.Context) bool) {
 	c.t.Helper()
 	begin := time.Now()
-	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(c.t.Context(), 100*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
 		return done(ctx), nil
 	})
 	if err != nil {

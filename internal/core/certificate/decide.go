@@ -234,7 +234,7 @@ func (h holding) prove(w World, names Names) Plan {
 	switch {
 	case proof.Certificate == fingerprint && proof.complete():
 		return do(IssueServing{Names: names, Basis: Proven}, Notice{Reason: "TrustProven",
-			Note: fmt.Sprintf("%d API servers were seen to trust the webhook's new CA; now it serves with a certificate of it", len(proof.Servers))})
+			Note: fmt.Sprintf("every API server (%d) was seen to trust the webhook's new CA; now it serves with a certificate of it", len(proof.Servers))})
 	case proof.Certificate != fingerprint || !w.Now.Before(due):
 		plan.Step, plan.Again = Probe{Certificate: fingerprint}, soon
 	case waited && proof.Since.IsZero() && (!proof.refused() || w.Now.After(h.serving.NotAfter.Add(-lastCall))):
