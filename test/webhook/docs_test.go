@@ -1,0 +1,120 @@
+package webhook
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tabard-dev/tabard/internal/controller/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const page = "../../docs/webhook.md"
+
+// blocks are the fenced blocks of a page that are marked so.
+func blocks(text, mark string) []string {
+	var found []string
+	for _, block := range strings.Split(text, "\n```"+mark+"\n")[1:] {
+		inside, _, _ := strings.Cut(block, "\n```")
+		found = append(found, inside)
+	}
+	return found
+}
+
+// TestThePagesCommands runs the commands of docs/webhook.md, and applies its
+// examples, as a user does.
+func TestThePagesCommands(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, examples := blocks(string(text), "sh"), blocks(string(text), "yaml")
+	if len(commands) < 2 || len(examples) < 1 {
+		t.Fatalf("%s holds %d commands and %d examples; the test has not found them", page, len(commands), len(examples))
+	}
+	c := &cluster{t: t, dir: t.TempDir(), config: testkit.StartAPIServer(t, "https://issuer.example.com").Config}
+	localkube, err := filepath.Abs(os.Getenv("TABARD_LOCALKUBE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(localkube, filepath.Join(c.dir, "kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	script := commands[0] + "\nkubectl create namespace shop\n" + strings.Join(commands[1:], "\n") + "\n"
+	for _, example := range examples {
+		script += "kubectl apply -f - <<'END'\n" + example + "\nEND\n"
+	}
+	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
+	shell.Dir = "../.."
+	shell.Env = append(os.Environ(), "PATH="+c.dir+":"+os.Getenv("PATH"), "KUBECONFIG="+c.kubeconfig("config", c.config.Host[len("https://"):]))
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("the page's commands failed: %v\n%s", err, out)
+	}
+}
+
+// TestThePagesMetrics finds every metric that docs/webhook.md names in what the
+// webhook and the operator's controller tell.
+func TestThePagesMetrics(t *testing.T) {
+	c := startCluster(t)
+	c.putCertificate(time.Now())
+	c.makeAccounts()
+	c.writeConfigMap("{")
+	r := c.replica("webhook", "--watch-config-map")
+	c.awaitReady(r)
+	c.createPod(t.Context(), kind{namespace: "shop", account: "annotated"})
+	c.makeAccount("new", "")
+	c.createPod(t.Context(), kind{namespace: "shop", account: "new"}) // looked up live
+
+	registry := prometheus.NewRegistry()
+	certificate.NewMetrics(registry)
+	told := c.metrics(r)
+	descriptions := make(chan *prometheus.Desc, 100)
+	registry.Describe(descriptions)
+	close(descriptions)
+	for description := range descriptions {
+		told += description.String() + "\n"
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`tabard_(webhook|certificate)_[a-z_]+`).FindAllString(string(text), -1)
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) < 8 {
+		t.Fatalf("%s names %q; the test has not found them", page, names)
+	}
+	for _, name := range names {
+		if !regexp.MustCompile(name + `\b`).MatchString(strings.ReplaceAll(told, "_bucket", "")) {
+			t.Errorf("%s names %s, which nobody tells", page, name)
+		}
+	}
+}
+
+// metrics is what a replica tells of itself.
+func (c *cluster) metrics(r *replica) string {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(r.metrics)+"/metrics", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
