@@ -25,7 +25,8 @@ func webhookCommand() *cobra.Command {
 		Short: "Run the pod identity webhook",
 		Long: `Run the pod identity webhook. For each pod that is created it looks up the pod's
 ServiceAccount and, if that carries the annotation eks.amazonaws.com/role-arn, gives
-the pod a projected token, and the environment by which every AWS SDK finds it.
+the pod a projected token, and the environment by which every AWS SDK finds it. With
+--clouds it does the like for Azure and Google Cloud.
 
 It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 		Version: version,
@@ -67,6 +68,7 @@ func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if f.options.Config, err = webhookKubeConfig(f.kubeconfig, f.kubeAPI); err != nil {
 		return err
 	}
+	f.options.AddEnvironment(os.Getenv)
 	return webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.options)
 }
 

@@ -39,7 +39,14 @@ var otherDefaults = map[string]string{
 }
 
 // ownFlags are those that EKS's webhook does not have.
-var ownFlags = []string{"account-id", "any-role-arn", "bind-address", "drain-time", "fs-group", "help", "log-level", "partition", "session-name", "token-file-mode"}
+var ownFlags = []string{
+	"account-id", "any-role-arn", "azure-audience", "azure-environment", "azure-tenant-id", "bind-address", "clouds",
+	"custom-token-endpoint-annotation-suffix", "custom-token-endpoint-audience", "custom-token-endpoint-ca-config-map",
+	"custom-token-endpoint-ca-data", "custom-token-endpoint-ca-trust-bundle", "custom-token-endpoint-sni-name",
+	"custom-token-endpoint-token-proxy", "drain-time", "fs-group", "gcp-access-token-lifetime", "gcp-annotation-prefix",
+	"gcp-default-injection-mode", "gcp-default-region", "gcp-token-audience", "gcp-token-default-mode", "gcp-token-expiration",
+	"gcp-universe-domain", "help", "log-level", "partition", "session-name", "token-file-mode",
+}
 
 func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {
 	t.Parallel()
@@ -86,18 +93,16 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: exitUnusable},
 		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn --account-id=111122223333", says: "--account-id without --partition", code: exitRefused},
 		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: exitRefused},
+		"a cloud that nobody knows":    {args: "--clouds=aws,ibm", says: "--clouds=aws,ibm: it has \"ibm\", expected some of aws, azure, gcp, with commas between them", code: exitUnusable},
+		"no cloud":                     {args: "--clouds=,", says: "--clouds=,: it is empty, expected some of", code: exitUnusable},
+		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: exitRefused},
 		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: exitRefused},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var out strings.Builder
-			root := rootCommand("tabard")
-			root.SetOut(&out)
-			root.SetArgs(append([]string{"webhook"}, strings.Fields(test.args)...))
-			code := exitCode(&out, root.ExecuteContext(t.Context()))
-			if code != test.code || !strings.Contains(out.String(), test.says) {
-				t.Errorf("code %d, %q; want %d, %q", code, out.String(), test.code, test.says)
+			if code, says := say(t, test.args); code != test.code || !strings.Contains(says, test.says) {
+				t.Errorf("code %d, %q; want %d, %q", code, says, test.code, test.says)
 			}
 		})
 	}
@@ -126,4 +131,34 @@ func TestCompatibilityNamesFlagsThatAre(t *testing.T) {
 			t.Errorf("--%s is %q by default, and must be named with it", name, flag.DefValue)
 		}
 	}
+}
+
+// say runs the command, which must not come to serve.
+func say(t *testing.T, args string) (code int, says string) {
+	t.Helper()
+	var out strings.Builder
+	root := rootCommand("tabard")
+	root.SetOut(&out)
+	root.SetArgs(append([]string{"webhook"}, strings.Fields(args)...))
+	code = exitCode(&out, root.ExecuteContext(t.Context()))
+	return code, out.String()
+}
+
+// TestTheEnvironmentSaysWhatNoFlagSays of Azure.
+func TestTheEnvironmentSaysWhatNoFlagSays(t *testing.T) {
+	const azure = "--kube-api=http://127.0.0.1:1 --clouds=azure "
+	t.Setenv("AZURE_TENANT_ID", "")
+	t.Setenv("AZURE_ENVIRONMENT", "")
+	expect := func(args, want string) {
+		t.Helper()
+		if code, says := say(t, args); code != exitRefused || !strings.Contains(says, want) {
+			t.Errorf("%s: code %d, %q; want %d, %q", args, code, says, exitRefused, want)
+		}
+	}
+	expect(azure, "--azure-tenant-id is empty, and AZURE_TENANT_ID is not set")
+	t.Setenv("AZURE_TENANT_ID", "22222222-0000-0000-0000-000000000000")
+	t.Setenv("AZURE_ENVIRONMENT", "by-environment")
+	expect(azure, `--azure-environment is "by-environment"`)
+	expect(azure+"--azure-environment=by-flag", `--azure-environment is "by-flag"`)
+	expect(azure+"--azure-tenant-id=%20 --azure-environment=AzureChinaCloud --azure-audience=", "--azure-audience is empty")
 }

@@ -25,11 +25,12 @@ const (
 type accounts interface {
 	// synced says that all ServiceAccounts have been read once.
 	synced() bool
-	// find is the ServiceAccount, nil if there is none. If it was looked at live,
+	// find is the ServiceAccount, nil if there is none; optIn is the annotation by
+	// which one names the identity that is asked for. If it was looked at live,
 	// it may be as new as this moment, and what else is said of it, too. With an
 	// error it is not known how it is in this moment: found is then how it was when
 	// it was last heard of, nil if that was never.
-	find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error)
+	find(ctx context.Context, key types.NamespacedName, optIn string) (found *inject.ServiceAccount, live bool, err error)
 }
 
 // liveReader reads one ServiceAccount from the API server, as it is in this
@@ -83,7 +84,7 @@ func (a *api) readOne(ctx context.Context, path string) (object, error) {
 
 // cachedAccounts answers from the store, and looks live at what is not certain
 // there: the watch may lag behind a ServiceAccount that was made or annotated
-// just before its pod. That there is no role is never remembered from a look:
+// just before its pod. That there is no identity is never remembered from a look:
 // the next pod may come after the next change.
 type cachedAccounts struct {
 	*store
@@ -117,8 +118,8 @@ type look struct {
 	notes  *notes
 }
 
-func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (found *inject.ServiceAccount, live bool, err error) {
-	known, there, certain := a.get(key)
+func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName, optIn string) (found *inject.ServiceAccount, live bool, err error) {
+	known, there, certain := a.get(key, optIn)
 	if certain {
 		return known.account(), false, nil
 	}
@@ -132,9 +133,9 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName) (fo
 			return known.account(), true, err
 		case err != nil:
 			return nil, true, err
-		case got.began.Before(asked) && !a.interest.optsIn(got.notes):
+		case got.began.Before(asked) && !got.notes.has(optIn):
 			// It joined the look of another, which may have been over before
-			// the role came and this question with it. The next is younger.
+			// the identity came and this question with it. The next is younger.
 			continue
 		case !got.exists:
 			return nil, true, nil

@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 				looks++
 				return test.live(ctx, key)
 			}
-			got, live, err := newAccounts(known, reader, 0, newMetrics()).find(t.Context(), app)
+			got, live, err := newAccounts(known, reader, 0, newMetrics()).find(t.Context(), app, withRoleName)
 			if (err != nil) != test.fails || live != (looks > 0) {
 				t.Errorf("error %v, want one %t; it was looked at live: %t, with %d looks", err, test.fails, live, looks)
 			}
@@ -94,7 +94,7 @@ func TestNobodyIsToldWhatWasBefore(t *testing.T) {
 		known := newAccounts(filled(t), live, time.Minute, newMetrics())
 		first, second := make(chan *inject.ServiceAccount, 1), make(chan *inject.ServiceAccount, 1)
 		find := func(to chan<- *inject.ServiceAccount) {
-			got, _, err := known.find(t.Context(), app)
+			got, _, err := known.find(t.Context(), app, withRoleName)
 			if err != nil {
 				t.Error(err)
 			}
@@ -142,12 +142,12 @@ func TestManyWhoAskShareALook(t *testing.T) {
 		known := newAccounts(filled(t), live, time.Minute, newMetrics())
 		first, hangUp := context.WithCancel(t.Context())
 		var hungUp error
-		go func() { _, _, hungUp = known.find(first, app) }()
+		go func() { _, _, hungUp = known.find(first, app, withRoleName) }()
 		synctest.Wait()
 		answers := make(chan *inject.ServiceAccount, 20)
 		for range cap(answers) {
 			go func() {
-				got, _, err := known.find(t.Context(), app)
+				got, _, err := known.find(t.Context(), app, withRoleName)
 				if err != nil {
 					t.Error(err)
 				}
@@ -182,7 +182,7 @@ func TestLooksAreBounded(t *testing.T) {
 		ended := make(chan error, maxLookups+1)
 		for i := range cap(ended) {
 			go func() {
-				_, _, err := known.find(t.Context(), types.NamespacedName{Namespace: "shop", Name: strconv.Itoa(i)})
+				_, _, err := known.find(t.Context(), types.NamespacedName{Namespace: "shop", Name: strconv.Itoa(i)}, withRoleName)
 				ended <- err
 			}()
 		}

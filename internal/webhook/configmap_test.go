@@ -102,7 +102,7 @@ func TestLabelsAreNotCertainBeforeTheyAreListed(t *testing.T) {
 	bare, annotated := account("shop", "app", "5", nil), account("shop", "annotated", "6", withRole)
 	known := filled(t, bare, annotated)
 	certain := func(of *corev1.ServiceAccount) bool {
-		_, _, is := known.get(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+		_, _, is := known.get(types.NamespacedName{Namespace: of.Namespace, Name: of.Name}, withRoleName)
 		return is
 	}
 	if !certain(bare) || !certain(annotated) {

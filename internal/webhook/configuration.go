@@ -19,6 +19,8 @@ type configuration struct {
 	mapping    source[inject.Mapping]
 	// namespaces has the labels of namespaces; nil where nothing can need them.
 	namespaces accounts
+	// timeout bounds a look at one of them in this moment.
+	timeout time.Duration
 }
 
 // looked says that everything has been looked for once. The identities file is

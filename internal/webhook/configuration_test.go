@@ -12,8 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
 const (
@@ -40,11 +38,11 @@ func running(t *testing.T, from *api, change func(*Options)) *server {
 	if change != nil {
 		change(&o)
 	}
-	injector, err := inject.New(o.Settings)
+	on, err := newClouds(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, followed := assemble(injector, from, o, logr.Discard())
+	s, followed := assemble(on, from, o, logr.Discard())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	runs, err := s.follow(ctx, o, from, followed)
 	if err != nil {
@@ -188,7 +186,7 @@ func TestAConfigMapThatWasNeverReadable(t *testing.T) {
 	expectGiven(t, s, "garbage", "annotated", role)
 	expectGiven(t, s, "garbage", "listed", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	_, text := get(t, s.observer(), "/metrics")
-	if !strings.Contains(text, `tabard_webhook_admissions_total{outcome="failed",reason="Undecided"} 2`) {
+	if !strings.Contains(text, `tabard_webhook_admissions_total{cloud="aws",outcome="failed",reason="Undecided"} 2`) {
 		t.Errorf("metrics:\n%s", grep(text, "admissions_total"))
 	}
 	without := configMapOf("")
@@ -299,9 +297,9 @@ func TestLabelsOfAccountsAreReadOnceAskedFor(t *testing.T) {
 	}
 	expectKept := func(when string, lists int, want ...string) {
 		t.Helper()
-		eventually(t, when+" the ServiceAccount is certain", func() bool { _, _, certain := known.get(app); return certain })
+		eventually(t, when+" the ServiceAccount is certain", func() bool { _, _, certain := known.get(app, withRoleName); return certain })
 		var got []string
-		if kept, _, _ := known.get(app); kept != nil {
+		if kept, _, _ := known.get(app, withRoleName); kept != nil {
 			got = kept.labels
 		}
 		if _, listed := c.asked("", accountsPath); listed != lists || !cmp.Equal(want, got) {

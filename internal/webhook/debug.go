@@ -30,8 +30,12 @@ func (s *server) addCache(mux *http.ServeMux) {
 	if s.debugging == nil {
 		return
 	}
-	mux.HandleFunc("/debug/alpha/cache", func(w http.ResponseWriter, _ *http.Request) {
-		text, err := json.Marshal(s.debugging.dump(s.mutator.injector))
+	mux.HandleFunc("/debug/alpha/cache", func(w http.ResponseWriter, r *http.Request) {
+		if s.roles == nil {
+			s.off(r.URL.Path, cloudAWS).ServeHTTP(w, r)
+			return
+		}
+		text, err := json.Marshal(s.debugging.dump(s.roles))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -16,17 +16,31 @@ import (
 // AddFlags binds the options to flags. Names and meanings are those of EKS's
 // pod identity webhook where it has the flag.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	o.Clouds = []string{cloudAWS}
 	o.Settings = inject.Defaults()
 	o.Settings.Jitter = rand.Int64N
 	o.addServing(flags)
-	o.addRoles(flags)
-	o.addContainerCredentials(flags)
-	o.addPods(flags)
+	o.addOwned(cloudAWS, flags, o.addRoles, o.addContainerCredentials, o.addPods)
+	o.addOwned(cloudAzure, flags, o.addAzure, o.addTokenEndpoint)
+	o.addOwned(cloudGoogle, flags, o.addGoogle)
 	addIgnored(flags)
+}
+
+// addOwned adds flags that are only of one cloud.
+func (o *Options) addOwned(cloud string, to *pflag.FlagSet, adders ...func(*pflag.FlagSet)) {
+	own := pflag.NewFlagSet(cloud, pflag.ContinueOnError)
+	for _, add := range adders {
+		add(own)
+	}
+	own.VisitAll(func(flag *pflag.Flag) {
+		to.AddFlag(flag)
+		o.owned = append(o.owned, ownedFlag{cloud, flag})
+	})
 }
 
 // addServing adds the flags of the server itself.
 func (o *Options) addServing(flags *pflag.FlagSet) {
+	flags.Var((*cloudNames)(&o.Clouds), "clouds", "clouds whose identities pods can get, of "+strings.Join(allClouds, ", ")+", with commas between them")
 	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
 	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
 	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
 )
 
 // flagCases has of every flag a value, and what it sets.
@@ -20,6 +22,25 @@ var flagCases = map[string]struct {
 	got   func(Options) any
 	want  any
 }{
+	"clouds":            {"gcp, aws", func(o Options) any { return o.Clouds }, []string{"gcp", "aws"}},
+	"azure-tenant-id":   {"t", func(o Options) any { return o.Azure.TenantID }, "t"},
+	"azure-environment": {"AzureChinaCloud", func(o Options) any { return o.Azure.Environment }, "AzureChinaCloud"},
+	"azure-audience":    {"aud", func(o Options) any { return o.Azure.Audience }, "aud"},
+	"custom-token-endpoint-annotation-suffix": {"s", func(o Options) any { return o.tokenEndpoint.AnnotationSuffix }, "s"},
+	"custom-token-endpoint-audience":          {"aud", func(o Options) any { return o.tokenEndpoint.Audience }, "aud"},
+	"custom-token-endpoint-token-proxy":       {"https://a", func(o Options) any { return o.tokenEndpoint.TokenProxy }, "https://a"},
+	"custom-token-endpoint-sni-name":          {"a", func(o Options) any { return o.tokenEndpoint.SNIName }, "a"},
+	"custom-token-endpoint-ca-data":           {"c", func(o Options) any { return o.tokenEndpoint.CAData }, "c"},
+	"custom-token-endpoint-ca-config-map":     {"c", func(o Options) any { return o.tokenEndpoint.CAConfigMap }, "c"},
+	"custom-token-endpoint-ca-trust-bundle":   {"c", func(o Options) any { return o.tokenEndpoint.CATrustBundle }, "c"},
+	"gcp-annotation-prefix":                   {"a.example", func(o Options) any { return o.Google.AnnotationPrefix }, "a.example"},
+	"gcp-token-audience":                      {"aud", func(o Options) any { return o.Google.Audience }, "aud"},
+	"gcp-token-expiration":                    {"3600", func(o Options) any { return o.Google.TokenExpiration }, int64(3600)},
+	"gcp-token-default-mode":                  {"400", func(o Options) any { return o.Google.TokenFileMode }, int32(0o400)},
+	"gcp-default-region":                      {"europe-west3", func(o Options) any { return o.Google.Region }, "europe-west3"},
+	"gcp-default-injection-mode":              {"gcloud", func(o Options) any { return o.Google.Mode }, gcp.Gcloud},
+	"gcp-universe-domain":                     {"example.com", func(o Options) any { return o.Google.UniverseDomain }, "example.com"},
+	"gcp-access-token-lifetime":               {"3600", func(o Options) any { return o.Google.AccessTokenLifetime }, int64(3600)},
 	"bind-address":                            {"::1", func(o Options) any { return o.BindAddress }, "::1"},
 	"port":                                    {"8443", func(o Options) any { return o.Port }, 8443},
 	"metrics-port":                            {"8080", func(o Options) any { return o.MetricsPort }, 8080},

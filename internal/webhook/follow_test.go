@@ -18,7 +18,7 @@ import (
 // follow runs a store on the cluster, until the end of the test.
 func follow(t testing.TB, from *api) *cachedAccounts {
 	t.Helper()
-	known := newStore(newInterest("eks.amazonaws.com"))
+	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	one := newFollower(from, accountsPath, firstSync{known, logr.Discard()}, logr.Discard())
@@ -41,7 +41,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 
 func roleOf(t testing.TB, known *cachedAccounts) string {
 	t.Helper()
-	found, _, err := known.find(t.Context(), app)
+	found, _, err := known.find(t.Context(), app, withRoleName)
 	if err != nil {
 		t.Fatal(err)
 	}

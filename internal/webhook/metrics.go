@@ -37,8 +37,8 @@ func newMetrics() *metrics {
 		registry: prometheus.NewRegistry(),
 		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_admissions_total",
-			Help: "Reviews answered, by what became of the pod and why.",
-		}, []string{"outcome", "reason"}),
+			Help: "Reviews answered, by cloud, what became of the pod and why.",
+		}, []string{"cloud", "outcome", "reason"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "tabard_webhook_admission_seconds",
 			Help:    "Time from a review's arrival to its answer.",
@@ -85,7 +85,7 @@ func (m *metrics) watch(known accounts, serving *certificate) {
 // watchStore adds what is known of the ServiceAccounts.
 func (m *metrics) watchStore(known *store) {
 	m.gauge("tabard_webhook_service_accounts", "ServiceAccounts known.", func() float64 { return float64(known.holding().accounts) })
-	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts known that name a role.", func() float64 { return float64(known.holding().optedIn) })
+	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts known that name an identity.", func() float64 { return float64(known.holding().optedIn) })
 	m.gauge("tabard_webhook_watching", "1 while a watch tells of ServiceAccounts, else 0.", func() float64 { return oneIf(known.holding().watched) })
 	m.gauge("tabard_webhook_last_event_seconds", "When the API server last told of ServiceAccounts, in seconds since 1970; 0 if never. It tells about once a minute, also when nothing changes.", func() float64 {
 		if last := known.holding().lastEvent; !last.IsZero() {
@@ -103,10 +103,17 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-func (m *metrics) admission(outcome string, reason inject.Reason, took time.Duration) {
-	m.admissions.WithLabelValues(outcome, string(reason)).Inc()
+func (m *metrics) admission(cloud string, found verdict, took time.Duration) {
+	outcome := found.outcome()
+	m.admissions.WithLabelValues(cloud, outcome, string(found.Reason)).Inc()
 	m.seconds.Observe(took.Seconds())
-	if reason == inject.UnknownServiceAccount {
+	if cloud != cloudAWS {
+		return // the others are of EKS's webhook
+	}
+	if outcome == injected {
+		m.reference.pods.WithLabelValues(string(found.Method)).Inc()
+	}
+	if found.Reason == inject.UnknownServiceAccount {
 		m.reference.missing.Inc()
 	}
 }

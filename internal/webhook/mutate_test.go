@@ -30,6 +30,12 @@ func reviewOf(version, namespace, object string) string {
 func mutate(t *testing.T, s *server, body string) (*admissionv1.AdmissionReview, *httptest.ResponseRecorder) {
 	t.Helper()
 	recorder := ask(t, s, "application/json", body)
+	return readAnswer(t, recorder), recorder
+}
+
+// readAnswer reads an answer as an API server does; an empty one if there is none.
+func readAnswer(t *testing.T, recorder *httptest.ResponseRecorder) *admissionv1.AdmissionReview {
+	t.Helper()
 	var got admissionv1.AdmissionReview
 	if recorder.Code == http.StatusOK {
 		decoder := json.NewDecoder(bytes.NewReader(recorder.Body.Bytes()))
@@ -38,12 +44,17 @@ func mutate(t *testing.T, s *server, body string) (*admissionv1.AdmissionReview,
 			t.Fatalf("answer %s: %v", recorder.Body, err)
 		}
 	}
-	return &got, recorder
+	return &got
 }
 
 func ask(t *testing.T, s *server, contentType, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mutate", strings.NewReader(body))
+	return askPath(t, s, "/mutate", contentType, body)
+}
+
+func askPath(t *testing.T, s *server, path, contentType, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 	request.Header.Set("Content-Type", contentType)
 	recorder := httptest.NewRecorder()
 	s.handler().ServeHTTP(recorder, request)

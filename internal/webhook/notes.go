@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
@@ -13,12 +14,20 @@ type notes struct{ annotations, labels []string }
 
 // interest says which annotations matter.
 type interest struct {
-	// prefixes begin the names of all of them, roles are those that opt in.
-	prefixes, roles []string
+	// prefixes begin the names of all of them, optIns are those that name an
+	// identity, each of one cloud.
+	prefixes, optIns []string
 }
 
-func newInterest(annotationPrefix string) interest {
-	return interest{prefixes: []string{annotationPrefix + "/"}, roles: []string{annotationPrefix + "/role-arn"}}
+// newInterest is in the annotations that opt in, and in all others of their
+// prefixes.
+func newInterest(optIns ...string) interest {
+	wanted := interest{optIns: optIns}
+	for _, name := range optIns {
+		prefix, _, _ := strings.Cut(name, "/")
+		wanted.prefixes = append(wanted.prefixes, prefix+"/")
+	}
+	return wanted
 }
 
 // labelNames has each name of a label that matters under itself: all entries
@@ -66,7 +75,7 @@ func (i interest) read(seen object, labels func(name []byte) (string, bool)) (*n
 
 // name is a text that all annotations of the name share, if it is a known one.
 func (i interest) name(text []byte) string {
-	for _, known := range i.roles {
+	for _, known := range i.optIns {
 		if string(text) == known {
 			return known
 		}
@@ -74,13 +83,17 @@ func (i interest) name(text []byte) string {
 	return string(text)
 }
 
-// optsIn says whether a ServiceAccount of these notes names a role.
-func (i interest) optsIn(n *notes) bool {
+// optsIn says whether a ServiceAccount of these notes names an identity of some
+// cloud.
+func (i interest) optsIn(n *notes) bool { return slices.ContainsFunc(i.optIns, n.has) }
+
+// has is whether there is an annotation of that name that is not empty.
+func (n *notes) has(name string) bool {
 	if n == nil {
 		return false
 	}
 	for k := 0; k < len(n.annotations); k += 2 {
-		if n.annotations[k+1] != "" && slices.Contains(i.roles, n.annotations[k]) {
+		if n.annotations[k+1] != "" && n.annotations[k] == name {
 			return true
 		}
 	}

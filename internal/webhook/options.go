@@ -1,4 +1,4 @@
-// Package webhook is the admission server that gives pods their AWS identity:
+// Package webhook is the admission server that gives pods their cloud identity:
 // it takes a review apart, asks core/inject, and writes the answer. What it
 // needs to know of ServiceAccounts it keeps in a cache; it never answers
 // "unchanged" for lack of knowledge, but with an error, so that the API server
@@ -15,14 +15,19 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/core/inject/azure"
+	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
 )
 
 // Options are how to serve. AddFlags fills in the defaults.
@@ -39,8 +44,12 @@ type Options struct {
 	// MetricsPort is that of the plain listener for metrics and probes, 0 any
 	// free one, negative none.
 	MetricsPort int
-	// Settings decide what is injected.
+	// Clouds are those whose identities pods can get: aws, azure and gcp.
+	Clouds []string
+	// Settings, Azure and Google decide what is injected, by cloud.
 	Settings inject.Settings
+	Azure    azure.Settings
+	Google   gcp.Settings
 	// Namespace is where the Secret is, and the config map.
 	Namespace string
 	// TLSSecret is the Secret with the serving certificate.
@@ -71,6 +80,17 @@ type Options struct {
 	// DrainTime is how long the server still answers after it was told to end,
 	// not ready any more, so that those who ask have gone elsewhere.
 	DrainTime time.Duration
+
+	// tokenEndpoint is what the flags say of Azure's custom token endpoint.
+	tokenEndpoint azure.CustomTokenEndpoint
+	// owned are the flags that are only of one cloud.
+	owned []ownedFlag
+}
+
+// ownedFlag is a flag that is only of one cloud.
+type ownedFlag struct {
+	cloud string
+	flag  *pflag.Flag
 }
 
 // defaultTLSCert and defaultTLSKey are the files of EKS's pod identity webhook.
@@ -110,7 +130,33 @@ func (o *Options) complete() error {
 	case o.DrainTime < 0:
 		return fmt.Errorf("--drain-time is %s: expected a time, or 0 to end at once", o.DrainTime)
 	}
-	return o.completeRoleARNs()
+	return errors.Join(o.completeClouds(), o.completeRoleARNs())
+}
+
+// completeClouds refuses what is said of clouds that are off: whoever says it
+// expects that something comes of it.
+func (o *Options) completeClouds() error {
+	if err := checkClouds(o.Clouds); err != nil {
+		return fmt.Errorf("--clouds: %w", err)
+	}
+	for _, each := range o.owned {
+		if each.flag.Changed && !slices.Contains(o.Clouds, each.cloud) {
+			return fmt.Errorf("--%s is set, and --clouds has no %s", each.flag.Name, each.cloud)
+		}
+	}
+	o.Azure.Environment = cmp.Or(o.Azure.Environment, azure.Defaults().Environment)
+	if o.tokenEndpoint != (azure.CustomTokenEndpoint{}) {
+		endpoint := o.tokenEndpoint
+		o.Azure.CustomTokenEndpoint = &endpoint
+	}
+	return nil
+}
+
+// AddEnvironment takes over what the azure-workload-identity webhook is told by
+// the environment, where no flag says otherwise.
+func (o *Options) AddEnvironment(get func(name string) string) {
+	o.Azure.TenantID = cmp.Or(o.Azure.TenantID, get("AZURE_TENANT_ID"))
+	o.Azure.Environment = cmp.Or(o.Azure.Environment, get("AZURE_ENVIRONMENT"))
 }
 
 // completeRoleARNs fills in what role ARNs are composed with, if it is said. What

@@ -21,7 +21,7 @@ type fixedAccounts struct {
 
 func (fixedAccounts) synced() bool { return true }
 
-func (f fixedAccounts) find(context.Context, types.NamespacedName) (*inject.ServiceAccount, bool, error) {
+func (f fixedAccounts) find(context.Context, types.NamespacedName, string) (*inject.ServiceAccount, bool, error) {
 	return f.found, f.err != nil, f.err
 }
 

@@ -21,7 +21,7 @@ func BenchmarkServe(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	known := newStore(newInterest("eks.amazonaws.com"))
+	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	relist(b, known, "100", account("shop", "app", "5", withRole))
 	known.watching(true)
 	s := testServer(b, newAccounts(known, broken, 0, newMetrics()), func(s *inject.Settings) { s.Region, s.RegionalSTS = "us-west-2", true })

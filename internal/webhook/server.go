@@ -29,22 +29,37 @@ type server struct {
 	config   *configuration
 	serving  *certificate
 	metrics  *metrics
-	mutator  *mutator
+	// mutators are those of the clouds that are on, by name.
+	mutators map[string]*mutator
 	log      logr.Logger
 	// drain is how long it still answers after it was told to end.
 	drain time.Duration
 	// minVersion and cipherSuites are what TLS is spoken with.
 	minVersion   uint16
 	cipherSuites []uint16
+	// roles decides about AWS's; nil if it is off.
+	roles *inject.Injector
 	// debugging is what the debugging handlers show; nil without them.
 	debugging *watched
 	// draining says that it was told to end.
 	draining atomic.Bool
 }
 
-func newServer(injector *inject.Injector, known accounts, counted *metrics, log logr.Logger) *server {
-	s := &server{accounts: known, config: &configuration{}, serving: &certificate{}, metrics: counted, log: log, minVersion: tls.VersionTLS12}
-	s.mutator = newMutator(injector, known, s.config, counted, log)
+func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *server {
+	s := &server{
+		accounts: known, config: &configuration{timeout: defaultLookupTimeout}, serving: &certificate{}, mutators: map[string]*mutator{},
+		metrics: counted, log: log, minVersion: tls.VersionTLS12,
+	}
+	buffers := &sync.Pool{New: func() any { return new(exchange) }}
+	for _, each := range on {
+		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers}
+		by := accountKnowledge{known, each.optIn}
+		made.known = by
+		if roles, ok := each.injector.(*inject.Injector); ok {
+			s.roles, made.known = roles, roleKnowledge{by, s.config, roles, log}
+		}
+		s.mutators[each.name] = made
+	}
 	counted.watch(known, s.serving)
 	return s
 }
@@ -58,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.askInstance(ctx); err != nil {
 		return err
 	}
-	injector, err := inject.New(o.Settings)
+	on, err := newClouds(o)
 	if err != nil {
 		return err
 	}
@@ -66,7 +81,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s, known := assemble(injector, served, o, logr.FromContextOrDiscard(ctx))
+	s, known := assemble(on, served, o, logr.FromContextOrDiscard(ctx))
 	// What is followed is followed to the end, also while draining.
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -86,11 +101,11 @@ func Run(ctx context.Context, o Options) error {
 
 // assemble makes the server that asks an API server, and the ServiceAccounts that
 // it is to follow.
-func assemble(injector *inject.Injector, served *api, o Options, log logr.Logger) (*server, *watched) {
+func assemble(on []cloud, served *api, o Options, log logr.Logger) (*server, *watched) {
 	counted := newMetrics()
-	known := newStore(newInterest(o.Settings.AnnotationPrefix))
+	known := newStore(newInterest(optIns(on)...))
 	counted.watchStore(known)
-	s := newServer(injector, newAccounts(known, served.readAccount, o.LookupTimeout, counted), counted, log)
+	s := newServer(on, newAccounts(known, served.readAccount, o.LookupTimeout, counted), counted, log)
 	followed := &watched{known, newFollower(served, "/api/v1/serviceaccounts", firstSync{known, log}, log)}
 	s.apply(o, followed)
 	return s, followed
@@ -130,7 +145,7 @@ func (w *watched) needLabels(names []string) {
 // apply takes over what the options say of serving.
 func (s *server) apply(o Options, known *watched) {
 	if o.LookupTimeout != 0 {
-		s.mutator.timeout = o.LookupTimeout
+		s.config.timeout = o.LookupTimeout
 	}
 	s.drain, s.cipherSuites = o.DrainTime, o.TLSCipherSuites
 	if o.TLSMinVersion != 0 {
@@ -269,9 +284,7 @@ func (s *server) httpServer(handler http.Handler) *http.Server {
 // handler is what the API server sees.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	for path, mutator := range map[string]*mutator{"/mutate": s.mutator, "/mutate/required": s.mutator.strict()} {
-		mux.Handle(path, s.metrics.reference.instrument(path, mutator))
-	}
+	s.addHooks(mux)
 	mux.Handle(probePath, prober{s.serving, s.log})
 	s.addProbes(mux)
 	s.addDenials(mux)

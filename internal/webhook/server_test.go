@@ -44,7 +44,7 @@ type fakeAccounts struct {
 
 func (f fakeAccounts) synced() bool { return !f.unsynced }
 
-func (f fakeAccounts) find(_ context.Context, key types.NamespacedName) (*inject.ServiceAccount, bool, error) {
+func (f fakeAccounts) find(_ context.Context, key types.NamespacedName, _ string) (*inject.ServiceAccount, bool, error) {
 	arn, ok := f.known[key.String()]
 	if !ok || f.err != nil {
 		return nil, f.live, f.err
@@ -66,15 +66,21 @@ func defaultOptions(t testing.TB) Options {
 
 func testServer(t testing.TB, known accounts, change func(*inject.Settings)) *server {
 	t.Helper()
-	settings := defaultOptions(t).Settings
+	o := defaultOptions(t)
 	if change != nil {
-		change(&settings)
+		change(&o.Settings)
 	}
-	injector, err := inject.New(settings)
+	return serverFor(t, o, known)
+}
+
+// serverFor is a server for the clouds of the options.
+func serverFor(t testing.TB, o Options, known accounts) *server {
+	t.Helper()
+	on, err := newClouds(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newServer(injector, known, newMetrics(), logr.Discard())
+	return newServer(on, known, newMetrics(), logr.Discard())
 }
 
 // pair makes a certificate for 127.0.0.1 that ends at that time.
@@ -236,8 +242,8 @@ func TestMetricsCountOutcomes(t *testing.T) {
 	}
 	_, text := get(t, s.observer(), "/metrics")
 	for _, want := range []string{
-		`tabard_webhook_admissions_total{outcome="injected",reason="Injected"} 2`,
-		`tabard_webhook_admissions_total{outcome="unchanged",reason="UnknownServiceAccount"} 1`,
+		`tabard_webhook_admissions_total{cloud="aws",outcome="injected",reason="Injected"} 2`,
+		`tabard_webhook_admissions_total{cloud="aws",outcome="unchanged",reason="UnknownServiceAccount"} 1`,
 		`tabard_webhook_admission_seconds_count 3`,
 		`tabard_webhook_synced 1`,
 		`tabard_webhook_certificate_expiry_seconds 0`,
@@ -266,7 +272,7 @@ func grep(text, part string) string {
 func TestMetricsTellOfTheStore(t *testing.T) {
 	t.Parallel()
 	counted := newMetrics()
-	known := newStore(newInterest("eks.amazonaws.com"))
+	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	counted.watchStore(known)
 	expectMetrics := func(want ...string) {
 		t.Helper()

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// freshFor is how long after it was seen to change a ServiceAccount without a
-// role is not taken for one that has none: who makes it in one step may annotate
+// freshFor is how long after it was seen to change a ServiceAccount without an
+// identity is not taken for one that has none: who makes it in one step may annotate
 // it in the next, and the pod may come before the watch has told. It is long for
 // a script's two steps and for a watch that lags, and short enough for pods of
 // ServiceAccounts that are in use to cause no reads.
@@ -72,7 +72,7 @@ func newStore(wanted interest) *store {
 
 // wantLabels makes these labels matter from now on, beside those that do already.
 // It says whether some did not: then all has to be listed again, and until that
-// is done nothing is certain but roles.
+// is done nothing is certain but identities.
 func (s *store) wantLabels(names []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,21 +93,21 @@ func (s *store) wantLabels(names []string) bool {
 }
 
 // get is what is known of a ServiceAccount, if it is there. What is not certain
-// needs a live look: it is not known, or may have been given a role that was not
-// told yet.
-func (s *store) get(key types.NamespacedName) (known *notes, there, certain bool) {
+// needs a live look: it is not known, or may have been given an identity that was
+// not told yet. Which one is asked for is said by the annotation that names it.
+func (s *store) get(key types.NamespacedName, optIn string) (known *notes, there, certain bool) {
 	var space [128]byte
 	name := append(append(append(space[:0], key.Namespace...), '/'), key.Name...)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if found, ok := s.ahead[string(name)]; ok {
-		return found.notes, true, true
+		return found.notes, true, found.notes.has(optIn)
 	}
 	found, ok := s.entries[string(name)]
 	switch {
 	case !ok:
 		return nil, false, false
-	case s.interest.optsIn(found.notes):
+	case found.notes.has(optIn):
 		return found.notes, true, true
 	}
 	fresh := found.changed > 0 && s.seconds()-found.changed < uint32(freshFor/time.Second)

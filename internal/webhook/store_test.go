@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	withRole = map[string]string{"eks.amazonaws.com/role-arn": role}
-	app      = types.NamespacedName{Namespace: "shop", Name: "app"}
+	withRoleName = "eks.amazonaws.com/role-arn"
+	withRole     = map[string]string{"eks.amazonaws.com/role-arn": role}
+	app          = types.NamespacedName{Namespace: "shop", Name: "app"}
 )
 
 // seen is an object as it is read off the wire.
@@ -34,7 +35,7 @@ func seen(t testing.TB, of kept) object {
 // filled is a store that is watched and holds these.
 func filled(t testing.TB, all ...*corev1.ServiceAccount) *store {
 	t.Helper()
-	known := newStore(newInterest("eks.amazonaws.com"))
+	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	relist(t, known, "100", all...)
 	known.watching(true)
 	return known
@@ -59,7 +60,7 @@ func event(t testing.TB, call func(object) error, of *corev1.ServiceAccount) {
 // expect asks the store for shop/app.
 func expect(t *testing.T, known *store, when string, wantCertain bool, want ...string) {
 	t.Helper()
-	found, _, certain := known.get(app)
+	found, _, certain := known.get(app, withRoleName)
 	var got []string
 	if found != nil {
 		got = found.annotations
@@ -81,7 +82,7 @@ func TestTheStoreKeepsOnlyWhatMatters(t *testing.T) {
 func TestTheStoreFollows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		known := newStore(newInterest("eks.amazonaws.com"))
+		known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 		if known.synced() {
 			t.Error("it is synced before a list")
 		}
@@ -180,7 +181,7 @@ func TestOlderEventsDoNotUndoALook(t *testing.T) {
 func BenchmarkGet(b *testing.B) {
 	for _, count := range []int{100, 20_000, 200_000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			known := newStore(newInterest("eks.amazonaws.com"))
+			known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 			known.begin()
 			for i := range count {
 				one := object{namespace: fmt.Appendf(nil, "team-%05d", i/20), name: fmt.Appendf(nil, "application-%06d", i)}
@@ -193,7 +194,7 @@ func BenchmarkGet(b *testing.B) {
 			event(b, known.put, account("shop", "app", "2", withRole))
 			b.ReportAllocs()
 			for b.Loop() {
-				if found, _, certain := known.get(app); !certain || found == nil {
+				if found, _, certain := known.get(app, withRoleName); !certain || found == nil {
 					b.Fatal("it is not known")
 				}
 			}

@@ -193,7 +193,7 @@ func FuzzReadList(f *testing.F) {
 	f.Add(encode(f, &corev1.ServiceAccountList{Items: []corev1.ServiceAccount{*account("shop", "app", "5", nil)}}))
 	f.Add(frame(f, "ADDED", account("shop", "app", "5", nil)))
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		known := newStore(newInterest("eks.amazonaws.com"))
+		known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 		_, _ = readList(bytes.NewReader(text), known.put) // only that they end
 		_ = readEvents(bytes.NewReader(text), func(_ string, message []byte) error {
 			_, err := readObject(message)

@@ -49,32 +49,32 @@ func TestNewRefusesSettings(t *testing.T) {
 		want   string // empty for settings that are right
 	}{
 		"the defaults with a tenant":     {func(*azure.Settings) {}, ""},
-		"without a tenant":               {func(s *azure.Settings) { s.TenantID = " " }, "tenant ID is empty"},
-		"without an environment":         {func(s *azure.Settings) { s.Environment = "" }, `environment is ""`},
-		"with an unknown environment":    {func(s *azure.Settings) { s.Environment = "AzureGermanCloud" }, `environment is "AzureGermanCloud"`},
-		"without an audience":            {func(s *azure.Settings) { s.Audience = "" }, "token audience is empty"},
+		"without a tenant":               {func(s *azure.Settings) { s.TenantID = " " }, "--azure-tenant-id is empty"},
+		"without an environment":         {func(s *azure.Settings) { s.Environment = "" }, `--azure-environment is ""`},
+		"with an unknown environment":    {func(s *azure.Settings) { s.Environment = "AzureGermanCloud" }, `--azure-environment is "AzureGermanCloud"`},
+		"without an audience":            {func(s *azure.Settings) { s.Audience = "" }, "--azure-audience is empty"},
 		"with an endpoint":               {endpoint(func(*azure.CustomTokenEndpoint) {}), ""},
 		"with an endpoint without CA":    {endpoint(func(e *azure.CustomTokenEndpoint) { e.CAConfigMap = "" }), ""},
-		"without an annotation suffix":   {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "" }), `annotation suffix is ""`},
-		"with a suffix that is none":     {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "a b" }), `annotation suffix is "a b"`},
-		"without the endpoint's":         {endpoint(func(e *azure.CustomTokenEndpoint) { e.Audience = "" }), "endpoint's audience is empty"},
-		"without a token proxy":          {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "" }), `token proxy is ""`},
-		"with a proxy in the clear":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "http://a" }), "token proxy is"},
-		"with a proxy without a host":    {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://:1" }), "token proxy is"},
-		"with a user at the proxy":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://u:p@a" }), "token proxy is"},
-		"with a query to the proxy":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://a?" }), "token proxy is"},
-		"with a name that is none":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.SNIName = "a_b" }), "SNI name is"},
-		"with two authorities":           {endpoint(func(e *azure.CustomTokenEndpoint) { e.CATrustBundle = "b" }), "CA is given in several ways"},
-		"with a config map that is none": {endpoint(func(e *azure.CustomTokenEndpoint) { e.CAConfigMap = "a/b" }), "CA config map is"},
+		"without an annotation suffix":   {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "" }), `--custom-token-endpoint-annotation-suffix is ""`},
+		"with a suffix that is none":     {endpoint(func(e *azure.CustomTokenEndpoint) { e.AnnotationSuffix = "a b" }), `--custom-token-endpoint-annotation-suffix is "a b"`},
+		"without the endpoint's":         {endpoint(func(e *azure.CustomTokenEndpoint) { e.Audience = "" }), "--custom-token-endpoint-audience is empty"},
+		"without a token proxy":          {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "" }), `--custom-token-endpoint-token-proxy is ""`},
+		"with a proxy in the clear":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "http://a" }), "--custom-token-endpoint-token-proxy is"},
+		"with a proxy without a host":    {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://:1" }), "--custom-token-endpoint-token-proxy is"},
+		"with a user at the proxy":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://u:p@a" }), "--custom-token-endpoint-token-proxy is"},
+		"with a query to the proxy":      {endpoint(func(e *azure.CustomTokenEndpoint) { e.TokenProxy = "https://a?" }), "--custom-token-endpoint-token-proxy is"},
+		"with a name that is none":       {endpoint(func(e *azure.CustomTokenEndpoint) { e.SNIName = "a_b" }), "--custom-token-endpoint-sni-name is"},
+		"with two authorities":           {endpoint(func(e *azure.CustomTokenEndpoint) { e.CATrustBundle = "b" }), "several of --custom-token-endpoint-ca-data"},
+		"with a config map that is none": {endpoint(func(e *azure.CustomTokenEndpoint) { e.CAConfigMap = "a/b" }), "--custom-token-endpoint-ca-config-map is"},
 		"with a bundle that is none": {endpoint(func(e *azure.CustomTokenEndpoint) {
 			e.CAConfigMap, e.CATrustBundle = "", "a:"
-		}), "CA cluster trust bundle is"},
+		}), "--custom-token-endpoint-ca-trust-bundle is"},
 		"with CA data that is none": {endpoint(func(e *azure.CustomTokenEndpoint) {
 			e.CAConfigMap, e.CAData = "", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-		}), "CA data is not made of certificates"},
+		}), "--custom-token-endpoint-ca-data is not made of certificates"},
 		"with a key as CA data": {endpoint(func(e *azure.CustomTokenEndpoint) {
 			e.CAConfigMap, e.CAData = "", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
-		}), "CA data is not made of certificates"},
+		}), "--custom-token-endpoint-ca-data is not made of certificates"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

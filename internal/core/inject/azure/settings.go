@@ -65,42 +65,39 @@ var authorityHosts = map[string]string{
 // authorityHost is the one of the environment.
 func (s Settings) authorityHost() string { return authorityHosts[strings.ToLower(s.Environment)] }
 
-// check names the setting that is wrong.
+// check names the setting that is wrong, by the flag of tabard webhook.
 func (s Settings) check() error {
 	switch {
 	case strings.TrimSpace(s.TenantID) == "":
-		return errors.New("the Azure tenant ID is empty, expected that of the tenant of most ServiceAccounts")
+		return errors.New("--azure-tenant-id is empty, and AZURE_TENANT_ID is not set: expected the ID of the tenant of ServiceAccounts that name none")
 	case s.authorityHost() == "":
-		return fmt.Errorf("the Azure environment is %q, expected AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud", s.Environment)
+		return fmt.Errorf("--azure-environment is %q, expected AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud", s.Environment)
 	case s.Audience == "":
-		return errors.New("the Azure token audience is empty, expected one such as api://AzureADTokenExchange: a token without an audience is one for the API server")
+		return errors.New("--azure-audience is empty, expected one such as api://AzureADTokenExchange: a token without an audience is one for the API server")
 	case s.CustomTokenEndpoint == nil:
 		return nil
 	}
-	if err := s.CustomTokenEndpoint.check(); err != nil {
-		return fmt.Errorf("the custom token endpoint's %w", err)
-	}
-	return nil
+	return s.CustomTokenEndpoint.check()
 }
 
 func (e CustomTokenEndpoint) check() error {
 	switch {
 	case len(validation.IsQualifiedName(annotationPrefix+usePrefix+e.AnnotationSuffix)) > 0:
-		return fmt.Errorf("annotation suffix is %q, expected what completes the name of an annotation", e.AnnotationSuffix)
+		return fmt.Errorf("--custom-token-endpoint-annotation-suffix is %q, expected what completes the name of an annotation", e.AnnotationSuffix)
 	case e.Audience == "":
-		return errors.New("audience is empty, expected that of the tokens which it takes")
+		return errors.New("--custom-token-endpoint-audience is empty, expected that of the tokens which it takes")
 	case !isEndpoint(e.TokenProxy):
-		return fmt.Errorf("token proxy is %q, expected an https URL without user, query and fragment", e.TokenProxy)
+		return fmt.Errorf("--custom-token-endpoint-token-proxy is %q, expected an https URL without user, query and fragment", e.TokenProxy)
 	case e.SNIName != "" && len(validation.IsDNS1123Subdomain(e.SNIName)) > 0:
-		return fmt.Errorf("SNI name is %q, expected a DNS name", e.SNIName)
+		return fmt.Errorf("--custom-token-endpoint-sni-name is %q, expected a DNS name", e.SNIName)
 	case e.authorities() > 1:
-		return errors.New("CA is given in several ways, expected one of data, config map and cluster trust bundle")
+		return errors.New("several of --custom-token-endpoint-ca-data, --custom-token-endpoint-ca-config-map and --custom-token-endpoint-ca-trust-bundle are set, expected one")
 	case e.CAData != "" && !areCertificates(e.CAData):
-		return errors.New("CA data is not made of certificates in PEM")
+		return errors.New("--custom-token-endpoint-ca-data is not made of certificates in PEM")
 	case e.CAConfigMap != "" && len(validation.IsDNS1123Subdomain(e.CAConfigMap)) > 0:
-		return fmt.Errorf("CA config map is %q, expected the name of one", e.CAConfigMap)
+		return fmt.Errorf("--custom-token-endpoint-ca-config-map is %q, expected the name of one", e.CAConfigMap)
 	case e.CATrustBundle != "" && !isTrustBundleName(e.CATrustBundle):
-		return fmt.Errorf("CA cluster trust bundle is %q, expected the name of one", e.CATrustBundle)
+		return fmt.Errorf("--custom-token-endpoint-ca-trust-bundle is %q, expected the name of one", e.CATrustBundle)
 	}
 	return nil
 }

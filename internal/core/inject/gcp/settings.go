@@ -71,23 +71,23 @@ func Defaults() Settings {
 	}
 }
 
-// check names the setting that is wrong.
+// check names the setting that is wrong, by the flag of tabard webhook.
 func (s Settings) check() error {
 	switch {
 	case len(validation.IsDNS1123Subdomain(s.AnnotationPrefix)) > 0:
-		return fmt.Errorf("the Google annotation prefix is %q, expected a DNS name such as cloud.google.com", s.AnnotationPrefix)
+		return fmt.Errorf("--gcp-annotation-prefix is %q, expected a DNS name such as cloud.google.com", s.AnnotationPrefix)
 	case s.Audience == "":
-		return errors.New("the Google token audience is empty, expected one such as sts.googleapis.com: a token without an audience is one for the API server")
+		return errors.New("--gcp-token-audience is empty, expected one such as sts.googleapis.com: a token without an audience is one for the API server")
 	case s.TokenExpiration < inject.MinTokenExpiration || s.TokenExpiration > maxTokenExpiration:
-		return fmt.Errorf("the Google token expiration is %d, expected seconds from %d to %d", s.TokenExpiration, inject.MinTokenExpiration, maxTokenExpiration)
+		return fmt.Errorf("--gcp-token-expiration is %d, expected seconds from %d to %d", s.TokenExpiration, inject.MinTokenExpiration, maxTokenExpiration)
 	case s.TokenFileMode < 0 || s.TokenFileMode > 0o777:
-		return fmt.Errorf("the mode of the Google token file is %#o, expected 0 to 0777", s.TokenFileMode)
+		return fmt.Errorf("--gcp-token-default-mode is %#o, expected 0 to 0777", s.TokenFileMode)
 	case !s.Mode.known():
-		return fmt.Errorf("the Google injection mode is %q, expected direct or gcloud", s.Mode)
+		return fmt.Errorf("--gcp-default-injection-mode is %q, expected direct or gcloud", s.Mode)
 	case len(validation.IsDNS1123Subdomain(s.UniverseDomain)) > 0:
-		return fmt.Errorf("the Google universe domain is %q, expected a DNS name such as googleapis.com", s.UniverseDomain)
+		return fmt.Errorf("--gcp-universe-domain is %q, expected a DNS name such as googleapis.com", s.UniverseDomain)
 	case s.AccessTokenLifetime != 0 && (s.AccessTokenLifetime < minAccessTokenLifetime || s.AccessTokenLifetime > maxAccessTokenLifetime):
-		return fmt.Errorf("the life of Google access tokens is %d, expected seconds from %d to %d, or 0", s.AccessTokenLifetime, minAccessTokenLifetime, maxAccessTokenLifetime)
+		return fmt.Errorf("--gcp-access-token-lifetime is %d, expected seconds from %d to %d, or 0", s.AccessTokenLifetime, minAccessTokenLifetime, maxAccessTokenLifetime)
 	}
 	return nil
 }
