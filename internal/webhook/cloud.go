@@ -88,6 +88,17 @@ func newClouds(o Options) ([]cloud, error) {
 	return found, problems
 }
 
+// interestOf is what has to be known of ServiceAccounts.
+func interestOf(on []cloud) interest {
+	wanted := newInterest(optIns(on)...)
+	for _, each := range on {
+		if roles, ok := each.injector.(*inject.Injector); ok {
+			wanted = wanted.warnedOf(roles.Misspelt())
+		}
+	}
+	return wanted
+}
+
 // optIns are the annotations by which ServiceAccounts name identities.
 func optIns(on []cloud) (names []string) {
 	for _, each := range on {

@@ -44,6 +44,8 @@ type cluster struct {
 	down    bool
 	// unlisted is a path that cannot be listed.
 	unlisted string
+	// forbidden is a path that nobody may read.
+	forbidden string
 	// watches get the stream of every watch of a path that begins.
 	watches map[string]chan *stream
 }
@@ -71,12 +73,14 @@ func newCluster(t testing.TB) (*cluster, *api) {
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
-	down := c.down || c.unlisted == r.URL.Path
+	down, forbidden := c.down || c.unlisted == r.URL.Path, c.forbidden != "" && strings.HasPrefix(r.URL.Path, c.forbidden)
 	c.mu.Unlock()
 	_, isList := c.watches[r.URL.Path]
 	switch query := r.URL.Query(); {
 	case down:
 		http.Error(w, "etcd is down", http.StatusInternalServerError)
+	case forbidden:
+		http.Error(w, "you may not", http.StatusForbidden)
 	case !isList:
 		c.one(w, r)
 	case query.Get("watch") == "":

@@ -66,7 +66,16 @@ func (c *configuration) followConfigMap(from *api, namespace string, needs label
 	})
 	found := newFollower(from, folder, sink, log)
 	found.query = url.Values{"fieldSelector": {"metadata.name=" + configMapName}}
+	found.forbidden = sink.forbidden
 	return found
+}
+
+// forbidden says that the server may not read the config map, as with the rights
+// that EKS's webhook is shipped with. It may name anybody; but who is named by an
+// annotation need not wait for it.
+func (s *configMapSink) forbidden(err error) {
+	s.document.fail(err)
+	s.document.into.awaited.Store(false)
 }
 
 func (s *configMapSink) begin() {

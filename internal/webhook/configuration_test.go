@@ -202,6 +202,23 @@ func TestAConfigMapThatWasNeverReadable(t *testing.T) {
 	eventually(t, "a config map that is gone names nobody", func() bool { return given(t, s, "app") == "" })
 }
 
+// TestAConfigMapThatMayNotBeRead may name anybody who is not annotated, until it may
+// be read.
+func TestAConfigMapThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	c, reader := newCluster(t)
+	c.forbidden = configMapsPath
+	c.set("shop", "app", nil)
+	c.set("shop", "annotated", withRole)
+	keep(c, configMapOf(`{"shop/app":{"RoleARN":"`+role+`"}}`))
+	s := running(t, reader, nil)
+	eventually(t, "who is annotated is served", func() bool { return given(t, s, "annotated") == role })
+	expectGiven(t, s, "forbidden", "app", "500")
+	awaitReads(t, s, "refused", 1)
+	c.change(func(c *cluster) { c.forbidden = "" })
+	eventually(t, "it may be read, and is", func() bool { return given(t, s, "app") == role })
+}
+
 // TestAConfigMapIsAwaited: nothing is said before it was looked for.
 func TestAConfigMapIsAwaited(t *testing.T) {
 	t.Parallel()

@@ -64,6 +64,9 @@ type follower struct {
 	log   logr.Logger
 	// again has a token if all is to be listed again.
 	again chan struct{}
+	// forbidden is told that listing is not allowed; nil if nobody minds. It is
+	// tried again all the same.
+	forbidden func(error)
 }
 
 func newFollower(from *api, path string, into sink, log logr.Logger) *follower {
@@ -96,6 +99,9 @@ func (f *follower) run(ctx context.Context) {
 		}
 		if err != nil {
 			f.log.Error(err, "following the API server failed, trying again", "path", f.path)
+		}
+		if f.forbidden != nil && version == "" && hasCode(err, http.StatusForbidden) {
+			f.forbidden(err)
 		}
 		if isLost(err) || failures >= maxFailures {
 			version = ""

@@ -17,6 +17,18 @@ type interest struct {
 	// prefixes begin the names of all of them, optIns are those that name an
 	// identity, each of one cloud.
 	prefixes, optIns []string
+	// oddities are names of annotations that are warned of where they stand, each
+	// under itself; their values do not matter.
+	oddities map[string]string
+}
+
+// warnedOf adds annotations that are warned of.
+func (i interest) warnedOf(names []string) interest {
+	i.oddities = make(map[string]string, len(names))
+	for _, name := range names {
+		i.oddities[name] = name
+	}
+	return i
 }
 
 // newInterest is in the annotations that opt in, and in all others of their
@@ -57,6 +69,9 @@ func (i interest) read(seen object, labels func(name []byte) (string, bool)) (*n
 				found.annotations = append(found.annotations, i.name(name), string(value))
 				return
 			}
+		}
+		if known, ok := i.oddities[string(name)]; ok {
+			found.annotations = append(found.annotations, known, "")
 		}
 	})
 	if err == nil && labels != nil {

@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) error {
 // it is to follow.
 func assemble(on []cloud, served *api, o Options, log logr.Logger) (*server, *watched) {
 	counted := newMetrics()
-	known := newStore(newInterest(optIns(on)...))
+	known := newStore(interestOf(on))
 	counted.watchStore(known)
 	s := newServer(on, newAccounts(known, served.readAccount, o.LookupTimeout, counted), counted, log)
 	followed := &watched{known, newFollower(served, "/api/v1/serviceaccounts", firstSync{known, log}, log)}

@@ -73,6 +73,14 @@ func TestWhatHappensWhenTheWebhookCannotKnow(t *testing.T) {
 	t.Run("the role is none", func(t *testing.T) {
 		c.check(t, said, pods("misspelt", cell{warning: "misspelt"}, cell{refusal: "misspelt"}))
 	})
+	t.Run("the annotation is nearly right", func(t *testing.T) {
+		for _, namespace := range []string{"shop", "vault"} {
+			c.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nearly",
+				Annotations: map[string]string{"eks.amazon.com/role-arn": roleAnnotated}}})
+		}
+		hint := cell{warning: "has the annotation eks.amazon.com/role-arn: did you mean eks.amazonaws.com/role-arn?"}
+		c.check(t, said, pods("nearly", hint, hint))
+	})
 	t.Run("there is no such ServiceAccount", func(t *testing.T) {
 		c.check(t, said, pods("ghost", cell{}, cell{refusal: "ServiceAccount vault/ghost does not exist"}))
 	})

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
@@ -40,6 +41,10 @@ func misspeltNames(prefix string) map[string]struct{} {
 	}
 	return names
 }
+
+// Misspelt are the names of annotations that a ServiceAccount is warned of, in
+// order. They are not all of the prefix.
+func (in *Injector) Misspelt() []string { return slices.Sorted(maps.Keys(in.misspelt)) }
 
 // adviseAnnotations warns of an annotation of a ServiceAccount that has not opted
 // in but looks as if it should.
