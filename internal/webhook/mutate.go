@@ -26,6 +26,7 @@ const (
 	badPod       inject.Reason = "BadPod"
 	notSynced    inject.Reason = "NotSynced"
 	lookupFailed inject.Reason = "LookupFailed"
+	busy         inject.Reason = "Busy"
 )
 
 // mutator answers the reviews that one cloud's hook asks.
@@ -39,6 +40,7 @@ type mutator struct {
 	metrics  *metrics
 	log      logr.Logger
 	buffers  *sync.Pool
+	room     room
 }
 
 // strict is the same, but that it refuses pods that should have an identity and
@@ -92,8 +94,13 @@ func (v verdict) outcome() string {
 func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	memory, _ := m.buffers.Get().(*exchange)
-	defer m.buffers.Put(memory)
-	question, found := m.judge(w, r, &memory.question)
+	defer m.keep(memory)
+	var question review
+	found := fail(http.StatusServiceUnavailable, busy, "too many large reviews at once: ask another replica, or again")
+	if leave, ok := m.room.enter(r); ok {
+		defer leave()
+		question, found = m.judge(w, r, &memory.question)
+	}
 	if found.status != 0 {
 		http.Error(w, found.problem, found.status)
 	} else {
@@ -106,6 +113,13 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.metrics.admission(m.cloud, found, time.Since(start))
 }
 
+// keep keeps memory for the next review, unless it is much.
+func (m *mutator) keep(memory *exchange) {
+	if memory.question.Cap()+cap(memory.answer) <= 4*smallReview {
+		m.buffers.Put(memory)
+	}
+}
+
 // jsonType is shared by all answers; nobody changes it.
 var jsonType = []string{"application/json"}
 
@@ -115,6 +129,9 @@ func (m *mutator) judge(w http.ResponseWriter, r *http.Request, body *bytes.Buff
 		return review{}, fail(http.StatusUnsupportedMediaType, badReview, fmt.Sprintf("Content-Type is %.100q, expected application/json", contentType))
 	}
 	body.Reset()
+	if size := r.ContentLength; size > 0 && size <= maxReview {
+		body.Grow(int(size) + bytes.MinRead) // or it would grow by doubling
+	}
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
 		status, message := explainBody(err)
 		return review{}, fail(status, badReview, message)

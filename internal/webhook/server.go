@@ -50,9 +50,9 @@ func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *s
 		accounts: known, config: &configuration{timeout: defaultLookupTimeout}, serving: &certificate{}, mutators: map[string]*mutator{},
 		metrics: counted, log: log, minVersion: tls.VersionTLS12,
 	}
-	buffers := &sync.Pool{New: func() any { return new(exchange) }}
+	buffers, space := &sync.Pool{New: func() any { return new(exchange) }}, newRoom()
 	for _, each := range on {
-		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers}
+		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers, room: space}
 		by := accountKnowledge{known, each.optIn}
 		made.known = by
 		if roles, ok := each.injector.(*inject.Injector); ok {

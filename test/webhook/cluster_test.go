@@ -195,17 +195,17 @@ func (r *replica) start() {
 	}, r.args...)...)
 }
 
-// ready asks as the kubelet asks.
-func (r *replica) ready(ctx context.Context) bool {
+// ready asks as the kubelet asks, and says whether there was an answer.
+func (r *replica) ready(ctx context.Context) (is, answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/readyz", r.metrics), nil)
 	if err != nil {
-		return false
+		return false, false
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false
+		return false, false
 	}
-	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK, true
 }

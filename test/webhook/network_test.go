@@ -121,16 +121,24 @@ func (b *balancer) choose() *replica {
 	return nil
 }
 
+// failures is how often in a row a replica may give no answer, as with the
+// kubelet.
+const failures = 3
+
 // probe asks the replicas whether they are ready, often.
 func (b *balancer) probe(ctx context.Context) {
+	silent := map[*replica]int{}
 	for ctx.Err() == nil {
 		b.mu.Lock()
 		all := append([]*replica{}, b.replicas...)
 		b.mu.Unlock()
 		for _, r := range all {
-			is := r.ready(ctx)
+			is, answered := r.ready(ctx)
+			if silent[r]++; answered {
+				silent[r] = 0
+			}
 			b.mu.Lock()
-			b.ready[r] = is
+			b.ready[r] = is || b.ready[r] && !answered && silent[r] < failures
 			b.mu.Unlock()
 		}
 		<-time.After(100 * time.Millisecond)
