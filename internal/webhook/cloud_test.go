@@ -168,9 +168,9 @@ func TestAnotherCloudsIdentityIsNotCertain(t *testing.T) {
 // TestOnlyWhatIsOnIsKept of annotations.
 func TestOnlyWhatIsOnIsKept(t *testing.T) {
 	t.Parallel()
-	all := map[string]string{withRoleName: role, clientIDName: clientID, providerName: provider, "google.example/workload-identity-provider": provider}
+	all := map[string]string{withRoleName: role, clientIDName: clientID, providerName: provider, "eks.amazon.com/role-arn": role, "google.example/workload-identity-provider": provider}
 	for args, want := range map[string][]string{
-		"--clouds=aws":       {withRoleName},
+		"--clouds=aws":       {"eks.amazon.com/role-arn", withRoleName},
 		"--clouds=azure,gcp": {clientIDName, providerName},
 		"--clouds=gcp --gcp-annotation-prefix=google.example": {"google.example/workload-identity-provider"},
 	} {
@@ -183,7 +183,7 @@ func TestOnlyWhatIsOnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := newInterest(optIns(on)...).read(seen(t, account("shop", "app", "5", all)), nil)
+		found, err := interestOf(on).read(seen(t, account("shop", "app", "5", all)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

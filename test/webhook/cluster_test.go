@@ -43,9 +43,15 @@ type cluster struct {
 	balancer *balancer
 }
 
-// startCluster starts an API server with the hooks that users apply. They lead to
-// a balancer, behind which there is nothing yet.
+// startCluster starts an API server with the hooks that users apply for AWS alone.
+// They lead to a balancer, behind which there is nothing yet.
 func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	return startClusterWith(t, "webhook.yaml")
+}
+
+// startClusterWith is the same with the hooks of another manifest.
+func startClusterWith(t *testing.T, manifest string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir(), config: testkit.StartAPIServer(t, "https://issuer.example.com").Config}
 	var err error
@@ -58,27 +64,27 @@ func startCluster(t *testing.T) *cluster {
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-probe"}})
 	c.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-probe", Name: "tabard-probe",
 		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/tabard-probe"}}})
-	c.create(c.hooks())
+	c.create(hooks(t, manifest, c.balancer.address))
 	return c
 }
 
-// hooks are those of the manifest that users apply; only the address is another.
-func (c *cluster) hooks() *admissionv1.MutatingWebhookConfiguration {
-	c.t.Helper()
-	text, err := os.ReadFile("../../config/manifests/webhook.yaml")
+// hooks are those of a manifest that users apply; only the address is another.
+func hooks(t *testing.T, manifest, address string) *admissionv1.MutatingWebhookConfiguration {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../config/manifests", manifest))
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, document := range splitDocuments(text) {
 		var found admissionv1.MutatingWebhookConfiguration
 		if err := yaml.Unmarshal(document, &found); err != nil {
-			c.t.Fatal(err)
+			t.Fatal(err)
 		}
 		if found.Kind != "MutatingWebhookConfiguration" {
 			continue
 		}
 		for i := range found.Webhooks {
-			address := c.balancer.address
+			address := address
 			if found.Webhooks[i].Name == certificate.ProbeHook { // a name of its own for the same replicas
 				address = strings.Replace(address, "127.0.0.1", "localhost", 1)
 			}
@@ -87,7 +93,7 @@ func (c *cluster) hooks() *admissionv1.MutatingWebhookConfiguration {
 		}
 		return &found
 	}
-	c.t.Fatal("the manifest has no MutatingWebhookConfiguration")
+	t.Fatal("the manifest has no MutatingWebhookConfiguration")
 	return nil
 }
 
