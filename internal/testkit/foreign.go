@@ -1,0 +1,79 @@
+package testkit
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// ForeignKinds are kinds of another project: files of one of its modules, which
+// the module proxy holds. They are not copied here, so that what is tested against
+// is what is shipped.
+type ForeignKinds struct {
+	module, version, sum string
+	files                []string
+}
+
+// The kinds that Tabard watches and does not own.
+var (
+	// MachineAPI is OpenShift's MachineSet.
+	MachineAPI = openshift("machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinesets-Default.crd.yaml")
+	// OpenShiftConfig is OpenShift's Infrastructure.
+	OpenShiftConfig = openshift("config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml")
+	// ClusterAPI is Cluster API's Cluster, MachineDeployment and MachineSet.
+	ClusterAPI = ForeignKinds{
+		"sigs.k8s.io/cluster-api", "v1.11.3", "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
+		[]string{
+			"config/crd/bases/cluster.x-k8s.io_clusters.yaml", "config/crd/bases/cluster.x-k8s.io_machinedeployments.yaml",
+			"config/crd/bases/cluster.x-k8s.io_machinesets.yaml",
+		},
+	}
+	// ClusterAPIAWS are the kinds of Cluster API's provider for AWS that say of
+	// which type and where machines are.
+	ClusterAPIAWS = ForeignKinds{
+		"sigs.k8s.io/cluster-api-provider-aws/v2", "v2.13.0", "h1:yQz7GBrIkPLuEJ5MXNuZ/6eUssTJK8reUnZ6t5QIPnU=",
+		[]string{
+			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsclusters.yaml",
+			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsmachinetemplates.yaml",
+			"config/crd/bases/controlplane.cluster.x-k8s.io_awsmanagedcontrolplanes.yaml",
+		},
+	}
+)
+
+func openshift(files ...string) ForeignKinds {
+	return ForeignKinds{"github.com/openshift/api", "v0.0.0-20251015095338-264e80a2b6e7", "h1:Ot2fbEEPmF3WlPQkyEW/bUCV38GMugH/UmZvxpWceNc=", files}
+}
+
+// InstallForeign installs kinds of other projects and waits until they are served.
+func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
+	t.Helper()
+	var paths []string
+	for _, each := range kinds {
+		folder := each.folder(t)
+		for _, file := range each.files {
+			paths = append(paths, filepath.Join(folder, file))
+		}
+	}
+	if _, err := envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folder is where the module's files are; they are fetched if they are not there.
+func (k ForeignKinds) folder(t testing.TB) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", k.module+"@"+k.version)
+	command.Dir = t.TempDir() // outside of any module, whose requirements it would join
+	text, err := command.Output()
+	var got struct{ Dir, Sum, Error string }
+	if decodeErr := json.Unmarshal(text, &got); decodeErr != nil || err != nil || got.Error != "" {
+		t.Fatalf("fetch %s@%s: %v %s", k.module, k.version, err, got.Error)
+	}
+	if got.Sum != k.sum {
+		t.Fatalf("%s@%s is %s, want %s", k.module, k.version, got.Sum, k.sum)
+	}
+	return got.Dir
+}
