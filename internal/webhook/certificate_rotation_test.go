@@ -216,7 +216,7 @@ func (r *rotation) awaitTrust(operator *certificate.Controller) {
 	r.t.Helper()
 	block, _ := pem.Decode(r.secret()["probe.crt"])
 	eventually(r.t, func() error {
-		for _, found := range operator.Probe.Look(r.t.Context(), core.Fingerprint(block.Bytes)) {
+		for _, found := range operator.Probe.Look(r.t.Context(), core.Fingerprint(block.Bytes), certificate.LabelsFor(nil)) {
 			if found.Verdict != core.Trusted {
 				return fmt.Errorf("%+v", found)
 			}

@@ -62,8 +62,7 @@ func startClusterWith(t *testing.T, manifest string) *cluster {
 	c.balancer = startBalancer(t)
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}})
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-probe"}})
-	c.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-probe", Name: "tabard-probe",
-		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/tabard-probe"}}})
+	c.create(shipped[corev1.ServiceAccount](t, manifest, "ServiceAccount", "tabard-probe"))
 	c.create(hooks(t, manifest, c.balancer.address))
 	return c
 }
@@ -71,29 +70,40 @@ func startClusterWith(t *testing.T, manifest string) *cluster {
 // hooks are those of a manifest that users apply; only the address is another.
 func hooks(t *testing.T, manifest, address string) *admissionv1.MutatingWebhookConfiguration {
 	t.Helper()
+	found := shipped[admissionv1.MutatingWebhookConfiguration](t, manifest, "MutatingWebhookConfiguration", "tabard-webhook")
+	for i := range found.Webhooks {
+		address := address
+		if found.Webhooks[i].Name == certificate.ProbeHook { // a name of its own for the same replicas
+			address = strings.Replace(address, "127.0.0.1", "localhost", 1)
+		}
+		url := "https://" + address + *found.Webhooks[i].ClientConfig.Service.Path
+		found.Webhooks[i].ClientConfig = admissionv1.WebhookClientConfig{URL: &url}
+	}
+	return found
+}
+
+// shipped is an object of a manifest that users apply.
+func shipped[T any](t *testing.T, manifest, kind, name string) *T {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../config/manifests", manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, document := range splitDocuments(text) {
-		var found admissionv1.MutatingWebhookConfiguration
-		if err := yaml.Unmarshal(document, &found); err != nil {
+		var head metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(document, &head); err != nil {
 			t.Fatal(err)
 		}
-		if found.Kind != "MutatingWebhookConfiguration" {
+		if head.Kind != kind || head.Name != name {
 			continue
 		}
-		for i := range found.Webhooks {
-			address := address
-			if found.Webhooks[i].Name == certificate.ProbeHook { // a name of its own for the same replicas
-				address = strings.Replace(address, "127.0.0.1", "localhost", 1)
-			}
-			url := "https://" + address + *found.Webhooks[i].ClientConfig.Service.Path
-			found.Webhooks[i].ClientConfig = admissionv1.WebhookClientConfig{URL: &url}
+		found := new(T)
+		if err := yaml.Unmarshal(document, found); err != nil {
+			t.Fatal(err)
 		}
-		return &found
+		return found
 	}
-	t.Fatal("the manifest has no MutatingWebhookConfiguration")
+	t.Fatalf("%s has no %s %s", manifest, kind, name)
 	return nil
 }
 

@@ -76,6 +76,12 @@ func (c *cluster) putCertificate(made time.Time) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.serve(data)
+}
+
+// serve stores a certificate, and lets the hooks trust its authorities.
+func (c *cluster) serve(data map[string][]byte) {
+	c.t.Helper()
 	c.create(&corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-webhook-cert", Labels: map[string]string{certificate.MarkLabel: certificate.MarkValue}},
 		Type:       corev1.SecretTypeTLS, Data: data,

@@ -21,7 +21,7 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 	case core.PutBundle:
 		return c.putBundle(ctx, seen, step)
 	case core.Probe:
-		return c.look(ctx, step)
+		return c.look(ctx, seen, step)
 	default:
 		data, err := core.Apply(step, seen.secret.Data, seen.world.Now, c.Entropy)
 		if err != nil {
@@ -33,8 +33,8 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 
 // look asks every API server, and remembers what was seen. What could not be seen
 // is part of that, not an error.
-func (c *Controller) look(ctx context.Context, step core.Probe) error {
-	found := c.Probe.Look(ctx, step.Certificate)
+func (c *Controller) look(ctx context.Context, seen observation, step core.Probe) error {
+	found := c.Probe.Look(ctx, step.Certificate, LabelsFor(seen.configuration.Webhooks))
 	if err := ctx.Err(); err != nil {
 		return err // the process ends: that says nothing of the API servers
 	}

@@ -3,10 +3,12 @@ package certificate
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,8 +35,9 @@ const (
 // Prober asks every API server whether it trusts a probe certificate.
 type Prober interface {
 	// Look returns what was found, in the order of the addresses. What cannot be
-	// asked is unknown. It is empty if it cannot be known who is to be asked.
-	Look(ctx context.Context, certificate string) []core.Trust
+	// asked is unknown. It is empty if it cannot be known who is to be asked. The
+	// labels are those by which the hooks select pods.
+	Look(ctx context.Context, certificate string, labels map[string]string) []core.Trust
 }
 
 // DryRuns asks by creating pods that are not stored.
@@ -47,7 +50,7 @@ type DryRuns struct {
 }
 
 // Look asks all API servers at the same time.
-func (d DryRuns) Look(ctx context.Context, certificate string) []core.Trust {
+func (d DryRuns) Look(ctx context.Context, certificate string, labels map[string]string) []core.Trust {
 	servers, err := d.Servers(ctx)
 	if err != nil {
 		return []core.Trust{{Address: "kubernetes.default", Verdict: core.Unknown, Detail: err.Error()}}
@@ -57,7 +60,7 @@ func (d DryRuns) Look(ctx context.Context, certificate string) []core.Trust {
 	for i, server := range servers {
 		group.Go(func() {
 			begun := d.Now()
-			found[i] = ask(ctx, server, certificate)
+			found[i] = ask(ctx, server, certificate, labels)
 			d.Metrics.looked(found[i].Verdict, d.Now().Sub(begun))
 		})
 	}
@@ -65,8 +68,20 @@ func (d DryRuns) Look(ctx context.Context, certificate string) []core.Trust {
 	return found
 }
 
+// LabelsFor are those of a pod that every hook selects which selects by labels: some
+// are for pods that ask for an identity by one.
+func LabelsFor(hooks []admissionv1.MutatingWebhook) map[string]string {
+	labels := map[string]string{probeLabel: probeValue, "app.kubernetes.io/name": "tabard"}
+	for _, hook := range hooks {
+		if hook.ObjectSelector != nil {
+			maps.Copy(labels, hook.ObjectSelector.MatchLabels)
+		}
+	}
+	return labels
+}
+
 // ask makes one dry run through one API server.
-func ask(ctx context.Context, server controller.APIServer, certificate string) core.Trust {
+func ask(ctx context.Context, server controller.APIServer, certificate string, labels map[string]string) core.Trust {
 	trust := core.Trust{Address: server.Address, Verdict: core.Unknown}
 	config := rest.CopyConfig(server.Config)
 	config.Timeout = probeTimeout
@@ -76,7 +91,7 @@ func ask(ctx context.Context, server controller.APIServer, certificate string) c
 		trust.Detail = err.Error()
 		return trust
 	}
-	pod, err := pods.Pods(probeNamespace).Create(ctx, probePod(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	pod, err := pods.Pods(probeNamespace).Create(ctx, probePod(labels), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	switch {
 	case apierrors.IsInternalError(err):
 		// What an API server answers if a hook with failurePolicy Fail could not
@@ -118,11 +133,11 @@ func isInjected(pod *corev1.Pod) bool {
 
 // probePod is the pod to create: as harmless as the strictest Pod Security
 // Standard wants, so that no policy keeps it away from the hooks.
-func probePod() *corev1.Pod {
+func probePod(labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: probeNamespace, Name: probeName,
-			Labels:      map[string]string{probeLabel: probeValue, "app.kubernetes.io/name": "tabard"},
+			Labels:      labels,
 			Annotations: map[string]string{core.ProbeAnnotation: ""},
 		},
 		Spec: corev1.PodSpec{

@@ -105,7 +105,7 @@ func look(t *testing.T, servers ...controller.APIServer) []core.Trust {
 		Servers: func(context.Context) ([]controller.APIServer, error) { return servers, nil },
 		Metrics: certificate.NewMetrics(prometheus.NewRegistry()), Now: time.Now,
 	}
-	return runs.Look(t.Context(), "f00d")
+	return runs.Look(t.Context(), "f00d", nil)
 }
 
 func TestEveryAPIServerIsAsked(t *testing.T) {
@@ -121,7 +121,7 @@ func TestEveryAPIServerIsAsked(t *testing.T) {
 func TestUnknownAddressesAreNoProof(t *testing.T) {
 	t.Parallel()
 	runs := certificate.DryRuns{Servers: func(context.Context) ([]controller.APIServer, error) { return nil, errors.New("no right to list") }}
-	found := runs.Look(t.Context(), "f00d")
+	found := runs.Look(t.Context(), "f00d", nil)
 	if len(found) != 1 || found[0].Verdict != core.Unknown || !strings.Contains(found[0].Detail, "no right to list") {
 		t.Errorf("found %+v, want one that is unknown", found)
 	}
