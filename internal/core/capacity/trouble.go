@@ -1,0 +1,197 @@
+package capacity
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
+)
+
+// Times after which trouble is looked at again. A watch may come before.
+const (
+	backoffFirst = 5 * time.Second
+	backoffLast  = 5 * time.Minute
+	// regionLast bounds the back-off for objects that a region hangs on: they
+	// usually come within the minute in which a cluster is made.
+	regionLast = time.Minute
+	// credentialsRecheck and deniedRecheck are for what a person mends in AWS,
+	// where nothing announces it.
+	credentialsRecheck = 5 * time.Minute
+	deniedRecheck      = 10 * time.Minute
+)
+
+// trouble is why there are no annotations for an object.
+type trouble struct {
+	event   Event
+	outcome Outcome
+	// again is a fixed time to the next look, backoff the longest of growing
+	// ones; neither: nothing but a change of the input helps.
+	again, backoff time.Duration
+}
+
+// plan is the plan of a trouble without steps. The annotations that are there
+// stay. A warning that was the last one is not repeated.
+func (t trouble) plan(w World) Plan {
+	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event}}
+	if t.backoff > 0 {
+		out.Again = backoff(w, t.backoff)
+		out.Memory.Failures = w.Memory.Failures + 1
+	}
+	if w.Memory.Told != t.event {
+		out.Events = []Event{t.event}
+	}
+	return out
+}
+
+// backoff doubles with every failure up to a longest time, and is up to a fifth
+// shorter by the object's name, so that those that failed together do not come
+// back together.
+func backoff(w World, longest time.Duration) time.Duration {
+	wait := backoffFirst
+	for range w.Memory.Failures {
+		if wait = 2 * wait; wait >= longest {
+			wait = longest
+			break
+		}
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(w.Object.Namespace + "/" + w.Object.Name)) // a hash takes all
+	return wait - wait/5*time.Duration(sum.Sum32()%100)/100
+}
+
+// misconfigured is what a person must correct; its text is shown as it is.
+func misconfigured(text string) trouble {
+	return trouble{event: warning(ReasonReconcileError, text), outcome: Invalid}
+}
+
+func badTemplate(text string) trouble {
+	return trouble{event: warning(ReasonFailedUpdate, "Failed to resolve AWSMachineTemplate: "+text), outcome: Invalid}
+}
+
+func missingTemplate(namespace, name string) trouble {
+	return trouble{
+		event: warning(ReasonFailedUpdate, fmt.Sprintf(
+			"Failed to resolve AWSMachineTemplate: AWSMachineTemplate %s/%s not found", namespace, name)),
+		outcome: Failed, backoff: backoffLast,
+	}
+}
+
+func emptyType(text string) trouble {
+	return trouble{event: warning(ReasonFailedUpdate, "Failed to extract instance type: "+text), outcome: Invalid}
+}
+
+func noRegion() trouble {
+	return trouble{
+		event: warning(ReasonFailedUpdate, "Failed to resolve AWS region: unable to determine AWS region from "+
+			"AWSCluster or annotation "+regionAnnotation),
+		outcome: Failed, backoff: regionLast,
+	}
+}
+
+// badRegion is a region that AWS does not have, or not for this account.
+func badRegion(w World, state instancetype.State, region string) trouble {
+	text := fmt.Sprintf("region %s is not a valid region", region)
+	if state == instancetype.RegionNotOptedIn {
+		text = fmt.Sprintf("region %s is not opted in", region)
+	}
+	return trouble{event: warning(ReasonReconcileError, text), outcome: Invalid, again: w.Options.recheck()}
+}
+
+// configuration are the codes of faults that happen before AWS is asked and that
+// only a person can correct. Their messages are the product's own.
+var configuration = map[string]bool{
+	"CABundleInvalid": true, "EndpointInvalid": true, "InvalidIdentity": true, "RegionMissing": true,
+	"SessionInvalid": true, "WebIdentityIncomplete": true, "WebIdentityMissing": true,
+}
+
+// passing are the codes of refusals that usually pass by themselves: a token
+// that is not mounted yet or is just being renewed, an issuer that STS could not
+// reach. TokenUnreadable's message is the product's own.
+var passing = map[string]bool{
+	"ExpiredTokenException": true, "IDPCommunicationError": true, "RegionDisabledException": true,
+	"TokenUnreadable": true,
+}
+
+// hints say what to look at when AWS refuses an identity, by code.
+var hints = map[string]string{
+	"AccessDenied":            "check the role's trust policy: issuer, subject and audience",
+	"IDPRejectedClaim":        "check the role's trust policy and the token's audience",
+	"InvalidIdentityToken":    "check that the account has an OIDC provider for the token's issuer",
+	"AuthFailure":             "check that the keys are of this partition and the region is enabled",
+	"InvalidClientTokenId":    "the access key does not exist or is inactive",
+	"SignatureDoesNotMatch":   "check the secret access key and this machine's clock",
+	"OptInRequired":           "the account must subscribe to the service or enable the region",
+	"Blocked":                 "the account is blocked; ask AWS support",
+	"ExpiredToken":            "the session's credentials have expired",
+	"ExpiredTokenException":   "the web identity token has expired",
+	"IDPCommunicationError":   "STS could not reach the token's issuer",
+	"RegionDisabledException": "STS is not enabled in that region for the account",
+	"RequestExpired":          "check this machine's clock",
+	"RequestTimeTooSkewed":    "check this machine's clock",
+}
+
+// lookupFailed is why AWS gave no answer. The texts hold the code and never AWS's
+// own message: that names ARNs, and events are read by whoever may look into the
+// namespace.
+func lookupFailed(w World, f fault.Fault) trouble {
+	switch {
+	case configuration[f.Code]:
+		return misconfigured(f.Message)
+	case f.Class == fault.Throttled:
+		return trouble{event: warning(ReasonRequestFailed, "AWS asks for fewer requests: "+call(f)), outcome: Failed, backoff: backoffLast}
+	case passing[f.Code]:
+		return trouble{event: warning(ReasonReconcileError, "AWS credentials not available: "+credentials(w, f)), outcome: Failed, backoff: backoffLast}
+	case f.Class == fault.Unauthenticated, f.Code == "OptInRequired", f.Code == "Blocked":
+		return trouble{event: warning(ReasonReconcileError, "AWS credentials rejected: "+credentials(w, f)), outcome: Refused, again: credentialsRecheck}
+	case f.Class == fault.Denied:
+		return trouble{event: warning(ReasonReconcileError, fmt.Sprintf("AWS denies %s: %s; grant it to %s",
+			action(f), call(f), identity(w))), outcome: Refused, again: deniedRecheck}
+	case f.Passing():
+		return trouble{event: warning(ReasonRequestFailed, "AWS did not answer: "+call(f)), outcome: Failed, backoff: backoffLast}
+	}
+	return trouble{event: warning(ReasonReconcileError, "AWS refuses the request: "+call(f)), outcome: Refused, again: credentialsRecheck}
+}
+
+// action is the IAM action of a call.
+func action(f fault.Fault) string {
+	if f.Service == "STS" {
+		return "sts:" + f.Operation
+	}
+	return "ec2:" + f.Operation
+}
+
+// call names a failed call and why it failed. Without a code the message is the
+// product's own words on what happened to the connection.
+func call(f fault.Fault) string {
+	why := f.Code
+	if why == "" {
+		why = f.Message
+	}
+	text := f.Service + " " + f.Operation + ": " + why
+	if f.Operation == "DescribeRegions" {
+		return "could not retrieve region data: " + text
+	}
+	return text
+}
+
+// credentials says whose credentials failed, in which call, and what to look at.
+func credentials(w World, f fault.Fault) string {
+	text := identity(w) + ": "
+	if f.Code == "TokenUnreadable" {
+		return text + f.Message
+	}
+	text += call(f)
+	if hint := hints[f.Code]; hint != "" {
+		text += "; " + hint
+	}
+	return text
+}
+
+func identity(w World) string {
+	if w.Credentials.Method == "" {
+		return "the controller's identity"
+	}
+	return w.Credentials.Method
+}
