@@ -29,6 +29,14 @@ the pod a projected token, and the environment by which every AWS SDK finds it. 
 --clouds it does the like for Azure and Google Cloud.
 
 It serves nothing before it knows all ServiceAccounts and has a certificate.`,
+		Example: `  # with the certificate that tabard operator keeps in a Secret
+  tabard webhook --namespace=tabard-system --port=9443
+
+  # with a certificate in files, and roles from the config map pod-identity-webhook
+  tabard webhook --tls-cert=tls.crt --tls-key=tls.key --watch-config-map
+
+  # for pods of three clouds
+  AZURE_TENANT_ID=22222222-0000-0000-0000-000000000000 tabard webhook --clouds=aws,azure,gcp`,
 		Version: version,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
