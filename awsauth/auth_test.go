@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
@@ -257,7 +258,7 @@ func TestUnreadableTokenIsNamed(t *testing.T) {
 			}
 			_, err := retrieve(t, w.auth(t), web)
 			var known *awsauth.Error
-			if !errors.As(err, &known) || known.Code != awsauth.CodeTokenUnreadable ||
+			if !errors.As(err, &known) || known.Code != fault.CodeTokenUnreadable ||
 				!strings.Contains(known.Message, c.want) || !strings.Contains(known.Message, tokenFile) {
 				t.Errorf("got %v", err)
 			}

@@ -2,54 +2,144 @@ package awsauth
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
+
+	"github.com/tabard-dev/tabard/awsauth/fault"
 )
 
-// refreshBefore is how long before their end credentials are replaced.
-const refreshBefore = 5 * time.Minute
+const (
+	// refreshBefore is how long before their end credentials are replaced, and
+	// refreshJitter how much earlier that may be, so that many processes do not
+	// ask at once.
+	refreshBefore = 5 * time.Minute
+	refreshJitter = time.Minute
+	// refreshAgain is how long is waited after credentials could not be replaced
+	// that are still good.
+	refreshAgain = 30 * time.Second
+)
 
 // keptCredentials keeps one source's credentials until shortly before they
 // expire. Only one exchange runs at a time; whoever waits for it may give up by
 // context. Credentials that could not be replaced are used to their end.
 type keptCredentials struct {
 	source aws.CredentialsProvider
+	who    caller
 	now    func() time.Time
-	// turn holds one value: who takes it may read and write value.
+	// chance is a number from 0 to 1.
+	chance   func() float64
+	observer Observer
+
+	// turn holds one value: who takes it may read and write what follows.
 	turn  chan struct{}
 	value aws.Credentials
+	// due is when to replace the value.
+	due time.Time
 }
 
-func newKeptCredentials(source aws.CredentialsProvider, now func() time.Time) *keptCredentials {
-	k := &keptCredentials{source: source, now: now, turn: make(chan struct{}, 1)}
+func (a *Auth) keep(source aws.CredentialsProvider, who caller) *keptCredentials {
+	k := &keptCredentials{
+		source: source, who: who, now: a.now, chance: a.chance, observer: a.observer, turn: make(chan struct{}, 1),
+	}
 	k.turn <- struct{}{}
 	return k
 }
 
 // Retrieve returns credentials that are good for a while.
 func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	select {
-	case <-k.turn:
-	case <-ctx.Done():
-		return aws.Credentials{}, ctx.Err()
+	if err := k.take(ctx); err != nil {
+		return aws.Credentials{}, err
 	}
-	defer func() { k.turn <- struct{}{} }()
-	if k.goodFor(refreshBefore) {
-		return k.value, nil
+	defer k.leave()
+	now := k.now()
+	if k.usable(now) && (!k.value.CanExpire || now.Before(k.due)) {
+		return k.used(ctx), nil
 	}
 	fresh, err := k.source.Retrieve(ctx)
+	k.observer.Refreshed(k.who.method, codeOf(err), expiryOf(fresh))
 	if err == nil {
-		k.value = fresh
-		return fresh, nil
+		k.value, k.due = fresh, k.dueOf(fresh, now)
+		return k.used(ctx), nil
 	}
-	if k.goodFor(0) {
-		return k.value, nil
+	if k.usable(now) {
+		k.due = now.Add(refreshAgain)
+		return k.used(ctx), nil
 	}
-	return aws.Credentials{}, err
+	return aws.Credentials{}, &fault.Caller{Method: k.who.method, Subject: k.who.subject, Err: err}
 }
 
-// goodFor says whether the kept credentials hold at least that long.
-func (k *keptCredentials) goodFor(d time.Duration) bool {
-	return k.value.HasKeys() && (!k.value.CanExpire || k.value.Expires.Sub(k.now()) > d)
+// drop forgets the credentials with an access key that AWS refused, and says
+// whether the next ones can be others. If somebody else dropped them already
+// then there are others.
+func (k *keptCredentials) drop(ctx context.Context, accessKeyID string) bool {
+	if k.take(ctx) != nil {
+		return false
+	}
+	defer k.leave()
+	if k.value.AccessKeyID == accessKeyID {
+		if !k.value.CanExpire {
+			return false
+		}
+		k.value = aws.Credentials{}
+	}
+	return true
+}
+
+func (k *keptCredentials) take(ctx context.Context) error {
+	select {
+	case <-k.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *keptCredentials) leave() { k.turn <- struct{}{} }
+
+// used tells the call that asks which key it gets.
+func (k *keptCredentials) used(ctx context.Context) aws.Credentials {
+	if key, ok := ctx.Value(usedKey{}).(*string); ok {
+		*key = k.value.AccessKeyID
+	}
+	return k.value
+}
+
+func (k *keptCredentials) usable(now time.Time) bool {
+	return k.value.HasKeys() && (!k.value.CanExpire || now.Before(k.value.Expires))
+}
+
+// dueOf is when to replace credentials: not before half of their time is over,
+// so that short-lived ones are not replaced at each call.
+func (k *keptCredentials) dueOf(fresh aws.Credentials, now time.Time) time.Time {
+	early := refreshBefore + time.Duration(k.chance()*float64(refreshJitter))
+	due, half := fresh.Expires.Add(-early), now.Add(fresh.Expires.Sub(now)/2)
+	if due.Before(half) {
+		return half
+	}
+	return due
+}
+
+func expiryOf(c aws.Credentials) time.Time {
+	if !c.CanExpire {
+		return time.Time{}
+	}
+	return c.Expires
+}
+
+// noAnswer is the code of a call that no service answered.
+const noAnswer = "-"
+
+// codeOf is the error's code for an Observer.
+func codeOf(err error) string {
+	var api smithy.APIError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &api):
+		return api.ErrorCode()
+	}
+	return noAnswer
 }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 const (
@@ -18,25 +22,10 @@ const (
 	envDualStack     = "AWS_USE_DUALSTACK_ENDPOINT"
 )
 
-// environment answers the service clients' questions about where to call, from
-// the injected environment. The clients find its methods by their names (AWS
-// SDK for Go v2: configuration sources). A service's own variable goes before
-// AWS_ENDPOINT_URL (AWS SDKs and Tools Reference Guide: service-specific
-// endpoints).
+// environment answers where to call, from the injected environment. The service
+// clients find those of its methods that begin with Get by their names (AWS SDK
+// for Go v2: configuration sources).
 type environment struct{ getenv func(string) string }
-
-// GetServiceBaseEndpoint returns AWS_ENDPOINT_URL_<SERVICE>.
-func (e environment) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
-	value := e.getenv(envEndpoint + "_" + strings.ReplaceAll(strings.ToUpper(sdkID), " ", "_"))
-	return value, value != "", nil
-}
-
-// GetIgnoreConfiguredEndpoints says whether endpoints of the environment count.
-func (e environment) GetIgnoreConfiguredEndpoints(context.Context) (ignore, found bool, err error) {
-	return e.ignores(), e.getenv(envIgnore) != "", nil
-}
-
-func (e environment) ignores() bool { return strings.EqualFold(e.getenv(envIgnore), "true") }
 
 // GetUseFIPSEndpoint answers from AWS_USE_FIPS_ENDPOINT.
 func (e environment) GetUseFIPSEndpoint(context.Context) (aws.FIPSEndpointState, bool, error) {
@@ -67,26 +56,63 @@ func (e environment) region() string {
 	return e.getenv(envDefaultRegion)
 }
 
-// baseEndpoint is the endpoint of all services that have none of their own.
-func (e environment) baseEndpoint() *string {
-	value := e.getenv(envEndpoint)
-	if e.ignores() || value == "" {
-		return nil
+// identity is what the environment says of who the process is.
+func (e environment) identity() identity.Environment {
+	return identity.Environment{
+		RoleARN: e.getenv(envRoleARN), TokenFile: e.getenv(envTokenFile),
+		Container: e.getenv(envContainerFull) != "" || e.getenv(envContainerRelative) != "",
 	}
-	return &value
+}
+
+// endpoint is where a service is called, empty for AWS's own: the most specific
+// of its own variable (AWS SDKs and Tools Reference Guide: service-specific
+// endpoints), the identity's endpoints and AWS_ENDPOINT_URL.
+func (e environment) endpoint(serviceID string, of identity.Endpoints) string {
+	ignored := strings.EqualFold(e.getenv(envIgnore), "true")
+	if own := e.getenv(endpointVariable(serviceID)); own != "" && !ignored {
+		return own
+	}
+	if configured := of.URL(serviceID); configured != "" {
+		return configured
+	}
+	if ignored {
+		return ""
+	}
+	return e.getenv(envEndpoint)
+}
+
+func endpointVariable(serviceID string) string {
+	return envEndpoint + "_" + strings.ReplaceAll(strings.ToUpper(serviceID), " ", "_")
+}
+
+// endpointOption sets the endpoints of service clients. Every client's options
+// have a field BaseEndpoint, but no type in common; and the clients' own way to
+// find it looks into the real environment, where AWS_ENDPOINT_URL would go
+// before an identity's endpoint of the service.
+func (e environment) endpointOption(of identity.Endpoints) func(string, any) {
+	return func(serviceID string, options any) {
+		found := e.endpoint(serviceID, of)
+		if found == "" {
+			return
+		}
+		field := reflect.ValueOf(options).Elem().FieldByName("BaseEndpoint")
+		if field.IsValid() && field.CanSet() {
+			field.Set(reflect.ValueOf(&found))
+		}
+	}
 }
 
 // check refuses endpoints that are no URLs, which the clients would show only
 // as a host that cannot be found.
 func (e environment) check() error {
-	for _, name := range []string{envEndpoint, envEndpoint + "_STS", envEndpoint + "_IAM", envEndpoint + "_S3"} {
+	for _, name := range []string{envEndpoint, envEndpoint + "_STS", envEndpoint + "_IAM", envEndpoint + "_S3", envEndpoint + "_EC2"} {
 		value := e.getenv(name)
 		if value == "" {
 			continue
 		}
 		u, err := url.Parse(value)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
-			return &Error{Code: CodeEndpointInvalid, Message: fmt.Sprintf(
+			return &Error{Code: fault.CodeEndpointInvalid, Message: fmt.Sprintf(
 				"%s is no usable endpoint; it must be a URL like https://sts.example.com without user and password", name)}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
@@ -20,41 +21,41 @@ func TestWebIdentityEnvironmentSaysWhatIsMissing(t *testing.T) {
 	}{
 		"neither variable": {
 			env: map[string]string{"AWS_REGION": "us-west-2"}, id: web,
-			code: awsauth.CodeWebIdentityMissing, mentions: []string{"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"},
+			code: fault.CodeCredentialsMissing, mentions: []string{"neither IRSA environment variables nor credentialsSecret specified"},
 		},
 		"only the role names the token file": {
 			env: map[string]string{"AWS_REGION": "us-west-2", "AWS_ROLE_ARN": testRole}, id: web,
-			code: awsauth.CodeWebIdentityIncomplete, mentions: []string{"AWS_WEB_IDENTITY_TOKEN_FILE is not"},
+			code: fault.CodeWebIdentityIncomplete, mentions: []string{"AWS_WEB_IDENTITY_TOKEN_FILE is missing"},
 		},
 		"only the token file names the role": {
 			env: map[string]string{"AWS_REGION": "us-west-2", "AWS_WEB_IDENTITY_TOKEN_FILE": tokenFile}, id: web,
-			code: awsauth.CodeWebIdentityIncomplete, mentions: []string{"AWS_ROLE_ARN is not"},
+			code: fault.CodeWebIdentityIncomplete, mentions: []string{"AWS_ROLE_ARN is missing"},
 		},
 		"ambient keys do not stand in for a web identity": {
 			env: map[string]string{
 				"AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "AKIAAMBIENT", "AWS_SECRET_ACCESS_KEY": "ambient",
 			},
-			id: web, code: awsauth.CodeWebIdentityMissing, mentions: []string{"neither"},
+			id: web, code: fault.CodeCredentialsMissing, mentions: []string{"neither"},
 		},
 		"a role that is no ARN": {
 			env: map[string]string{
 				"AWS_REGION": "us-west-2", "AWS_ROLE_ARN": "tabard", "AWS_WEB_IDENTITY_TOKEN_FILE": tokenFile,
 			},
-			id: web, code: awsauth.CodeInvalidIdentity, mentions: []string{`AWS_ROLE_ARN is "tabard"`},
+			id: web, code: fault.CodeInvalidIdentity, mentions: []string{`AWS_ROLE_ARN is "tabard"`},
 		},
 		"a role to assume that is no ARN": {
 			env: map[string]string{
 				"AWS_REGION": "us-west-2", "AWS_ROLE_ARN": testRole, "AWS_WEB_IDENTITY_TOKEN_FILE": tokenFile,
 			},
-			id: web.Assuming("spoke"), code: awsauth.CodeInvalidIdentity, mentions: []string{"role to assume"},
+			id: web.Assuming("spoke"), code: fault.CodeInvalidIdentity, mentions: []string{"role to assume"},
 		},
 		"no region anywhere": {
 			env: map[string]string{"AWS_ROLE_ARN": testRole, "AWS_WEB_IDENTITY_TOKEN_FILE": tokenFile}, id: web,
-			code: awsauth.CodeRegionMissing, mentions: []string{"AWS_REGION"},
+			code: fault.CodeRegionMissing, mentions: []string{"AWS_REGION"},
 		},
 		"an identity that says nothing": {
 			env: map[string]string{"AWS_REGION": "us-west-2"}, id: identity.Identity{},
-			code: awsauth.CodeInvalidIdentity, mentions: []string{"WebIdentity"},
+			code: fault.CodeInvalidIdentity, mentions: []string{"WebIdentity"},
 		},
 	}
 	for name, c := range cases {

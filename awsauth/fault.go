@@ -1,41 +1,21 @@
 package awsauth
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/aws/smithy-go"
 
+	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
-)
-
-// Codes of the errors that happen before AWS is asked.
-const (
-	// CodeInvalidIdentity is an identity that says no base, or an ARN in it
-	// that is none.
-	CodeInvalidIdentity = "InvalidIdentity"
-	// CodeWebIdentityMissing is an environment without a web identity.
-	CodeWebIdentityMissing = "WebIdentityMissing"
-	// CodeWebIdentityIncomplete is one with half of it.
-	CodeWebIdentityIncomplete = "WebIdentityIncomplete"
-	// CodeTokenUnreadable is a token file that is absent, empty or not to be
-	// read.
-	CodeTokenUnreadable = "TokenUnreadable"
-	// CodeRegionMissing is no region in the identity or the environment.
-	CodeRegionMissing = "RegionMissing"
-	// CodeEndpointInvalid is an endpoint in the environment that is no URL.
-	CodeEndpointInvalid = "EndpointInvalid"
-	// CodeBundleInvalid is a certificate bundle that is unreadable or holds
-	// nothing.
-	CodeBundleInvalid = "CABundleInvalid"
-	// CodeSessionInvalid is a person's configuration that the SDK refuses.
-	CodeSessionInvalid = "SessionInvalid"
 )
 
 // Error is why no identity could be had before AWS was asked. It has the shape
 // of the SDK's own errors (smithy.APIError), so that whoever classes errors by
-// code needs to know one shape. It never holds a secret.
+// code, as fault.Of does, needs to know one shape. It never holds a secret, and
+// its message is one line.
 type Error struct {
-	// Code is one of the constants above.
+	// Code is one of the package fault's.
 	Code string
 	// Message says what was seen, what was expected and what to do.
 	Message string
@@ -59,17 +39,30 @@ func (e *Error) ErrorMessage() string { return e.Message }
 // ErrorFault says that the caller is at fault, never the service.
 func (e *Error) ErrorFault() smithy.ErrorFault { return smithy.FaultClient }
 
-func invalidIdentity(base identity.Base) *Error {
-	return &Error{Code: CodeInvalidIdentity, Message: fmt.Sprintf(
-		"the identity's base is %q; it must be %q or %q", base, identity.WebIdentity, identity.Session)}
+func invalid(format string, args ...any) *Error {
+	return &Error{Code: fault.CodeInvalidIdentity, Message: fmt.Sprintf(format, args...)}
 }
 
 func invalidARN(what, arn string) *Error {
-	return &Error{Code: CodeInvalidIdentity, Message: fmt.Sprintf(
-		"%s is %q, which is no ARN of an IAM role; it must look like arn:aws:iam::123456789012:role/name", what, arn)}
+	return invalid("%s is %q, which is no ARN of an IAM role; it must look like arn:aws:iam::123456789012:role/name", what, arn)
 }
 
 func regionMissing() *Error {
-	return &Error{Code: CodeRegionMissing, Message: "neither the request nor AWS_REGION nor AWS_DEFAULT_REGION " +
+	return &Error{Code: fault.CodeRegionMissing, Message: "neither the request nor AWS_REGION nor AWS_DEFAULT_REGION " +
 		"names a region; set AWS_REGION"}
+}
+
+func partitionMismatch(what, arn, region string) *Error {
+	return &Error{Code: fault.CodePartitionMismatch, Message: fmt.Sprintf(
+		"%s is %s, of the partition %s, and the region %s is of the partition %s; partitions share no roles: name a role of the region's partition",
+		what, arn, identity.PartitionOfARN(arn), region, identity.Partition(region))}
+}
+
+// undecided is the *Error of an error of identity.Decide.
+func undecided(err error) error {
+	var known *identity.Error
+	if errors.As(err, &known) {
+		return &Error{Code: known.Code, Message: known.Message, cause: err}
+	}
+	return err
 }

@@ -4,40 +4,63 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
-// ownSession is a person's own configuration, found as all AWS tools find it:
-// environment, profile, SSO, and so on. It is loaded once.
-func (a *Auth) ownSession(ctx context.Context, region string) (aws.Config, error) {
-	if a.person == nil {
-		loaded, err := config.LoadDefaultConfig(ctx,
-			config.WithHTTPClient(a.loaderClient()),
-			config.WithRetryer(newRetryer),
-			config.WithAppID(appID),
-			config.WithDefaultsMode(aws.DefaultsModeStandard))
-		if err != nil {
-			return aws.Config{}, &Error{Code: CodeSessionInvalid, cause: err, Message: fmt.Sprintf(
-				"your AWS configuration cannot be used: %v; `aws configure list` shows what is set", err)}
-		}
-		loaded.HTTPClient = a.client
-		a.person = &loaded
+// person is the SDK's default chain: environment, profile, SSO, instance
+// metadata. It is loaded once.
+type person struct {
+	mu     sync.Mutex
+	loaded *aws.Config
+}
+
+func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.loaded != nil {
+		return *p.loaded, nil
 	}
-	own := a.person.Copy()
-	if region != "" {
-		own.Region = region
+	loaded, err := config.LoadDefaultConfig(ctx,
+		config.WithHTTPClient(a.loaderClient()),
+		config.WithRetryer(newRetryer),
+		config.WithAppID(a.appID),
+		config.WithDefaultsMode(aws.DefaultsModeStandard))
+	if err != nil {
+		return aws.Config{}, &Error{Code: fault.CodeSessionInvalid, cause: err, Message: fmt.Sprintf(
+			"your AWS configuration cannot be used: %s; `aws configure list` shows what is set", fault.Clean(err.Error()))}
 	}
-	return own, nil
+	p.loaded = &loaded
+	return loaded, nil
+}
+
+// ofPerson is the default chain's configuration for an identity.
+func (a *Auth) ofPerson(id identity.Identity, p parts) aws.Config {
+	own := p.person.Copy()
+	own.HTTPClient = a.injected
+	if p.client != nil {
+		own.HTTPClient = p.client
+	}
+	if id.Region != "" {
+		own.Region = id.Region
+	}
+	if id.Endpoints != (identity.Endpoints{}) {
+		own.ServiceOptions = append([]func(string, any){a.env.endpointOption(id.Endpoints)}, own.ServiceOptions...)
+	}
+	return own
 }
 
 // loaderClient is the client of the SDK's loader and of the credential sources
 // that it makes. The loader adds AWS_CA_BUNDLE to the roots that it finds, and
 // only if it finds none does it begin with an empty pool.
 func (a *Auth) loaderClient() aws.HTTPClient {
-	if _, ok := a.client.(*trustingClient); !ok {
-		return a.client
+	if a.injected != nil {
+		return a.injected
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {

@@ -4,91 +4,145 @@ import (
 	"bytes"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/tabard-dev/tabard/awsauth/fault"
 )
 
 const (
 	envCABundle = "AWS_CA_BUNDLE"
 	// lookAgain is how often the bundle's file is looked at.
 	lookAgain = 10 * time.Second
+	// connectTimeout bounds the connection and the TLS handshake, each.
+	connectTimeout = 5 * time.Second
+	maxRedirects   = 3
 )
 
-// trustingClient is an HTTP client that trusts the system's roots and those of
-// a bundle, and follows the bundle's changes. It is safe for concurrent use.
+// trustingClient is an HTTP client that trusts the system's roots, those of a
+// bundle in a file and those of a bundle in the cluster. It follows the
+// changes of both. It is safe for concurrent use.
 type trustingClient struct {
-	bundle   string
+	// file is the bundle's file, empty for none.
+	file     string
 	readFile func(string) ([]byte, error)
 	now      func() time.Time
 
-	mu      sync.Mutex
-	looked  time.Time
-	content []byte
-	client  *awshttp.BuildableClient
+	mu     sync.Mutex
+	looked time.Time
+	// ofFile and given are the contents of both bundles.
+	ofFile, given []byte
+	client        *http.Client
 }
 
-func newTrustingClient(bundle string, readFile func(string) ([]byte, error), now func() time.Time) (*trustingClient, error) {
-	t := &trustingClient{bundle: bundle, readFile: readFile, now: now, looked: now()}
-	if bundle == "" {
-		t.client = buildable(nil)
+func newTrustingClient(file string, readFile func(string) ([]byte, error), now func() time.Time) (*trustingClient, error) {
+	t := &trustingClient{file: file, readFile: readFile, now: now, looked: now(), client: httpClient(nil)}
+	if file == "" {
 		return t, nil
 	}
-	content, err := readFile(bundle)
+	content, err := readFile(file)
 	if err != nil {
-		return nil, &Error{Code: CodeBundleInvalid, cause: err, Message: fmt.Sprintf(
-			"%s names %s, which cannot be read; name a PEM file or unset it", envCABundle, bundle)}
+		return nil, &Error{Code: fault.CodeBundleInvalid, cause: err, Message: fmt.Sprintf(
+			"%s names %s, which cannot be read; name a PEM file or unset it", envCABundle, file)}
 	}
-	if err := t.trust(content); err != nil {
-		return nil, err
+	if !t.trust(content, nil) {
+		return nil, &Error{Code: fault.CodeBundleInvalid, Message: fmt.Sprintf(
+			"%s names %s, which holds no certificate; name a PEM file or unset it", envCABundle, file)}
 	}
 	return t, nil
 }
 
-// Do sends a request with the client of the bundle as it is now.
+// Do sends a request with the client of the bundles as they are now.
 func (t *trustingClient) Do(request *http.Request) (*http.Response, error) {
 	return t.current().Do(request)
 }
 
-// current returns the client, remade if the bundle's content changed. A bundle
-// that has become unreadable or empty changes nothing: it is being replaced.
-func (t *trustingClient) current() *awshttp.BuildableClient {
+// current returns the client, remade if the file's content changed. A file that
+// has become unreadable or empty changes nothing: it is being replaced.
+func (t *trustingClient) current() *http.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	if t.bundle == "" || now.Sub(t.looked) < lookAgain {
+	if t.file == "" || now.Sub(t.looked) < lookAgain {
 		return t.client
 	}
 	t.looked = now
-	if content, err := t.readFile(t.bundle); err == nil && !bytes.Equal(content, t.content) {
-		_ = t.trust(content)
+	if content, err := t.readFile(t.file); err == nil && !bytes.Equal(content, t.ofFile) {
+		t.trust(content, t.given)
 	}
 	return t.client
 }
 
-// trust makes the client anew; on error everything stays as it was.
-func (t *trustingClient) trust(content []byte) error {
+// give sets the cluster's bundle; nil is none. It says whether the bundle
+// changed; one without a certificate is an *Error and changes nothing.
+func (t *trustingClient) give(bundle []byte) (changed bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if (bundle == nil) == (t.given == nil) && bytes.Equal(bundle, t.given) {
+		return false, nil
+	}
+	if !t.trust(t.ofFile, bundle) {
+		return false, &Error{Code: fault.CodeBundleInvalid,
+			Message: "failed to set the custom CA bundle: it holds no certificate; it must be PEM"}
+	}
+	return true, nil
+}
+
+// trust makes the client anew for two bundles, nil for none. If one of them
+// holds no certificate then it says so, and everything stays as it was.
+func (t *trustingClient) trust(ofFile, given []byte) bool {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if !roots.AppendCertsFromPEM(content) {
-		return &Error{Code: CodeBundleInvalid, Message: fmt.Sprintf(
-			"%s names %s, which holds no certificate; name a PEM file or unset it", envCABundle, t.bundle)}
+	for _, bundle := range [][]byte{ofFile, given} {
+		if bundle != nil && !roots.AppendCertsFromPEM(bundle) {
+			return false
+		}
 	}
-	t.content, t.client = content, buildable(roots)
-	return nil
+	// What is under way ends by itself; what is idle would trust the old roots.
+	t.client.CloseIdleConnections()
+	t.ofFile, t.given, t.client = ofFile, given, httpClient(roots)
+	return true
 }
 
-// buildable is the SDK's own client, which keeps the proxies of the
-// environment and follows no redirect to elsewhere. Roots of nil are the
-// system's.
+// close closes the idle connections. The client can still be used.
+func (t *trustingClient) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.client.CloseIdleConnections()
+}
+
+// httpClient is a client with the transport of the SDK's own, which keeps the
+// proxies of the environment. Like that it repeats a call only where the service
+// says that method and body stay the same.
+func httpClient(roots *x509.CertPool) *http.Client {
+	return &http.Client{
+		Timeout:   attemptTimeout,
+		Transport: buildable(roots).GetTransport(),
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			switch r.Response.StatusCode {
+			case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+				if len(via) < maxRedirects {
+					return nil
+				}
+			}
+			return http.ErrUseLastResponse
+		},
+	}
+}
+
+// buildable is the SDK's own client. Roots of nil are the system's.
 func buildable(roots *x509.CertPool) *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithTimeout(attemptTimeout).
+		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = connectTimeout }).
 		WithTransportOptions(func(transport *http.Transport) {
+			transport.TLSHandshakeTimeout = connectTimeout
 			transport.TLSClientConfig.RootCAs = roots
 		})
 }

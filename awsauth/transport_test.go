@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
@@ -74,7 +75,7 @@ func TestUnusableBundleIsRefused(t *testing.T) {
 			}
 			_, err := awsauth.New(w.options())
 			var known *awsauth.Error
-			if !errors.As(err, &known) || known.Code != awsauth.CodeBundleInvalid || !strings.Contains(err.Error(), "/ca.pem") {
+			if !errors.As(err, &known) || known.Code != fault.CodeBundleInvalid || !strings.Contains(err.Error(), "/ca.pem") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -135,7 +136,7 @@ func TestOwnSessionWithoutRegionSaysSo(t *testing.T) {
 	}
 	_, err = auth.Config(t.Context(), identity.Identity{Base: identity.Session})
 	var known *awsauth.Error
-	if !errors.As(err, &known) || known.Code != awsauth.CodeRegionMissing {
+	if !errors.As(err, &known) || known.Code != fault.CodeRegionMissing {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/aws-sdk-go-v2/service/sts/types"
 
-	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/awsauth/fault"
 )
 
 const (
@@ -23,88 +23,16 @@ const (
 	envTokenFile   = "AWS_WEB_IDENTITY_TOKEN_FILE"
 	envSessionName = "AWS_ROLE_SESSION_NAME"
 	envHostname    = "HOSTNAME"
-	// maxSessionName is STS's limit of a RoleSessionName.
+	// The bounds of a RoleSessionName (AWS STS API Reference: AssumeRole).
+	minSessionName = 2
 	maxSessionName = 64
 )
 
-var (
-	roleARN = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`) })
-	// notInSessionName is what STS refuses in a RoleSessionName.
-	notInSessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\w+=,.@-]`) })
-)
+// notInSessionName is what STS refuses in a RoleSessionName.
+var notInSessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\w+=,.@-]`) })
 
-// webIdentity is the configuration of the projected token that the environment
-// names, before any further role.
-func (a *Auth) webIdentity(region string) (aws.Config, error) {
-	role, file := a.getenv(envRoleARN), a.getenv(envTokenFile)
-	switch {
-	case role == "" && file == "":
-		return aws.Config{}, &Error{Code: CodeWebIdentityMissing, Message: "neither AWS_ROLE_ARN nor " +
-			"AWS_WEB_IDENTITY_TOKEN_FILE is set; annotate the ServiceAccount with eks.amazonaws.com/role-arn, " +
-			"or set both variables and project a token"}
-	case role == "":
-		return aws.Config{}, incomplete(envTokenFile, envRoleARN)
-	case file == "":
-		return aws.Config{}, incomplete(envRoleARN, envTokenFile)
-	case !roleARN().MatchString(role):
-		return aws.Config{}, invalidARN(envRoleARN, role)
-	}
-	config := a.bare(region)
-	// The exchange happens in the process's own region, so that identities
-	// which differ only in their region share it.
-	exchange := a.bare(a.env.region())
-	if exchange.Region == "" {
-		exchange.Region = config.Region
-	}
-	config.Credentials = a.credentialsFor(
-		credentialKey{base: identity.WebIdentity, stsRegion: exchange.Region},
-		func() aws.CredentialsProvider {
-			return &tokenExchange{
-				client:   sts.NewFromConfig(exchange),
-				role:     role,
-				session:  a.session,
-				file:     file,
-				readFile: a.readFile,
-			}
-		})
-	return config, nil
-}
-
-func incomplete(set, missing string) *Error {
-	return &Error{Code: CodeWebIdentityIncomplete, Message: fmt.Sprintf(
-		"%s is set and %s is not; a web identity needs both", set, missing)}
-}
-
-// assuming puts the identity's role on top of the base credentials.
-func (a *Auth) assuming(config aws.Config, id identity.Identity) (aws.Config, error) {
-	if id.AssumeRoleARN == "" {
-		return config, nil
-	}
-	if !roleARN().MatchString(id.AssumeRoleARN) {
-		return aws.Config{}, invalidARN("the role to assume", id.AssumeRoleARN)
-	}
-	base := config.Copy()
-	if region := a.env.region(); region != "" && id.Base == identity.WebIdentity {
-		base.Region = region
-	}
-	config.Credentials = a.credentialsFor(
-		credentialKey{base: id.Base, role: id.AssumeRoleARN, stsRegion: base.Region},
-		func() aws.CredentialsProvider {
-			return stscreds.NewAssumeRoleProvider(sts.NewFromConfig(base), id.AssumeRoleARN,
-				func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = a.session })
-		})
-	return config, nil
-}
-
-// credentialsFor returns the kept credentials of a key; the caller holds the
-// lock.
-func (a *Auth) credentialsFor(key credentialKey, source func() aws.CredentialsProvider) aws.CredentialsProvider {
-	kept, ok := a.credentials[key]
-	if !ok {
-		kept = newKeptCredentials(source(), a.now)
-		a.credentials[key] = kept
-	}
-	return kept
+func isSessionName(text string) bool {
+	return len(text) >= minSessionName && len(text) <= maxSessionName && !notInSessionName().MatchString(text)
 }
 
 // tokenExchange turns the token file's content into credentials. The file is
@@ -118,37 +46,50 @@ type tokenExchange struct {
 	readFile            func(string) ([]byte, error)
 }
 
-// Retrieve does one exchange. Unlike the SDK's provider it does not repeat a
-// refused token: whoever calls comes back by itself, and says why meanwhile.
+// tokenExchange makes one; an empty session takes the process's own name.
+func (a *Auth) tokenExchange(forSTS aws.Config, who caller, role, session, file string) *tokenExchange {
+	if session == "" {
+		session = a.session
+	}
+	return &tokenExchange{
+		client: sts.NewFromConfig(a.callingAs(forSTS, nil, who)),
+		role:   role, session: session, file: file, readFile: a.readFile,
+	}
+}
+
+// Retrieve does one exchange, and one more if the token had expired and the file
+// has another by now. Unlike the SDK's provider it does not repeat a token that
+// was refused: whoever calls comes back by itself, and says why meanwhile.
 func (x *tokenExchange) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	token, err := x.token()
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	out, err := x.client.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
-		RoleArn:          &x.role,
-		RoleSessionName:  &x.session,
-		WebIdentityToken: &token,
-	})
+	out, err := x.exchange(ctx, token)
+	var expired *types.ExpiredTokenException
+	if errors.As(err, &expired) {
+		if newer, unread := x.token(); unread == nil && newer != token {
+			out, err = x.exchange(ctx, newer)
+		}
+	}
+	doing := "exchanging the token of " + x.file + " for " + x.role
 	if err != nil {
-		return aws.Credentials{}, fmt.Errorf("exchanging the token of %s for %s: %w", x.file, x.role, err)
+		return aws.Credentials{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	if out.Credentials == nil || aws.ToString(out.Credentials.AccessKeyId) == "" {
-		return aws.Credentials{}, fmt.Errorf("exchanging the token of %s for %s: STS answered without credentials",
-			x.file, x.role)
-	}
-	return aws.Credentials{
-		AccessKeyID:     aws.ToString(out.Credentials.AccessKeyId),
-		SecretAccessKey: aws.ToString(out.Credentials.SecretAccessKey),
-		SessionToken:    aws.ToString(out.Credentials.SessionToken),
-		Source:          "TabardWebIdentity",
-		CanExpire:       true,
-		Expires:         aws.ToTime(out.Credentials.Expiration),
-	}, nil
+	return sessionOf(out.Credentials, doing)
 }
 
-func (x *tokenExchange) token() (string, error) {
-	content, err := x.readFile(x.file)
+func (x *tokenExchange) exchange(ctx context.Context, token string) (*sts.AssumeRoleWithWebIdentityOutput, error) {
+	return x.client.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
+		RoleArn: &x.role, RoleSessionName: &x.session, WebIdentityToken: &token,
+	})
+}
+
+func (x *tokenExchange) token() (string, error) { return readToken(x.readFile, x.file) }
+
+// readToken reads a projected token. An error is an *Error without the token.
+func readToken(readFile func(string) ([]byte, error), file string) (string, error) {
+	content, err := readFile(file)
 	if err != nil {
 		reason := "it cannot be read"
 		switch {
@@ -157,13 +98,13 @@ func (x *tokenExchange) token() (string, error) {
 		case errors.Is(err, fs.ErrPermission):
 			reason = "this process may not read it"
 		}
-		return "", &Error{Code: CodeTokenUnreadable, cause: err, Message: fmt.Sprintf(
-			"the token file %s of %s: %s; check the pod's projected volume", x.file, envTokenFile, reason)}
+		return "", &Error{Code: fault.CodeTokenUnreadable, cause: err, Message: fmt.Sprintf(
+			"the token file %s: %s; check the pod's projected volume", file, reason)}
 	}
 	token := strings.TrimSpace(string(content))
 	if token == "" {
-		return "", &Error{Code: CodeTokenUnreadable, Message: fmt.Sprintf(
-			"the token file %s of %s is empty; check the pod's projected volume", x.file, envTokenFile)}
+		return "", &Error{Code: fault.CodeTokenUnreadable, Message: fmt.Sprintf(
+			"the token file %s is empty; check the pod's projected volume", file)}
 	}
 	return token, nil
 }

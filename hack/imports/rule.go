@@ -33,12 +33,22 @@ var rules = append([]rule{
 		in: []string{"./awsauth/identity"}, own: []string{}, foreign: []string{},
 		why: "an identity is plain data: standard library only",
 	}, {
-		in: []string{"./awsauth"}, own: []string{"./awsauth/identity"}, foreign: sdk,
-		why: "awsauth serves programs without Kubernetes too: awsauth/identity and the SDK only",
+		in: []string{"./awsauth/fault"}, own: []string{"./awsauth/identity"}, foreign: []string{"github.com/aws/smithy-go/..."},
+		why: "a fault is made of any SDK's error: smithy only",
 	}, {
-		in:  []string{"./awsauth/kube/..."},
-		own: []string{"./awsauth", "./awsauth/identity"}, foreign: []string{kubeAPI, apimachinery, clientGo},
-		why: "awsauth/kube works with any client: no manager of controller-runtime",
+		in: []string{"./awsauth"}, own: []string{"./awsauth/identity", "./awsauth/fault"}, foreign: sdk,
+		why: "awsauth serves programs without Kubernetes too: awsauth's own data and the SDK only",
+	}, {
+		in: []string{"./awsauth/metric"}, own: []string{"./awsauth", "./awsauth/fault"}, foreign: []string{"github.com/prometheus/..."},
+		why: "who wants no Prometheus observes awsauth otherwise",
+	}, {
+		in: []string{"./awsauth/kube/..."}, except: []string{"./awsauth/kube/tokenmode"},
+		own:     []string{"./awsauth", "./awsauth/identity", "./awsauth/fault"},
+		foreign: []string{kubeAPI, apimachinery, clientGo},
+		why:     "awsauth/kube works with any client: no manager of controller-runtime",
+	}, {
+		in: []string{"./awsauth/kube/tokenmode"}, own: []string{}, foreign: []string{kubeAPI, apimachinery, clientGo},
+		why: "other people's operators import the test for token mode and nothing of AWS",
 	}, {
 		in:  []string{"./roleselector/..."},
 		own: []string{"./api/services/...", "./awsauth/identity"}, foreign: []string{apimachinery},
@@ -73,12 +83,12 @@ var productRules = []rule{
 			}, why: "a decision gives the same answer twice: chance is passed in"},
 		},
 	}, {
-		in: []string{"./internal/cloud"}, own: []string{"./internal/core/fault"}, foreign: []string{"github.com/aws/smithy-go/..."},
-		why: "the root classes faults, for adapters and controllers alike: smithy and internal/core/fault only",
+		in: []string{"./internal/cloud"}, own: []string{"./internal/core/fault", "./awsauth/fault"}, foreign: []string{"github.com/aws/smithy-go/..."},
+		why: "the root classes faults, for adapters and controllers alike: smithy, awsauth/fault and internal/core/fault only",
 	}, {
 		in: []string{"./internal/cloud/..."}, except: []string{"./internal/cloud"},
 		own: []string{
-			"./internal/cloud", "./internal/core/...", "./api/...", "./iampolicy", "./awsauth", "./awsauth/identity",
+			"./internal/cloud", "./internal/core/...", "./api/...", "./iampolicy", "./awsauth", "./awsauth/identity", "./awsauth/fault",
 		},
 		foreign: sdk, siblings: "./internal/cloud",
 		why: "an adapter knows its core noun, awsauth and the SDK",
@@ -86,7 +96,7 @@ var productRules = []rule{
 		in: []string{"./internal/controller/..."},
 		own: []string{
 			"./internal/controller", "./api/...", "./internal/core/...", "./internal/cloud",
-			"./awsauth/identity", "./awsauth/kube", "./roleselector", "./iampolicy",
+			"./awsauth/identity", "./awsauth/fault", "./awsauth/kube", "./roleselector", "./iampolicy",
 		},
 		siblings: "./internal/controller", deny: []ban{noSDK},
 		why: "a controller observes and performs through the interfaces that it declares; internal/app plugs the adapters in",

@@ -10,8 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/aws/smithy-go"
-
+	authfault "github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
@@ -27,22 +26,16 @@ func Classify(service, operation string, err error) *fault.Fault {
 	if errors.As(err, &known) {
 		return &known
 	}
-	meant := operation
-	service, operation = innermost(service, operation, err)
-	out := &fault.Fault{Service: service, Operation: operation}
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		out.Code = api.ErrorCode()
-		out.Class = classOf(out.Code, operation, statusOf(err), api.ErrorFault())
-		out.Message = clean(api.ErrorMessage())
-		if out.Class == fault.Gone && operation != meant {
-			// That the way to credentials is not there says nothing of the thing
-			// that was asked for.
-			out.Class = fault.Invalid
-		}
-		return out
+	found := authfault.Of(service, operation, err)
+	out := &fault.Fault{
+		Service: found.Service, Operation: found.Operation, Code: found.Code, Message: found.Message,
+		Class: classOf(found, statusOf(err)),
 	}
-	out.Class, out.Message = transport(err)
+	if out.Class == fault.Gone && found.Operation != operation {
+		// That the way to credentials is not there says nothing of the thing
+		// that was asked for.
+		out.Class = fault.Invalid
+	}
 	return out
 }
 
@@ -61,50 +54,27 @@ func Is(err error, class fault.Class) bool {
 	return errors.As(err, &known) && known.Class == class
 }
 
-// innermost is the call that really failed: credentials are fetched within the
-// call that needs them.
-func innermost(service, operation string, err error) (string, string) {
-	var outer *smithy.OperationError
-	if !errors.As(err, &outer) {
-		return service, operation
-	}
-	var inner *smithy.OperationError
-	for errors.As(outer.Err, &inner) {
-		outer = inner
-		service, operation = inner.ServiceID, inner.OperationName
-	}
-	return service, operation
-}
-
 // codeUnknown is what the SDK calls an answer that is no error of the service,
 // like a proxy's page.
 const codeUnknown = "UnknownError"
 
 // classOf decides by code, then by status.
-func classOf(code, operation string, status int, blame smithy.ErrorFault) fault.Class {
-	class, ok := classes[code]
+func classOf(found *authfault.Fault, status int) fault.Class {
+	class, ok := codes[found.Code]
 	switch {
-	case ok && class == fault.Denied && operation == "AssumeRoleWithWebIdentity":
+	case ok && class == fault.Denied && found.Operation == "AssumeRoleWithWebIdentity":
 		// Whoever shows a token is nobody yet: the trust does not let it in.
 		return fault.Unauthenticated
 	case ok:
 		return class
-	case strings.HasPrefix(code, "NoSuch"):
+	case strings.HasPrefix(found.Code, "NoSuch"):
 		return fault.Gone
-	}
-	switch {
-	case status == http.StatusTooManyRequests:
-		return fault.Throttled
-	case status == http.StatusNotFound && code != codeUnknown:
+	case found.Class == authfault.Request && status == http.StatusNotFound && found.Code != codeUnknown:
 		return fault.Gone
-	case status == http.StatusForbidden:
-		return fault.Denied
-	case status == http.StatusPreconditionFailed:
+	case found.Class == authfault.Request && status == http.StatusPreconditionFailed:
 		return fault.Changed
-	case status >= http.StatusInternalServerError, status == 0 && blame != smithy.FaultClient:
-		return fault.Retry
 	}
-	return fault.Invalid
+	return classes[found.Class]
 }
 
 // statusOf is the HTTP status that an error came with, 0 for none.

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awsauth"
+	authfault "github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
@@ -71,13 +72,13 @@ func TestClassify(t *testing.T) {
 		"a malformed policy is invalid":      {answered("IAM", "Op", 400, &iamtypes.MalformedPolicyDocumentException{}), fault.Invalid},
 		"a full bucket is invalid":           {answered("S3", "Op", 409, code("BucketNotEmpty")), fault.Invalid},
 		"a wrong region is invalid":          {answered("S3", "Op", 301, code("PermanentRedirect")), fault.Invalid},
-		"no web identity is nobody":          {&awsauth.Error{Code: awsauth.CodeWebIdentityMissing}, fault.Unauthenticated},
-		"half a web identity is nobody":      {&awsauth.Error{Code: awsauth.CodeWebIdentityIncomplete}, fault.Unauthenticated},
-		"an unreadable token is nobody":      {&awsauth.Error{Code: awsauth.CodeTokenUnreadable}, fault.Unauthenticated},
-		"no session of one's own is nobody":  {&awsauth.Error{Code: awsauth.CodeSessionInvalid}, fault.Unauthenticated},
-		"no region is invalid":               {&awsauth.Error{Code: awsauth.CodeRegionMissing}, fault.Invalid},
-		"no identity is invalid":             {&awsauth.Error{Code: awsauth.CodeInvalidIdentity}, fault.Invalid},
-		"a bad bundle is invalid":            {&awsauth.Error{Code: awsauth.CodeBundleInvalid}, fault.Invalid},
+		"no web identity is nobody":          {&awsauth.Error{Code: authfault.CodeCredentialsMissing}, fault.Unauthenticated},
+		"half a web identity is nobody":      {&awsauth.Error{Code: authfault.CodeWebIdentityIncomplete}, fault.Unauthenticated},
+		"an unreadable token is nobody":      {&awsauth.Error{Code: authfault.CodeTokenUnreadable}, fault.Unauthenticated},
+		"no session of one's own is nobody":  {&awsauth.Error{Code: authfault.CodeSessionInvalid}, fault.Unauthenticated},
+		"no region is invalid":               {&awsauth.Error{Code: authfault.CodeRegionMissing}, fault.Invalid},
+		"no identity is invalid":             {&awsauth.Error{Code: authfault.CodeInvalidIdentity}, fault.Invalid},
+		"a bad bundle is invalid":            {&awsauth.Error{Code: authfault.CodeBundleInvalid}, fault.Invalid},
 		"a call given up may be repeated":    {&smithy.CanceledError{Err: context.Canceled}, fault.Retry},
 		"a deadline may be repeated":         {fmt.Errorf("x: %w", context.DeadlineExceeded), fault.Retry},
 		"a refused connection may pass":      {refused(), fault.Retry},

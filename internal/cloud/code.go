@@ -1,58 +1,13 @@
 package cloud
 
-import "github.com/tabard-dev/tabard/internal/core/fault"
+import (
+	authfault "github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
 
-// classes are the codes whose class their HTTP status does not tell. The codes
-// are those of AWS's service models and of the SDKs' retry rules; the last
-// group is awsauth's own.
-var classes = map[string]fault.Class{
-	"BandwidthLimitExceeded":                 fault.Throttled,
-	"EC2ThrottledException":                  fault.Throttled,
-	"LimitExceededException":                 fault.Throttled,
-	"PriorRequestNotComplete":                fault.Throttled,
-	"ProvisionedThroughputExceededException": fault.Throttled,
-	"RequestLimitExceeded":                   fault.Throttled,
-	"RequestThrottled":                       fault.Throttled,
-	"RequestThrottledException":              fault.Throttled,
-	"SlowDown":                               fault.Throttled,
-	"Throttling":                             fault.Throttled,
-	"ThrottledException":                     fault.Throttled,
-	"ThrottlingException":                    fault.Throttled,
-	"TooManyRequestsException":               fault.Throttled,
-	"TransactionInProgressException":         fault.Throttled,
-
-	"InternalError":           fault.Retry,
-	"InternalFailure":         fault.Retry,
-	"InternalServerError":     fault.Retry,
-	"OperationAborted":        fault.Retry,
-	"RequestTimeout":          fault.Retry,
-	"RequestTimeoutException": fault.Retry,
-	"ServiceFailure":          fault.Retry,
-	"ServiceUnavailable":      fault.Retry,
-
-	"AccessDenied":          fault.Denied,
-	"AccessDeniedException": fault.Denied,
-	"AllAccessDisabled":     fault.Denied,
-	"Forbidden":             fault.Denied,
-	"UnauthorizedOperation": fault.Denied,
-
-	"AuthFailure":                  fault.Unauthenticated,
-	"ExpiredToken":                 fault.Unauthenticated,
-	"ExpiredTokenException":        fault.Unauthenticated,
-	"IDPCommunicationError":        fault.Unauthenticated,
-	"IDPRejectedClaim":             fault.Unauthenticated,
-	"IncompleteSignature":          fault.Unauthenticated,
-	"InvalidAccessKeyId":           fault.Unauthenticated,
-	"InvalidClientTokenId":         fault.Unauthenticated,
-	"InvalidIdentityToken":         fault.Unauthenticated,
-	"InvalidSignatureException":    fault.Unauthenticated,
-	"InvalidToken":                 fault.Unauthenticated,
-	"MissingAuthenticationToken":   fault.Unauthenticated,
-	"RegionDisabledException":      fault.Unauthenticated,
-	"RequestExpired":               fault.Unauthenticated,
-	"RequestTimeTooSkewed":         fault.Unauthenticated,
-	"SignatureDoesNotMatch":        fault.Unauthenticated,
-	"UnrecognizedClientException":  fault.Unauthenticated,
+// codes are those of AWS's service models that a decision must tell apart, and
+// that awsauth does not.
+var codes = map[string]fault.Class{
 	"AuthorizationHeaderMalformed": fault.Invalid,
 
 	"NotFound":                  fault.Gone,
@@ -66,11 +21,26 @@ var classes = map[string]fault.Class{
 	"ConditionalRequestConflict": fault.Changed,
 	"PreconditionFailed":         fault.Changed,
 
-	// A server that cannot do it will not learn it by waiting.
-	"NotImplemented": fault.Invalid,
+	// Whoever assumes a role is somebody already, who may not.
+	"AccessDenied": fault.Denied,
 
-	"TokenUnreadable":       fault.Unauthenticated,
-	"WebIdentityIncomplete": fault.Unauthenticated,
-	"WebIdentityMissing":    fault.Unauthenticated,
-	"SessionInvalid":        fault.Unauthenticated,
+	authfault.CodeCredentialsMissing:    fault.Unauthenticated,
+	authfault.CodeWebIdentityIncomplete: fault.Unauthenticated,
+	authfault.CodeSessionInvalid:        fault.Unauthenticated,
+	authfault.CodeSecretNotFound:        fault.Unauthenticated,
+	authfault.CodeSecretInvalid:         fault.Unauthenticated,
+}
+
+// classes are awsauth's, as a decision sees them.
+var classes = map[authfault.Class]fault.Class{
+	authfault.InvalidConfig:          fault.Invalid,
+	authfault.CredentialsRejected:    fault.Unauthenticated,
+	authfault.CredentialsUnavailable: fault.Unauthenticated,
+	authfault.ClockSkew:              fault.Unauthenticated,
+	authfault.Unauthorized:           fault.Denied,
+	authfault.Throttled:              fault.Throttled,
+	authfault.Transient:              fault.Retry,
+	authfault.Certificate:            fault.Retry,
+	authfault.Canceled:               fault.Retry,
+	authfault.Request:                fault.Invalid,
 }

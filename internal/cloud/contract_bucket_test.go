@@ -294,7 +294,7 @@ func TestCallsWithoutIdentityAreNoCalls(t *testing.T) {
 	l := newLab(t)
 	before := l.calls.Load()
 	seen := l.buckets.Get(t.Context(), identity.Identity{Base: identity.WebIdentity}, own, "")
-	if seen.Fault == nil || seen.Fault.Class != fault.Unauthenticated || seen.Fault.Code != "WebIdentityMissing" {
+	if seen.Fault == nil || seen.Fault.Class != fault.Unauthenticated || seen.Fault.Code != "CredentialsMissing" {
 		t.Errorf("Get: %+v", seen.Fault)
 	}
 	if n := l.calls.Load() - before; n != 0 {

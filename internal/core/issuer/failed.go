@@ -23,13 +23,13 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, DeleteBucket:
 		v.published = bucketFault(w, f)
 	case CreateProvider:
-		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, ProviderARN(arnPartition(w.Caller.ARN), accountOfStep(w, s.Identity.AssumeRoleARN), s.URL), f)
+		v.provider = stepVerdict(w, s.Identity.RoleARN(), ProviderARN(arnPartition(w.Caller.ARN), accountOfStep(w, s.Identity.RoleARN()), s.URL), f)
 	case AddAudience:
-		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
 	case RemoveAudience:
-		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
 	case DeleteProvider:
-		v.provider = stepVerdict(w, s.Identity.AssumeRoleARN, s.ARN, f)
+		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
 	default:
 		return status
 	}
@@ -44,7 +44,7 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 
 func stepVerdict(w World, role, arn string, f fault.Fault) verdict {
 	state := ProviderState{ARN: arn}
-	state.Identity.AssumeRoleARN = role
+	state.Identity = state.Identity.Assuming(role)
 	out := providerFault(state, f)
 	out.message = "account " + accountOfStep(w, role) + ": " + out.message
 	return out

@@ -17,7 +17,7 @@ func TestFailed(t *testing.T) {
 	denied := func(service, operation, message string) fault.Fault {
 		return fault.Fault{Class: fault.Denied, Service: service, Operation: operation, Code: "AccessDenied", Message: message}
 	}
-	other := identity.Identity{AssumeRoleARN: testRole}
+	other := identity.Identity{}.Assuming(testRole)
 	arn := issuer.ProviderARN("aws", "444455556666", testURL)
 	tests := map[string]struct {
 		step  issuer.Step

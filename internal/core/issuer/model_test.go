@@ -242,8 +242,8 @@ func (m *model) performIAM(step issuer.Step) error {
 	switch s := step.(type) {
 	case issuer.CreateProvider:
 		account := testAccount
-		if s.Identity.AssumeRoleARN != "" {
-			account = strings.Split(s.Identity.AssumeRoleARN, ":")[4]
+		if s.Identity.RoleARN() != "" {
+			account = strings.Split(s.Identity.RoleARN(), ":")[4]
 		}
 		if m.providers[account] == nil {
 			m.providers[account] = &modelProvider{owner: s.Owner, audiences: strings.Split(s.Audiences, ",")}

@@ -79,7 +79,7 @@ func providerFault(state ProviderState, f fault.Fault) verdict {
 	if out := clockTrouble(f); out != nil {
 		return *out
 	}
-	role := state.Identity.AssumeRoleARN
+	role := state.Identity.RoleARN()
 	switch {
 	case role != "" && (f.Class == fault.Unauthenticated || f.Operation == "AssumeRole" && f.Class == fault.Denied):
 		return no(ReasonNotAuthenticated, "the operator may not become %s (%s): let that role trust the operator's role, and the operator's role assume it", role, code(f))

@@ -1,4 +1,4 @@
-package cloud
+package fault
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"unicode"
 
 	"github.com/aws/smithy-go"
-
-	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
 // maxMessage bounds a message, in bytes; AWS's longest useful ones are shorter.
@@ -39,9 +37,9 @@ type change struct {
 	instead string
 }
 
-// clean is a service's text in one line, without what changes from attempt to
+// Clean is a service's text in one line, without what changes from attempt to
 // attempt: a message that changes would make a condition that changes.
-func clean(text string) string {
+func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -60,9 +58,9 @@ func clean(text string) string {
 
 // transport classes an error that came without an answer of the service. Its
 // text is ours: Go's names local ports and the current time.
-func transport(err error) (fault.Class, string) {
+func transport(err error) (Class, string) {
 	if message := certificate(err); message != "" {
-		return fault.Retry, message
+		return Certificate, message
 	}
 	var (
 		canceled *smithy.CanceledError
@@ -73,21 +71,21 @@ func transport(err error) (fault.Class, string) {
 	)
 	switch {
 	case errors.As(err, &invalid):
-		return fault.Invalid, clean(invalid.Error())
+		return Request, Clean(invalid.Error())
 	case errors.Is(err, context.Canceled):
-		return fault.Retry, "the call was given up"
+		return Canceled, "the call was given up"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return fault.Retry, "no answer in time; check the network to the endpoint"
+		return Transient, "no answer in time; check the network to the endpoint"
 	case errors.As(err, &dns):
-		return fault.Retry, "the name " + dns.Name + " cannot be resolved; check the region, the endpoint and DNS"
+		return Transient, "the name " + dns.Name + " cannot be resolved; check the region, the endpoint and DNS"
 	case errors.As(err, &op):
-		return fault.Retry, "no connection" + remote(op) + cause(op) + "; check the network to the endpoint"
+		return Transient, "no connection" + remote(op) + cause(op) + "; check the network to the endpoint"
 	case errors.As(err, &canceled):
-		return fault.Retry, "the call was given up"
+		return Canceled, "the call was given up"
 	case statusOf(err) >= 500:
-		return fault.Retry, "the service answered with a server error and no explanation"
+		return Transient, "the service answered with a server error and no explanation"
 	}
-	return fault.Retry, "no usable answer; check that the endpoint is the service's"
+	return Transient, "no usable answer; check that the endpoint is the service's"
 }
 
 // certificate says why a server's certificate was refused, empty if it was not.

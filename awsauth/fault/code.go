@@ -1,0 +1,215 @@
+package fault
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+)
+
+// Codes of the errors that awsauth finds before AWS is asked.
+const (
+	// CodeInvalidIdentity is an identity that says no base, or an ARN or region
+	// in it that is none.
+	CodeInvalidIdentity = "InvalidIdentity"
+	// CodeCredentialsMissing is neither a web identity nor a Secret.
+	CodeCredentialsMissing = identity.CodeCredentialsMissing
+	// CodeWebIdentityIncomplete is an environment with half a web identity.
+	CodeWebIdentityIncomplete = identity.CodeWebIdentityIncomplete
+	// CodeTokenUnreadable is a token file that is absent, empty or not to be
+	// read.
+	CodeTokenUnreadable = "TokenUnreadable"
+	// CodeSecretNotFound is a Secret that does not exist.
+	CodeSecretNotFound = "SecretNotFound"
+	// CodeSecretUnreadable is a Secret that could not be read now.
+	CodeSecretUnreadable = "SecretUnreadable"
+	// CodeSecretInvalid is a Secret without usable credentials.
+	CodeSecretInvalid = "SecretInvalid"
+	// CodeContainerInvalid is an environment whose container credentials cannot
+	// be used.
+	CodeContainerInvalid = "ContainerCredentialsInvalid"
+	// CodeContainerRefused is an agent that gives no credentials.
+	CodeContainerRefused = "ContainerCredentialsRefused"
+	// CodeRegionMissing is no region in the identity or the environment.
+	CodeRegionMissing = "RegionMissing"
+	// CodePartitionMismatch is a role of another partition than the region's.
+	CodePartitionMismatch = "PartitionMismatch"
+	// CodeEndpointInvalid is an endpoint in the environment that is no URL.
+	CodeEndpointInvalid = "EndpointInvalid"
+	// CodeBundleInvalid is a certificate bundle that holds nothing, or a file
+	// that cannot be read.
+	CodeBundleInvalid = "CABundleInvalid"
+	// CodeBundleUnreadable is a bundle in the cluster that could not be read now.
+	CodeBundleUnreadable = "CABundleUnreadable"
+	// CodeSessionInvalid is a person's configuration that the SDK refuses.
+	CodeSessionInvalid = "SessionInvalid"
+)
+
+// classes are the codes whose class their HTTP status does not tell: those of
+// AWS's service models and of the SDKs' retry rules.
+var classes = map[string]Class{
+	"BandwidthLimitExceeded":                 Throttled,
+	"EC2ThrottledException":                  Throttled,
+	"LimitExceededException":                 Throttled,
+	"PriorRequestNotComplete":                Throttled,
+	"ProvisionedThroughputExceededException": Throttled,
+	"RequestLimitExceeded":                   Throttled,
+	"RequestThrottled":                       Throttled,
+	"RequestThrottledException":              Throttled,
+	"SlowDown":                               Throttled,
+	"Throttling":                             Throttled,
+	"ThrottledException":                     Throttled,
+	"ThrottlingException":                    Throttled,
+	"TooManyRequestsException":               Throttled,
+	"TransactionInProgressException":         Throttled,
+
+	"InternalError":           Transient,
+	"InternalFailure":         Transient,
+	"InternalServerError":     Transient,
+	"OperationAborted":        Transient,
+	"RequestTimeout":          Transient,
+	"RequestTimeoutException": Transient,
+	"ServiceFailure":          Transient,
+	"ServiceUnavailable":      Transient,
+	"Unavailable":             Transient,
+
+	"AccessDenied":          Unauthorized,
+	"AccessDeniedException": Unauthorized,
+	"AllAccessDisabled":     Unauthorized,
+	"Forbidden":             Unauthorized,
+	"UnauthorizedOperation": Unauthorized,
+
+	"AuthFailure":                 CredentialsRejected,
+	"Blocked":                     CredentialsRejected,
+	"IDPRejectedClaim":            CredentialsRejected,
+	"IncompleteSignature":         CredentialsRejected,
+	"InvalidAccessKeyId":          CredentialsRejected,
+	"InvalidClientTokenId":        CredentialsRejected,
+	"InvalidIdentityToken":        CredentialsRejected,
+	"InvalidSignatureException":   CredentialsRejected,
+	"InvalidToken":                CredentialsRejected,
+	"MissingAuthenticationToken":  CredentialsRejected,
+	"OptInRequired":               CredentialsRejected,
+	"SignatureDoesNotMatch":       CredentialsRejected,
+	"UnrecognizedClientException": CredentialsRejected,
+
+	"ExpiredToken":            CredentialsUnavailable,
+	"ExpiredTokenException":   CredentialsUnavailable,
+	"IDPCommunicationError":   CredentialsUnavailable,
+	"RegionDisabledException": CredentialsUnavailable,
+
+	"RequestExpired":       ClockSkew,
+	"RequestTimeTooSkewed": ClockSkew,
+}
+
+// own are the codes of what awsauth finds out by itself. Their texts are written
+// for everybody's eyes.
+var own = map[string]Class{
+	CodeContainerRefused:      CredentialsRejected,
+	CodeTokenUnreadable:       CredentialsUnavailable,
+	CodeSecretUnreadable:      CredentialsUnavailable,
+	CodeBundleUnreadable:      CredentialsUnavailable,
+	CodeInvalidIdentity:       InvalidConfig,
+	CodeCredentialsMissing:    InvalidConfig,
+	CodeWebIdentityIncomplete: InvalidConfig,
+	CodeSecretNotFound:        InvalidConfig,
+	CodeSecretInvalid:         InvalidConfig,
+	CodeContainerInvalid:      InvalidConfig,
+	CodeRegionMissing:         InvalidConfig,
+	CodePartitionMismatch:     InvalidConfig,
+	CodeEndpointInvalid:       InvalidConfig,
+	CodeBundleInvalid:         InvalidConfig,
+	CodeSessionInvalid:        InvalidConfig,
+}
+
+// IsThrottle says whether a code asks for less, later.
+func IsThrottle(code string) bool { return classes[code] == Throttled }
+
+// IsOutOfDate says whether a code may mean that credentials ended, so that new
+// ones are worth one more try.
+func IsOutOfDate(code string) bool {
+	switch code {
+	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "InvalidAccessKeyId", "InvalidToken",
+		"UnrecognizedClientException", "AuthFailure", "SignatureDoesNotMatch":
+		return true
+	}
+	return false
+}
+
+// classOf decides by code, then by status.
+func classOf(code, service, operation string, err error, blame smithy.ErrorFault) Class {
+	class, ok := classes[code]
+	if !ok {
+		class, ok = own[code]
+	}
+	switch {
+	case ok && class == CredentialsRejected && skewed(err):
+		return ClockSkew
+	case ok && class == Unauthorized && service == "STS" && isBecoming(operation):
+		return CredentialsRejected
+	case ok:
+		return class
+	}
+	switch status := statusOf(err); {
+	case status == http.StatusTooManyRequests:
+		return Throttled
+	case status == http.StatusForbidden:
+		return Unauthorized
+	case status == http.StatusNotImplemented:
+		return Request
+	case status >= http.StatusInternalServerError, status == 0 && blame != smithy.FaultClient:
+		return Transient
+	}
+	return Request
+}
+
+// isBecoming says whether an operation is the way to credentials.
+func isBecoming(operation string) bool {
+	return operation == "AssumeRoleWithWebIdentity" || operation == "AssumeRole"
+}
+
+// maxSkew is how far a signature's time may be from AWS's (IAM User Guide:
+// troubleshoot signed requests).
+const maxSkew = 5 * time.Minute
+
+// skewed says whether the answer's date is far from the request's: services
+// refuse such a signature with the same code as a wrong one.
+func skewed(err error) bool {
+	var refused *smithyhttp.ResponseError
+	if !errors.As(err, &refused) || refused.Response == nil || refused.Response.Response == nil || refused.Response.Request == nil {
+		return false
+	}
+	theirs, err := http.ParseTime(refused.Response.Header.Get("Date"))
+	if err != nil {
+		return false
+	}
+	ours, err := time.Parse("20060102T150405Z", refused.Response.Request.Header.Get("X-Amz-Date"))
+	return err == nil && theirs.Sub(ours).Abs() > maxSkew
+}
+
+// statusOf is the HTTP status that an error came with, 0 for none.
+func statusOf(err error) int {
+	var response interface{ HTTPStatusCode() int }
+	if errors.As(err, &response) {
+		return response.HTTPStatusCode()
+	}
+	return 0
+}
+
+// retryAfter is what the header Retry-After asks for, in whole seconds.
+func retryAfter(err error) time.Duration {
+	var refused *smithyhttp.ResponseError
+	if !errors.As(err, &refused) || refused.Response == nil || refused.Response.Response == nil {
+		return 0
+	}
+	seconds, err := strconv.Atoi(refused.Response.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
