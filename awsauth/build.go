@@ -10,8 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
+	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
@@ -203,7 +205,9 @@ func newRetryer() aws.Retryer {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
 		o.RateLimiter = ratelimit.None
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(refusedCertificate)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{
+			retry.IsErrorRetryableFunc(refusedCertificate), retry.IsErrorRetryableFunc(triedWithin),
+		}, o.Retryables...)
 	})
 }
 
@@ -212,6 +216,18 @@ func newRetryer() aws.Retryer {
 func refusedCertificate(err error) aws.Ternary {
 	var refused *tls.CertificateVerificationError
 	if errors.As(err, &refused) {
+		return aws.FalseTernary
+	}
+	return aws.UnknownTernary
+}
+
+// triedWithin keeps a call from being repeated because its credentials could not
+// be fetched: that was a call which was repeated itself, and each role of a
+// chain would multiply the attempts.
+func triedWithin(err error) aws.Ternary {
+	var exchange *smithy.OperationError
+	var caller *fault.Caller
+	if errors.As(err, &exchange) || errors.As(err, &caller) {
 		return aws.FalseTernary
 	}
 	return aws.UnknownTernary

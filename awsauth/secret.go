@@ -64,8 +64,8 @@ func parseSecret(data map[string][]byte, tokenFiles []string) (secret, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return secret{}, fmt.Errorf("the key %s is missing or empty, and so is the key %s; give it %s, or both %s and %s",
-			strings.Join(missing, " and the key "), keyCredentials, keyCredentials, keyAccessKeyID, keySecretKey)
+		return secret{}, fmt.Errorf("missing or empty: %s; give it both %s and %s, or the key %s",
+			strings.Join(missing, ", "), keyAccessKeyID, keySecretKey, keyCredentials)
 	}
 	return newSecret(values, tokenFiles)
 }

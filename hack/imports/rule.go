@@ -39,7 +39,7 @@ var rules = append([]rule{
 		in: []string{"./awsauth"}, own: []string{"./awsauth/identity", "./awsauth/fault"}, foreign: sdk,
 		why: "awsauth serves programs without Kubernetes too: awsauth's own data and the SDK only",
 	}, {
-		in: []string{"./awsauth/metric"}, own: []string{"./awsauth", "./awsauth/fault"}, foreign: []string{"github.com/prometheus/..."},
+		in: []string{"./awsauth/metric"}, own: []string{"./awsauth", "./awsauth/fault"}, foreign: []string{"github.com/prometheus/...", "github.com/aws/smithy-go/..."},
 		why: "who wants no Prometheus observes awsauth otherwise",
 	}, {
 		in: []string{"./awsauth/kube/..."}, except: []string{"./awsauth/kube/tokenmode"},
