@@ -174,3 +174,10 @@ func (c *Cluster) drop(f *follower) {
 	f.stop()
 	delete(c.followed, f.ref)
 }
+
+// Followed is how many objects are followed.
+func (c *Cluster) Followed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.followed)
+}

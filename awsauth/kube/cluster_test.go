@@ -1,0 +1,336 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/awsauth/kube"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+var (
+	coreV1  = schema.GroupVersion{Version: "v1"}
+	secrets = coreV1.WithResource("secrets")
+	maps    = coreV1.WithResource("configmaps")
+	rbac    = schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
+	ref     = identity.SecretRef{Namespace: "default", Name: "aws"}
+)
+
+// api writes objects as an administrator.
+type api struct {
+	t      *testing.T
+	client dynamic.Interface
+	config *rest.Config
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	config := testkit.StartAPIServer(t, "https://issuer.example").Config
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &api{t: t, client: client, config: config}
+}
+
+func (a *api) apply(resource schema.GroupVersionResource, kind string, object metav1.Object) {
+	a.t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	made := &unstructured.Unstructured{Object: content}
+	made.SetAPIVersion(resource.GroupVersion().String())
+	made.SetKind(kind)
+	var access dynamic.ResourceInterface = a.client.Resource(resource)
+	if object.GetNamespace() != "" {
+		access = a.client.Resource(resource).Namespace(object.GetNamespace())
+	}
+	if _, err := access.Apply(a.t.Context(), object.GetName(), made, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *api) secret(name, value string) {
+	a.t.Helper()
+	a.apply(secrets, "Secret", &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Data: map[string][]byte{"credentials": []byte(value)},
+	})
+}
+
+func (a *api) remove(resource schema.GroupVersionResource, name string) {
+	a.t.Helper()
+	if err := a.client.Resource(resource).Namespace("default").Delete(a.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// awaited is the next change, which must come.
+func awaited(t *testing.T, changes <-chan kube.Reference) kube.Reference {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	select {
+	case change := <-changes:
+		return change
+	case <-ctx.Done():
+		t.Fatal("no change was told")
+	}
+	return kube.Reference{}
+}
+
+// reading is a Cluster whose changes are told in the channel.
+func reading(t *testing.T, client dynamic.Interface) (*kube.Cluster, chan kube.Reference) {
+	changes := make(chan kube.Reference, 100)
+	return kube.New(t.Context(), kube.Options{Client: client, Changed: func(r kube.Reference) { changes <- r }}), changes
+}
+
+func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
+	a := newAPI(t)
+	c, changes := reading(t, a.client)
+	value := func() string {
+		t.Helper()
+		got, err := c.Secret(t.Context(), ref)
+		switch {
+		case errors.Is(err, awsauth.ErrNotFound):
+			return "absent"
+		case err != nil:
+			t.Fatal(err)
+		}
+		return string(got.Data["credentials"])
+	}
+	told := kube.Reference{Resource: "secrets", Namespace: "default", Name: "aws"}
+	step := func(want string) {
+		t.Helper()
+		if got := awaited(t, changes); got != told {
+			t.Errorf("the change of %+v was told, want %+v", got, told)
+		}
+		if got := value(); got != want {
+			t.Errorf("after the change it is %q, want %q", got, want)
+		}
+	}
+	if got := value(); got != "absent" {
+		t.Errorf("a Secret that does not exist is %q", got)
+	}
+	a.secret("aws", "one")
+	step("one")
+	before, err := c.Secret(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.secret("other", "one")
+	a.secret("aws", "two")
+	step("two")
+	after, err := c.Secret(t.Context(), ref)
+	if err != nil || after.Version == before.Version {
+		t.Errorf("the version is %q before and %q after: %v", before.Version, after.Version, err)
+	}
+	a.remove(secrets, "aws")
+	step("absent")
+	a.secret("aws", "two")
+	step("two")
+	again, err := c.Secret(t.Context(), ref)
+	if err != nil || again.Version == after.Version {
+		t.Errorf("a Secret made anew has the version %q: %v", again.Version, err)
+	}
+	if len(changes) > 0 {
+		t.Errorf("one more change was told: %+v", <-changes)
+	}
+}
+
+func TestBundleIsOneKeyOfAConfigMap(t *testing.T) {
+	a := newAPI(t)
+	c, changes := reading(t, a.client)
+	bundle := identity.BundleRef{Namespace: "default", Name: "ca", Key: "ca-bundle.pem"}
+	if _, err := c.Bundle(t.Context(), bundle); !errors.Is(err, awsauth.ErrNotFound) {
+		t.Errorf("without a ConfigMap: %v", err)
+	}
+	put := func(data map[string]string) {
+		t.Helper()
+		a.apply(maps, "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "ca"}, Data: data})
+		awaited(t, changes)
+	}
+	put(map[string]string{"other": "x"})
+	if _, err := c.Bundle(t.Context(), bundle); !errors.Is(err, awsauth.ErrNotFound) {
+		t.Errorf("without the key: %v", err)
+	}
+	for _, content := range []string{"", "PEM"} {
+		put(map[string]string{"ca-bundle.pem": content, "other": "x"})
+		if got, err := c.Bundle(t.Context(), bundle); err != nil || string(got) != content {
+			t.Errorf("the bundle %q is read as %q: %v", content, got, err)
+		}
+	}
+}
+
+// as is a client with the rights of a rule in the namespace default.
+func (a *api) as(name string, rule rbacv1.PolicyRule) dynamic.Interface {
+	a.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: "default", Name: name}
+	a.apply(rbac.WithResource("roles"), "Role", &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{rule}})
+	a.apply(rbac.WithResource("rolebindings"), "RoleBinding", &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbac.Group, Kind: "Role", Name: name},
+		Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbac.Group, Name: name}},
+	})
+	config := rest.CopyConfig(a.config)
+	config.Impersonate.UserName = name
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return client
+}
+
+func TestRightsToOneObjectAreEnough(t *testing.T) {
+	a := newAPI(t)
+	a.secret("aws", "one")
+	rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"aws"}}
+	rule.Verbs = []string{"get", "list", "watch"}
+	c, changes := reading(t, a.as("follower", rule))
+	rule.Verbs = []string{"get"}
+	poor, _ := reading(t, a.as("reader", rule))
+	read := func(c *kube.Cluster) string {
+		t.Helper()
+		got, err := c.Secret(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got.Data["credentials"])
+	}
+	if one, two := read(c), read(poor); one != "one" || two != "one" {
+		t.Errorf("they read %q and %q", one, two)
+	}
+	a.secret("aws", "two")
+	awaited(t, changes)
+	if one, two := read(c), read(poor); one != "two" || two != "two" {
+		t.Errorf("after the change they read %q and %q", one, two)
+	}
+	_, err := c.Secret(t.Context(), identity.SecretRef{Namespace: "default", Name: "other"})
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("another Secret: %v", err)
+	}
+}
+
+func TestInfrastructureTellsRegionAndEndpoints(t *testing.T) {
+	a := newAPI(t)
+	c, changes := reading(t, a.client)
+	if got, err := c.Infrastructure(t.Context()); err != nil || got != (kube.Infrastructure{}) {
+		t.Errorf("outside OpenShift it is %+v: %v", got, err)
+	}
+	a.installInfrastructure()
+	if got, err := c.Infrastructure(t.Context()); err != nil || got != (kube.Infrastructure{}) {
+		t.Errorf("without the object it is %+v: %v", got, err)
+	}
+	put := func(endpoints ...string) {
+		t.Helper()
+		list := []any{}
+		for _, one := range endpoints {
+			name, url, _ := strings.Cut(one, "=")
+			list = append(list, map[string]any{"name": name, "url": url})
+		}
+		a.putInfrastructure(map[string]any{"platformStatus": map[string]any{"aws": map[string]any{"region": "us-gov-west-1", "serviceEndpoints": list}}})
+	}
+	put("ec2=https://one.example", "ec2=https://two.example", "sts=https://sts.example")
+	want, err := identity.NewEndpoints(map[string]string{"ec2": "https://two.example", "sts": "https://sts.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Infrastructure(t.Context())
+	if diff := cmp.Diff(kube.Infrastructure{Region: "us-gov-west-1", Endpoints: want}, got); diff != "" || err != nil {
+		t.Errorf("infrastructure (-want +got):\n%s%v", diff, err)
+	}
+	put()
+	awaited(t, changes)
+	if got, err := c.Infrastructure(t.Context()); err != nil || got != (kube.Infrastructure{Region: "us-gov-west-1"}) {
+		t.Errorf("after the change it is %+v: %v", got, err)
+	}
+	put("ec2=http://plain.example")
+	awaited(t, changes)
+	if _, err := c.Infrastructure(t.Context()); err == nil || !strings.Contains(err.Error(), `the service "ec2"`) {
+		t.Errorf("an endpoint without https: %v", err)
+	}
+}
+
+var infrastructures = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"}
+
+// installInfrastructure makes the resource known, and waits until it is served.
+func (a *api) installInfrastructure() {
+	a.t.Helper()
+	definition := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": "infrastructures.config.openshift.io"},
+		"spec": map[string]any{
+			"group": "config.openshift.io", "scope": "Cluster",
+			"names": map[string]any{"plural": "infrastructures", "singular": "infrastructure", "kind": "Infrastructure", "listKind": "InfrastructureList"},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+			}},
+		},
+	}}
+	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	if _, err := a.client.Resource(resource).Create(a.t.Context(), definition, metav1.CreateOptions{}); err != nil {
+		a.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if _, err := a.client.Resource(infrastructures).List(ctx, metav1.ListOptions{}); err == nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			a.t.Fatal("the infrastructures are not served")
+		}
+	}
+}
+
+func (a *api) putInfrastructure(status map[string]any) {
+	a.t.Helper()
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": map[string]any{"name": "cluster"}, "status": status,
+	}}
+	if _, err := a.client.Resource(infrastructures).Apply(a.t.Context(), "cluster", object, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestOnlySoManyObjectsAreFollowed(t *testing.T) {
+	a := newAPI(t)
+	c, _ := reading(t, a.client)
+	names := slices.Collect(func(yield func(string) bool) {
+		for n := range 300 {
+			if !yield(fmt.Sprint("secret-", n)) {
+				return
+			}
+		}
+	})
+	for _, name := range names {
+		if _, err := c.Secret(t.Context(), identity.SecretRef{Namespace: "default", Name: name}); !errors.Is(err, awsauth.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if got := c.Followed(); got != 256 {
+		t.Errorf("%d objects are followed, want 256", got)
+	}
+}
