@@ -25,8 +25,10 @@ type finding struct {
 
 func skipped(why Skip) finding      { return finding{skip: why} }
 func troubled(what trouble) finding { return finding{trouble: &what} }
-func (f finding) isQuestion() bool  { return f.skip == "" && f.trouble == nil }
-func (w World) isClusterAPI() bool  { return w.Object.Kind != MachineAPIMachineSet }
+
+func (f finding) isQuestion() bool { return f.skip == "" && f.trouble == nil }
+
+func (w World) isClusterAPI() bool { return w.Object.Kind != MachineAPIMachineSet }
 
 // Ask says what AWS is to be asked; false if the object is left alone, or if
 // something else is wrong, which Decide tells of.
@@ -40,18 +42,15 @@ func find(w World) finding {
 	if skip := gate(w); skip != "" {
 		return skipped(skip)
 	}
-	found := findMachineAPI
+	locate := findMachineAPI
 	if w.isClusterAPI() {
-		found = findClusterAPI
+		locate = findClusterAPI
 	}
-	out := found(w)
+	out := locate(w)
 	if !out.isQuestion() {
 		return out
 	}
-	out.question.Home = w.Platform.Region
-	if out.question.Home == "" {
-		out.question.Home = w.DefaultRegion
-	}
+	out.question.Home = firstOf(w.Platform.Region, w.DefaultRegion)
 	switch {
 	case w.Credentials.Problem != "":
 		return troubled(misconfigured(w.Credentials.Problem))
@@ -92,6 +91,20 @@ type providerConfig struct {
 	Placement    struct {
 		Region string `json:"region"`
 	} `json:"placement"`
+	CredentialsSecret struct {
+		Name string `json:"name"`
+	} `json:"credentialsSecret"`
+}
+
+// SecretName is the Secret that a Machine API object names for its credentials,
+// in its own namespace; empty for none. It matters only if AWS is to be asked,
+// and there is no web identity.
+func SecretName(o Object) string {
+	var config providerConfig
+	if o.Kind != MachineAPIMachineSet || json.Unmarshal(o.ProviderSpec, &config) != nil {
+		return ""
+	}
+	return config.CredentialsSecret.Name
 }
 
 func findMachineAPI(w World) finding {

@@ -234,6 +234,28 @@ func TestTheObjectThatSaysTheRegion(t *testing.T) {
 	}
 }
 
+func TestTheSecretThatAnObjectNames(t *testing.T) {
+	const named = `{"kind":"AWSMachineProviderConfig","credentialsSecret":{"name":"aws-cloud-credentials"}}`
+	tests := map[string]struct {
+		change func(*capacity.World)
+		want   string
+	}{
+		"named":                      {providerSpec(named), "aws-cloud-credentials"},
+		"none":                       {all(), ""},
+		"null":                       {providerSpec(`{"credentialsSecret":null}`), ""},
+		"no providerSpec":            {providerSpec(""), ""},
+		"an unreadable providerSpec": {providerSpec(`{"credentialsSecret":7}`), ""},
+		"not of Cluster API": {
+			all(providerSpec(named), func(w *capacity.World) { w.Object.Kind = capacity.MachineDeployment }), "",
+		},
+	}
+	for name, test := range tests {
+		if got := capacity.SecretName(with(openshift(large), test.change).Object); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestTheTemplateToRead(t *testing.T) {
 	tests := map[string]struct {
 		change func(*capacity.World)
