@@ -48,3 +48,16 @@ func TestFaultsOfAWSHaveTheirClass(t *testing.T) {
 		})
 	}
 }
+
+func TestRolesOfAChainDoNotMultiplyAttempts(t *testing.T) {
+	l := newLab(t)
+	l.asWeb()
+	l.start()
+	l.aws.Admin().Inject(awslocal.Fault{Operation: "AssumeRoleWithWebIdentity", Code: "InternalFailure"})
+	if _, err := l.who(web.Assuming(otherRole)); err == nil {
+		t.Error("want an error")
+	}
+	if got := l.exchanges(); got != 3 {
+		t.Errorf("%d attempts, want three: %v", got, l.calls())
+	}
+}
