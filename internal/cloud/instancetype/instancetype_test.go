@@ -300,7 +300,7 @@ func TestNobodyGetsNothing(t *testing.T) {
 	got, err := l.types.Get(t.Context(), identity.Identity{}, ask("m5.large", "us-east-1"))
 	wantFault(t, got, err, fault.Invalid, "InvalidIdentity")
 	got, err = l.types.Get(t.Context(), identity.Identity{Base: identity.WebIdentity}, ask("m5.large", "us-foo-9"))
-	wantFault(t, got, err, fault.Unauthenticated, "WebIdentityMissing")
+	wantFault(t, got, err, fault.Unauthenticated, "CredentialsMissing")
 }
 
 func TestAgesAreThoseOfTheLists(t *testing.T) {

@@ -219,10 +219,12 @@ func TestCachesAreBounded(t *testing.T) {
 		regions: func() (*ec2.DescribeRegionsOutput, error) { return &ec2.DescribeRegionsOutput{}, nil },
 	}
 	all, now := scripted(s)
-	all.connect = func(_ context.Context, id identity.Identity) (client, string, error) { return s, id.AssumeRoleARN, nil }
+	all.connect = func(_ context.Context, id identity.Identity) (client, string, error) {
+		return s, id.Roles.Roles()[0].ARN, nil
+	}
 	get := func(who, name, region string) {
 		t.Helper()
-		if _, err := all.Get(t.Context(), identity.Identity{AssumeRoleARN: who}, instancetype.Question{Type: name, Region: region}); err != nil {
+		if _, err := all.Get(t.Context(), identity.Identity{Roles: identity.NewChain(identity.Role{ARN: who})}, instancetype.Question{Type: name, Region: region}); err != nil {
 			t.Fatal(err)
 		}
 		*now = now.Add(time.Second)

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"time"
 
+	awsidentity "github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
@@ -99,19 +100,23 @@ func badRegion(w World, state instancetype.State, region string) trouble {
 	return trouble{event: warning(ReasonReconcileError, text), outcome: Invalid, again: w.Options.recheck()}
 }
 
-// configuration are the codes of faults that happen before AWS is asked and that
-// only a person can correct. Their messages are the product's own.
+// configuration are the codes of awsauth's faults that only a person can correct,
+// before AWS is asked. Their messages are the product's own.
 var configuration = map[string]bool{
-	"CABundleInvalid": true, "EndpointInvalid": true, "InvalidIdentity": true, "RegionMissing": true,
-	"SessionInvalid": true, "WebIdentityIncomplete": true, "WebIdentityMissing": true,
+	awsidentity.CodeCredentialsMissing: true, awsidentity.CodeWebIdentityIncomplete: true,
+	"CABundleInvalid": true, "ContainerCredentialsInvalid": true, "EndpointInvalid": true, "InvalidIdentity": true,
+	"PartitionMismatch": true, "RegionMissing": true, "SecretInvalid": true, "SecretNotFound": true, "SessionInvalid": true,
 }
 
-// passing are the codes of refusals that usually pass by themselves: a token
-// that is not mounted yet or is just being renewed, an issuer that STS could not
-// reach. TokenUnreadable's message is the product's own.
+// unread are the codes of what awsauth could not read just now: a token that is
+// not mounted yet, a Secret of an API server that is busy. Their messages are the
+// product's own.
+var unread = map[string]bool{"CABundleUnreadable": true, "SecretUnreadable": true, "TokenUnreadable": true}
+
+// passing are the codes of refusals that usually pass by themselves: a token that
+// is just being renewed, an issuer that STS could not reach.
 var passing = map[string]bool{
 	"ExpiredTokenException": true, "IDPCommunicationError": true, "RegionDisabledException": true,
-	"TokenUnreadable": true,
 }
 
 // hints say what to look at when AWS refuses an identity, by code.
@@ -141,7 +146,7 @@ func lookupFailed(w World, f fault.Fault) trouble {
 		return misconfigured(f.Message)
 	case f.Class == fault.Throttled:
 		return trouble{event: warning(ReasonRequestFailed, "AWS asks for fewer requests: "+call(f)), outcome: Failed, backoff: backoffLast}
-	case passing[f.Code]:
+	case passing[f.Code], unread[f.Code]:
 		return trouble{event: warning(ReasonReconcileError, "AWS credentials not available: "+credentials(w, f)), outcome: Failed, backoff: backoffLast}
 	case f.Class == fault.Unauthenticated, f.Code == "OptInRequired", f.Code == "Blocked":
 		return trouble{event: warning(ReasonReconcileError, "AWS credentials rejected: "+credentials(w, f)), outcome: Refused, again: credentialsRecheck}
@@ -179,7 +184,7 @@ func call(f fault.Fault) string {
 // credentials says whose credentials failed, in which call, and what to look at.
 func credentials(w World, f fault.Fault) string {
 	text := identity(w) + ": "
-	if f.Code == "TokenUnreadable" {
+	if unread[f.Code] {
 		return text + f.Message
 	}
 	text += call(f)
