@@ -8,13 +8,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
+// Root is the repository's folder.
+func Root() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..")
+}
+
 // InstallCRDs installs Tabard's kinds and waits until they are served.
 func (s *APIServer) InstallCRDs(t testing.TB) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	folder := filepath.Join(filepath.Dir(here), "..", "..", "config", "crd")
-	_, err := envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: []string{folder}, ErrorIfPathMissing: true})
-	if err != nil {
+	s.InstallCRDsFrom(t, filepath.Join(Root(), "config", "crd"))
+}
+
+// InstallCRDsFrom installs the kinds in files and folders and waits until they
+// are served.
+func (s *APIServer) InstallCRDsFrom(t testing.TB, paths ...string) {
+	t.Helper()
+	if _, err := envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true}); err != nil {
 		t.Fatal(err)
 	}
 }

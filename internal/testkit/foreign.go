@@ -5,8 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
 // ForeignKinds are kinds of another project: files of one of its modules, which
@@ -23,6 +21,11 @@ var (
 	MachineAPI = openshift("machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinesets-Default.crd.yaml")
 	// OpenShiftConfig is OpenShift's Infrastructure.
 	OpenShiftConfig = openshift("config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml")
+	// OpenShiftCredentials are OpenShift's Authentication and CloudCredential.
+	OpenShiftCredentials = openshift(
+		"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_authentications.crd.yaml",
+		"operator/v1/zz_generated.crd-manifests/0000_40_cloud-credential_00_cloudcredentials.crd.yaml",
+	)
 	// ClusterAPI is Cluster API's Cluster, MachineDeployment and MachineSet.
 	ClusterAPI = ForeignKinds{
 		"sigs.k8s.io/cluster-api", "v1.11.3", "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
@@ -57,9 +60,7 @@ func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
 			paths = append(paths, filepath.Join(folder, file))
 		}
 	}
-	if _, err := envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.InstallCRDsFrom(t, paths...)
 }
 
 // folder is where the module's files are; they are fetched if they are not there.

@@ -11,14 +11,15 @@ import (
 
 func TestForeignKindsAreServed(t *testing.T) {
 	server := testkit.StartAPIServer(t, "https://issuer.example.com")
-	server.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+	server.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.OpenShiftCredentials, testkit.ClusterAPI, testkit.ClusterAPIAWS)
 	client, err := discovery.NewDiscoveryClientForConfig(server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for version, kinds := range map[string][]string{
 		"machine.openshift.io/v1beta1":            {"MachineSet"},
-		"config.openshift.io/v1":                  {"Infrastructure"},
+		"config.openshift.io/v1":                  {"Infrastructure", "Authentication"},
+		"operator.openshift.io/v1":                {"CloudCredential"},
 		"cluster.x-k8s.io/v1beta1":                {"Cluster", "MachineDeployment", "MachineSet"},
 		"cluster.x-k8s.io/v1beta2":                {"Cluster", "MachineDeployment", "MachineSet"},
 		"infrastructure.cluster.x-k8s.io/v1beta2": {"AWSCluster", "AWSMachineTemplate"},

@@ -20,8 +20,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -119,14 +117,9 @@ func (c *cluster) create(object client.Object) {
 func (c *cluster) kubeconfig(name, address string) string {
 	c.t.Helper()
 	path := filepath.Join(c.dir, name)
-	config := clientcmdapi.NewConfig()
-	config.Clusters["it"] = &clientcmdapi.Cluster{Server: "https://" + address, CertificateAuthority: c.config.CAFile}
-	config.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: c.config.BearerToken}
-	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
-	config.CurrentContext = "it"
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		c.t.Fatal(err)
-	}
+	config := rest.CopyConfig(c.config)
+	config.Host = "https://" + address
+	testkit.WriteKubeconfig(c.t, path, config)
 	return path
 }
 

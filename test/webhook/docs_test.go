@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,16 +19,6 @@ import (
 
 const page = "../../docs/webhook.md"
 
-// blocks are the fenced blocks of a page that are marked so.
-func blocks(text, mark string) []string {
-	var found []string
-	for _, block := range strings.Split(text, "\n```"+mark+"\n")[1:] {
-		inside, _, _ := strings.Cut(block, "\n```")
-		found = append(found, inside)
-	}
-	return found
-}
-
 // TestThePagesCommands runs the commands of docs/webhook.md, and applies its
 // examples, as a user does.
 func TestThePagesCommands(t *testing.T) {
@@ -38,28 +26,15 @@ func TestThePagesCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands, examples := blocks(string(text), "sh"), blocks(string(text), "yaml")
+	commands, examples := testkit.Blocks(string(text), "sh"), testkit.Blocks(string(text), "yaml")
 	if len(commands) < 2 || len(examples) < 1 {
 		t.Fatalf("%s holds %d commands and %d examples; the test has not found them", page, len(commands), len(examples))
-	}
-	c := &cluster{t: t, dir: t.TempDir(), config: testkit.StartAPIServer(t, "https://issuer.example.com").Config}
-	localkube, err := filepath.Abs(os.Getenv("TABARD_LOCALKUBE"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(localkube, filepath.Join(c.dir, "kubectl")); err != nil {
-		t.Fatal(err)
 	}
 	script := commands[0] + "\nkubectl create namespace shop\n" + strings.Join(commands[1:], "\n") + "\n"
 	for _, example := range examples {
 		script += "kubectl apply -f - <<'END'\n" + example + "\nEND\n"
 	}
-	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
-	shell.Dir = "../.."
-	shell.Env = append(os.Environ(), "PATH="+c.dir+":"+os.Getenv("PATH"), "KUBECONFIG="+c.kubeconfig("config", c.config.Host[len("https://"):]))
-	if out, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("the page's commands failed: %v\n%s", err, out)
-	}
+	testkit.Shell(t, testkit.StartAPIServer(t, "https://issuer.example.com").Config, script)
 }
 
 // TestThePagesMetrics finds every metric that docs/webhook.md names in what the
