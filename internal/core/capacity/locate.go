@@ -56,7 +56,7 @@ func find(w World) finding {
 		return troubled(misconfigured(w.Credentials.Problem))
 	case w.Credentials.Missing:
 		return troubled(misconfigured(fmt.Sprintf("no AWS credentials configured for %s %s: "+
-			"neither IRSA environment variables nor credentialsSecret specified", w.Object.Kind.noun(), w.Object.Name)))
+			"neither IRSA environment variables nor credentialsSecret specified", w.Object.Kind.Noun(), w.Object.Name)))
 	}
 	return out
 }
@@ -151,7 +151,7 @@ func findClusterAPI(w World) finding {
 		return troubled(badTemplate("infrastructureRef has no name"))
 	case ref.isForeign(w.Object.Namespace):
 		return troubled(badTemplate(fmt.Sprintf("infrastructureRef names AWSMachineTemplate %s/%s; "+
-			"it must be in the namespace %s of the %s", ref.Namespace, ref.Name, w.Object.Namespace, w.Object.Kind.noun())))
+			"it must be in the namespace %s of the %s", ref.Namespace, ref.Name, w.Object.Namespace, w.Object.Kind.Noun())))
 	case w.Template == nil:
 		return troubled(missingTemplate(w.Object.Namespace, ref.Name))
 	case w.Template.InstanceType == "":

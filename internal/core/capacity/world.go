@@ -115,8 +115,8 @@ func (k Kind) Component() string {
 	return "machinedeployment-controller"
 }
 
-// noun is the kind in messages.
-func (k Kind) noun() string {
+// Noun is the kind in messages.
+func (k Kind) Noun() string {
 	if k == MachineDeployment {
 		return "machineDeployment"
 	}

@@ -1,0 +1,309 @@
+package capacity_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/controller/capacity"
+	core "github.com/tabard-dev/tabard/internal/core/capacity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const (
+	vcpu      = "machine.openshift.io/vCPU"
+	memory    = "machine.openshift.io/memoryMb"
+	gpu       = "machine.openshift.io/GPU"
+	labels    = "capacity.cluster-autoscaler.kubernetes.io/labels"
+	cpuKey    = "capacity.cluster-autoscaler.kubernetes.io/cpu"
+	memoryKey = "capacity.cluster-autoscaler.kubernetes.io/memory"
+	namespace = "default"
+)
+
+// fixture is the controller on a real API server, with a fake of what AWS says,
+// and with the rights that it has in a cluster.
+type fixture struct {
+	api        *testkit.APIServer
+	cluster    client.Client
+	types      *types
+	who        *credentials
+	controller *capacity.Controller
+}
+
+// serve starts an API server with kinds of others.
+func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
+	t.Helper()
+	f := &fixture{
+		api:   testkit.StartAPIServer(t, "https://issuer.example.com"),
+		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}},
+		who:   &credentials{},
+	}
+	f.types.know("m5.large", 2, 8192, instancetype.AMD64)
+	f.types.know("m6g.4xlarge", 16, 65536, instancetype.ARM64)
+	if len(foreign) > 0 {
+		f.api.InstallForeign(t, foreign...)
+	}
+	var err error
+	if f.cluster, err = client.New(f.api.Config, client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.ClusterRole
+	text, err := os.ReadFile("../../../config/rbac/capacity.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, &role); err != nil {
+		t.Fatal(err)
+	}
+	f.create(t, &role, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "tabard-capacity"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}},
+	})
+	return f
+}
+
+// run starts the controller and stops it at the end of the test.
+func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
+	t.Helper()
+	config := rest.CopyConfig(f.api.Config)
+	config.Impersonate.UserName = "capacity"
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: ctrl.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := capacity.Options{Probe: 200 * time.Millisecond, Sync: 300 * time.Millisecond, Types: f.types, Credentials: f.who}
+	for _, each := range change {
+		each(&options)
+	}
+	if f.controller, err = capacity.Add(mgr, options); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (f *fixture) create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := f.cluster.Create(t.Context(), object); err != nil {
+			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
+		}
+	}
+}
+
+// parse makes an object of its manifest.
+func parse(t *testing.T, manifest string, args ...any) *unstructured.Unstructured {
+	t.Helper()
+	out := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(fmt.Appendf(nil, manifest, args...), &out.Object); err != nil {
+		t.Fatal(err)
+	}
+	out.SetNamespace(namespace)
+	return out
+}
+
+// reread is the object as it is stored now.
+func (f *fixture) reread(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(object.GroupVersionKind())
+	if err := f.cluster.Get(t.Context(), client.ObjectKeyFromObject(object), out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// patch changes the object as somebody, by a merge patch.
+func (f *fixture) patch(t *testing.T, object *unstructured.Unstructured, who, text string) {
+	t.Helper()
+	if err := f.cluster.Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(text)), client.FieldOwner(who)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits until what it is asked about holds; nil says so.
+func await(t *testing.T, what func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		last = what()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatal(last)
+	}
+}
+
+// awaitAnnotations waits until all annotations of an object are these.
+func (f *fixture) awaitAnnotations(t *testing.T, object *unstructured.Unstructured, want map[string]string) *unstructured.Unstructured {
+	t.Helper()
+	var now *unstructured.Unstructured
+	await(t, func() error {
+		now = f.reread(t, object)
+		if got := now.GetAnnotations(); fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("%s has the annotations %v, want %v", object.GetName(), got, want)
+		}
+		return nil
+	})
+	return now
+}
+
+// awaitEvent waits until an event of an object says this.
+func (f *fixture) awaitEvent(t *testing.T, object *unstructured.Unstructured, want corev1.Event) {
+	t.Helper()
+	await(t, func() error {
+		var seen []string
+		for _, event := range f.events(t, object) {
+			if event.Type == want.Type && event.Reason == want.Reason && event.Message == want.Message && event.Source.Component == want.Source.Component {
+				return nil
+			}
+			seen = append(seen, fmt.Sprintf("%s %s %q of %s", event.Type, event.Reason, event.Message, event.Source.Component))
+		}
+		return fmt.Errorf("%s has the events:\n%s\nwant %s %s %q of %s", object.GetName(), strings.Join(seen, "\n"),
+			want.Type, want.Reason, want.Message, want.Source.Component)
+	})
+}
+
+func (f *fixture) events(t *testing.T, object *unstructured.Unstructured) []corev1.Event {
+	t.Helper()
+	var list corev1.EventList
+	if err := f.cluster.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var out []corev1.Event
+	for _, event := range list.Items {
+		if event.InvolvedObject.UID == object.GetUID() {
+			out = append(out, event)
+		}
+	}
+	return out
+}
+
+// checkEvents compares the reasons of an object's events, each of which is to be
+// there once.
+func (f *fixture) checkEvents(t *testing.T, object *unstructured.Unstructured, want ...string) {
+	t.Helper()
+	var got []string
+	for _, event := range f.events(t, object) {
+		for range event.Count {
+			got = append(got, event.Reason)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s has the events %q, want %q", object.GetName(), got, want)
+	}
+}
+
+// awaitPasses waits until AWS was asked for a type three more times: none of these
+// passes begins before the call.
+func (f *fixture) awaitPasses(t *testing.T, instanceType string) {
+	t.Helper()
+	until := f.types.count(instanceType) + 3
+	await(t, func() error {
+		if now := f.types.count(instanceType); now < until {
+			return fmt.Errorf("AWS was asked for %s %d times, waiting for %d", instanceType, now, until)
+		}
+		return nil
+	})
+}
+
+// types is a fake of what AWS says. It is safe for concurrent use.
+type types struct {
+	mu     sync.Mutex
+	known  map[string]instancetype.Type
+	faults map[string]fault.Fault
+	asked  map[instancetype.Question]int
+	// hangs is a region that never answers.
+	hangs string
+}
+
+func (a *types) know(name string, cpus, mebibytes int64, architecture string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[name] = instancetype.Type{Name: name, VCPUs: cpus, MemoryMiB: mebibytes, Architecture: architecture}
+}
+
+func (a *types) fail(name string, f fault.Fault) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.faults[name] = f
+}
+
+func (a *types) count(instanceType string) (out int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for q, n := range a.asked {
+		if q.Type == instanceType {
+			out += n
+		}
+	}
+	return out
+}
+
+// Get implements capacity.Types.
+func (a *types) Get(ctx context.Context, _ identity.Identity, q instancetype.Question) (instancetype.Answer, error) {
+	a.mu.Lock()
+	a.asked[q]++
+	known, ok := a.known[q.Type]
+	failed, fails := a.faults[q.Type]
+	hangs := a.hangs != "" && q.Region == a.hangs
+	a.mu.Unlock()
+	switch {
+	case hangs:
+		<-ctx.Done()
+		return instancetype.Answer{}, fault.Fault{Class: fault.Retry, Service: "EC2", Operation: "DescribeInstanceTypes", Message: "no answer in time"}
+	case fails:
+		return instancetype.Answer{}, failed
+	case !ok:
+		return instancetype.Answer{State: instancetype.Unknown}, nil
+	}
+	return instancetype.Answer{State: instancetype.Found, Type: known}, nil
+}
+
+// credentials is a fake of who asks. It is safe for concurrent use.
+type credentials struct {
+	mu      sync.Mutex
+	problem map[string]string
+}
+
+// set says what is wrong with a Secret, empty for nothing.
+func (c *credentials) set(secret, problem string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.problem = map[string]string{secret: problem}
+}
+
+// For implements capacity.Credentials.
+func (c *credentials) For(_ context.Context, claim capacity.Claim) (identity.Identity, core.Credentials, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return identity.Identity{Base: identity.WebIdentity}, core.Credentials{Method: "a test", Problem: c.problem[claim.Secret]}, nil
+}

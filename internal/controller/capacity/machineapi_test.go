@@ -1,0 +1,216 @@
+package capacity_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/controller/capacity"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// machines is a MachineSet of the Machine API.
+func machines(t *testing.T, name, instanceType, annotations string) *unstructured.Unstructured {
+	t.Helper()
+	return parse(t, `
+apiVersion: machine.openshift.io/v1beta1
+kind: MachineSet
+metadata: {name: %s, annotations: {%s}}
+spec:
+  replicas: 0
+  selector: {matchLabels: {set: a}}
+  template:
+    metadata: {labels: {set: a}}
+    spec:
+      providerSpec:
+        value:
+          apiVersion: machine.openshift.io/v1beta1
+          kind: AWSMachineProviderConfig
+          instanceType: %s
+          placement: {region: us-west-2}
+          credentialsSecret: {name: aws-cloud-credentials}
+          ami: {id: ami-0123456789}
+`, name, annotations, instanceType)
+}
+
+func large() map[string]string {
+	return map[string]string{vcpu: "2", memory: "8192", gpu: "0", labels: "kubernetes.io/arch=amd64"}
+}
+
+func event(kind, component, reason, message string) corev1.Event {
+	return corev1.Event{Type: kind, Reason: reason, Message: message, Source: corev1.EventSource{Component: component}}
+}
+
+const fromMachineAPI = "machineset-controller"
+
+func TestMachineSetsOfTheMachineAPI(t *testing.T) {
+	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
+	f.run(t)
+	t.Run("get the annotations of their type", f.testAnnotated)
+	t.Run("are not written to when nothing changes", f.testQuiet)
+	t.Run("follow their type", f.testTypeChange)
+	t.Run("keep what others write into the labels", f.testLabels)
+	t.Run("lose our values and keep others' if AWS does not know the type", f.testUnknown)
+	t.Run("keep what others maintain", f.testForeign)
+	t.Run("keep their annotations while AWS fails", f.testFault)
+	t.Run("wake up when their Secret changes", f.testSecret)
+	t.Run("of other clouds are left alone", f.testOtherCloud)
+	t.Run("take their region from the Infrastructure", f.testInfrastructure)
+}
+
+func (f *fixture) testAnnotated(t *testing.T) {
+	set := machines(t, "plain", "m5.large", "")
+	f.create(t, set)
+	now := f.awaitAnnotations(t, set, large())
+	f.awaitEvent(t, set, event("Normal", fromMachineAPI, "CapacityAnnotated",
+		"Set autoscaling from zero annotations: m5.large in us-west-2 has 2 vCPU, 8192 MiB, 0 GPU, amd64"))
+	got := map[string]string{}
+	for _, entry := range now.GetManagedFields() {
+		if entry.Manager == "capa-annotator" {
+			got[string(entry.Operation)] = entry.FieldsV1.GetRawString()
+		}
+	}
+	want := map[string]string{
+		"Apply":  `{"f:metadata":{"f:annotations":{"f:machine.openshift.io/GPU":{},"f:machine.openshift.io/memoryMb":{},"f:machine.openshift.io/vCPU":{}}}}`,
+		"Update": `{"f:metadata":{"f:annotations":{".":{},"f:capacity.cluster-autoscaler.kubernetes.io/labels":{}}}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what capa-annotator owns (-want +got):\n%s", diff)
+	}
+	if spec, _, _ := unstructured.NestedString(now.Object, "spec", "template", "spec", "providerSpec", "value", "ami", "id"); spec != "ami-0123456789" {
+		t.Errorf("the rest of the object has changed: %v", now.Object)
+	}
+}
+
+func (f *fixture) testQuiet(t *testing.T) {
+	f.types.know("quiet.large", 2, 8192, instancetype.AMD64)
+	set := machines(t, "quiet", "quiet.large", "")
+	f.create(t, set)
+	before := f.awaitAnnotations(t, set, large())
+	f.awaitPasses(t, "quiet.large")
+	if after := f.reread(t, set); after.GetResourceVersion() != before.GetResourceVersion() {
+		t.Errorf("it was written to again: %v", after.Object)
+	}
+	f.checkEvents(t, set, "CapacityAnnotated")
+}
+
+func (f *fixture) testTypeChange(t *testing.T) {
+	set := machines(t, "changed", "m5.large", "")
+	f.create(t, set)
+	f.awaitAnnotations(t, set, large())
+	f.patch(t, set, "kubectl", `{"spec":{"template":{"spec":{"providerSpec":{"value":{"instanceType":"m6g.4xlarge"}}}}}}`)
+	f.awaitAnnotations(t, set, map[string]string{vcpu: "16", memory: "65536", gpu: "0", labels: "kubernetes.io/arch=arm64"})
+}
+
+func (f *fixture) testLabels(t *testing.T) {
+	set := machines(t, "shared", "m5.large", labels+`: "b=2, a=1 ,,"`)
+	f.create(t, set)
+	want := large()
+	want[labels] = "a=1,b=2,kubernetes.io/arch=amd64"
+	f.awaitAnnotations(t, set, want)
+	for i := range 10 {
+		f.patch(t, set, "somebody", fmt.Sprintf(`{"metadata":{"annotations":{%q:"z=%d,kubernetes.io/arch=arm64"}}}`, labels, i))
+		want[labels] = fmt.Sprintf("kubernetes.io/arch=amd64,z=%d", i)
+		f.awaitAnnotations(t, set, want)
+	}
+	f.awaitEvent(t, set, event("Normal", fromMachineAPI, "ArchLabelCorrected",
+		`Corrected kubernetes.io/arch in the annotation `+labels+` from "arm64" to "amd64"`))
+}
+
+func (f *fixture) testUnknown(t *testing.T) {
+	set := machines(t, "unknown", "m5.large", "")
+	f.create(t, set)
+	f.awaitAnnotations(t, set, large())
+	f.patch(t, set, "somebody", `{"metadata":{"annotations":{"example.com/own":"stays"}},
+		"spec":{"template":{"spec":{"providerSpec":{"value":{"instanceType":"x9.new"}}}}}}`)
+	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", labels: "kubernetes.io/arch=amd64"})
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "FailedUpdate",
+		"Failed to set autoscaling from zero annotations, instance type unknown"))
+	// A person's answer to that event stays.
+	f.patch(t, set, "kubectl-edit", `{"metadata":{"annotations":{"machine.openshift.io/vCPU":"7"}}}`)
+	f.awaitPasses(t, "x9.new")
+	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", labels: "kubernetes.io/arch=amd64", vcpu: "7"})
+}
+
+func (f *fixture) testForeign(t *testing.T) {
+	f.types.know("foreign.large", 2, 8192, instancetype.AMD64)
+	set := machines(t, "foreign", "foreign.large", vcpu+`: "4"`)
+	f.create(t, set)
+	want := large()
+	want[vcpu] = "4"
+	f.awaitAnnotations(t, set, want)
+	f.awaitPasses(t, "foreign.large")
+	f.awaitAnnotations(t, set, want)
+	f.checkEvents(t, set, "AnnotationConflict", "CapacityAnnotated")
+}
+
+func (f *fixture) testFault(t *testing.T) {
+	f.types.know("m5.xlarge", 4, 16384, instancetype.AMD64)
+	set := machines(t, "failing", "m5.xlarge", "")
+	f.create(t, set)
+	want := map[string]string{vcpu: "4", memory: "16384", gpu: "0", labels: "kubernetes.io/arch=amd64"}
+	f.awaitAnnotations(t, set, want)
+	f.types.fail("m5.xlarge", fault.Fault{Class: fault.Throttled, Service: "EC2", Operation: "DescribeInstanceTypes", Code: "RequestLimitExceeded"})
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "AWSRequestFailed",
+		"AWS asks for fewer requests: EC2 DescribeInstanceTypes: RequestLimitExceeded"))
+	f.awaitAnnotations(t, set, want)
+}
+
+func (f *fixture) testSecret(t *testing.T) {
+	f.who.set("rotated", "the Secret lacks a key")
+	f.types.know("secret.large", 2, 8192, instancetype.AMD64)
+	set := machines(t, "credentials", "secret.large", "")
+	if err := unstructured.SetNestedField(set.Object, "rotated", "spec", "template", "spec", "providerSpec", "value", "credentialsSecret", "name"); err != nil {
+		t.Fatal(err)
+	}
+	f.create(t, set)
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError", "the Secret lacks a key"))
+	if got := f.types.count("secret.large"); got != 0 {
+		t.Errorf("AWS was asked %d times without credentials", got)
+	}
+	f.who.set("rotated", "")
+	f.controller.Changed(capacity.Dependency{Resource: "secrets", Namespace: namespace, Name: "rotated"})
+	f.awaitAnnotations(t, set, large())
+}
+
+func (f *fixture) testOtherCloud(t *testing.T) {
+	set := machines(t, "azure", "m5.large", "")
+	if err := unstructured.SetNestedField(set.Object, "AzureMachineProviderSpec", "spec", "template", "spec", "providerSpec", "value", "kind"); err != nil {
+		t.Fatal(err)
+	}
+	after := machines(t, "after-azure", "m5.large", "")
+	f.create(t, set, after)
+	f.awaitAnnotations(t, after, large())
+	f.awaitPasses(t, "m5.large")
+	if got := f.reread(t, set).GetAnnotations(); len(got) != 0 || len(f.events(t, set)) != 0 {
+		t.Errorf("it has the annotations %v and the events %v", got, f.events(t, set))
+	}
+}
+
+func (f *fixture) testInfrastructure(t *testing.T) {
+	f.types.know("placed.large", 2, 8192, instancetype.AMD64)
+	set := machines(t, "placed", "placed.large", "")
+	unstructured.RemoveNestedField(set.Object, "spec", "template", "spec", "providerSpec", "value", "placement")
+	f.create(t, set)
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError",
+		"unable to determine AWS region from placement.region of providerSpec, from Infrastructure cluster or from AWS_REGION"))
+	platform := parse(t, `
+apiVersion: config.openshift.io/v1
+kind: Infrastructure
+metadata: {name: cluster}
+spec: {platformSpec: {type: AWS}}
+`)
+	platform.SetNamespace("")
+	f.create(t, platform)
+	status := []byte(`{"status":{"platformStatus":{"type":"AWS","aws":{"region":"eu-central-1"}}}}`)
+	if err := f.cluster.Status().Patch(t.Context(), platform, client.RawPatch("application/merge-patch+json", status)); err != nil {
+		t.Fatal(err)
+	}
+	f.awaitAnnotations(t, set, large())
+}
