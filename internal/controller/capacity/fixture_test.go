@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,7 +88,7 @@ func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 	t.Helper()
 	config := rest.CopyConfig(f.api.Config)
 	config.Impersonate.UserName = "capacity"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: ctrl.Log})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +109,9 @@ func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 		}
 	})
 }
+
+// wokenByWatchesAlone turns the regular look at all objects off.
+func wokenByWatchesAlone(o *capacity.Options) { o.Sync = time.Hour }
 
 func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
@@ -235,6 +239,21 @@ func (f *fixture) awaitPasses(t *testing.T, instanceType string) {
 	})
 }
 
+// awaitAsked waits until AWS was asked for a type in a region.
+func (f *fixture) awaitAsked(t *testing.T, instanceType, region string) {
+	t.Helper()
+	await(t, func() error {
+		f.types.mu.Lock()
+		defer f.types.mu.Unlock()
+		for q := range f.types.asked {
+			if q.Type == instanceType && q.Region == region {
+				return nil
+			}
+		}
+		return fmt.Errorf("AWS was not asked for %s in %s, but: %v", instanceType, region, f.types.asked)
+	})
+}
+
 // types is a fake of what AWS says. It is safe for concurrent use.
 type types struct {
 	mu     sync.Mutex
@@ -255,6 +274,12 @@ func (a *types) fail(name string, f fault.Fault) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.faults[name] = f
+}
+
+func (a *types) recover(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.faults, name)
 }
 
 func (a *types) count(instanceType string) (out int) {

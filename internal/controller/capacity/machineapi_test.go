@@ -2,11 +2,14 @@ package capacity_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
@@ -54,14 +57,21 @@ func TestMachineSetsOfTheMachineAPI(t *testing.T) {
 	f.run(t)
 	t.Run("get the annotations of their type", f.testAnnotated)
 	t.Run("are not written to when nothing changes", f.testQuiet)
-	t.Run("follow their type", f.testTypeChange)
 	t.Run("keep what others write into the labels", f.testLabels)
+	t.Run("lose no label while two write at once", f.testRace)
 	t.Run("lose our values and keep others' if AWS does not know the type", f.testUnknown)
 	t.Run("keep what others maintain", f.testForeign)
 	t.Run("keep their annotations while AWS fails", f.testFault)
-	t.Run("wake up when their Secret changes", f.testSecret)
-	t.Run("of other clouds are left alone", f.testOtherCloud)
-	t.Run("take their region from the Infrastructure", f.testInfrastructure)
+}
+
+func TestAMachineSetIsWoken(t *testing.T) {
+	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
+	f.run(t, wokenByWatchesAlone)
+	t.Run("by another type", f.testTypeChange)
+	t.Run("by its Secret", f.testSecret)
+	t.Run("not if it is of another cloud", f.testOtherCloud)
+	t.Run("by the Infrastructure's region", f.testInfrastructure)
+	t.Run("by what all credentials are made of", f.testBundle)
 }
 
 func (f *fixture) testAnnotated(t *testing.T) {
@@ -121,6 +131,31 @@ func (f *fixture) testLabels(t *testing.T) {
 	}
 	f.awaitEvent(t, set, event("Normal", fromMachineAPI, "ArchLabelCorrected",
 		`Corrected kubernetes.io/arch in the annotation `+labels+` from "arm64" to "amd64"`))
+}
+
+// testRace has somebody add labels, each by a write of what was read, as fast as
+// that goes, while the controller puts the architecture back.
+func (f *fixture) testRace(t *testing.T) {
+	set := machines(t, "raced", "m5.large", "")
+	f.create(t, set)
+	want := large()
+	for i := range 30 {
+		want[labels] += fmt.Sprintf(",z%02d=1", i)
+		err := retry.OnError(retry.DefaultRetry, apierrors.IsConflict, func() error {
+			now := f.reread(t, set)
+			annotations := now.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[labels] = strings.Replace(annotations[labels], "amd64", "wrong", 1) + fmt.Sprintf(",z%02d=1", i)
+			now.SetAnnotations(annotations)
+			return f.cluster.Update(t.Context(), now, client.FieldOwner("somebody"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.awaitAnnotations(t, set, want)
 }
 
 func (f *fixture) testUnknown(t *testing.T) {
@@ -187,7 +222,6 @@ func (f *fixture) testOtherCloud(t *testing.T) {
 	after := machines(t, "after-azure", "m5.large", "")
 	f.create(t, set, after)
 	f.awaitAnnotations(t, after, large())
-	f.awaitPasses(t, "m5.large")
 	if got := f.reread(t, set).GetAnnotations(); len(got) != 0 || len(f.events(t, set)) != 0 {
 		t.Errorf("it has the annotations %v and the events %v", got, f.events(t, set))
 	}
@@ -212,5 +246,16 @@ spec: {platformSpec: {type: AWS}}
 	if err := f.cluster.Status().Patch(t.Context(), platform, client.RawPatch("application/merge-patch+json", status)); err != nil {
 		t.Fatal(err)
 	}
+	f.awaitAnnotations(t, set, large())
+}
+
+func (f *fixture) testBundle(t *testing.T) {
+	f.types.know("bundle.large", 2, 8192, instancetype.AMD64)
+	f.types.fail("bundle.large", fault.Fault{Class: fault.Invalid, Code: "CABundleInvalid", Message: "no certificate in it"})
+	set := machines(t, "bundled", "bundle.large", "")
+	f.create(t, set)
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError", "no certificate in it"))
+	f.types.recover("bundle.large")
+	f.controller.Changed(capacity.Dependency{Resource: "configmaps", Namespace: "openshift-config-managed", Name: "kube-cloud-config"})
 	f.awaitAnnotations(t, set, large())
 }

@@ -1,0 +1,186 @@
+package capacity_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/controller/capacity"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// TestKindsAreWatchedFromWhenTheyAreServed: with none, then one machine API, then
+// both, then another version.
+func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
+	f := serve(t)
+	f.run(t, wokenByWatchesAlone)
+	f.api.InstallForeign(t, testkit.MachineAPI)
+	set := machines(t, "first", "m5.large", "")
+	f.create(t, set)
+	f.awaitAnnotations(t, set, large())
+
+	f.api.InstallForeign(t, testkit.ClusterAPI)
+	f.serveOnly(t, "v1beta1")
+	f.api.InstallForeign(t, testkit.ClusterAPIAWS)
+	old := clusterAPI{"v1beta1"}
+	f.awaitAnother(t, old, "second")
+
+	f.serveOnly(t, "v1beta2")
+	f.awaitAnother(t, clusterAPI{"v1beta2"}, "third")
+	more := machines(t, "fourth", "m5.large", "")
+	f.create(t, more)
+	f.awaitAnnotations(t, more, large())
+	f.checkEvents(t, set, "CapacityAnnotated")
+}
+
+func TestKindsThatMayNotBeListedKeepNoOthersFromBeingWatched(t *testing.T) {
+	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+	f.serveOnly(t, "v1beta2")
+	// What the program has whose place this one takes.
+	f.patch(t, parse(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: tabard-capacity}}"), "kubectl", `{"rules":[
+		{"apiGroups":["cluster.x-k8s.io"],"resources":["machinedeployments"],"verbs":["get","list","watch","patch"]},
+		{"apiGroups":["infrastructure.cluster.x-k8s.io"],"resources":["awsmachinetemplates"],"verbs":["get","list","watch"]}]}`)
+	f.run(t, wokenByWatchesAlone)
+	f.awaitAnother(t, clusterAPI{"v1beta2"}, "alone")
+}
+
+// TestAuthorityIsFoundInTheSchema: where the Machine API's MachineSet can say who
+// has authority, one that does not say it yet is left alone.
+func TestAuthorityIsFoundInTheSchema(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.addAuthority(t)
+	f.run(t, wokenByWatchesAlone)
+	set := machines(t, "moving", "m5.large", "")
+	decided := machines(t, "decided", "m5.large", "")
+	f.create(t, set, decided)
+	f.setStatus(t, decided, `{"status":{"authoritativeAPI":"MachineAPI"}}`)
+	f.awaitAnnotations(t, decided, large())
+	for _, authority := range []string{"ClusterAPI", "Migrating"} {
+		f.setStatus(t, set, fmt.Sprintf(`{"status":{"authoritativeAPI":%q}}`, authority))
+		f.setStatus(t, decided, `{"status":{"authoritativeAPI":"MachineAPI"}}`)
+	}
+	paused := `{"status":{"authoritativeAPI":"MachineAPI","conditions":[{"type":"Paused","status":%q,"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
+	f.setStatus(t, set, fmt.Sprintf(paused, "True"))
+	last := machines(t, "last", "m5.large", "")
+	f.create(t, last)
+	f.setStatus(t, last, `{"status":{"authoritativeAPI":"MachineAPI"}}`)
+	f.awaitAnnotations(t, last, large())
+	if got := f.reread(t, set).GetAnnotations(); len(got) != 0 {
+		t.Errorf("it was annotated while the Machine API had no authority: %v", got)
+	}
+	f.setStatus(t, set, fmt.Sprintf(paused, "False"))
+	f.awaitAnnotations(t, set, large())
+}
+
+func TestWithoutTheGateAuthorityDoesNotCount(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.addAuthority(t)
+	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Migration = new(false) })
+	set := machines(t, "regardless", "m5.large", "")
+	f.create(t, set)
+	f.awaitAnnotations(t, set, large())
+}
+
+// addAuthority gives the MachineSet the field that clusters have which can
+// migrate.
+func (f *fixture) addAuthority(t *testing.T) {
+	t.Helper()
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion("apiextensions.k8s.io/v1")
+	crd.SetKind("CustomResourceDefinition")
+	if err := f.cluster.Get(t.Context(), client.ObjectKey{Name: "machinesets.machine.openshift.io"}, crd); err != nil {
+		t.Fatal(err)
+	}
+	add := `[{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/authoritativeAPI","value":{"type":"string"}},
+		{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions","value":
+			{"type":"array","items":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]`
+	if err := f.cluster.Patch(t.Context(), crd, client.RawPatch("application/json-patch+json", []byte(add))); err != nil {
+		t.Fatal(err)
+	}
+	// The schema is served when a field of it is not thrown away any more.
+	probe := machines(t, "probe", "m5.large", "")
+	f.create(t, probe)
+	await(t, func() error {
+		f.setStatus(t, probe, `{"status":{"authoritativeAPI":"ClusterAPI","conditions":[{"type":"Paused","status":"True"}]}}`)
+		found, _, _ := unstructured.NestedString(f.reread(t, probe).Object, "status", "authoritativeAPI")
+		if found == "" {
+			return fmt.Errorf("the field is not served yet")
+		}
+		return nil
+	})
+	if err := f.cluster.Delete(t.Context(), probe); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) setStatus(t *testing.T, object *unstructured.Unstructured, status string) {
+	t.Helper()
+	if err := f.cluster.Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(status))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestManyMachineSetsAtOnce(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.run(t, wokenByWatchesAlone)
+	const many = 500
+	var sets []*unstructured.Unstructured
+	for i := range many {
+		sets = append(sets, machines(t, fmt.Sprintf("many-%03d", i), "m5.large", ""))
+	}
+	f.create(t, unstructuredAll(sets)...)
+	for _, set := range sets {
+		f.awaitAnnotations(t, set, large())
+	}
+	question := instancetype.Question{Type: "m5.large", Region: "us-west-2"}
+	f.types.mu.Lock()
+	asked := f.types.asked[question]
+	f.types.mu.Unlock()
+	// A pass for the creation and one for each of the two writes, of which some
+	// fall together.
+	if asked < 1 || asked > 3*many {
+		t.Errorf("AWS was asked %d times for %d objects", asked, many)
+	}
+	t.Logf("%d questions for %d objects", asked, many)
+}
+
+func unstructuredAll(list []*unstructured.Unstructured) (out []client.Object) {
+	for _, each := range list {
+		out = append(out, each)
+	}
+	return out
+}
+
+// TestARegionThatHangsHoldsUpNoOther: many objects wait for it, and others are
+// annotated meanwhile.
+func TestARegionThatHangsHoldsUpNoOther(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.types.hangs = "ap-south-1"
+	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Limit = time.Hour })
+	for i := range 50 {
+		set := machines(t, fmt.Sprintf("hanging-%d", i), fmt.Sprintf("hanging-%d.large", i), "")
+		if err := unstructured.SetNestedField(set.Object, "ap-south-1", "spec", "template", "spec", "providerSpec", "value", "placement", "region"); err != nil {
+			t.Fatal(err)
+		}
+		f.create(t, set)
+	}
+	f.awaitAsked(t, "hanging-49.large", "ap-south-1")
+	set := machines(t, "quick", "m5.large", "")
+	f.create(t, set)
+	f.awaitAnnotations(t, set, large())
+}
+
+func TestAQuestionWithoutAnswerIsTold(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.types.hangs = "us-west-2"
+	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Limit = 2 * time.Second })
+	first, second := machines(t, "first", "m5.large", ""), machines(t, "second", "m5.large", "")
+	f.create(t, first, second)
+	for _, set := range []*unstructured.Unstructured{first, second} {
+		f.awaitEvent(t, set, event("Warning", fromMachineAPI, "AWSRequestFailed", "AWS did not answer: EC2 DescribeInstanceTypes: no answer in time"))
+	}
+}
