@@ -189,19 +189,12 @@ func (t *Types) Ages() map[string]time.Duration {
 // shelf returns the place where the answers of the identity's region are kept.
 // The one that was not asked for longest goes when there are too many.
 func (t *Types) shelf(ctx context.Context, id identity.Identity) (*shelf, error) {
+	endpoint, err := t.endpoint(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	endpoint, known := t.endpoints[id]
-	if !known {
-		var err error
-		if _, endpoint, err = t.connect(ctx, id); err != nil { // no network call
-			return nil, err
-		}
-		if len(t.endpoints) >= maxEndpoints {
-			clear(t.endpoints)
-		}
-		t.endpoints[id] = endpoint
-	}
 	where := place{endpoint: endpoint, region: id.Region}
 	found, there := t.shelves[where]
 	if !there {
@@ -212,6 +205,28 @@ func (t *Types) shelf(ctx context.Context, id identity.Identity) (*shelf, error)
 		t.shelves[where] = found
 	}
 	found.asked = t.options.Now()
+	return found, nil
+}
+
+// endpoint is where an identity's questions go. No lock is held while that is
+// found out: a Secret or a bundle may have to be read.
+func (t *Types) endpoint(ctx context.Context, id identity.Identity) (string, error) {
+	t.mu.Lock()
+	known, there := t.endpoints[id]
+	t.mu.Unlock()
+	if there {
+		return known, nil
+	}
+	_, found, err := t.connect(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.endpoints) >= maxEndpoints {
+		clear(t.endpoints)
+	}
+	t.endpoints[id] = found
 	return found, nil
 }
 
