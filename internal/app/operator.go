@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -30,15 +30,20 @@ type operator struct {
 	namespace string
 	// serviceAccount is the account that the process runs as.
 	serviceAccount string
+	logger         *slog.Logger
 }
 
 // controllers is the list of all controllers, in alphabetical order.
 var controllers = []struct {
 	name, does string
-	add        func(context.Context, ctrl.Manager, *operator) error
+	// off says that "*" does not mean it: it writes to objects that are not
+	// Tabard's, where another program may do the same.
+	off bool
+	add func(context.Context, ctrl.Manager, *operator) error
 }{
-	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", addCertificate},
-	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", addIssuer},
+	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, addCapacity},
+	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, addCertificate},
+	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", false, addIssuer},
 }
 
 type operatorFlags struct {
@@ -60,12 +65,15 @@ func operatorCommand() *cobra.Command {
   tabard operator --controllers=issuer
 
   # everything but the issuer
-  tabard operator --controllers='*,-issuer'`,
+  tabard operator --controllers='*,-issuer'
+
+  # everything, and what is off until it is named
+  tabard operator --controllers='*,capacity'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
 	}
 	f := command.Flags()
-	f.StringVar(&flags.controllers, "controllers", "*", "the controllers to run: names, '*' for all, '-name' to leave one out")
+	f.StringVar(&flags.controllers, "controllers", "*", "the controllers to run: names, '*' for all that are not off, '-name' to leave one out")
 	f.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
 	f.StringVar(&flags.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
 	f.StringVar(&flags.namespace, "namespace", "tabard-system", "Tabard's own namespace")
@@ -80,7 +88,11 @@ func operatorCommand() *cobra.Command {
 func describeControllers() string {
 	var text strings.Builder
 	for _, c := range controllers {
-		fmt.Fprintf(&text, "  %-12s %s\n", c.name, c.does)
+		does := c.does
+		if c.off {
+			does += "\n" + strings.Repeat(" ", 15) + "(off until it is named: '*' does not mean it)"
+		}
+		fmt.Fprintf(&text, "  %-12s %s\n", c.name, does)
 	}
 	return text.String()
 }
@@ -91,11 +103,14 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
-	known := make([]string, 0, len(controllers))
+	var known, off []string
 	for _, c := range controllers {
 		known = append(known, c.name)
+		if c.off {
+			off = append(off, c.name)
+		}
 	}
-	chosen, err := choose(flags.controllers, known)
+	chosen, err := choose(flags.controllers, known, off)
 	if err != nil {
 		return usageError{err}
 	}
@@ -103,7 +118,8 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(op, flags, leaseName(chosen, known))
+	op.logger = logger
+	mgr, err := newManager(op, flags, leaseName(chosen, without(known, off)))
 	if err != nil {
 		return err
 	}
@@ -172,8 +188,5 @@ func newManager(op *operator, flags operatorFlags, lease string) (ctrl.Manager, 
 	if err != nil {
 		return nil, err
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, addPing(mgr)
 }

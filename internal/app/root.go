@@ -93,7 +93,7 @@ Try it on this machine, without a cloud account:
 	})
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
 	add(root, "use", issuerCommand(), policy.New(os.Stdin, os.Stdout, os.Stderr), labCommand())
-	add(root, "process", operatorCommand(), webhookCommand(), awslocalCommand())
+	add(root, "process", operatorCommand(), webhookCommand(), capacityCommand(), awslocalCommand())
 	return root
 }
 

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// choose turns the value of --controllers into names: "*" means all, a name
-// takes one in, "-name" takes one out. Order does not matter; the result is
-// sorted as known is.
-func choose(flag string, known []string) ([]string, error) {
+// choose turns the value of --controllers into names: "*" means all but those
+// that are off until they are named, a name takes one in, "-name" takes one out.
+// Order does not matter; the result is sorted as known is.
+func choose(flag string, known, off []string) ([]string, error) {
 	in, out := map[string]bool{}, map[string]bool{}
 	for word := range strings.SplitSeq(flag, ",") {
 		word = strings.TrimSpace(word)
-		name, without := strings.CutPrefix(word, "-")
+		name, isMinus := strings.CutPrefix(word, "-")
 		switch {
 		case word == "":
 		case word == "*":
-			for _, all := range known {
-				in[all] = true
+			for _, each := range without(known, off) {
+				in[each] = true
 			}
 		case !slices.Contains(known, name):
 			return nil, fmt.Errorf("--controllers: there is no controller %q; there are %s", name, strings.Join(known, ", "))
-		case without:
+		case isMinus:
 			out[name] = true
 		default:
 			in[name] = true
 		}
 	}
 	if len(in) == 0 && len(out) > 0 { // only "-name": all but those
-		for _, all := range known {
-			in[all] = true
+		for _, each := range without(known, off) {
+			in[each] = true
 		}
 	}
 	var chosen []string
@@ -45,10 +45,14 @@ func choose(flag string, known []string) ([]string, error) {
 	return chosen, nil
 }
 
+func without(names, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
+}
+
 // leaseName is the lease of a set of controllers: two Deployments with
-// different sets must not wait for each other.
-func leaseName(chosen, known []string) string {
-	if len(chosen) == len(known) {
+// different sets must not wait for each other. All is what "*" chooses.
+func leaseName(chosen, all []string) string {
+	if slices.Equal(chosen, all) {
 		return "tabard-operator"
 	}
 	return "tabard-operator-" + strings.Join(chosen, "-")

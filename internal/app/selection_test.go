@@ -7,15 +7,18 @@ import (
 )
 
 func TestChoose(t *testing.T) {
-	known := []string{"certificate", "issuer", "role"}
+	known := []string{"capacity", "certificate", "issuer", "role"}
+	on := []string{"certificate", "issuer", "role"}
 	cases := map[string]struct {
 		flag    string
 		want    []string
 		refused bool
 	}{
-		"a star is all of them":                      {flag: "*", want: known},
+		"a star is all of them":                      {flag: "*", want: on},
 		"a name is that one":                         {flag: "issuer", want: []string{"issuer"}},
 		"order and blanks do not matter":             {flag: " role , issuer", want: []string{"issuer", "role"}},
+		"what is off is in by its name":              {flag: "capacity", want: []string{"capacity"}},
+		"what is off is added to all by its name":    {flag: "*,capacity", want: known},
 		"a minus takes one out of the star":          {flag: "*,-issuer", want: []string{"certificate", "role"}},
 		"a minus alone takes one out of all":         {flag: "-issuer", want: []string{"certificate", "role"}},
 		"an unknown name is refused":                 {flag: "isuer", refused: true},
@@ -25,7 +28,7 @@ func TestChoose(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := choose(tc.flag, known)
+			got, err := choose(tc.flag, known, []string{"capacity"})
 			if (err != nil) != tc.refused {
 				t.Fatalf("choose(%q) error = %v, want refused %v", tc.flag, err, tc.refused)
 			}
@@ -37,11 +40,14 @@ func TestChoose(t *testing.T) {
 }
 
 func TestLeaseName(t *testing.T) {
-	known := []string{"certificate", "issuer"}
-	if got := leaseName(known, known); got != "tabard-operator" {
-		t.Errorf("the lease of all controllers is %q", got)
-	}
-	if got := leaseName([]string{"issuer"}, known); got != "tabard-operator-issuer" {
-		t.Errorf("the lease of one controller is %q", got)
+	all := []string{"certificate", "issuer"}
+	for want, chosen := range map[string][]string{
+		"tabard-operator":                             all,
+		"tabard-operator-issuer":                      {"issuer"},
+		"tabard-operator-capacity-certificate-issuer": {"capacity", "certificate", "issuer"},
+	} {
+		if got := leaseName(chosen, all); got != want {
+			t.Errorf("the lease of %v is %q, want %q", chosen, got, want)
+		}
 	}
 }

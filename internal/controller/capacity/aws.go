@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/awsauth/kube"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
@@ -30,10 +31,53 @@ type Claim struct {
 	// Secret is the name of the Secret with credentials that the object names, in
 	// its own namespace; empty for none.
 	Secret string
+	// OpenShift says that the cluster has an Infrastructure, and Endpoints are
+	// its URLs by service.
+	OpenShift bool
+	Endpoints map[string]string
 }
 
-// Dependency names an object of the cluster from which credentials are made.
-type Dependency struct {
-	// Resource is the plural: "secrets", "configmaps" or "infrastructures".
-	Resource, Namespace, Name string
+// Identities are the Credentials of this process, chosen as awsauth/identity
+// says: the process's web identity, else the Secret that the object names. On
+// OpenShift calls go to the cluster's own endpoints and trust its own bundle.
+type Identities struct {
+	// Environment is what the process's says.
+	Environment identity.Environment
+	// AllowContainer and AllowDefaultChain let other sources in, after those two.
+	AllowContainer, AllowDefaultChain bool
+}
+
+// For implements Credentials.
+func (i Identities) For(_ context.Context, claim Claim) (identity.Identity, core.Credentials, error) {
+	wish := identity.Wish{
+		For:            claim.Kind.Noun() + " " + claim.Name,
+		AllowContainer: i.AllowContainer, AllowDefaultChain: i.AllowDefaultChain,
+	}
+	if claim.Secret != "" {
+		wish.Secret = identity.SecretRef{Namespace: claim.Namespace, Name: claim.Secret}
+	}
+	who, err := identity.Decide(i.Environment, wish)
+	if err == nil && claim.OpenShift {
+		who.CABundle = kube.CloudConfig
+		who.Endpoints, err = identity.NewEndpoints(claim.Endpoints)
+	}
+	if err != nil {
+		// Only a change of what was just read helps.
+		return identity.Identity{}, core.Credentials{Problem: err.Error()}, nil
+	}
+	return who, core.Credentials{Method: i.method(who)}, nil
+}
+
+// method is the source in people's words.
+func (i Identities) method(who identity.Identity) string {
+	switch who.Base {
+	case identity.WebIdentity:
+		return "IRSA with role " + i.Environment.RoleARN
+	case identity.Secret:
+		return "Secret " + who.Secret.String()
+	case identity.Container:
+		return "the container's credentials"
+	default:
+		return "the SDK's default chain"
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/internal/controller/capacity"
+	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -210,7 +210,7 @@ func (f *fixture) testSecret(t *testing.T) {
 		t.Errorf("AWS was asked %d times without credentials", got)
 	}
 	f.who.set("rotated", "")
-	f.controller.Changed(capacity.Dependency{Resource: "secrets", Namespace: namespace, Name: "rotated"})
+	f.controller.Changed(kube.Reference{Resource: "secrets", Namespace: namespace, Name: "rotated"})
 	f.awaitAnnotations(t, set, large())
 }
 
@@ -256,6 +256,6 @@ func (f *fixture) testBundle(t *testing.T) {
 	f.create(t, set)
 	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError", "no certificate in it"))
 	f.types.recover("bundle.large")
-	f.controller.Changed(capacity.Dependency{Resource: "configmaps", Namespace: "openshift-config-managed", Name: "kube-cloud-config"})
+	f.controller.Changed(kube.Reference{Resource: "configmaps", Namespace: "openshift-config-managed", Name: "kube-cloud-config"})
 	f.awaitAnnotations(t, set, large())
 }

@@ -62,9 +62,15 @@ type status struct {
 	PlatformStatus struct {
 		Type string `json:"type"`
 		AWS  struct {
-			Region string `json:"region"`
+			Region           string     `json:"region"`
+			ServiceEndpoints []endpoint `json:"serviceEndpoints"`
 		} `json:"aws"`
 	} `json:"platformStatus"`
+}
+
+type endpoint struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
 }
 
 type condition struct {
@@ -87,6 +93,7 @@ func (o *object) DeepCopyObject() runtime.Object {
 	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	out.Spec.Template.Spec.ProviderSpec.Value = slices.Clone(o.Spec.Template.Spec.ProviderSpec.Value)
 	out.Status.Conditions = slices.Clone(o.Status.Conditions)
+	out.Status.PlatformStatus.AWS.ServiceEndpoints = slices.Clone(o.Status.PlatformStatus.AWS.ServiceEndpoints)
 	return &out
 }
 

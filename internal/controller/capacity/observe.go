@@ -32,23 +32,23 @@ func (r *run) observe(ctx context.Context, request Request) (observation, error)
 		DefaultRegion: r.options.DefaultRegion, Memory: r.memory.of(request),
 	}
 	w.Options.Migration = r.served.migration
-	seen := observation{world: w, object: stored}
-	if err := r.follow(ctx, &seen.world); err != nil {
+	platform, err := r.lookup(ctx, infrastructure, types.NamespacedName{Name: infrastructure.only})
+	if err != nil {
 		return observation{}, err
 	}
-	return seen, r.ask(ctx, request, &seen.world)
+	if platform != nil {
+		w.Platform = core.Platform{Type: platform.Status.PlatformStatus.Type, Region: platform.Status.PlatformStatus.AWS.Region}
+	}
+	if err := r.follow(ctx, &w); err != nil {
+		return observation{}, err
+	}
+	err = r.ask(ctx, request, &w, platform)
+	return observation{world: w, object: stored}, err
 }
 
 // follow reads what the object refers to.
 func (r *run) follow(ctx context.Context, w *core.World) error {
 	own := w.Object.Namespace
-	platform, err := r.lookup(ctx, infrastructure, types.NamespacedName{Name: infrastructure.only})
-	if err != nil {
-		return err
-	}
-	if platform != nil {
-		w.Platform = core.Platform{Type: platform.Status.PlatformStatus.Type, Region: platform.Status.PlatformStatus.AWS.Region}
-	}
 	if ref, ok := core.TemplateRef(w.Object); ok {
 		template, err := r.lookup(ctx, machineTemplate, types.NamespacedName{Namespace: own, Name: ref.Name})
 		if err != nil {
@@ -89,13 +89,21 @@ func (r *run) region(ctx context.Context, w *core.World) (string, error) {
 
 // ask finds out who asks and what, and asks. Objects that are left alone are not
 // asked for.
-func (r *run) ask(ctx context.Context, request Request, w *core.World) error {
+func (r *run) ask(ctx context.Context, request Request, w *core.World, platform *object) error {
 	if _, ok := core.Ask(*w); !ok {
 		return nil
 	}
-	who, credentials, err := r.options.Credentials.For(ctx, Claim{
-		Kind: request.Kind, Namespace: request.Namespace, Name: request.Name, Secret: core.SecretName(w.Object),
-	})
+	claim := Claim{
+		Kind: request.Kind, Namespace: request.Namespace, Name: request.Name,
+		Secret: core.SecretName(w.Object), OpenShift: platform != nil,
+	}
+	if platform != nil {
+		claim.Endpoints = map[string]string{}
+		for _, each := range platform.Status.PlatformStatus.AWS.ServiceEndpoints {
+			claim.Endpoints[each.Name] = each.URL // the last one counts
+		}
+	}
+	who, credentials, err := r.options.Credentials.For(ctx, claim)
 	if err != nil {
 		return fmt.Errorf("choose the credentials: %w", err)
 	}

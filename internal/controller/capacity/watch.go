@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/tabard-dev/tabard/awsauth/kube"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
 )
 
@@ -119,6 +120,16 @@ func (r *run) affected(k *kind) func(context.Context, *object) []Request {
 	}
 }
 
+// all are all objects that may be annotated.
+func (r *run) all(ctx context.Context) (out []Request) {
+	for _, k := range kinds {
+		if k.annotated != "" {
+			out = append(out, r.find(ctx, k, client.ListOptions{})...)
+		}
+	}
+	return out
+}
+
 // members are the objects of Cluster API that an index leads to.
 func (r *run) members(ctx context.Context, index, namespace, value string) []Request {
 	options := where(namespace, index, value)
@@ -161,7 +172,7 @@ func (r *run) names(ctx context.Context, k *kind, options client.ListOptions) []
 
 // Changed tells of an object that credentials are made of: it wakes those that
 // it may concern. It returns at once.
-func (c *Controller) Changed(what Dependency) {
+func (c *Controller) Changed(what kube.Reference) {
 	if r := c.current.get(); r != nil { // else a run is still to begin, with all objects
 		r.desk.clear()
 		go r.wake(what)
@@ -169,16 +180,12 @@ func (c *Controller) Changed(what Dependency) {
 }
 
 // wake waits until the caches are filled, at most until the run ends.
-func (r *run) wake(what Dependency) {
+func (r *run) wake(what kube.Reference) {
 	var concerned []Request
 	if what.Resource == "secrets" {
 		concerned = r.find(r.life, machineAPISet, where(what.Namespace, bySecret, what.Name))
 	} else {
-		for _, k := range kinds {
-			if k.annotated != "" {
-				concerned = append(concerned, r.find(r.life, k, client.ListOptions{})...)
-			}
-		}
+		concerned = r.all(r.life)
 	}
 	for _, request := range concerned {
 		r.queue.Add(request)
