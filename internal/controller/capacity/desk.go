@@ -109,13 +109,17 @@ func (d *desk) put(key inquiryKey, one *inquiry) {
 	ctx, cancel := context.WithTimeout(d.life, d.limit)
 	defer cancel()
 	answer, err := d.types.Get(ctx, key.who, key.question)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	one.answer, one.fault = answer, faultOf(err)
 	close(one.done)
-	time.AfterFunc(forgotten, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.drop(key, one)
-	})
+	if len(one.waiting) > 0 {
+		time.AfterFunc(forgotten, func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.drop(key, one)
+		})
+	}
 }
 
 // drop forgets an inquiry; the caller holds the lock.

@@ -40,6 +40,11 @@ const (
 	namespace = "default"
 )
 
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(m.Run())
+}
+
 // fixture is the controller on a real API server, with a fake of what AWS says,
 // and with the rights that it has in a cluster.
 type fixture struct {
@@ -262,6 +267,8 @@ type types struct {
 	asked  map[instancetype.Question]int
 	// hangs is a region that never answers.
 	hangs string
+	// before is called with each question, before it is answered.
+	before func(instancetype.Question)
 }
 
 func (a *types) know(name string, cpus, mebibytes int64, architecture string) {
@@ -300,7 +307,11 @@ func (a *types) Get(ctx context.Context, _ identity.Identity, q instancetype.Que
 	known, ok := a.known[q.Type]
 	failed, fails := a.faults[q.Type]
 	hangs := a.hangs != "" && q.Region == a.hangs
+	before := a.before
 	a.mu.Unlock()
+	if before != nil {
+		before(q)
+	}
 	switch {
 	case hangs:
 		<-ctx.Done()

@@ -26,6 +26,7 @@ func (r *run) Reconcile(ctx context.Context, request Request) (reconcile.Result,
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
+		r.metrics.ended(request.Kind, core.Failed)
 		return reconcile.Result{}, err
 	}
 	plan := core.Decide(seen.world)

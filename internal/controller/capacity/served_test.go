@@ -1,10 +1,15 @@
 package capacity_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,6 +40,22 @@ func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
 	f.create(t, more)
 	f.awaitAnnotations(t, more, large())
 	f.checkEvents(t, set, "CapacityAnnotated")
+
+	crd := parse(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: machinesets.machine.openshift.io}}")
+	if err := f.cluster.Delete(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() error {
+		if err := f.cluster.Get(t.Context(), client.ObjectKeyFromObject(crd), crd.DeepCopy()); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the kind is there still: %w", err)
+		}
+		return nil
+	})
+	f.awaitAnother(t, clusterAPI{"v1beta2"}, "fifth")
+	f.api.InstallForeign(t, testkit.MachineAPI)
+	last := machines(t, "sixth", "m5.large", "")
+	f.create(t, last)
+	f.awaitAnnotations(t, last, large())
 }
 
 func TestKindsThatMayNotBeListedKeepNoOthersFromBeingWatched(t *testing.T) {
@@ -46,6 +67,49 @@ func TestKindsThatMayNotBeListedKeepNoOthersFromBeingWatched(t *testing.T) {
 		{"apiGroups":["infrastructure.cluster.x-k8s.io"],"resources":["awsmachinetemplates"],"verbs":["get","list","watch"]}]}`)
 	f.run(t, wokenByWatchesAlone)
 	f.awaitAnother(t, clusterAPI{"v1beta2"}, "alone")
+}
+
+// TestOneNamespaceNeedsRightsThereAlone: what is elsewhere is left alone.
+func TestOneNamespaceNeedsRightsThereAlone(t *testing.T) {
+	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
+	if err := f.cluster.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tabard-capacity"}}); err != nil {
+		t.Fatal(err)
+	}
+	f.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}}, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tabard-capacity"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "tabard-capacity"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}},
+	})
+	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Namespace = namespace })
+	other := machines(t, "other", "m5.large", "")
+	other.SetNamespace("elsewhere")
+	f.create(t, other)
+	f.testSecret(t)
+	if got := f.reread(t, other).GetAnnotations(); len(got) != 0 {
+		t.Errorf("in another namespace it has the annotations %v", got)
+	}
+}
+
+// TestAnObjectThatGoesMeanwhileIsNotMadeAnew: it is deleted between the read and
+// the write, which is an apply.
+func TestAnObjectThatGoesMeanwhileIsNotMadeAnew(t *testing.T) {
+	f := serve(t, testkit.MachineAPI)
+	f.types.know("gone.large", 2, 8192, instancetype.AMD64)
+	set := machines(t, "gone", "gone.large", labels+": kubernetes.io/arch=amd64")
+	f.types.before = func(q instancetype.Question) {
+		if q.Type == "gone.large" {
+			_ = f.cluster.Delete(context.WithoutCancel(t.Context()), set.DeepCopy()) // the first of several succeeds
+		}
+	}
+	f.run(t, wokenByWatchesAlone)
+	f.create(t, set)
+	f.awaitAsked(t, "gone.large", "us-west-2")
+	after := machines(t, "after-gone", "m5.large", "")
+	f.create(t, after)
+	f.awaitAnnotations(t, after, large())
+	if err := f.cluster.Get(t.Context(), client.ObjectKeyFromObject(set), set.DeepCopy()); !apierrors.IsNotFound(err) {
+		t.Errorf("the object that was deleted is there again: %v", err)
+	}
 }
 
 // TestAuthorityIsFoundInTheSchema: where the Machine API's MachineSet can say who
