@@ -91,9 +91,14 @@ func TestOneNamespaceNeedsRightsThereAlone(t *testing.T) {
 }
 
 // TestAnObjectThatGoesMeanwhileIsNotMadeAnew: it is deleted between the read and
-// the write, which is an apply.
+// the write, which is an apply, by one who may do everything.
 func TestAnObjectThatGoesMeanwhileIsNotMadeAnew(t *testing.T) {
 	f := serve(t, testkit.MachineAPI)
+	f.create(t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "everything"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}},
+	})
 	f.types.know("gone.large", 2, 8192, instancetype.AMD64)
 	set := machines(t, "gone", "gone.large", labels+": kubernetes.io/arch=amd64")
 	f.types.before = func(q instancetype.Question) {
