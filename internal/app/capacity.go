@@ -204,7 +204,9 @@ func (f *capacityFlags) start(ctx context.Context, mgr ctrl.Manager, logger *slo
 	if err != nil {
 		return err
 	}
+	f.types.Refreshed = func(r instancetype.Refresh) { capacity.Fetched(r.Region, r.Err) }
 	types = instancetype.New(auth, f.types)
+	f.options.Ages = types.Ages
 	f.identities.Environment = identity.Environment{
 		RoleARN: os.Getenv("AWS_ROLE_ARN"), TokenFile: os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"),
 		Container: os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "",

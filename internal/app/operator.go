@@ -158,6 +158,9 @@ func kubeConfig(path string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or $KUBECONFIG", err)
 	}
+	// The API server divides itself up (API Priority and Fairness); five requests a
+	// second, client-go's own limit, would take minutes for hundreds of objects.
+	config.QPS = -1
 	return config, nil
 }
 

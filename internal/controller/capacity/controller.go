@@ -60,6 +60,9 @@ type Options struct {
 	// Types and Credentials are asked.
 	Types       Types
 	Credentials Credentials
+	// Ages says how old the list of instance types is that is used for a region,
+	// for metrics; nil for nothing.
+	Ages func() map[string]time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -96,6 +99,9 @@ type Controller struct {
 // Add registers the controller with a manager.
 func Add(mgr ctrl.Manager, options Options) (*Controller, error) {
 	c := &Controller{options: options.withDefaults(), manager: mgr, metrics: sharedMetrics(), recorder: map[core.Kind]record.EventRecorder{}}
+	if options.Ages != nil {
+		c.metrics.catalogue.of.Store(&options.Ages)
+	}
 	access, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("make a client for what is served: %w", err)

@@ -2,6 +2,8 @@ package capacity
 
 import (
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -13,6 +15,28 @@ import (
 type Metrics struct {
 	passes     *prometheus.CounterVec
 	mismatches *prometheus.CounterVec
+	fetches    *prometheus.CounterVec
+	catalogue  *catalogue
+}
+
+// catalogue tells the ages of the lists of instance types when it is asked.
+type catalogue struct {
+	age *prometheus.Desc
+	of  atomic.Pointer[func() map[string]time.Duration]
+}
+
+// Describe implements prometheus.Collector.
+func (c *catalogue) Describe(into chan<- *prometheus.Desc) { into <- c.age }
+
+// Collect implements prometheus.Collector.
+func (c *catalogue) Collect(into chan<- prometheus.Metric) {
+	of := c.of.Load()
+	if of == nil {
+		return
+	}
+	for region, age := range (*of)() {
+		into <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, age.Seconds(), region)
+	}
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -26,8 +50,14 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Name: "tabard_capacity_mismatches_total",
 			Help: "How often the status of an AWSMachineTemplate was found to disagree with what AWS says of its instance type.",
 		}, []string{"kind"}),
+		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tabard_capacity_catalogue_fetches_total",
+			Help: "Attempts to fetch a region's list of instance types.",
+		}, []string{"region", "result"}),
+		catalogue: &catalogue{age: prometheus.NewDesc("tabard_capacity_catalogue_age_seconds",
+			"How old the list of instance types is that is used for a region.", []string{"region"}, nil)},
 	}
-	registry.MustRegister(m.passes, m.mismatches)
+	registry.MustRegister(m.passes, m.mismatches, m.fetches, m.catalogue)
 	for _, k := range kinds {
 		if k.annotated == "" {
 			continue
@@ -48,3 +78,14 @@ func (m *Metrics) ended(kind core.Kind, outcome core.Outcome) {
 }
 
 func (m *Metrics) mismatched(kind core.Kind) { m.mismatches.WithLabelValues(string(kind)).Inc() }
+
+// Fetched counts an attempt to fetch a region's list of instance types.
+func Fetched(region string, err error) { sharedMetrics().fetched(region, err) }
+
+func (m *Metrics) fetched(region string, err error) {
+	result := "success"
+	if err != nil {
+		result = "error"
+	}
+	m.fetches.WithLabelValues(region, result).Inc()
+}

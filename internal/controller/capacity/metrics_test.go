@@ -1,0 +1,38 @@
+package capacity
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func TestTheCatalogueIsMeasured(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := NewMetrics(registry)
+	ages := func() map[string]time.Duration { return map[string]time.Duration{"us-west-2": time.Minute} }
+	m.catalogue.of.Store(&ages)
+	m.fetched("us-west-2", nil)
+	m.fetched("us-west-2", nil)
+	m.fetched("us-west-2", errors.New("no"))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]float64{}
+	for _, family := range families {
+		for _, one := range family.GetMetric() {
+			got[family.GetName()] = append(got[family.GetName()], one.GetGauge().GetValue()+one.GetCounter().GetValue())
+		}
+	}
+	for name, want := range map[string][]float64{
+		"tabard_capacity_catalogue_age_seconds":   {60},
+		"tabard_capacity_catalogue_fetches_total": {1, 2},
+	} {
+		if slices.Sort(got[name]); !slices.Equal(got[name], want) {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+}
