@@ -18,8 +18,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
 // bench is one lab's folder and what it takes to run commands on it.
@@ -126,10 +129,31 @@ func (bench *bench) kill(name string) {
 			if err := syscall.Kill(process.PID, syscall.SIGKILL); err != nil {
 				bench.t.Fatal(err)
 			}
+			bench.awaitEnd(process.PID)
 			return
 		}
 	}
 	bench.t.Fatalf("no process %s", name)
+}
+
+// awaitEnd waits until a process that was killed has ended: on a busy machine that
+// takes a while.
+func (bench *bench) awaitEnd(pid int) {
+	bench.t.Helper()
+	ctx, cancel := context.WithTimeout(bench.t.Context(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if _, err := process.Identify(pid); err != nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			bench.t.Fatalf("the process %d was killed and does not end", pid)
+		}
+	}
 }
 
 // aws asks the admin API of the lab's local AWS.

@@ -13,7 +13,7 @@ import (
 var errGone = errors.New("the process does not run")
 
 // Identify returns the identity of the process with an ID. It is an error if
-// none runs, or only its zombie is left.
+// none runs, or only its zombie is left, with no thread that is still ending.
 func Identify(pid int) (Identity, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -38,12 +38,15 @@ func parseStat(stat []byte) (start string, err error) {
 	if end < 0 {
 		return "", fmt.Errorf("unexpected /proc/PID/stat: no name in parentheses")
 	}
-	const firstAfterName, startField = 3, 22
+	const firstAfterName, threadsField, startField = 3, 20, 22
 	fields := strings.Fields(string(stat[end+1:]))
 	if len(fields) <= startField-firstAfterName {
 		return "", fmt.Errorf("unexpected /proc/PID/stat: %d fields after the name, want at least %d", len(fields), startField-firstAfterName+1)
 	}
-	if fields[0] == "Z" || fields[0] == "X" {
+	// Of one that was killed the first thread may be gone while others are still
+	// ending; until the last has gone, it has its ports and files.
+	threads := fields[threadsField-firstAfterName]
+	if (fields[0] == "Z" || fields[0] == "X") && (threads == "0" || threads == "1") {
 		return "", errGone
 	}
 	return fields[startField-firstAfterName], nil

@@ -46,7 +46,8 @@ type Identity struct {
 	Boot string `json:"boot"`
 }
 
-// Alive says whether the process runs. A zombie does not run.
+// Alive says whether the process runs. A zombie does not, once all its threads have
+// ended.
 func (identity Identity) Alive() bool {
 	now, err := Identify(identity.PID)
 	return err == nil && identity.PID > 0 && now == identity
