@@ -4,25 +4,18 @@ package lab_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
 // bench is one lab's folder and what it takes to run commands on it.
@@ -120,66 +113,6 @@ func (bench *bench) status() status {
 		bench.t.Fatalf("status: %v\n%s%s", err, done.out, done.err)
 	}
 	return out
-}
-
-func (bench *bench) kill(name string) {
-	bench.t.Helper()
-	for _, process := range bench.status().Processes {
-		if process.Name == name {
-			if err := syscall.Kill(process.PID, syscall.SIGKILL); err != nil {
-				bench.t.Fatal(err)
-			}
-			bench.awaitEnd(process.PID)
-			return
-		}
-	}
-	bench.t.Fatalf("no process %s", name)
-}
-
-// awaitEnd waits until a process that was killed has ended: on a busy machine that
-// takes a while.
-func (bench *bench) awaitEnd(pid int) {
-	bench.t.Helper()
-	ctx, cancel := context.WithTimeout(bench.t.Context(), time.Minute)
-	defer cancel()
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		if _, err := process.Identify(pid); err != nil {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			bench.t.Fatalf("the process %d was killed and does not end", pid)
-		}
-	}
-}
-
-// aws asks the admin API of the lab's local AWS.
-func (bench *bench) aws(method, path, body string) string {
-	bench.t.Helper()
-	authority, err := os.ReadFile(filepath.Join(bench.dir, "aws", "ca.crt"))
-	if err != nil {
-		bench.t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(authority)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
-	url := fmt.Sprintf("https://127.0.0.1:%d/_awslocal/%s", bench.status().Ports["aws"], path)
-	request, err := http.NewRequestWithContext(bench.t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		bench.t.Fatal(err)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		bench.t.Fatal(err)
-	}
-	answer, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
-		bench.t.Fatalf("%s %s: %s, %v\n%s", method, path, response.Status, err, answer)
-	}
-	return string(answer)
 }
 
 // checkGone fails if a process or a port of a lab is left.
