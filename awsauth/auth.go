@@ -149,6 +149,13 @@ func (a *Auth) HTTPClient() aws.HTTPClient {
 	return a.trusting
 }
 
+// Environment is what the process's environment says of who it is.
+func (a *Auth) Environment() identity.Environment { return a.env.identity() }
+
+// Region is AWS_REGION, else AWS_DEFAULT_REGION, of the process; empty for
+// neither.
+func (a *Auth) Region() string { return a.env.region() }
+
 // WhoAmI chooses the base of an identity from the environment and what is wished
 // for, by identity.Decide. An error is an *Error and holds until one of the two
 // changes.

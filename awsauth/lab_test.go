@@ -22,6 +22,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 const (
@@ -169,23 +170,7 @@ func (l *lab) token(life time.Duration) string {
 
 func (l *lab) sign(claims map[string]any) string {
 	l.t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: l.key, KeyID: "one"}}, nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	text, err := json.Marshal(claims)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	signed, err := signer.Sign(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return token
+	return awstest.SignToken(l.t, jose.JSONWebKey{Key: l.key, KeyID: "one", Algorithm: string(jose.ES256)}, claims)
 }
 
 // administrator is a client of IAM with all rights, which is not made by

@@ -22,7 +22,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/awsauth"
-	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/awsauth/metric"
 	"github.com/tabard-dev/tabard/internal/cloud/instancetype"
@@ -107,15 +106,12 @@ func addKlogFlags(flags *pflag.FlagSet) {
 		flags.AddGoFlag(one)
 		flags.Lookup(one.Name).Hidden = one.Name != "v"
 	})
-	flags.Lookup("v").Usage = fmt.Sprintf("%d and more: --log-level=debug, unless that flag is set", debugVerbosity)
+	flags.Lookup("v").Usage = verbosityUsage
 }
 
 // run annotates until ctx ends.
 func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
-	if verbosity, err := strconv.Atoi(flags.Lookup("v").Value.String()); err == nil && verbosity >= debugVerbosity && !flags.Changed("log-level") {
-		f.level = "debug"
-	}
-	logger, err := newLogger(os.Stderr, f.level)
+	logger, err := newLogger(os.Stderr, levelOf(flags, f.level))
 	if err != nil {
 		return err
 	}
@@ -207,14 +203,7 @@ func (f *capacityFlags) start(ctx context.Context, mgr ctrl.Manager, logger *slo
 	f.types.Refreshed = func(r instancetype.Refresh) { capacity.Fetched(r.Region, r.Err) }
 	types = instancetype.New(auth, f.types)
 	f.options.Ages = types.Ages
-	f.identities.Environment = identity.Environment{
-		RoleARN: os.Getenv("AWS_ROLE_ARN"), TokenFile: os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"),
-		Container: os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "",
-	}
-	f.options.DefaultRegion = os.Getenv("AWS_REGION")
-	if f.options.DefaultRegion == "" {
-		f.options.DefaultRegion = os.Getenv("AWS_DEFAULT_REGION")
-	}
+	f.identities.Environment, f.options.DefaultRegion = auth.Environment(), auth.Region()
 	f.options.Types, f.options.Credentials = types, f.identities
 	controller, err = capacity.Add(mgr, f.options)
 	return err

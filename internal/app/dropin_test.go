@@ -68,7 +68,7 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 	folder := t.TempDir()
 	chain := writeCertificate(t, folder)
 	flags.options.TLSCert, flags.options.TLSKey = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
-	flags.options.BindAddress, flags.options.Port, flags.options.MetricsPort = "127.0.0.1", freePort(t), -1
+	flags.options.BindAddress, flags.options.Port, flags.options.MetricsPort = "127.0.0.1", testkit.FreePort(t), -1
 	flags.options.DrainTime = 0
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -173,18 +173,4 @@ func writeCertificate(t *testing.T, folder string) []byte {
 		}
 	}
 	return chain
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close() //nolint:errcheck // nothing was written
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("address is %T", listener.Addr())
-	}
-	return address.Port
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
-// debugVerbosity is the verbosity from which EKS's webhook logs single pods.
-const debugVerbosity = 3
-
 func webhookCommand() *cobra.Command {
 	var flags webhookFlags
 	command := &cobra.Command{
@@ -50,7 +47,6 @@ It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 type webhookFlags struct {
 	options                    webhook.Options
 	kubeconfig, kubeAPI, level string
-	verbosity                  int
 }
 
 func (f *webhookFlags) add(flags *pflag.FlagSet) {
@@ -58,15 +54,12 @@ func (f *webhookFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
 	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
-	flags.IntVarP(&f.verbosity, "v", "v", 0, "3 and more: --log-level=debug, unless that flag is set")
+	flags.IntP("v", "v", 0, verbosityUsage)
 }
 
 // run serves until ctx ends.
 func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
-	if f.verbosity >= debugVerbosity && !flags.Changed("log-level") {
-		f.level = "debug"
-	}
-	logger, err := newLogger(os.Stderr, f.level)
+	logger, err := newLogger(os.Stderr, levelOf(flags, f.level))
 	if err != nil {
 		return err
 	}

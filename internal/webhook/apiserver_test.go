@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -64,7 +63,7 @@ func startWebhook(t *testing.T) client.Client {
 	apply(t, cluster, "../../config/manifests/webhook.yaml")
 	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
 	ended := make(chan error, 2)
-	port := freePort(t)
+	port := testkit.FreePort(t)
 	limited := rest.CopyConfig(config)
 	limited.Impersonate.UserName = "system:serviceaccount:tabard-system:tabard-webhook"
 	go func() { ended <- serve(ctx, limited, port) }()
@@ -160,18 +159,4 @@ func create(t *testing.T, cluster client.Client, object client.Object) {
 	if err := cluster.Create(t.Context(), object); err != nil {
 		t.Fatalf("create %T %s: %v", object, object.GetName(), err)
 	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close() //nolint:errcheck // nothing was written
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("address is %T", listener.Addr())
-	}
-	return address.Port
 }

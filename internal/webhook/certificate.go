@@ -100,20 +100,11 @@ func (c *certificate) watchFiles(ctx context.Context, chainFile, keyFile string,
 	if err := files.read(); err != nil {
 		return err
 	}
-	go func() {
-		ticker := time.NewTicker(filesInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				if err := files.read(); err != nil {
-					log.Error(err, "the serving certificate stays as it was")
-				}
-			}
+	go every(ctx, filesInterval, func() {
+		if err := files.read(); err != nil {
+			log.Error(err, "the serving certificate stays as it was")
 		}
-	}()
+	})
 	return nil
 }
 

@@ -117,7 +117,7 @@ func newRotation(t *testing.T) *rotation {
 	if r.cluster, err = client.New(first.Config, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	ports := []int{freePort(t), freePort(t)}
+	ports := []int{testkit.FreePort(t), testkit.FreePort(t)}
 	r.webhook = startRelay(t, 50*time.Millisecond, fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1]))
 	installNamespaces(t, r.cluster)
 	r.agedSecret()

@@ -57,7 +57,7 @@ func TestOthersKeepTheCertificate(t *testing.T) {
 			}
 			s.t = t
 			ctx, cancel := context.WithCancel(ctrl.LoggerInto(t.Context(), ctrl.Log))
-			port, ended := freePort(t), make(chan error, 2)
+			port, ended := testkit.FreePort(t), make(chan error, 2)
 			installNamespaces(t, s.cluster)
 			installWebhook(t, s.cluster, fmt.Sprintf("127.0.0.1:%d", port), nil)
 			s.apply(example)

@@ -144,6 +144,20 @@ func (f *follower) step(ctx context.Context, version string) (reached string, er
 	return reached, err
 }
 
+// every calls again and again, first after one interval, until ctx ends.
+func every(ctx context.Context, interval time.Duration, call func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			call()
+		}
+	}
+}
+
 func pause(ctx context.Context, length time.Duration) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -45,16 +45,7 @@ func (c *configuration) followFile(path string, counted *metrics, log logr.Logge
 	looks := newLatest(func(context.Context) error { file.look(); return nil })
 	c.identities.latest = looks
 	return func(ctx context.Context) {
-		ticker := time.NewTicker(identitiesInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				_ = looks.now(ctx) // it fails only when ctx ends
-			}
-		}
+		every(ctx, identitiesInterval, func() { _ = looks.now(ctx) }) // it fails only when ctx ends
 	}
 }
 

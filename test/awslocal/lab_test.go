@@ -30,6 +30,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 const (
@@ -49,7 +50,7 @@ type lab struct {
 
 func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	t.Helper()
-	isolate(t)
+	awstest.Isolate(t)
 	l := &lab{t: t, issuer: newIssuer(t), folder: t.TempDir()}
 	options := awslocal.Options{Accounts: []string{account, stranger}, TrustedCAs: l.issuer.pool()}
 	for _, one := range change {
@@ -70,23 +71,6 @@ func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	l.server = server
 	l.write("ca.crt", string(server.CACertificate()))
 	return l
-}
-
-// isolate keeps the machine's own AWS configuration out of the tests.
-func isolate(t *testing.T) {
-	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	nowhere := filepath.Join(t.TempDir(), "none")
-	t.Setenv("AWS_CONFIG_FILE", nowhere)
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", nowhere)
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 }
 
 func (l *lab) write(name, content string) string {
@@ -250,26 +234,5 @@ func (i *issuer) claims() map[string]any {
 
 // sign makes a token with one of the issuer's keys.
 func (i *issuer) sign(t *testing.T, key int, claims map[string]any) string {
-	return signWith(t, i.keys[key], claims)
-}
-
-func signWith(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
-	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return awstest.SignToken(t, i.keys[key], claims)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // TestIssuerMayBeABucketOfTheSameServer is the way that the lab goes: STS
@@ -55,7 +57,7 @@ func TestIssuerMayBeABucketOfTheSameServer(t *testing.T) {
 	l.role("app", strings.ReplaceAll(l.trust(*made.OpenIDConnectProviderArn), strings.TrimPrefix(l.issuer.url(), "https://"), bare))
 	claims := l.issuer.claims()
 	claims["iss"] = issuer
-	if _, err := exchange(t, l, signWith(t, key, claims), nil); err != nil {
+	if _, err := exchange(t, l, awstest.SignToken(t, key, claims), nil); err != nil {
 		t.Fatal(err)
 	}
 	anonymous := 0

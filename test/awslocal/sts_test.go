@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 func TestAdministratorIsWhoItIs(t *testing.T) {
@@ -122,9 +123,9 @@ func TestWebIdentityRefusesTokens(t *testing.T) {
 		"no issue date":                 {l.issuer.sign(t, 0, without("iat")), "InvalidIdentityToken: Missing a required claim: iat"},
 		"another issuer":                {l.issuer.sign(t, 0, with(map[string]any{"iss": "https://elsewhere.example"})), "InvalidIdentityToken: No OpenIDConnect provider found in your account for https://elsewhere.example"},
 		"the issuer with a slash":       {l.issuer.sign(t, 0, with(map[string]any{"iss": l.issuer.url() + "/"})), "InvalidIdentityToken: No OpenIDConnect provider found in your account for " + l.issuer.url() + "/"},
-		"a key that is not published":   {signWith(t, unpublished, l.issuer.claims()), noKey},
-		"another key under a known ID":  {signWith(t, impostor, l.issuer.claims()), invalid},
-		"a symmetric signature":         {signWith(t, symmetric, l.issuer.claims()), invalid},
+		"a key that is not published":   {awstest.SignToken(t, unpublished, l.issuer.claims()), noKey},
+		"another key under a known ID":  {awstest.SignToken(t, impostor, l.issuer.claims()), invalid},
+		"a symmetric signature":         {awstest.SignToken(t, symmetric, l.issuer.claims()), invalid},
 		"a tampered signature":          {tampered, invalid},
 		"a wrong audience":              {l.issuer.sign(t, 0, with(map[string]any{"aud": []string{"vault"}})), "InvalidIdentityToken: Incorrect token audience"},
 		"two audiences":                 {l.issuer.sign(t, 0, with(map[string]any{"aud": []string{audience, "vault"}})), "InvalidIdentityToken: Token audience contains more than one audience while authorized party is not present"},

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // agent asks the Pod Identity agent by a host name, empty for the server's own,
@@ -88,7 +89,7 @@ func TestAgentRefusesAsAgentsDo(t *testing.T) {
 		"no JWT":              {"", "letmein", 400, "Service account token cannot be parsed: "},
 		"expired":             {"", l.token(map[string]any{"exp": now - 1}), 400, "Service account token failed basic claim validations: token is expired"},
 		"not valid yet":       {"", l.token(map[string]any{"nbf": now + 60}), 400, "Service account token failed basic claim validations: token is not valid yet"},
-		"a foreign key":       {"", sign(t, newKey(t), l.claims()), 400, "(InvalidTokenException): The token is not signed by a key of the cluster's issuer., fault: client"},
+		"a foreign key":       {"", awstest.SignToken(t, newKey(t), l.claims()), 400, "(InvalidTokenException): The token is not signed by a key of the cluster's issuer., fault: client"},
 		"another audience":    {"", l.token(map[string]any{"aud": "sts.amazonaws.com"}), 400, "(InvalidTokenException): The token's audience is not pods.eks.amazonaws.com., fault: client"},
 		"another issuer":      {"", l.token(map[string]any{"iss": "https://elsewhere.test"}), 404, "(ResourceNotFoundException): No cluster is registered whose issuer is that of the token., fault: client"},
 		"no association":      {"", l.token(map[string]any{"kubernetes.io": nobody}), 404, "(ResourceNotFoundException): No pod identity association was found for service account other"},
@@ -118,12 +119,12 @@ func TestAgentKnowsTheClusterByItsIssuer(t *testing.T) {
 	if got := l.keyOf(l.token(nil)).AccountID; got != ours {
 		t.Errorf("a pod of the first cluster gets account %s", got)
 	}
-	token := sign(t, other, l.changed(map[string]any{"iss": elsewhere}))
+	token := awstest.SignToken(t, other, l.changed(map[string]any{"iss": elsewhere}))
 	if got := l.keyOf(token).AccountID; got != theirs {
 		t.Errorf("a pod of the second cluster gets account %s", got)
 	}
 	l.register(awslocal.Cluster{Account: ours, Name: "twin", Issuer: elsewhere, JWKS: keySet(t, other)})
-	again := sign(t, other, l.changed(map[string]any{"iss": elsewhere, "jti": "2"}))
+	again := awstest.SignToken(t, other, l.changed(map[string]any{"iss": elsewhere, "jti": "2"}))
 	want := "(InvalidRequestException): Several clusters are registered with the token's issuer: us-west-2/" + theirs + "/other, " + region + "/" + ours + "/twin."
 	if status, body := l.agent(l.server.PlainURL(), "", again); status != 400 || !strings.Contains(body, want) {
 		t.Errorf("with two clusters of one issuer it answers %d %s, want %s", status, body, want)

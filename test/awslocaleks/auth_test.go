@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // answer is what EKS Auth says.
@@ -134,7 +135,7 @@ func TestTokensOfPodsAreVerified(t *testing.T) {
 		"expires now, without grace": {l.token(map[string]any{"exp": now}), "ExpiredTokenException: The token has expired"},
 		"not valid yet":              {l.token(map[string]any{"nbf": now + 60}), "InvalidTokenException: The token is not valid yet."},
 		"another issuer":             {l.token(map[string]any{"iss": issuer + "/"}), "InvalidTokenException: The token's issuer is not that of the cluster."},
-		"a foreign key":              {sign(t, newKey(t), l.claims()), "InvalidTokenException: The token is not signed by a key of the cluster's issuer."},
+		"a foreign key":              {awstest.SignToken(t, newKey(t), l.claims()), "InvalidTokenException: The token is not signed by a key of the cluster's issuer."},
 		"no claims of Kubernetes":    {l.token(map[string]any{"kubernetes.io": nil}), "InvalidTokenException: The token is not bound to a pod"},
 		"no pod":                     {l.token(pod(func(c map[string]any) { delete(c, "pod") })), "InvalidTokenException: The token is not bound to a pod"},
 		"a pod without UID":          {l.token(pod(func(c map[string]any) { c["pod"] = map[string]any{"name": "x"} })), "InvalidTokenException: The token is not bound to a pod"},
@@ -249,7 +250,7 @@ func TestKeysAreFetchedFromTheIssuer(t *testing.T) {
 	if got := l.pod(l.token(map[string]any{"iss": url})); got.refused != "" {
 		t.Errorf("refused with %s", got.refused)
 	}
-	if got := l.pod(sign(t, newKey(t), l.changed(map[string]any{"iss": url}))); !strings.HasPrefix(got.refused, "InvalidTokenException") {
+	if got := l.pod(awstest.SignToken(t, newKey(t), l.changed(map[string]any{"iss": url}))); !strings.HasPrefix(got.refused, "InvalidTokenException") {
 		t.Errorf("a foreign key gives %q", got.refused)
 	}
 	if state := server.Admin().Clusters(); len(state) != 1 || state[0].Keys != "fetched" {

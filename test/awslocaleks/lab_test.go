@@ -28,6 +28,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 const (
@@ -51,7 +52,7 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	isolate(t)
+	awstest.Isolate(t)
 	server, err := awslocal.New(awslocal.Options{Accounts: []string{ours, theirs}, Region: region})
 	if err != nil {
 		t.Fatal(err)
@@ -67,23 +68,6 @@ func newLab(t *testing.T) *lab {
 	l := &lab{t: t, server: server, key: newKey(t), folder: t.TempDir()}
 	l.register(awslocal.Cluster{Account: ours, Name: cluster, Issuer: issuer, JWKS: keySet(t, l.key)})
 	return l
-}
-
-// isolate keeps the machine's own AWS configuration out of the tests.
-func isolate(t *testing.T) {
-	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	nowhere := filepath.Join(t.TempDir(), "none")
-	t.Setenv("AWS_CONFIG_FILE", nowhere)
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", nowhere)
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 }
 
 func newKey(t *testing.T) jose.JSONWebKey {

@@ -1,11 +1,9 @@
 package awslocaleks_test
 
 import (
-	"encoding/json"
 	"maps"
-	"testing"
 
-	"github.com/go-jose/go-jose/v4"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // claims are those of a good token of a pod of team-a/app.
@@ -24,7 +22,7 @@ func (l *lab) claims() map[string]any {
 // token is a good token with some claims replaced; nil takes one away.
 func (l *lab) token(other map[string]any) string {
 	l.t.Helper()
-	return sign(l.t, l.key, l.changed(other))
+	return awstest.SignToken(l.t, l.key, l.changed(other))
 }
 
 func (l *lab) changed(other map[string]any) map[string]any {
@@ -32,25 +30,4 @@ func (l *lab) changed(other map[string]any) map[string]any {
 	maps.Copy(claims, other)
 	maps.DeleteFunc(claims, func(_ string, value any) bool { return value == nil })
 	return claims
-}
-
-func sign(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
-	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
 }

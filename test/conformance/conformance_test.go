@@ -4,8 +4,7 @@
 // in checks_test.go says which client makes which check.
 //
 // The SDK for Go is always there. The others are looked for on the machine: one
-// that is missing fails its test, unless CONFORMANCE_SKIP_MISSING is 1. What ran
-// is printed at the end, with versions.
+// that is missing fails its test. What ran is printed at the end, with versions.
 package conformance_test
 
 import (
@@ -24,11 +23,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// summary is which clients ran and which are missing.
+// summary is which clients ran.
 type summary struct {
-	mu      sync.Mutex
-	checks  map[string]int
-	missing []string
+	mu     sync.Mutex
+	checks map[string]int
 }
 
 var ran = summary{checks: map[string]int{}}
@@ -46,21 +44,6 @@ func (s *summary) print(out io.Writer) {
 	for _, version := range slices.Sorted(maps.Keys(s.checks)) {
 		fmt.Fprintf(out, "conformance: %s: %d checks made\n", version, s.checks[version])
 	}
-	for _, reason := range s.missing {
-		fmt.Fprintf(out, "conformance: NOT RUN: %s\n", reason)
-	}
-}
-
-// absent ends the test of a client that is not on this machine.
-func (s *summary) absent(t *testing.T, reason string) {
-	t.Helper()
-	if os.Getenv("CONFORMANCE_SKIP_MISSING") != "1" {
-		t.Fatalf("%s; CONFORMANCE_SKIP_MISSING=1 leaves it out", reason)
-	}
-	s.mu.Lock()
-	s.missing = append(s.missing, reason)
-	s.mu.Unlock()
-	t.Skip(reason)
 }
 
 // overBoth runs a client's checks in a world of their own over TLS, and in

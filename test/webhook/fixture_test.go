@@ -9,9 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/tabard-dev/tabard/internal/core/inject"
-	"github.com/tabard-dev/tabard/internal/core/inject/azure"
-	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
+	"github.com/tabard-dev/tabard/internal/testkit/injectcase"
 )
 
 // fixtures are where those of the decisions' tests are.
@@ -19,20 +17,8 @@ const fixtures = "../../internal/core/inject/testdata"
 
 // fixture is a pod, what is said of its ServiceAccount, and what it is to become.
 type fixture struct {
-	// What stands in NAME.binding.yaml. See the tests of core/inject.
-	Clouds          []string          `json:"clouds"`
-	Settings        inject.Settings   `json:"settings"`
-	Azure           azure.Settings    `json:"azure"`
-	Google          gcp.Settings      `json:"gcp"`
-	Jitter          *int64            `json:"jitter"`
-	Namespace       string            `json:"namespace"`
-	NamespaceLabels map[string]string `json:"namespaceLabels"`
-	Annotations     map[string]string `json:"annotations"`
-	Labels          map[string]string `json:"labels"`
-	Unknown         bool              `json:"unknown"`
-	Mapping         string            `json:"mapping"`
-	Identities      string            `json:"identities"`
-	Problems        []string          `json:"problems"`
+	// Case is what stands in NAME.binding.yaml.
+	injectcase.Case
 
 	pod, want object
 	// warnings come with the pod; refusal is why it is refused, if it is.
@@ -64,9 +50,9 @@ func fixtureNames(t *testing.T) (names []string) {
 
 func readFixture(t *testing.T, name string) fixture {
 	t.Helper()
-	found := fixture{Clouds: []string{"aws"}, Settings: inject.Defaults(), Azure: azure.Defaults(), Google: gcp.Defaults(), Namespace: "shop"}
-	found.Azure.TenantID = "22222222-0000-0000-0000-000000000000"
-	read(t, name+".binding.yaml", &found)
+	found := fixture{Case: injectcase.New()}
+	found.Clouds = []string{"aws"}
+	read(t, name+".binding.yaml", &found.Case)
 	read(t, name+".pod.yaml", &found.pod)
 	for line := range strings.Lines(read(t, name+".want.yaml", &found.want)) {
 		if warning, ok := strings.CutPrefix(line, "# warning: "); ok {

@@ -16,9 +16,6 @@ func getContextKeysForPrincipalPolicy(r *request) (any, *call.Fault) {
 	if fault := v.Fault(); fault != nil {
 		return nil, fault
 	}
-	if fault := r.authorize(arn, nil); fault != nil {
-		return nil, fault
-	}
 	found, fault := r.policySource(arn)
 	if fault != nil {
 		return nil, fault

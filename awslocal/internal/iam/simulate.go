@@ -31,9 +31,6 @@ func simulatePrincipalPolicy(r *request) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if fault := r.authorize(arn, nil); fault != nil {
-		return nil, fault
-	}
 	found, fault := r.policySource(arn)
 	if fault != nil {
 		return nil, fault
@@ -57,9 +54,12 @@ func simulateCustomPolicy(r *request) (any, *call.Fault) {
 	return r.simulate(&simulation{principal: nobody}, question)
 }
 
-// policySource finds the user or role whose policies are asked. There are no
-// groups here, and a session has no policies of its own.
+// policySource finds the user or role whose policies are asked, if the caller may
+// ask. There are no groups here, and a session has no policies of its own.
 func (r *request) policySource(arn string) (*holder, *call.Fault) {
+	if fault := r.authorize(arn, nil); fault != nil {
+		return nil, fault
+	}
 	named, ok := entityOf(arn)
 	if !ok {
 		return nil, badARN(arn)

@@ -40,20 +40,25 @@ func (s *Service) putBucketTagging(r *request) (*answer, *fault) {
 	if f := s.authorize(r, "s3:PutBucketTagging", r.target.bucketARN(), extra); f != nil {
 		return nil, f
 	}
-	switch {
-	case r.digestFault != nil:
-		return nil, r.digestFault
-	case malformed != nil:
-		return nil, malformed
-	}
-	if len(given) > maxBucketTags {
-		return nil, errTooManyBucketTags
-	}
-	if f := checkTags(given); f != nil {
+	if f := r.checkGiven(given, malformed, maxBucketTags, errTooManyBucketTags); f != nil {
 		return nil, f
 	}
 	r.bucket.tags = given
 	return empty(http.StatusNoContent), nil
+}
+
+// checkGiven checks the tags of a body, of which malformed is what is wrong as a
+// document: first that the body is the one that was signed.
+func (r *request) checkGiven(given []keyValue, malformed *fault, most int, tooMany *fault) *fault {
+	switch {
+	case r.digestFault != nil:
+		return r.digestFault
+	case malformed != nil:
+		return malformed
+	case len(given) > most:
+		return tooMany
+	}
+	return checkTags(given)
 }
 
 func (s *Service) deleteBucketTagging(r *request) (*answer, *fault) {
@@ -77,16 +82,7 @@ func (s *Service) putObjectTagging(r *request) (*answer, *fault) {
 	if f := s.authorize(r, "s3:PutObjectTagging", r.target.arn(), extra); f != nil {
 		return nil, f
 	}
-	switch {
-	case r.digestFault != nil:
-		return nil, r.digestFault
-	case malformed != nil:
-		return nil, malformed
-	}
-	if len(given) > maxObjectTags {
-		return nil, errTooManyObjectTags
-	}
-	if f := checkTags(given); f != nil {
+	if f := r.checkGiven(given, malformed, maxObjectTags, errTooManyObjectTags); f != nil {
 		return nil, f
 	}
 	if f := s.retag(r, given); f != nil {

@@ -12,43 +12,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
-	"github.com/tabard-dev/tabard/internal/core/inject/azure"
-	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
+	"github.com/tabard-dev/tabard/internal/testkit/injectcase"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.want.yaml")
 
-// setup is what a *.binding.yaml file says. Settings left out are the defaults.
-type setup struct {
-	// Clouds are those whose injectors see the pod, in this order.
-	Clouds []string `json:"clouds"`
-	// Settings are those of AWS.
-	Settings inject.Settings `json:"settings"`
-	Azure    azure.Settings  `json:"azure"`
-	Google   gcp.Settings    `json:"gcp"`
-	// Jitter is the random number of container credentials, if any.
-	Jitter *int64 `json:"jitter"`
-	// Namespace is that of the request.
-	Namespace string `json:"namespace"`
-	// NamespaceLabels, Annotations and Labels are those of the namespace and of
-	// the ServiceAccount.
-	NamespaceLabels map[string]string `json:"namespaceLabels"`
-	Annotations     map[string]string `json:"annotations"`
-	Labels          map[string]string `json:"labels"`
-	// Unknown says that there is no such ServiceAccount.
-	Unknown bool `json:"unknown"`
-	// Mapping and Identities are the two documents as they are written.
-	Mapping    string `json:"mapping"`
-	Identities string `json:"identities"`
-	// Problems are those that the documents have.
-	Problems []string `json:"problems"`
-}
+// setup is what a *.binding.yaml file says.
+type setup struct{ injectcase.Case }
 
-func newSetup() setup {
-	given := setup{Settings: inject.Defaults(), Azure: azure.Defaults(), Google: gcp.Defaults(), Namespace: "shop"}
-	given.Azure.TenantID = "22222222-0000-0000-0000-000000000000"
-	return given
-}
+func newSetup() setup { return setup{injectcase.New()} }
 
 // TestGolden takes each NAME.pod.yaml of testdata through the injectors set up by
 // NAME.binding.yaml, and compares the pod that comes out, with the operations
@@ -60,7 +32,7 @@ func TestGolden(t *testing.T) {
 		t.Run(strings.TrimPrefix(name, "testdata/"), func(t *testing.T) {
 			t.Parallel()
 			given := newSetup()
-			if err := yaml.UnmarshalStrict(readFile(t, name+".binding.yaml"), &given); err != nil {
+			if err := yaml.UnmarshalStrict(readFile(t, name+".binding.yaml"), &given.Case); err != nil {
 				t.Fatalf("%s.binding.yaml: %v", name, err)
 			}
 			pod, err := yaml.YAMLToJSON(readFile(t, file))

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// debugVerbosity is the verbosity from which the programs that ours take the place
+// of log single objects.
+const debugVerbosity = 3
+
+const verbosityUsage = "3 and more: --log-level=debug, unless that flag is set"
+
+// levelOf is the level of the log for commands that have -v, too.
+func levelOf(flags *pflag.FlagSet, level string) string {
+	verbosity, err := strconv.Atoi(flags.Lookup("v").Value.String())
+	if err == nil && verbosity >= debugVerbosity && !flags.Changed("log-level") {
+		return "debug"
+	}
+	return level
+}
+
+func newLogger(w io.Writer, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, usageError{fmt.Errorf("--log-level=%q: use debug, info, warn or error", level)}
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})), nil
+}

@@ -1,0 +1,53 @@
+// Package awstest is what tests share that ask the local AWS with the SDK and
+// with tokens.
+package awstest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Isolate keeps the machine's own AWS configuration out of a test.
+func Isolate(t *testing.T) {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	nowhere := filepath.Join(t.TempDir(), "none")
+	t.Setenv("AWS_CONFIG_FILE", nowhere)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", nowhere)
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+}
+
+// SignToken makes a token of claims with a key, by the key's algorithm.
+func SignToken(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
+	t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := signer.Sign(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
