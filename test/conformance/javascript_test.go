@@ -16,7 +16,7 @@ import (
 func TestJavaScriptAgrees(t *testing.T) {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Fatal("the SDK for JavaScript needs "+program+" on the PATH, of Node.js 20 or later")
+			t.Fatal("the SDK for JavaScript needs " + program + " on the PATH, of Node.js 20 or later")
 		}
 	}
 	packages := installPackages(t, "javascript")

@@ -11,7 +11,7 @@ var GroupVersion = schema.GroupVersion{Group: "identity.tabard.dev", Version: "v
 
 // AddToScheme registers the kinds of this package with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &OIDCIssuer{}, &OIDCIssuerList{})
+	scheme.AddKnownTypes(GroupVersion, &OIDCIssuer{}, &OIDCIssuerList{}, &IAMRoleChoice{}, &IAMRoleChoiceList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
