@@ -16,9 +16,9 @@ import (
 const (
 	// defaultAppID is what CloudTrail shows in the user agent.
 	defaultAppID = "tabard"
-	// maxCached bounds each of the caches. Identities come from objects, and
+	// defaultCached bounds each of the caches. Identities come from objects, and
 	// objects come and go.
-	maxCached = 256
+	defaultCached = 256
 	// maxClients bounds the HTTP clients, of which there is one for each bundle.
 	maxClients = 16
 )
@@ -47,6 +47,9 @@ type Options struct {
 	// AppID is what CloudTrail shows in the user agent, such as "tabard/1.2";
 	// empty is "tabard".
 	AppID string
+	// Cached is how many configurations are kept, and how many sessions; those
+	// that were used longest ago go first. 0 is 256. A session takes about 3 kB.
+	Cached int
 	// Observer is told what happens; nil is nobody.
 	Observer Observer
 	// Logger is told once who the process became and what it trusts; nil is
@@ -91,8 +94,8 @@ func New(options Options) (*Auth, error) {
 		tokenFiles: options.TokenFiles, appID: options.AppID, observer: options.Observer, log: options.Logger,
 		env: environment{getenv: options.Getenv}, injected: options.HTTPClient,
 		session:     sessionName(options.Getenv, options.Now()),
-		configs:     newLRU[identity.Identity, built](maxCached, nil),
-		credentials: newLRU[identity.Identity, exchanged](maxCached, nil),
+		configs:     newLRU[identity.Identity, built](options.Cached, nil),
+		credentials: newLRU[identity.Identity, exchanged](options.Cached, nil),
 		clients:     newLRU[identity.BundleRef](maxClients, (*trustingClient).close),
 	}
 	if err := a.env.check(); err != nil {
@@ -129,6 +132,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.AppID == "" {
 		o.AppID = defaultAppID
+	}
+	if o.Cached <= 0 {
+		o.Cached = defaultCached
 	}
 	if o.Observer == nil {
 		o.Observer = deaf{}

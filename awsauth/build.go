@@ -74,7 +74,9 @@ func (a *Auth) build(id identity.Identity, p parts) (built, error) {
 		assumed, key := who, exchange
 		key.Roles = identity.NewChain(roles[:i+1]...)
 		kept = a.exchangeFor(&made, key, func() *keptCredentials {
-			return a.keep(&roleAssumption{client: sts.NewFromConfig(from), role: role, session: a.session}, assumed)
+			made := a.keep(&roleAssumption{client: sts.NewFromConfig(from), role: role, session: a.session}, assumed)
+			made.remembers = true
+			return made
 		})
 	}
 	made.config = a.callingAs(bare, kept, who)

@@ -3,6 +3,7 @@ package awsauth
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,6 +21,10 @@ const (
 	// refreshAgain is how long is waited after credentials could not be replaced
 	// that are still good.
 	refreshAgain = 30 * time.Second
+	// deniedFirst is how long a role that may not be assumed is not asked for
+	// again. It doubles with each further refusal, up to deniedLast.
+	deniedFirst = 30 * time.Second
+	deniedLast  = 5 * time.Minute
 )
 
 // keptCredentials keeps one source's credentials until shortly before they
@@ -28,7 +33,10 @@ const (
 type keptCredentials struct {
 	source aws.CredentialsProvider
 	who    caller
-	now    func() time.Time
+	// remembers says that a refusal is answered to all who ask, for a while: many
+	// objects share a role, and each would ask STS for itself.
+	remembers bool
+	now       func() time.Time
 	// chance is a number from 0 to 1.
 	chance   func() float64
 	observer Observer
@@ -36,8 +44,16 @@ type keptCredentials struct {
 	// turn holds one value: who takes it may read and write what follows.
 	turn  chan struct{}
 	value aws.Credentials
-	// due is when to replace the value.
+	// due is when to replace the value, or when to ask again after a refusal.
 	due time.Time
+	// refusals counts the remembered refusals in a row.
+	refusals int
+	// forgotten says that the value and the refusals count no more. It is set
+	// without the turn.
+	forgotten atomic.Bool
+	// trouble is why the last exchange failed, nil if it did not. It is read
+	// without the turn.
+	trouble atomic.Pointer[fault.Caller]
 }
 
 func (a *Auth) keep(source aws.CredentialsProvider, who caller) *keptCredentials {
@@ -55,20 +71,46 @@ func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error)
 	}
 	defer k.leave()
 	now := k.now()
+	if k.forgotten.Swap(false) {
+		k.value, k.refusals = aws.Credentials{}, 0
+	}
 	if k.usable(now) && (!k.value.CanExpire || now.Before(k.due)) {
 		return k.used(ctx), nil
+	}
+	if k.refusals > 0 && now.Before(k.due) {
+		return aws.Credentials{}, k.trouble.Load()
 	}
 	fresh, err := k.source.Retrieve(ctx)
 	k.observer.Refreshed(k.who.method, codeOf(err), expiryOf(fresh))
 	if err == nil {
-		k.value, k.due = fresh, k.dueOf(fresh, now)
+		k.value, k.due, k.refusals = fresh, k.dueOf(fresh, now), 0
+		k.trouble.Store(nil)
 		return k.used(ctx), nil
 	}
+	why := &fault.Caller{Method: k.who.method, Subject: k.who.subject, Err: err}
+	k.trouble.Store(why)
 	if k.usable(now) {
 		k.due = now.Add(refreshAgain)
 		return k.used(ctx), nil
 	}
-	return aws.Credentials{}, &fault.Caller{Method: k.who.method, Subject: k.who.subject, Err: err}
+	k.remember(why, now)
+	return aws.Credentials{}, why
+}
+
+// remember sets when to ask again after an exchange that failed: at once, but for
+// a role that may not be assumed.
+func (k *keptCredentials) remember(why *fault.Caller, now time.Time) {
+	of := fault.Of("", "", why)
+	if !k.remembers || of.Operation != "AssumeRole" || of.Class != fault.CredentialsRejected {
+		k.refusals = 0
+		return
+	}
+	wait := deniedLast
+	if k.refusals < 4 {
+		wait = min(deniedFirst<<k.refusals, deniedLast)
+	}
+	k.due = now.Add(wait)
+	k.refusals++
 }
 
 // drop forgets the credentials with an access key that AWS refused, and says

@@ -51,6 +51,26 @@ func (l *lru[K, V]) put(key K, value V, now time.Time) {
 	}
 }
 
+// take forgets a key and returns its value.
+func (l *lru[K, V]) take(key K) (value V, ok bool) {
+	element, ok := l.entries[key]
+	if !ok {
+		return value, false
+	}
+	value = element.Value.(*lruEntry[K, V]).value
+	l.remove(element)
+	return value, true
+}
+
+// drop forgets all values of which that is true.
+func (l *lru[K, V]) drop(unwanted func(V) bool) {
+	for _, element := range l.entries {
+		if unwanted(element.Value.(*lruEntry[K, V]).value) {
+			l.remove(element)
+		}
+	}
+}
+
 func (l *lru[K, V]) len() int { return l.order.Len() }
 
 func (l *lru[K, V]) expire(now time.Time) {
