@@ -21,7 +21,9 @@ type Entry struct {
 	// Service and Operation name the call, such as "sts" and "AssumeRole".
 	Service   string `json:"service"`
 	Operation string `json:"operation"`
-	Region    string `json:"region,omitempty"`
+	// Region is what the signature names, also where the call was refused; of an
+	// unsigned call what the name of STS's endpoint says, else empty.
+	Region string `json:"region,omitempty"`
 	// Caller is the caller's ARN, "anonymous" for an unsigned call.
 	Caller string `json:"caller"`
 	// AccessKeyID is the key that signed, empty for an unsigned call.
@@ -34,9 +36,9 @@ type Entry struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Reset forgets all state, the journal and the clock's shifts, and switches
-// faults and modes off. Accounts, their
-// administrators' keys and the certificate authority stay.
+// Reset forgets all state, the journal and the clock's shifts, enables all
+// regions, and switches faults and modes off. Accounts, their administrators' keys
+// and the certificate authority stay.
 func (a *Admin) Reset() {
 	a.server.replacing.Lock()
 	defer a.server.replacing.Unlock()
@@ -49,6 +51,7 @@ func (a *Admin) Reset() {
 	a.server.clock.Reset()
 	a.server.journal.Clear()
 	a.server.faults.Clear()
+	a.server.regions.Reset()
 	a.server.resetModes()
 	a.server.changed()
 }
@@ -87,21 +90,29 @@ func (a *Admin) BlockPublicAccess(account string, on bool) {
 // how often. The zero value does nothing.
 type Fault struct {
 	// Service ("sts", "iam", "s3", "ec2", "eks", "eks-auth",
-	// "pod-identity-agent") and Operation ("GetObject") choose the calls; empty
-	// means all.
+	// "pod-identity-agent"), Operation ("GetObject") and Region ("eu-west-1")
+	// choose the calls; empty means all. The region is the one of the signature;
+	// of an unsigned call the one in the name of STS's endpoint, else the
+	// server's.
 	Service   string `json:"service,omitempty"`
 	Operation string `json:"operation,omitempty"`
+	Region    string `json:"region,omitempty"`
 	// Code is the error to answer with; empty: only the latency. Status and
 	// Message are AWS's own for the usual codes, such as Throttling, SlowDown
 	// and InternalError.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 	Status  int    `json:"status,omitempty"`
+	// RetryAfter is sent with the error as the header of that name, in seconds;
+	// 0: no such header.
+	RetryAfter int `json:"retryAfter,omitempty"`
 	// Count is how many calls are answered so; 0: until ClearFaults.
 	Count int `json:"count,omitempty"`
 	// Every chooses every n-th of the calls that fit; 0 and 1 mean each.
 	Every int `json:"every,omitempty"`
-	// Latency passes before the call is answered.
+	// Latency passes before the call is answered. It may be long enough to be a
+	// hang: it ends when the client goes away, with ClearFaults, Reset and Close.
+	// The call goes on then, and does what it was to do.
 	Latency time.Duration `json:"-"`
 }
 
@@ -109,7 +120,8 @@ type Fault struct {
 // they would be by the service itself, after their signature was checked.
 func (a *Admin) Inject(f Fault) { a.server.faults.Add(fault.Fault(f)) }
 
-// ClearFaults takes all faults back.
+// ClearFaults takes all faults back, also from the calls that wait: they go on at
+// once.
 func (a *Admin) ClearFaults() { a.server.faults.Clear() }
 
 // Faults returns those that still have calls to answer.

@@ -35,6 +35,8 @@ func (s *Server) route(services http.Handler) http.Handler {
 	admin.HandleFunc("DELETE "+adminPath+"faults", s.serveClearFaults)
 	admin.HandleFunc("GET "+adminPath+"clusters", s.serveClusters)
 	admin.HandleFunc("POST "+adminPath+"clusters", s.serveAddCluster)
+	admin.HandleFunc("GET "+adminPath+"regions", s.serveRegions)
+	admin.HandleFunc("POST "+adminPath+"regions", s.serveSetRegion)
 	admin.HandleFunc("GET "+adminPath+"consistency", s.serveConsistency)
 	admin.HandleFunc("POST "+adminPath+"consistency", s.serveSetConsistency)
 	admin.HandleFunc("GET "+adminPath+"short-pages", s.serveShortPages)
@@ -177,11 +179,13 @@ func (s *Server) serveInject(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 	case f.Code == "" && f.Latency == 0:
 		err = errors.New("neither code nor latency is given")
-	case f.Count < 0 || f.Every < 0 || f.Latency < 0 || f.Status != 0 && (f.Status < 400 || f.Status > 599):
-		err = errors.New("count, every and latency must not be negative, and status is one of 400 to 599")
+	case f.Code == "" && f.RetryAfter != 0:
+		err = errors.New("retryAfter goes with an error, and no code is given")
+	case f.Count < 0 || f.Every < 0 || f.Latency < 0 || f.RetryAfter < 0 || f.Status != 0 && (f.Status < 400 || f.Status > 599):
+		err = errors.New("count, every, latency and retryAfter must not be negative, and status is one of 400 to 599")
 	}
 	if err != nil {
-		http.Error(w, fmt.Sprintf("The body must be a JSON object with service, operation, code, message, status, count, every and latency: %v", err), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("The body must be a JSON object with service, operation, region, code, message, status, retryAfter, count, every and latency: %v", err), http.StatusBadRequest)
 		return
 	}
 	s.Admin().Inject(wanted.Fault)

@@ -28,6 +28,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
 )
@@ -97,6 +98,8 @@ type Server struct {
 	handler  http.Handler
 	listener listeners
 	faults   fault.Book
+	// regions are those that the accounts have disabled.
+	regions *region.Book
 	// dial and shortPages are modes that Admin sets.
 	dial       consistency.Dial
 	shortPages query.ShortPages
@@ -151,6 +154,7 @@ func (o Options) withDefaults() Options {
 // build puts the services together.
 func (s *Server) build(identifiers *identifier.Source, administrators map[string]iam.Key) {
 	of := partition.Of(s.options.Region)
+	s.regions = region.NewBook(of)
 	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
 	var thumbprint func(context.Context, string) (string, error)
 	if s.options.FetchThumbprints {
@@ -162,7 +166,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 		Thumbprint: thumbprint,
 	})
 	s.sts = sts.New(sts.Options{
-		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers, Partition: of,
+		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers, Partition: of, Regions: s.regions,
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
 	})
 	s.s3 = s3.New(s3.Options{
@@ -183,6 +187,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 		Identifiers: identifiers,
 		Journal:     s.journal,
 		Faults:      &s.faults,
+		Regions:     s.regions,
 	})
 	s.handler = s.route(door)
 }
@@ -191,7 +196,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 // The agent has none: it is asked without signatures.
 func (s *Server) services() map[string]gateway.Service {
 	return map[string]gateway.Service{
-		"ec2": ec2.New(), "eks": s.eks, "eks-auth": s.eks.Auth(), "iam": s.iam, "s3": s.s3, "sts": s.sts, podidentity.Name: s.agent,
+		"ec2": ec2.New(s.regions), "eks": s.eks, "eks-auth": s.eks.Auth(), "iam": s.iam, "s3": s.s3, "sts": s.sts, podidentity.Name: s.agent,
 	}
 }
 

@@ -131,8 +131,11 @@ func (s *Server) PlainURL() string {
 }
 
 // Close stops listening and waits for the calls under way until the context
-// ends; then it breaks them off.
+// ends; then it breaks them off. Calls that a fault makes wait are answered at
+// once.
 func (s *Server) Close(ctx context.Context) error {
+	s.faults.Hurry(true)
+	defer s.faults.Hurry(false)
 	s.listener.mu.Lock()
 	defer s.listener.mu.Unlock()
 	var failures []error

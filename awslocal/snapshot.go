@@ -16,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/iam"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/snapshot"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
@@ -43,6 +44,8 @@ type rest struct {
 	IAM       iam.Snapshot        `json:"iam"`
 	STS       sts.Snapshot        `json:"sts"`
 	EKS       eks.Snapshot        `json:"eks"`
+	// DisabledRegions are those that accounts have disabled.
+	DisabledRegions []region.Choice `json:"disabledRegions,omitempty"`
 }
 
 // write writes the document, S3's objects one by one.
@@ -52,7 +55,7 @@ func (d *document) write(w io.Writer) error {
 
 // Dump writes all state down as one JSON document: accounts with their
 // administrators' keys, all of IAM, sessions, buckets with their objects,
-// clusters, and the clock's shifts. The same state gives the same bytes. It holds
+// clusters, the regions that are disabled, and the clock's shifts. The same state gives the same bytes. It holds
 // secrets. The journal, faults, modes and the certificate authority are not in
 // it. Calls that are answered meanwhile may be in it or not.
 func (a *Admin) Dump() ([]byte, error) {
@@ -68,6 +71,7 @@ func (s *Server) document() *document {
 	var out document
 	out.Version, out.Partition, out.Clock = stateVersion, partition.Of(s.options.Region), s.clock.Snapshot()
 	// IAM comes last: what the others refer to has been there before they did.
+	out.DisabledRegions = s.regions.Snapshot()
 	out.S3, out.EKS, out.STS = s.s3.Snapshot(), s.eks.Snapshot(), s.sts.Snapshot()
 	out.IAM = s.iam.Snapshot()
 	return &out
@@ -136,6 +140,7 @@ func (s *Server) restore(from document) ([]func(), error) {
 		{"STS", func() (func(), error) { return s.sts.Restore(from.STS, s.options.Accounts) }},
 		{"EKS", func() (func(), error) { return s.eks.Restore(from.EKS, s.options.Accounts) }},
 		{"S3", func() (func(), error) { return s.s3.Restore(from.S3, s.options.Accounts) }},
+		{"the regions", func() (func(), error) { return s.regions.Restore(from.DisabledRegions, s.options.Accounts) }},
 	} {
 		put, err := one.read()
 		if err != nil {

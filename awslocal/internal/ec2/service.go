@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
-	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -23,11 +23,12 @@ const (
 	maxMembers = 1000
 )
 
-// Service answers EC2's calls. It has no state and is safe for concurrent use.
-type Service struct{}
+// Service answers EC2's calls. It is safe for concurrent use.
+type Service struct{ regions *region.Book }
 
-// New returns the service.
-func New() *Service { return &Service{} }
+// New returns the service. The book knows which regions accounts have disabled;
+// nil: none.
+func New(regions *region.Book) *Service { return &Service{regions: regions} }
 
 // form is the parameters of one call.
 type form struct{ url.Values }
@@ -42,11 +43,11 @@ func (f form) list(name string) []string {
 }
 
 // operation answers a call with what is to be written, or a fault.
-type operation func(*call.Call, form) (any, *call.Fault)
+type operation func(*Service, *call.Call, form) (any, *call.Fault)
 
 var operations = map[string]operation{
-	"DescribeInstanceTypes": describeInstanceTypes,
-	"DescribeRegions":       describeRegions,
+	"DescribeInstanceTypes": (*Service).describeInstanceTypes,
+	"DescribeRegions":       (*Service).describeRegions,
 }
 
 // Serve answers one call.
@@ -70,7 +71,7 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 	fault := c.Interrupted(c.Entry.Operation)
 	var answer any
 	if fault == nil {
-		answer, fault = admitted(c, f, run)
+		answer, fault = s.admitted(c, f, run)
 	}
 	if fault != nil {
 		Refuse(w, c, fault)
@@ -81,7 +82,7 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 
 // admitted asks the policies first, then runs the operation, unless it was only
 // to be tried.
-func admitted(c *call.Call, f form, run operation) (any, *call.Fault) {
+func (s *Service) admitted(c *call.Call, f form, run operation) (any, *call.Fault) {
 	action := "ec2:" + c.Entry.Operation
 	c.Entry.Resource = "*"
 	caller := c.Caller.Principal
@@ -92,7 +93,7 @@ func admitted(c *call.Call, f form, run operation) (any, *call.Fault) {
 	if f.Get("DryRun") == "true" {
 		return nil, dryRun()
 	}
-	return run(c, f)
+	return run(s, c, f)
 }
 
 func reason(d iampolicy.Decision, action string) string {
@@ -108,7 +109,7 @@ func reason(d iampolicy.Decision, action string) string {
 	return "because no " + kind + " allows the " + action + " action"
 }
 
-func describeInstanceTypes(c *call.Call, f form) (any, *call.Fault) {
+func (s *Service) describeInstanceTypes(c *call.Call, f form) (any, *call.Fault) {
 	all, err := catalogue()
 	if err != nil {
 		return nil, &call.Fault{Code: "InternalError", Status: http.StatusInternalServerError, Message: err.Error()}
@@ -117,7 +118,7 @@ func describeInstanceTypes(c *call.Call, f form) (any, *call.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	if chosen, fault = filtered(chosen, f); fault != nil {
+	if chosen, fault = filtered(chosen, f, filters); fault != nil {
 		return nil, fault
 	}
 	shown, next, fault := paged(chosen, f)
@@ -155,58 +156,6 @@ func named(all []instanceType, names []string) ([]instanceType, *call.Fault) {
 	return out, nil
 }
 
-// filters are the values of a type that each filter compares. Those that AWS has
-// and this does not are refused, not ignored.
-var filters = map[string]func(instanceType) []string{
-	"instance-type":                         func(t instanceType) []string { return []string{t.name} },
-	"current-generation":                    func(t instanceType) []string { return []string{strconv.FormatBool(t.current)} },
-	"bare-metal":                            func(t instanceType) []string { return []string{strconv.FormatBool(t.metal)} },
-	"processor-info.supported-architecture": func(t instanceType) []string { return t.architectures },
-	"vcpu-info.default-vcpus":               func(t instanceType) []string { return []string{strconv.Itoa(t.vcpus)} },
-	"memory-info.size-in-mib":               func(t instanceType) []string { return []string{strconv.Itoa(t.memoryMiB)} },
-}
-
-// filtered keeps the types that pass every filter: one of its patterns fits one
-// of the type's values.
-func filtered(all []instanceType, f form) ([]instanceType, *call.Fault) {
-	for i := 1; i <= maxMembers && f.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
-		name := f.Get(fmt.Sprintf("Filter.%d.Name", i))
-		values, known := filters[name]
-		if !known {
-			return nil, unknownFilter(name)
-		}
-		patterns := f.list(fmt.Sprintf("Filter.%d.Value", i))
-		all = slices.DeleteFunc(slices.Clone(all), func(t instanceType) bool {
-			return !slices.ContainsFunc(values(t), func(value string) bool {
-				return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, value) })
-			})
-		})
-	}
-	return all, nil
-}
-
-// fits compares with * and ?, as EC2's filters do. It remembers only the last
-// star, so that no pattern costs more than its length times the text's.
-func fits(pattern, text string) bool {
-	p, t, star, back := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, back = p, t
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
-			p++
-			t++
-		case star >= 0: // let the last star take one character more
-			back++
-			p, t = star+1, back
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
-}
-
 // paged cuts a page and returns the token of the next.
 func paged(all []instanceType, f form) ([]instanceType, string, *call.Fault) {
 	size := largestPage
@@ -231,26 +180,4 @@ func paged(all []instanceType, f form) ([]instanceType, string, *call.Fault) {
 		return all, "", nil
 	}
 	return all[:size], base64.RawURLEncoding.EncodeToString([]byte(all[size-1].name)), nil
-}
-
-func describeRegions(c *call.Call, f form) (any, *call.Fault) {
-	here := partition.Of(c.Region)
-	wanted, everyRegion := f.list("RegionName"), f.Get("AllRegions") == "true"
-	for _, name := range wanted {
-		if !slices.ContainsFunc(regions[here], func(r region) bool { return r.name == name }) {
-			return nil, unknownRegion(name)
-		}
-	}
-	answer := regionsAnswer{Namespace: namespace, RequestID: c.ID}
-	for _, r := range regions[here] {
-		if len(wanted) > 0 && !slices.Contains(wanted, r.name) || r.optIn && !everyRegion && len(wanted) == 0 {
-			continue
-		}
-		status := "opt-in-not-required"
-		if r.optIn {
-			status = "not-opted-in"
-		}
-		answer.Regions = append(answer.Regions, regionItem{r.name, "ec2." + r.name + "." + here.Domain(), status})
-	}
-	return answer, nil
 }

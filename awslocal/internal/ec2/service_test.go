@@ -28,7 +28,7 @@ func ask(t *testing.T, body string, effect iampolicy.Effect) *httptest.ResponseR
 		},
 	}
 	w := httptest.NewRecorder()
-	New().Serve(w, c)
+	New(nil).Serve(w, c)
 	return w
 }
 

@@ -10,6 +10,9 @@ import (
 // namespace is that of version 2016-11-15.
 const namespace = "http://ec2.amazonaws.com/doc/2016-11-15/"
 
+// neuronMaker makes all Neuron devices, and neuronInfo does not say so.
+const neuronMaker = "AWS"
+
 type instanceTypesAnswer struct {
 	XMLName   xml.Name           `xml:"DescribeInstanceTypesResponse"`
 	Namespace string             `xml:"xmlns,attr"`
@@ -19,19 +22,49 @@ type instanceTypesAnswer struct {
 }
 
 type instanceTypeItem struct {
-	InstanceType  string    `xml:"instanceType"`
-	Current       bool      `xml:"currentGeneration"`
-	Metal         bool      `xml:"bareMetal"`
-	Architectures []string  `xml:"processorInfo>supportedArchitectures>item"`
-	VCPUs         int       `xml:"vCpuInfo>defaultVCpus"`
-	MemoryMiB     int       `xml:"memoryInfo>sizeInMiB"`
-	GPUs          *[]gpuTag `xml:"gpuInfo>gpus>item,omitempty"`
+	InstanceType  string         `xml:"instanceType"`
+	Current       bool           `xml:"currentGeneration"`
+	Metal         bool           `xml:"bareMetal"`
+	Architectures []string       `xml:"processorInfo>supportedArchitectures>item"`
+	VCPUs         int            `xml:"vCpuInfo>defaultVCpus"`
+	MemoryMiB     int            `xml:"memoryInfo>sizeInMiB"`
+	GPUs          *[]gpuTag      `xml:"gpuInfo>gpus>item,omitempty"`
+	Inference     *inferenceInfo `xml:"inferenceAcceleratorInfo,omitempty"`
+	Neuron        *neuronInfo    `xml:"neuronInfo,omitempty"`
 }
 
 type gpuTag struct {
-	Name  string `xml:"name"`
-	Maker string `xml:"manufacturer"`
-	Count int    `xml:"count"`
+	Name    string  `xml:"name"`
+	Maker   string  `xml:"manufacturer"`
+	Count   int     `xml:"count"`
+	Part    float64 `xml:"gpuPartitionSize"`
+	Logical int     `xml:"logicalGpuCount"`
+}
+
+// inferenceInfo has a list whose items are named unlike those of all others.
+type inferenceInfo struct {
+	Accelerators []inferenceTag `xml:"accelerators>member"`
+	TotalMiB     int            `xml:"totalInferenceMemoryInMiB"`
+}
+
+type inferenceTag struct {
+	Count     int    `xml:"count"`
+	Name      string `xml:"name"`
+	Maker     string `xml:"manufacturer"`
+	MemoryMiB int    `xml:"memoryInfo>sizeInMiB"`
+}
+
+type neuronInfo struct {
+	Devices  []neuronTag `xml:"neuronDevices>item"`
+	TotalMiB int         `xml:"totalNeuronDeviceMemoryInMiB"`
+}
+
+type neuronTag struct {
+	Count     int    `xml:"count"`
+	Name      string `xml:"name"`
+	Cores     int    `xml:"coreInfo>count"`
+	Version   int    `xml:"coreInfo>version"`
+	MemoryMiB int    `xml:"memoryInfo>sizeInMiB"`
 }
 
 func (t instanceType) item() instanceTypeItem {
@@ -39,8 +72,17 @@ func (t instanceType) item() instanceTypeItem {
 		InstanceType: t.name, Current: t.current, Metal: t.metal,
 		Architectures: t.architectures, VCPUs: t.vcpus, MemoryMiB: t.memoryMiB,
 	}
-	if t.gpu.count > 0 {
-		out.GPUs = &[]gpuTag{{t.gpu.name, t.gpu.maker, t.gpu.count}}
+	switch {
+	case t.gpu.count > 0: // whole ones
+		out.GPUs = &[]gpuTag{{t.gpu.name, t.gpu.maker, t.gpu.count, 1, t.gpu.count}}
+	case t.gpu.logical > 0:
+		out.GPUs = &[]gpuTag{{t.gpu.name, t.gpu.maker, 0, t.gpu.part, t.gpu.logical}}
+	}
+	if n := t.neuron; n.count > 0 {
+		out.Neuron = &neuronInfo{[]neuronTag{{n.count, n.name, n.cores, n.version, n.memoryMiB}}, n.count * n.memoryMiB}
+		if n.inference {
+			out.Inference = &inferenceInfo{[]inferenceTag{{n.count, n.name, neuronMaker, n.memoryMiB}}, n.count * n.memoryMiB}
+		}
 	}
 	return out
 }

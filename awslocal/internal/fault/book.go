@@ -13,11 +13,14 @@ import (
 
 // Fault is one request for trouble.
 type Fault struct {
-	// Service and Operation choose the calls; empty means all.
-	Service, Operation string
+	// Service, Operation and Region choose the calls; empty means all.
+	Service, Operation, Region string
 	// Code is the error to answer with; empty: only the latency.
 	Code, Message string
 	Status        int
+	// RetryAfter is after how many seconds the client is told to try again; 0: it
+	// is not told. Without Code there is no answer that could tell it.
+	RetryAfter int
 	// Count is how many calls are answered so; 0: until it is taken back.
 	Count int
 	// Every chooses every n-th of the calls that fit; 0 and 1 mean each.
@@ -65,11 +68,8 @@ var modelled = map[string]call.Fault{
 	"ThrottlingException":               {Status: http.StatusTooManyRequests, Message: "Rate exceeded"},
 }
 
-// answer is the error that the fault asks for of a service, nil for none.
+// answer is the error that the fault asks for of a service.
 func (f Fault) answer(service string) *call.Fault {
-	if f.Code == "" {
-		return nil
-	}
 	out, own := special[service][f.Code]
 	if !own {
 		out = known[f.Code]
@@ -90,8 +90,9 @@ func (f Fault) answer(service string) *call.Fault {
 	return &out
 }
 
-func (f Fault) fits(service, operation string) bool {
-	return (f.Service == "" || f.Service == service) && (f.Operation == "" || f.Operation == operation)
+func (f Fault) fits(service, operation, region string) bool {
+	return (f.Service == "" || f.Service == service) && (f.Operation == "" || f.Operation == operation) &&
+		(f.Region == "" || f.Region == region)
 }
 
 // entry is a fault at work.
@@ -105,6 +106,10 @@ type entry struct {
 type Book struct {
 	mu      sync.Mutex
 	entries []*entry
+	// ended is closed when the waits under way are to end; nil while there was
+	// none. hurried says that no call waits.
+	ended   chan struct{}
+	hurried bool
 }
 
 // Add asks for a fault, after those asked for before.
@@ -114,11 +119,28 @@ func (b *Book) Add(f Fault) {
 	b.entries = append(b.entries, &entry{Fault: f})
 }
 
-// Clear takes all faults back.
+// Clear takes all faults back, and ends the waits that they began.
 func (b *Book) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.entries = nil
+	b.endWaits()
+}
+
+// Hurry ends the waits under way and, while it is on, lets no call wait: a server
+// that stops is not held up by those who asked for slowness.
+func (b *Book) Hurry(on bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hurried = on
+	b.endWaits()
+}
+
+func (b *Book) endWaits() {
+	if b.ended != nil {
+		close(b.ended)
+		b.ended = nil
+	}
 }
 
 // List returns the faults that still have calls to answer, with the Count that
@@ -135,26 +157,31 @@ func (b *Book) List() []Fault {
 	return out
 }
 
-// Next is what happens to a call: it waits that long, then fails so, if not nil.
-// Latencies of all faults that fit add up; the first error counts.
-func (b *Book) Next(service, operation string) (time.Duration, *call.Fault) {
+// Next is what happens to a call. Latencies of all faults that fit add up; the
+// first error counts.
+func (b *Book) Next(service, operation, region string) Trouble {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var wait time.Duration
-	var failure *call.Fault
+	if b.ended == nil {
+		b.ended = make(chan struct{})
+	}
+	out := Trouble{ended: b.ended}
 	for _, e := range b.entries {
-		if !e.fits(service, operation) || failure != nil && e.Code != "" {
+		if !e.fits(service, operation, region) || out.Failure != nil && e.Code != "" {
 			continue
 		}
 		if e.seen++; e.Every > 1 && e.seen%e.Every != 0 {
 			continue
 		}
 		e.hit++
-		wait += e.Latency
-		if failure == nil {
-			failure = e.answer(service)
+		out.Latency += e.Latency
+		if e.Code != "" {
+			out.Failure, out.RetryAfter = e.answer(service), e.RetryAfter
 		}
 	}
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.Count > 0 && e.hit >= e.Count })
-	return wait, failure
+	if b.hurried {
+		out.Latency = 0
+	}
+	return out
 }

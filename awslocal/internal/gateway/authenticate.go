@@ -20,13 +20,14 @@ func (g *Gateway) authenticate(c *call.Call, service string, signature *sigv4.Si
 	credential := anonymous()
 	secret := ""
 	if signature != nil {
-		c.Entry.AccessKeyID = signature.KeyID
+		// The journal tells of refused calls too where they were meant to go.
+		c.Entry.AccessKeyID, c.Entry.Region = signature.KeyID, signature.Region
 		found, problem := g.check(c, service, signature, body)
 		if problem != nil {
 			return credential, problem
 		}
 		credential, secret = found, found.Secret
-		c.Region, c.Entry.Region = signature.Region, signature.Region
+		c.Region = signature.Region
 		c.Entry.Caller = found.Caller.Principal.ARN
 		if found.Used != nil {
 			found.Used(service, signature.Region, c.Now)
@@ -39,7 +40,7 @@ func (g *Gateway) authenticate(c *call.Call, service string, signature *sigv4.Si
 // show them.
 func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature, body []byte) (call.Credential, *sigv4.Error) {
 	credential, known := g.lookup(signature.KeyID)
-	if !known || partition.Of(signature.Region) != partition.Of(g.options.Region) {
+	if !known || !g.reaches(credential, service, signature.Region) {
 		return credential, &sigv4.Error{Kind: sigv4.UnknownKey}
 	}
 	if signature.Token == "" && credential.Token != "" {
@@ -66,6 +67,17 @@ func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature
 		return credential, &sigv4.Error{Kind: sigv4.SessionOver}
 	}
 	return credential, nil
+}
+
+// reaches says whether a region knows an account's keys: those of its own
+// partition that the account has not disabled. To a region that is not enabled AWS
+// does not distribute what IAM has (AWS Account Management, "Enable or disable AWS
+// Regions"). IAM itself has no regions.
+func (g *Gateway) reaches(credential call.Credential, service, region string) bool {
+	if partition.Of(region) != partition.Of(g.options.Region) {
+		return false
+	}
+	return service == "iam" || g.options.Regions.Enabled(credential.Caller.Principal.AccountID, region)
 }
 
 func (g *Gateway) lookup(keyID string) (call.Credential, bool) {

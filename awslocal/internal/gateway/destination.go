@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/eks"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
@@ -48,6 +49,22 @@ func endpointOf(r *http.Request) string {
 		return service
 	}
 	return ""
+}
+
+// placeByHost finds the region of an unsigned call to STS in the name of its
+// endpoint, such as sts.eu-west-1.amazonaws.com. By any other name, and by that of
+// another partition, the call is in the server's own region.
+func (g *Gateway) placeByHost(c *call.Call) {
+	host := c.HTTP.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	name, isRegional := strings.CutPrefix(host, "sts.")
+	region, domain, _ := strings.Cut(name, ".")
+	here := partition.Of(g.options.Region)
+	if isRegional && partition.Of(region) == here && domain == here.Domain() {
+		c.Region, c.Entry.Region = region, region
+	}
 }
 
 // destination names the service that a request is for: by the version of its

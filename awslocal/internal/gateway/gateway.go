@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/journal"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -33,7 +34,7 @@ type Options struct {
 	// Services have their names in signature scopes as keys.
 	Services map[string]Service
 	Keyrings []Keyring
-	// Region is that of unsigned calls.
+	// Region is that of unsigned calls whose host name says none.
 	Region string
 	Now    func() time.Time
 	// Credentials is the clock by which sessions expire, Signatures the one by
@@ -43,6 +44,8 @@ type Options struct {
 	Journal                 *journal.Journal
 	// Faults are those that a test asked for; nil for none.
 	Faults *fault.Book
+	// Regions knows what accounts have disabled; nil: nothing.
+	Regions *region.Book
 }
 
 // Gateway is an http.Handler.
@@ -77,6 +80,9 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
 // ServeHTTP answers one request. The Date header is the clock that judges
 // signatures, from which clients correct theirs.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +113,7 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 	}
 	if problem == nil && ignoresSignatures(name, action) {
 		signature, err = nil, nil
+		g.placeByHost(c)
 	} else if problem == nil && err == nil && signature == nil && name != "s3" {
 		problem = &sigv4.Error{Kind: sigv4.Unsigned}
 	}
@@ -123,24 +130,8 @@ func (g *Gateway) serve(w http.ResponseWriter, c *call.Call) {
 		return
 	}
 	c.Context = requestContext(c)
-	c.Trouble = g.trouble(c, name)
+	c.Trouble = g.trouble(w, c, name)
 	service.Serve(w, c.As(credential))
-}
-
-// trouble lets a call wait and fail as a test asked for.
-func (g *Gateway) trouble(c *call.Call, service string) func(string) *call.Fault {
-	return func(operation string) *call.Fault {
-		wait, failure := g.options.Faults.Next(service, operation)
-		if wait > 0 {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-			case <-c.HTTP.Context().Done(): // nobody waits for the answer any more
-			}
-		}
-		return failure
-	}
 }
 
 // actionOf finds the Action and Version of a call in the query protocol.

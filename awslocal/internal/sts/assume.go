@@ -93,6 +93,14 @@ func unsupported(form query.Form, operation string, parameters ...string) *call.
 	return nil
 }
 
+// accountOf is the account of a role's ARN, empty for no such ARN.
+func accountOf(roleARN string) string {
+	if m := rolePattern.FindStringSubmatch(roleARN); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // role finds the role of an ARN. The ARN's path must be the role's own.
 func (s *Service) role(arn string) (iam.Role, bool) {
 	m := rolePattern.FindStringSubmatch(arn)
@@ -130,6 +138,9 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
 	if action := refusedAction(c, role, want, external); action != "" {
 		return nil, mayNot(c.Caller.Principal.ARN, action, want.roleARN)
 	}
+	if fault := s.inRegion(c, role.AccountID); fault != nil {
+		return nil, fault
+	}
 	if c.Caller.Principal.Kind == iampolicy.RoleSession && want.duration > chainLimit {
 		return nil, tooLong(textChained)
 	}
@@ -140,6 +151,16 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
 		return nil, problem
 	}
 	return s.grant(role, want, ""), nil
+}
+
+// inRegion refuses to make a session of an account in a region that the account
+// has disabled. That the caller's own account has the region is a matter of the
+// caller's keys.
+func (s *Service) inRegion(c *call.Call, account string) *call.Fault {
+	if s.options.Regions.Enabled(account, c.Region) {
+		return nil
+	}
+	return regionDisabled(account)
 }
 
 // refusedAction is the first of the actions which assuming a role takes that the

@@ -30,6 +30,7 @@ const (
 	textNotPermitted = "Not authorized to perform sts:AssumeRoleWithWebIdentity"
 	textChained      = "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."
 	textTooLong      = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."
+	textRegion       = "STS is not activated in this region for account:%s. Your account administrator can activate STS in this region using the IAM Console."
 
 	textNotBySession = "Cannot call %s with session credentials"
 	textBadARN       = "Request ARN is invalid"
@@ -95,6 +96,12 @@ func packedTooLarge(percent int) *call.Fault {
 
 func notBySession(operation string) *call.Fault {
 	return query.AccessDenied(fmt.Sprintf(textNotBySession, operation))
+}
+
+// regionDisabled is about the account whose role it is (STS: "Managing AWS STS in
+// an AWS Region").
+func regionDisabled(account string) *call.Fault {
+	return &call.Fault{Code: "RegionDisabledException", Status: http.StatusForbidden, Message: fmt.Sprintf(textRegion, account)}
 }
 
 // mayNot names no reason: AWS does not tell whether the role is missing.

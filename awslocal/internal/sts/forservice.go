@@ -63,6 +63,9 @@ func (s *Service) GrantForService(c *call.Call, ask ServiceRequest) (Granted, *c
 			return Granted{}, mayNot(ask.Service, action, ask.RoleARN)
 		}
 	}
+	if fault := s.inRegion(c, role.AccountID); fault != nil {
+		return Granted{}, fault
+	}
 	if fault := s.limit(&want, role); fault != nil {
 		return Granted{}, fault
 	}
@@ -117,6 +120,9 @@ func (s *Service) chain(c *call.Call, first *session, ask ServiceRequest) (*sess
 	}
 	if action := refusedAction(c.As(caller), role, want, ask.ExternalID); action != "" {
 		return nil, mayNot(first.arn(), action, ask.TargetARN)
+	}
+	if fault := s.inRegion(c, role.AccountID); fault != nil {
+		return nil, fault
 	}
 	if fault := s.finish(&want, role); fault != nil {
 		return nil, fault

@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/oidc"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	Identifiers *identifier.Source
 	// Partition is that of all accounts; default Commercial.
 	Partition partition.Partition
+	// Regions knows what accounts have disabled; nil: nothing.
+	Regions *region.Book
 	// Now judges credentials, TokenNow judges tokens.
 	Now, TokenNow func() time.Time
 	// Log takes the reasons that AWS does not tell its callers.

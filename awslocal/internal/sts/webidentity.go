@@ -42,6 +42,9 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any,
 	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "ProviderId"); fault != nil {
 		return nil, fault
 	}
+	if fault := s.inRegion(c, accountOf(want.roleARN)); fault != nil {
+		return nil, fault
+	}
 	token, err := oidc.ReadToken(raw)
 	if err != nil {
 		return nil, s.refuseToken(c, err)
@@ -85,11 +88,7 @@ func (s *Service) refuseToken(c *call.Call, err error) *call.Fault {
 // provider finds the token's issuer in the role's account and verifies the
 // signature.
 func (s *Service) provider(c *call.Call, roleARN string, token *oidc.Token) (iam.Provider, *call.Fault) {
-	account := ""
-	if m := rolePattern.FindStringSubmatch(roleARN); m != nil {
-		account = m[1]
-	}
-	provider, known := s.options.Directory.Provider(account, bare(token.Issuer))
+	provider, known := s.options.Directory.Provider(accountOf(roleARN), bare(token.Issuer))
 	if !known {
 		return provider, noProvider(token.Issuer)
 	}
