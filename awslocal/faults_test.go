@@ -2,6 +2,7 @@ package awslocal
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -60,12 +61,15 @@ func TestFaultsByTheAdminAPI(t *testing.T) {
 	}{
 		{"POST", `{"service":"iam","operation":"GetRole","code":"Throttling","count":3,"every":2}`, 200, `[{"service":"iam","operation":"GetRole","code":"Throttling","count":3,"every":2}]`},
 		{"POST", `{"latency":"2s"}`, 200, `{"latency":"2s"}]`},
+		{"POST", `{"region":"eu-west-1","code":"RequestLimitExceeded","retryAfter":7}`, 200, `{"region":"eu-west-1","code":"RequestLimitExceeded","retryAfter":7}]`},
+		{"POST", `{"latency":"2s","retryAfter":7}`, 400, "no code is given"},
+		{"POST", `{"code":"X","retryAfter":-7}`, 400, "must not be negative"},
 		{"POST", `{"service":"iam"}`, 400, "neither code nor latency is given"},
 		{"POST", `{"code":"X","count":-1}`, 400, "must not be negative"},
 		{"POST", `{"code":"X","status":200}`, 400, "400 to 599"},
 		{"POST", `{"code":"X","latency":"soon"}`, 400, `latency is "soon"`},
 		{"POST", `{"error":"X"}`, 400, `unknown field "error"`},
-		{"GET", "", 200, `{"latency":"2s"}]`},
+		{"GET", "", 200, `{"latency":"2s"},{"region":"eu-west-1","code":"RequestLimitExceeded","retryAfter":7}]`},
 		{"DELETE", "", 204, ""},
 		{"GET", "", 200, "[]"},
 	}
@@ -89,6 +93,64 @@ func TestALatencyPasses(t *testing.T) {
 	ask(server, "POST", "/_awslocal/reset", "", nil)
 	if left := server.Admin().Faults(); len(left) != 0 {
 		t.Errorf("a reset leaves %+v", left)
+	}
+}
+
+// probes are a harmless call to each service, signed for a region.
+func probes(region string, key Credentials) map[string]*http.Request {
+	return map[string]*http.Request{
+		"ec2": signedFor(region, key, "", "ec2", "POST", "/", "Action=DescribeRegions"),
+		"eks": signedFor(region, key, "", "eks", "GET", "/clusters", ""),
+		"iam": signedFor(region, key, "", "iam", "POST", "/", queryBody(iamVersion, "ListRoles")),
+		"s3":  signedFor(region, key, "", "s3", "GET", "/", ""),
+		"sts": signedFor(region, key, "", "sts", "POST", "/", queryBody(stsVersion, "GetCallerIdentity")),
+	}
+}
+
+// send answers a request, and what the journal says of it.
+func send(server *Server, r *http.Request) (*httptest.ResponseRecorder, Entry) {
+	w := httptest.NewRecorder()
+	server.Handler().ServeHTTP(w, r)
+	journal := server.Admin().Journal()
+	return w, journal[len(journal)-1]
+}
+
+func TestAFaultOfARegionSparesTheOthers(t *testing.T) {
+	server := newServer(t, Options{})
+	server.Admin().Inject(Fault{Region: "eu-west-1", Code: "Odd"})
+	for region, want := range map[string]string{"eu-west-1": "Odd", "us-east-1": "", "eu-central-1": ""} {
+		for service, probe := range probes(region, server.Administrator(DefaultAccount)) {
+			if _, last := send(server, probe); last.Error != want || last.Region != region {
+				t.Errorf("%s in %s: the journal says %q in %q, want %q", service, region, last.Error, last.Region, want)
+			}
+		}
+	}
+	// An unsigned call is where STS's endpoint is.
+	for host, want := range map[string]string{
+		"sts.eu-west-1.amazonaws.com": "Odd", "sts.eu-west-1.amazonaws.com:443": "Odd", "sts.us-west-2.amazonaws.com": "ValidationError",
+		"sts.amazonaws.com": "ValidationError", "127.0.0.1:1": "ValidationError", "sts.eu-west-1.amazonaws.com.cn": "ValidationError", "eu-west-1.amazonaws.com": "ValidationError",
+	} {
+		ask(server, "POST", "/", "Action=AssumeRoleWithWebIdentity&Version=2011-06-15", func(r *http.Request) { form(r); r.Host = host })
+		journal := server.Admin().Journal()
+		if last := journal[len(journal)-1]; last.Error != want {
+			t.Errorf("an unsigned call to %s fails with %q in %q, want %q", host, last.Error, last.Region, want)
+		}
+	}
+}
+
+func TestErrorsSayWhenToTryAgain(t *testing.T) {
+	server := newServer(t, Options{})
+	server.Admin().Inject(Fault{Code: "Odd", RetryAfter: 7})
+	for service, probe := range probes("us-east-1", server.Administrator(DefaultAccount)) {
+		if w, last := send(server, probe); w.Header().Get("Retry-After") != "7" || last.Error != "Odd" {
+			t.Errorf("%s fails with %q and Retry-After %q, want 7", service, last.Error, w.Header().Get("Retry-After"))
+		}
+	}
+	server.Admin().ClearFaults()
+	for service, probe := range probes("us-east-1", server.Administrator(DefaultAccount)) {
+		if w, last := send(server, probe); w.Header().Get("Retry-After") != "" || last.Error != "" {
+			t.Errorf("%s without a fault: %q and Retry-After %q", service, last.Error, w.Header().Get("Retry-After"))
+		}
 	}
 }
 

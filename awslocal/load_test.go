@@ -23,6 +23,9 @@ func smallState(tb testing.TB) (*Server, string) {
 	}
 	do(tb, w.server, signed(w.key, "", "eks", "POST", "/clusters/lab/access-entries", `{"principalArn":"`+arn("app")+`"}`))
 	do(tb, w.server, signed(w.key, "", "eks", "POST", "/clusters/lab/pod-identity-associations", `{"namespace":"n","serviceAccount":"sa","roleArn":"`+arn("app")+`"}`))
+	if err := w.server.Admin().DisableRegion(DefaultAccount, "af-south-1"); err != nil {
+		tb.Fatal(err)
+	}
 	return w.server, string(dump(tb, w.server))
 }
 
@@ -59,6 +62,8 @@ func TestBrokenStatesAreRefusedAndChangeNothing(t *testing.T) {
 		"an entry without its ID":      {`"principalID":"`, `"principalID":"","username":"`, "the principal's unique ID is missing"},
 		"a role of another account":    {`"roleArn":"` + arn("app"), `"roleArn":"arn:aws:iam::210987654321:role/app`, "pod identity association"},
 		"a duration that is none":      {`"clock":{`, `"clock":{"advanced":"soon"`, `"soon" is no duration`},
+		"a region of another account":  {`"region":"af-south-1"`, `"region":"af-south-1","account":"210987654321"`, `disabled in account "210987654321", which does not exist`},
+		"a region that all have":       {`"region":"af-south-1"`, `"region":"us-east-1"`, "the region us-east-1 needs no opt-in"},
 		"a time that is none":          {`"created":"2`, `"created":"x2`, "reading the state"},
 	}
 	for name, c := range cases {

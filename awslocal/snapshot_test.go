@@ -62,11 +62,22 @@ func randomStep(random *rand.Rand) (string, step) {
 		"pods":      {"eks", http.MethodPost, "/clusters/" + cluster + "/pod-identity-associations", `{"namespace":"n","serviceAccount":"` + pick("sa") + `","roleArn":"` + arn + `role/` + role + `","targetRoleArn":"` + arn + `role/x"}`, nil},
 		"clock":     {do: func(s *Server) { s.Admin().AdvanceClock(time.Duration(random.Int64N(int64(time.Millisecond)))) }},
 		"offset":    {do: func(s *Server) { s.Admin().SetTokenClockOffset(time.Duration(random.Int64N(int64(time.Hour)))) }},
+		"region":    {do: func(s *Server) { chooseRegion(s, random) }},
 		"block":     {do: func(s *Server) { s.Admin().BlockPublicAccess(DefaultAccount, random.IntN(2) == 0) }},
 	}
 	// The map's own order is another one each time.
 	name := slices.Sorted(maps.Keys(steps))[random.IntN(len(steps))]
 	return name, steps[name]
+}
+
+func chooseRegion(s *Server, random *rand.Rand) {
+	choose := s.Admin().DisableRegion
+	if random.IntN(2) == 0 {
+		choose = s.Admin().EnableRegion
+	}
+	if err := choose(DefaultAccount, []string{"af-south-1", "ap-east-1", "mx-central-1"}[random.IntN(3)]); err != nil {
+		panic(err)
+	}
 }
 
 // perform says whether a step succeeded.

@@ -30,9 +30,13 @@ func hashed(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// signed is a request with a signature of version 4, for paths and queries that
-// need no escaping.
+// signed is a request with a signature of version 4 for us-east-1, for paths and
+// queries that need no escaping.
 func signed(key Credentials, token, service, method, path, body string) *http.Request {
+	return signedFor("us-east-1", key, token, service, method, path, body)
+}
+
+func signedFor(region string, key Credentials, token, service, method, path, body string) *http.Request {
 	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:1"
 	now := time.Now().UTC()
@@ -47,10 +51,10 @@ func signed(key Credentials, token, service, method, path, body string) *http.Re
 	if service != "s3" {
 		form(r)
 	}
-	scope := day + "/us-east-1/" + service + "/aws4_request"
+	scope := day + "/" + region + "/" + service + "/aws4_request"
 	canonical := strings.Join([]string{method, path, "", lines, names, hashed(body)}, "\n")
 	secret := mac([]byte("AWS4"+key.SecretAccessKey), day)
-	for _, part := range []string{"us-east-1", service, "aws4_request"} {
+	for _, part := range []string{region, service, "aws4_request"} {
 		secret = mac(secret, part)
 	}
 	signature := hex.EncodeToString(mac(secret, "AWS4-HMAC-SHA256\n"+stamp+"\n"+scope+"\n"+hashed(canonical)))

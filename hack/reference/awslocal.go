@@ -58,8 +58,8 @@ var awsServices = []awsService{
 		"PutObject":                      "presigned too; conditions, checksums, chunked uploads; up to 64 MiB",
 	}},
 	{name: "ec2", title: "Amazon EC2", notes: map[string]string{
-		"DescribeInstanceTypes": "a few facts of each type; `DryRun` too",
-		"DescribeRegions":       "none is opted in; `DryRun` too",
+		"DescribeInstanceTypes": "a few facts of each type: vCPUs, memory, architectures, GPUs, Neuron devices; `DryRun` too",
+		"DescribeRegions":       "those that the account has disabled are `not-opted-in`; all filters; `DryRun` too",
 	}},
 	{name: "eks", title: "Amazon EKS", notes: map[string]string{
 		"AssociateAccessPolicy":        "changes the scope of a policy that is associated already",

@@ -67,7 +67,7 @@ func TestCommandLineTellsTheSameStory(t *testing.T) {
 		{arguments: []string{"sns", "list-topics"}, refused: `it plays ec2, eks, eks-auth, iam, s3, sts.`},
 		{arguments: []string{"ec2", "describe-regions", "--region-names", "eu-west-1"}, want: "ec2.eu-west-1.amazonaws.com"},
 		{arguments: []string{"ec2", "describe-instance-types", "--instance-types", "p4d.24xlarge"}, want: `"SizeInMiB": 1179648`},
-		{arguments: []string{"ec2", "describe-instance-types", "--query", "length(InstanceTypes)"}, want: "929"},
+		{arguments: []string{"ec2", "describe-instance-types", "--query", "length(InstanceTypes)"}, want: "934"},
 		{arguments: []string{"ec2", "describe-instance-types", "--instance-types", "m5.tiny"},
 			refused: "An error occurred (InvalidInstanceType) when calling the DescribeInstanceTypes operation: The following supplied instance types do not exist: [m5.tiny]"},
 		{arguments: []string{"s3api", "create-bucket", "--bucket", "documents"}, want: "documents"},

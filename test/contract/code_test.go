@@ -44,6 +44,7 @@ func statusOf(service, code string) (int, bool) {
 var statuses = map[string]int{
 	"AccessDenied":                         http.StatusForbidden,
 	"AccessDeniedException":                http.StatusForbidden,
+	"AuthFailure":                          http.StatusUnauthorized,
 	"BucketAlreadyOwnedByYou":              http.StatusConflict,
 	"EntityAlreadyExists":                  http.StatusConflict,
 	"InvalidIdentityToken":                 http.StatusBadRequest,

@@ -45,7 +45,8 @@ func (s *suite) check(t *testing.T, r row) {
 	s.checkHidden(t, r)
 	t.Run("throttled", func(t *testing.T) {
 		w, code := s.ready(t, r), manners[r.service].throttled
-		w.server.Admin().Inject(awslocal.Fault{Service: r.service, Operation: r.operation, Code: code, Count: 1})
+		w.server.Admin().Inject(awslocal.Fault{Service: r.service, Operation: r.operation, Region: "us-west-2", Code: code})
+		w.server.Admin().Inject(awslocal.Fault{Service: r.service, Operation: r.operation, Region: region, Code: code, Count: 1})
 		w.expect(r, r.call(w), code)
 		w.expect(r, r.call(w), "")
 	})

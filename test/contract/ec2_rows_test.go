@@ -1,6 +1,8 @@
 package contract_test
 
 import (
+	"testing"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -29,3 +31,31 @@ var ec2Rows = []row{{
 	lose: func(w *world) error { w.wantedRegion = "eu-nowhere-1"; return nil },
 	lost: "InvalidParameterValue",
 }}
+
+// TestRowsOfEC2NeedAnEnabledRegion has the caller's account disable a region, and
+// enable it again.
+func TestRowsOfEC2NeedAnEnabledRegion(t *testing.T) {
+	s := newSuite(t)
+	for _, r := range ec2Rows {
+		r.service = "ec2"
+		t.Run(r.operation, func(t *testing.T) {
+			const optIn = "af-south-1"
+			w := s.ready(t, r)
+			caller := w.caller
+			w.ec2 = ec2.New(w.ec2.Options(), func(o *ec2.Options) { o.Region = optIn })
+			w.wantedRegion = optIn
+			w.expect(r, r.call(w), "")
+			if err := w.server.Admin().DisableRegion(account, optIn); err != nil {
+				t.Fatal(err)
+			}
+			// Whose key it is that the region does not know is not known either.
+			w.caller = "anonymous"
+			w.expect(r, r.call(w), "AuthFailure")
+			if err := w.server.Admin().EnableRegion(account, optIn); err != nil {
+				t.Fatal(err)
+			}
+			w.caller = caller
+			w.expect(r, r.call(w), "")
+		})
+	}
+}

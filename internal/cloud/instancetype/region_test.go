@@ -66,15 +66,17 @@ func TestWhatIsNoRegionIsNotTried(t *testing.T) {
 }
 
 func TestARegionThatTheAccountLacksIsNamed(t *testing.T) {
-	refusal := awslocal.Fault{Service: "ec2", Operation: "DescribeInstanceTypes", Code: "AuthFailure", Status: 401}
 	l := newLab(t, "us-east-1")
-	l.aws.Admin().Inject(refusal)
+	if err := l.aws.Admin().DisableRegion(account, "af-south-1"); err != nil {
+		t.Fatal(err)
+	}
 	l.want(t, ask("m5.large", "af-south-1"), instancetype.Answer{State: instancetype.RegionNotOptedIn})
 	want := []string{"DescribeInstanceTypes@af-south-1", "DescribeRegions@us-east-1"}
 	if diff := cmp.Diff(want, l.calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	// In a region that the account has, the refusal is about the keys.
+	// In a region that the account has, a refusal is about the keys.
+	l.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Operation: "DescribeInstanceTypes", Code: "AuthFailure", Status: 401})
 	got, err := l.types.Get(t.Context(), person, ask("m5.large", "eu-west-1"))
 	wantFault(t, got, err, fault.Unauthenticated, "AuthFailure")
 	// Without the right to look at regions, the refusal stands as well.
