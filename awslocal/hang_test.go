@@ -60,11 +60,13 @@ func newHanging(t *testing.T, start func(*Server, string) error) *hanging {
 // await looks again and again.
 func await(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
 	for range 10_000 {
 		if isSo() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
+		<-poll.C
 	}
 	t.Fatalf("waited in vain until %s", what)
 }

@@ -131,6 +131,38 @@ func TestAgentKnowsTheClusterByItsIssuer(t *testing.T) {
 	}
 }
 
+func TestAgentServesNoPodsInADisabledRegion(t *testing.T) {
+	l := newLab(t)
+	key := newKey(t)
+	const elsewhere, optIn = "https://oidc.lab.test/other", "ca-west-1"
+	l.register(awslocal.Cluster{Account: ours, Region: optIn, Name: "other", Issuer: elsewhere, JWKS: keySet(t, key)})
+	role := l.role(ours, "app", podTrust, `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":["sts:AssumeRole","sts:TagSession"],"Resource":"*"}}`)
+	target := l.role(theirs, "target", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::`+ours+`:role/app"},"Action":["sts:AssumeRole","sts:TagSession"]}}`, "")
+	_, err := eks.NewFromConfig(l.config(l.administrator(ours)), func(o *eks.Options) { o.Region = optIn }).CreatePodIdentityAssociation(t.Context(),
+		&eks.CreatePodIdentityAssociationInput{ClusterName: aws.String("other"), Namespace: aws.String("team-a"), ServiceAccount: aws.String("app"), RoleArn: &role, TargetRoleArn: &target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each token is another one, so that the agent has no credentials for it yet.
+	token := func(id string) string {
+		return awstest.SignToken(t, key, l.changed(map[string]any{"iss": elsewhere, "jti": id}))
+	}
+	l.keyOf(token("1"))
+	for _, account := range []string{ours, theirs} {
+		if err := l.server.Admin().DisableRegion(account, optIn); err != nil {
+			t.Fatal(err)
+		}
+		want := "(InvalidRequestException): STS is not activated in this region for account:" + account
+		if status, body := l.agent(l.server.PlainURL(), "", token(account)); status != http.StatusBadRequest || !strings.Contains(body, want) {
+			t.Errorf("disabled in %s: answered %d %s, want %s", account, status, body, want)
+		}
+		if err := l.server.Admin().EnableRegion(account, optIn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.keyOf(token("2"))
+}
+
 func TestAgentKeepsCredentialsForAWhile(t *testing.T) {
 	l := newLab(t)
 	admin := l.server.Admin()

@@ -110,7 +110,7 @@ func TestAHangEndsWithItsCause(t *testing.T) {
 					trouble.Wait(ctx)
 					isOver.Store(true)
 				}()
-				time.Sleep(hang / 2)
+				<-time.After(hang / 2)
 				synctest.Wait()
 				if isOver.Load() {
 					t.Error("the call did not wait")

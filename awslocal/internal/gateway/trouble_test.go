@@ -37,7 +37,11 @@ func TestALatencyOutlivesTheServersDeadlines(t *testing.T) {
 	server.Config.ReadTimeout, server.Config.WriteTimeout = deadline, deadline
 	server.Start()
 	defer server.Close()
-	answer, err := server.Client().Get(server.URL + "/bucket/key")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/bucket/key", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
