@@ -42,6 +42,7 @@ var known = map[string]call.Fault{
 	"ServiceUnavailable":   {Status: http.StatusServiceUnavailable, Message: "The request has failed due to a temporary failure of the server."},
 	"AccessDenied":         {Status: http.StatusForbidden, Message: "Access Denied"},
 	"ExpiredToken":         {Status: http.StatusForbidden, Message: "The security token included in the request is expired"},
+	"OptInRequired":        {Status: http.StatusForbidden, Message: "The AWS Access Key Id needs a subscription for the service"},
 }
 
 // special are the errors that a service answers in its own way, by service.
@@ -50,6 +51,13 @@ var special = map[string]map[string]call.Fault{
 	"eks-auth": modelled,
 	// The agent passes EKS Auth's errors on.
 	"pod-identity-agent": modelled,
+	"ec2": {
+		"AuthFailure":           {Status: http.StatusUnauthorized, Message: "AWS was not able to validate the provided access credentials"},
+		"UnauthorizedOperation": {Status: http.StatusForbidden, Message: "You are not authorized to perform this operation."},
+	},
+	"sts": {
+		"RegionDisabledException": {Status: http.StatusForbidden},
+	},
 	"s3": {
 		"ExpiredToken": {Status: http.StatusBadRequest, Message: "The provided token has expired."},
 	},
