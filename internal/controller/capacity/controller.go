@@ -94,6 +94,8 @@ type Controller struct {
 	recorder map[core.Kind]record.EventRecorder
 	metrics  *Metrics
 	current  current
+	// told is what the log says is served.
+	told served
 }
 
 // Add registers the controller with a manager.

@@ -92,12 +92,14 @@ func kindOf(annotated core.Kind) *kind {
 // not: the cluster does not have them, or we may not read them.
 type served struct {
 	versions map[*kind]string
+	// refused are the kinds that may not be listed, whether there are any or not.
+	refused []string
 	// migration says that machines can move between the two machine APIs.
 	migration bool
 }
 
 func (s served) equal(other served) bool {
-	return s.migration == other.migration && maps.Equal(s.versions, other.versions)
+	return s.migration == other.migration && maps.Equal(s.versions, other.versions) && slices.Equal(s.refused, other.refused)
 }
 
 func (s served) has(k *kind) bool { return s.versions[k] != "" }

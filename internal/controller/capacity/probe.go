@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/openapi"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // prober finds out what a cluster serves.
@@ -33,10 +32,12 @@ func (p *prober) probe(ctx context.Context) (served, error) {
 	out := served{versions: map[*kind]string{}}
 	for _, k := range kinds {
 		version, err := p.version(ctx, k)
-		if err != nil {
+		switch {
+		case apierrors.IsForbidden(err):
+			out.refused = append(out.refused, k.String())
+		case err != nil:
 			return served{}, fmt.Errorf("see whether %s is served: %w", k.GroupKind, err)
-		}
-		if version != "" {
+		case version != "":
 			out.versions[k] = version
 		}
 	}
@@ -62,13 +63,10 @@ func (p *prober) version(ctx context.Context, k *kind) (string, error) {
 		} else {
 			_, err = access.List(ctx, options)
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			return version, nil
-		case apierrors.IsForbidden(err):
-			log.FromContext(ctx).V(1).Info("not watched: it may not be listed", "kind", k.GroupKind.String())
-			return "", nil
-		case !apierrors.IsNotFound(err):
+		}
+		if !apierrors.IsNotFound(err) {
 			return "", err
 		}
 	}
