@@ -53,6 +53,8 @@ type fixture struct {
 	types      *types
 	who        *credentials
 	controller *capacity.Controller
+	// log gets what the controller logs.
+	log logr.Logger
 }
 
 // serve starts an API server with kinds of others.
@@ -62,6 +64,7 @@ func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
 		api:   testkit.StartAPIServer(t, "https://issuer.example.com"),
 		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}},
 		who:   &credentials{},
+		log:   logr.Discard(),
 	}
 	f.types.know("m5.large", 2, 8192, instancetype.AMD64)
 	f.types.know("m6g.4xlarge", 16, 65536, instancetype.ARM64)
@@ -93,7 +96,7 @@ func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 	t.Helper()
 	config := rest.CopyConfig(f.api.Config)
 	config.Impersonate.UserName = "capacity"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: f.log})
 	if err != nil {
 		t.Fatal(err)
 	}

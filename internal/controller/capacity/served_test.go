@@ -3,9 +3,13 @@ package capacity_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,8 +69,65 @@ func TestKindsThatMayNotBeListedKeepNoOthersFromBeingWatched(t *testing.T) {
 	f.patch(t, parse(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: tabard-capacity}}"), "kubectl", `{"rules":[
 		{"apiGroups":["cluster.x-k8s.io"],"resources":["machinedeployments"],"verbs":["get","list","watch","patch"]},
 		{"apiGroups":["infrastructure.cluster.x-k8s.io"],"resources":["awsmachinetemplates"],"verbs":["get","list","watch"]}]}`)
+	told := f.listen()
 	f.run(t, wokenByWatchesAlone)
 	f.awaitAnother(t, clusterAPI{"v1beta2"}, "alone")
+	const watched = `"kinds"=["cluster.x-k8s.io/v1beta2, Kind=MachineDeployment" "infrastructure.cluster.x-k8s.io/v1beta2, Kind=AWSMachineTemplate"]`
+	const refused = `"mayNotBeListed"=["MachineSet.machine.openshift.io" "MachineSet.cluster.x-k8s.io" "Infrastructure.config.openshift.io" ` +
+		`"Cluster.cluster.x-k8s.io" "AWSCluster.infrastructure.cluster.x-k8s.io" "AWSManagedControlPlane.controlplane.cluster.x-k8s.io" ` +
+		`"ROSAControlPlane.controlplane.cluster.x-k8s.io"]`
+	told.await(t, watched, refused)
+	f.patch(t, parse(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: tabard-capacity}}"), "kubectl", `{"rules":[
+		{"apiGroups":["cluster.x-k8s.io","machine.openshift.io"],"resources":["machinedeployments","machinesets"],"verbs":["get","list","watch","patch"]},
+		{"apiGroups":["infrastructure.cluster.x-k8s.io"],"resources":["awsmachinetemplates"],"verbs":["get","list","watch"]}]}`)
+	told.await(t, `"machine.openshift.io/v1beta1, Kind=MachineSet"`, `"mayNotBeListed"=["Infrastructure.config.openshift.io"`)
+	if got := told.count(refused); got != 1 {
+		t.Errorf("what may not be listed was told %d times while it was the same, want once", got)
+	}
+}
+
+// heard is what the controller has logged. It is safe for concurrent use.
+type heard struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// listen has the controller's log kept, from its next run.
+func (f *fixture) listen() *heard {
+	h := &heard{}
+	f.log = funcr.New(func(_, line string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.lines = append(h.lines, line)
+	}, funcr.Options{})
+	return h
+}
+
+// await waits for a line with all of these texts.
+func (h *heard) await(t *testing.T, texts ...string) {
+	t.Helper()
+	await(t, func() error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, line := range h.lines {
+			if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no line with %q among\n%s", texts, strings.Join(h.lines, "\n"))
+	})
+}
+
+// count counts the lines with a text.
+func (h *heard) count(text string) (out int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, line := range h.lines {
+		if strings.Contains(line, text) {
+			out++
+		}
+	}
+	return out
 }
 
 // TestOneNamespaceNeedsRightsThereAlone: what is elsewhere is left alone.
