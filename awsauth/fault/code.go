@@ -201,15 +201,28 @@ func statusOf(err error) int {
 	return 0
 }
 
-// retryAfter is what the header Retry-After asks for, in whole seconds.
+// maxRetryAfter bounds what is believed of a header Retry-After.
+const maxRetryAfter = time.Hour
+
+// retryAfter is what the header Retry-After asks for: whole seconds, or a date,
+// which counts from the answer's own (RFC 9110, 10.2.3). 0 is no such wish.
 func retryAfter(err error) time.Duration {
 	var refused *smithyhttp.ResponseError
 	if !errors.As(err, &refused) || refused.Response == nil || refused.Response.Response == nil {
 		return 0
 	}
-	seconds, err := strconv.Atoi(refused.Response.Header.Get("Retry-After"))
-	if err != nil || seconds < 0 || seconds > 3600 {
+	header := refused.Response.Header
+	wish := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(wish); err == nil {
+		return min(max(time.Duration(seconds), 0), maxRetryAfter/time.Second) * time.Second
+	}
+	until, err := http.ParseTime(wish)
+	if err != nil {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	return min(max(until.Sub(now), 0), maxRetryAfter)
 }

@@ -96,10 +96,10 @@ func Of(service, operation string, err error) *Fault {
 	if errors.As(err, &api) {
 		f.Code, f.Message = api.ErrorCode(), Clean(api.ErrorMessage())
 		f.Class = classOf(f.Code, f.Service, f.Operation, err, api.ErrorFault())
-		f.RetryAfter = retryAfter(err)
 	} else {
 		f.Class, f.Message = transport(err)
 	}
+	f.RetryAfter = retryAfter(err)
 	f.Hint = hintOf(f)
 	return f
 }

@@ -118,10 +118,32 @@ func TestClockIsRecognisedByTheAnswersDate(t *testing.T) {
 }
 
 func TestRetryAfterIsTakenOver(t *testing.T) {
-	for header, want := range map[string]time.Duration{"7": 7 * time.Second, "": 0, "soon": 0, "-1": 0, "999999": 0} {
-		got := fault.Of("EC2", "Op", answer("EC2", "Op", 503, "Throttling", http.Header{"Retry-After": {header}}, ""))
-		if got.RetryAfter != want {
-			t.Errorf("%q is %s, want %s", header, got.RetryAfter, want)
+	const noon = "Thu, 01 Jan 2026 12:00:00 GMT"
+	tests := map[string]struct {
+		header, date string
+		want         time.Duration
+	}{
+		"seconds":                   {"7", noon, 7 * time.Second},
+		"seconds without a date":    {"7", "", 7 * time.Second},
+		"a date":                    {"Thu, 01 Jan 2026 12:02:00 GMT", noon, 2 * time.Minute},
+		"a date that is over":       {"Thu, 01 Jan 2026 11:00:00 GMT", noon, 0},
+		"a date, of which time":     {"Thu, 01 Jan 2026 12:02:00 GMT", "", 0},
+		"none":                      {"", noon, 0},
+		"words":                     {"soon", noon, 0},
+		"before now":                {"-1", noon, 0},
+		"longer than is believed":   {"999999", noon, time.Hour},
+		"later than is believed":    {"Fri, 02 Jan 2026 12:00:00 GMT", noon, time.Hour},
+		"more seconds than a count": {"9223372036854775807", noon, time.Hour},
+	}
+	for name, c := range tests {
+		headers := http.Header{"Retry-After": {c.header}, "Date": {c.date}}
+		withoutCode := &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 503, Header: headers}}, Err: errors.New("no service's answer"),
+		}
+		for _, err := range []error{answer("EC2", "Op", 503, "Throttling", headers, ""), withoutCode} {
+			if got := fault.Of("EC2", "Op", err); got.RetryAfter != c.want {
+				t.Errorf("%s, %v: %s, want %s", name, err, got.RetryAfter, c.want)
+			}
 		}
 	}
 }

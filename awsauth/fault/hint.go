@@ -6,13 +6,13 @@ var hints = map[string]string{
 	"AssumeRole/AccessDenied":                "the base identity may not assume the role; the role must trust it, and it needs sts:AssumeRole",
 
 	"InvalidIdentityToken":    "IAM does not accept the token; check that an OIDC provider is registered for its issuer, with its audience, and that the issuer's keys can be read",
-	"IDPRejectedClaim":        "the issuer's claims were refused; check the token's audience and that it has not expired",
+	"IDPRejectedClaim":        "the issuer's claims were refused; check the role's trust policy, the token's audience and that it has not expired",
 	"IDPCommunicationError":   "AWS cannot reach the issuer's discovery document or keys; check that their URL is public",
 	"ExpiredTokenException":   "the credentials or the token have expired; check the pod's projected volume and the node's clock",
 	"ExpiredToken":            "the credentials have expired; check the pod's projected volume and the node's clock",
 	"RegionDisabledException": "STS is switched off for this region in the account; switch it on, or use another region",
 
-	"AuthFailure":                 "AWS does not accept the credentials; check that the access key is active and of this partition",
+	"AuthFailure":                 "AWS does not accept the credentials; check that the access key is active and of this partition, and that the account has enabled the region",
 	"InvalidClientTokenId":        "AWS does not know the access key; check that it is active, of this partition, and not rotated away",
 	"InvalidAccessKeyId":          "AWS does not know the access key; check that it is active, of this partition, and not rotated away",
 	"UnrecognizedClientException": "AWS does not know the access key; check that it is active, of this partition, and not rotated away",

@@ -17,7 +17,7 @@ import (
 // Classify makes a fault of an error; nil stays nil. If the call failed because
 // its caller could not become anybody, then the fault names the STS operation
 // that failed, not the one that was meant. The result is the same at every
-// attempt that fails in the same way.
+// attempt that fails in the same way, but for RetryAfter.
 func Classify(service, operation string, err error) *fault.Fault {
 	if err == nil {
 		return nil
@@ -29,7 +29,7 @@ func Classify(service, operation string, err error) *fault.Fault {
 	found := authfault.Of(service, operation, err)
 	out := &fault.Fault{
 		Service: found.Service, Operation: found.Operation, Code: found.Code, Message: found.Message,
-		Class: classOf(found, statusOf(err)),
+		Class: classOf(found, statusOf(err)), Hint: found.Hint, RetryAfter: found.RetryAfter,
 	}
 	if out.Class == fault.Gone && found.Operation != operation {
 		// That the way to credentials is not there says nothing of the thing

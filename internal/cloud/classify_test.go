@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -112,9 +114,41 @@ func TestClassifyNamesTheCallThatFailed(t *testing.T) {
 	want := &fault.Fault{
 		Class: fault.Unauthenticated, Service: "STS", Operation: "AssumeRoleWithWebIdentity", Code: "AccessDenied",
 		Message: "Not authorized to perform sts:AssumeRoleWithWebIdentity",
+		Hint:    "the role's trust policy does not let this ServiceAccount's token in; check its Federated principal and its sub and aud conditions",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fault (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhoCannotBecomeAnybodyHearsWhatToDo: these are what people meet.
+func TestWhoCannotBecomeAnybodyHearsWhatToDo(t *testing.T) {
+	for call, codes := range map[string][]string{
+		"STS AssumeRoleWithWebIdentity": {
+			"AccessDenied", "IDPRejectedClaim", "InvalidIdentityToken", "ExpiredTokenException", "IDPCommunicationError", "RegionDisabledException",
+		},
+		"EC2 DescribeInstanceTypes": {
+			"AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "OptInRequired", "Blocked", "ExpiredToken", "RequestExpired", "RequestTimeTooSkewed",
+		},
+	} {
+		service, operation, _ := strings.Cut(call, " ")
+		for _, each := range codes {
+			if got := cloud.Classify(service, operation, answered(service, operation, 403, code(each))); got.Hint == "" {
+				t.Errorf("%s: %s has no hint", call, each)
+			}
+		}
+	}
+}
+
+func TestTheTimeThatAServiceAsksForIsKept(t *testing.T) {
+	err := answered("EC2", "DescribeInstanceTypes", 503, code("RequestLimitExceeded"))
+	response, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	if !ok {
+		t.Fatalf("no response in %v", err)
+	}
+	response.Response.Header = http.Header{"Retry-After": {"90"}}
+	if got := cloud.Classify("EC2", "DescribeInstanceTypes", err); got.RetryAfter != 90*time.Second {
+		t.Errorf("again after %v, want 90s", got.RetryAfter)
 	}
 }
 

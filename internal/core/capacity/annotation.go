@@ -41,17 +41,25 @@ var ownKeys = []string{
 
 // annotations are those that an object gets for its type, without the labels.
 // The GPU count is written even if it is 0, gpu-count only if it counts.
+//
+// The Machine API's keys are written whatever the template's status says:
+// upstream's autoscaler does not read them, so they hide nothing from it, and
+// OpenShift's has nothing else.
 func (w World) annotations(t instancetype.Type) map[string]string {
 	out := map[string]string{
 		VCPUKey:   strconv.FormatInt(t.VCPUs, 10),
-		MemoryKey: strconv.FormatInt(t.MemoryMiB, 10),
+		MemoryKey: strconv.FormatInt(w.memory(t), 10),
 		GPUKey:    strconv.FormatInt(t.GPUs, 10),
 	}
 	if !w.wantsQuantities() {
 		return out
 	}
-	out[cpuQuantityKey] = out[VCPUKey]
-	out[memoryQuantityKey] = out[MemoryKey] + "Mi"
+	if w.Template == nil || !w.defersTo(w.Template.CPU) {
+		out[cpuQuantityKey] = out[VCPUKey]
+	}
+	if w.Template == nil || !w.defersTo(w.Template.Memory) {
+		out[memoryQuantityKey] = out[MemoryKey] + "Mi"
+	}
 	if t.Accelerators > 0 {
 		out[gpuCountKey] = strconv.FormatInt(t.Accelerators, 10)
 		if w.Object.Annotations[driverKey] == "" {
@@ -59,6 +67,28 @@ func (w World) annotations(t instancetype.Type) map[string]string {
 		}
 	}
 	return out
+}
+
+// memory is what is written of a type's memory, in whole MiB. It is never zero,
+// which would be taken for none.
+func (w World) memory(t instancetype.Type) int64 {
+	return max(t.MemoryMiB*(100-w.Options.MemoryReserve)/100, 1)
+}
+
+// memoryText is the memory that is written, for people.
+func (w World) memoryText(t instancetype.Type) string {
+	text := fmt.Sprintf("%d MiB", w.memory(t))
+	if w.Options.MemoryReserve > 0 {
+		text += fmt.Sprintf(" (%d MiB less %d %%)", t.MemoryMiB, w.Options.MemoryReserve)
+	}
+	return text
+}
+
+// defersTo says that a quantity of the template's status is left to it. Zero
+// counts as none for the autoscaler.
+func (w World) defersTo(said string) bool {
+	quantity, err := resource.ParseQuantity(said)
+	return w.Options.DeferToTemplate && err == nil && quantity.Sign() > 0
 }
 
 func (w World) wantsQuantities() bool {

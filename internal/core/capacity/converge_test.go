@@ -166,7 +166,7 @@ func (m *model) disturb(what, how byte) {
 	keys := []string{vcpu, memoryMb, gpu, cpu, memory, gpuCount, gpuType}
 	values := []string{"2", "8192", "0", "16", "8G", "8192Mi", "nvidia.com/gpu", ""}
 	key, value := keys[int(how)%len(keys)], values[int(how/8)%len(values)]
-	switch what % 9 {
+	switch what % 10 {
 	case 0: // another type
 		m.world.Fault = nil
 		m.world.Answer = instancetype.Answer{
@@ -191,6 +191,13 @@ func (m *model) disturb(what, how byte) {
 		m.update("kubectl-edit", labels, []string{"", "a=1", "z, b=2,a=1,,y", "kubernetes.io/arch=arm64", "kubernetes.io/arch=x,a==b"}[int(how)%5])
 	case 8:
 		m.world.Options.Profile = capacity.Profiles()[int(how)%3]
+	case 9:
+		m.world.Options.OnlyAutoscaled = how%7 == 0
+		m.world.Options.DeferToTemplate = how%2 == 0
+		m.world.Options.MemoryReserve = int64(how) % 51
+		if m.world.Template != nil {
+			m.world.Template.CPU, m.world.Template.Memory = []string{"", "4", "0"}[int(how)%3], []string{"", "16Gi"}[int(how/3)%2]
+		}
 	}
 }
 

@@ -63,8 +63,8 @@ func annotate(w World, q instancetype.Question) Plan {
 	}
 	out.Outcome = Annotated
 	out.Events = append(out.Events, normal(ReasonAnnotated, fmt.Sprintf(
-		"Set autoscaling from zero annotations: %s in %s has %d vCPU, %d MiB, %d GPU, %s",
-		q.Type, q.Region, t.VCPUs, t.MemoryMiB, t.GPUs, w.architecture(t))))
+		"Set autoscaling from zero annotations: %s in %s has %d vCPU, %s, %d GPU, %s",
+		q.Type, q.Region, t.VCPUs, w.memoryText(t), t.GPUs, w.architecture(t))))
 	if before, there := readLabels(labels).values[archLabel]; there && before != w.architecture(t) && !w.isOnlyOurs(LabelsKey) {
 		out.Events = append(out.Events, normal(ReasonArchCorrected, fmt.Sprintf(
 			"Corrected %s in the annotation %s from %q to %q", archLabel, LabelsKey, before, w.architecture(t))))
@@ -133,6 +133,14 @@ func (w World) hasOtherOwner(key string) bool {
 	return slices.ContainsFunc(w.Object.Owners[key], func(o Owner) bool { return o != w.self() })
 }
 
+// sayer is whose word an annotation's value is.
+func (w World) sayer(key string) string {
+	if w.Options.MemoryReserve > 0 && (key == MemoryKey || key == memoryQuantityKey) {
+		return fmt.Sprintf("AWS says, less %d %%,", w.Options.MemoryReserve)
+	}
+	return "AWS says"
+}
+
 // conflict tells of annotations that others maintain with another value, nil for
 // none.
 func (w World) conflict(q instancetype.Question, want map[string]string) *Event {
@@ -140,7 +148,7 @@ func (w World) conflict(q instancetype.Question, want map[string]string) *Event 
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		owner, contested := w.rival(key, want[key])
 		if current := w.Object.Annotations[key]; contested && current != want[key] {
-			out = append(out, fmt.Sprintf("%s is %q by %s, AWS says %q", key, current, owner.Manager, want[key]))
+			out = append(out, fmt.Sprintf("%s is %q by %s, %s %q", key, current, owner.Manager, w.sayer(key), want[key]))
 		}
 	}
 	if len(out) == 0 {

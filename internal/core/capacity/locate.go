@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/json"
 
@@ -15,6 +16,15 @@ const (
 	// machineAPI is the authority under which the Machine API's objects count.
 	machineAPI = "MachineAPI"
 )
+
+// sizeAnnotations are how a person tells the autoscaler the bounds of a group;
+// the autoscalers read both families on the objects of both machine APIs.
+var sizeAnnotations = []string{
+	"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
+	"cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
+	"machine.openshift.io/cluster-api-autoscaler-node-group-min-size",
+	"machine.openshift.io/cluster-api-autoscaler-node-group-max-size",
+}
 
 // finding is what an object leads to: one of the three.
 type finding struct {
@@ -61,8 +71,24 @@ func find(w World) finding {
 	return out
 }
 
-// gate keeps away from objects that are not ours to touch now.
+// gate keeps away from objects that are not ours to touch now, or not wanted.
 func gate(w World) Skip {
+	skip := held(w)
+	if skip == "" && w.Options.OnlyAutoscaled && !w.Object.isAutoscaled() {
+		return SkipNotAutoscaled
+	}
+	return skip
+}
+
+func (o Object) isAutoscaled() bool {
+	return slices.ContainsFunc(sizeAnnotations, func(key string) bool {
+		_, there := o.Annotations[key]
+		return there
+	})
+}
+
+// held says who has the object in hand; empty for nobody.
+func held(w World) Skip {
 	o := w.Object
 	_, paused := o.Annotations[pausedAnnotation]
 	switch {

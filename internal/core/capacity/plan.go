@@ -59,6 +59,7 @@ const (
 	SkipAuthority     Skip = "the Machine API has no authority over the object"
 	SkipForeignCloud  Skip = "its machines are not of AWS"
 	SkipForeignOrigin Skip = "its cluster is not of AWS and it has no annotation with a region"
+	SkipNotAutoscaled Skip = "it has no annotation with a size for the autoscaler"
 )
 
 // Step is one write. The first of a plan is made at the version at which the

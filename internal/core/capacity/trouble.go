@@ -30,6 +30,9 @@ type trouble struct {
 	// again is a fixed time to the next look, backoff the longest of growing
 	// ones; neither: nothing but a change of the input helps.
 	again, backoff time.Duration
+	// atLeast is how long AWS asked to be left alone, for those that grow; 0 if it
+	// did not.
+	atLeast time.Duration
 }
 
 // plan is the plan of a trouble without steps. The annotations that are there
@@ -37,7 +40,7 @@ type trouble struct {
 func (t trouble) plan(w World) Plan {
 	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event}}
 	if t.backoff > 0 {
-		out.Again = backoff(w, t.backoff)
+		out.Again = max(backoff(w, t.backoff), min(t.atLeast, t.backoff))
 		out.Memory.Failures = w.Memory.Failures + 1
 	}
 	if w.Memory.Told != t.event {
@@ -119,24 +122,6 @@ var passing = map[string]bool{
 	"ExpiredTokenException": true, "IDPCommunicationError": true, "RegionDisabledException": true,
 }
 
-// hints say what to look at when AWS refuses an identity, by code.
-var hints = map[string]string{
-	"AccessDenied":            "check the role's trust policy: issuer, subject and audience",
-	"IDPRejectedClaim":        "check the role's trust policy and the token's audience",
-	"InvalidIdentityToken":    "check that the account has an OIDC provider for the token's issuer",
-	"AuthFailure":             "check that the keys are of this partition and the region is enabled",
-	"InvalidClientTokenId":    "the access key does not exist or is inactive",
-	"SignatureDoesNotMatch":   "check the secret access key and this machine's clock",
-	"OptInRequired":           "the account must subscribe to the service or enable the region",
-	"Blocked":                 "the account is blocked; ask AWS support",
-	"ExpiredToken":            "the session's credentials have expired",
-	"ExpiredTokenException":   "the web identity token has expired",
-	"IDPCommunicationError":   "STS could not reach the token's issuer",
-	"RegionDisabledException": "STS is not enabled in that region for the account",
-	"RequestExpired":          "check this machine's clock",
-	"RequestTimeTooSkewed":    "check this machine's clock",
-}
-
 // lookupFailed is why AWS gave no answer. The texts hold the code and never AWS's
 // own message: that names ARNs, and events are read by whoever may look into the
 // namespace.
@@ -145,18 +130,23 @@ func lookupFailed(w World, f fault.Fault) trouble {
 	case configuration[f.Code]:
 		return misconfigured(f.Message)
 	case f.Class == fault.Throttled:
-		return trouble{event: warning(ReasonRequestFailed, "AWS asks for fewer requests: "+call(f)), outcome: Failed, backoff: backoffLast}
+		return retried(f, ReasonRequestFailed, "AWS asks for fewer requests: "+call(f))
 	case passing[f.Code], unread[f.Code]:
-		return trouble{event: warning(ReasonReconcileError, "AWS credentials not available: "+credentials(w, f)), outcome: Failed, backoff: backoffLast}
+		return retried(f, ReasonReconcileError, "AWS credentials not available: "+credentials(w, f))
 	case f.Class == fault.Unauthenticated, f.Code == "OptInRequired", f.Code == "Blocked":
 		return trouble{event: warning(ReasonReconcileError, "AWS credentials rejected: "+credentials(w, f)), outcome: Refused, again: credentialsRecheck}
 	case f.Class == fault.Denied:
 		return trouble{event: warning(ReasonReconcileError, fmt.Sprintf("AWS denies %s: %s; grant it to %s",
 			action(f), call(f), identity(w))), outcome: Refused, again: deniedRecheck}
 	case f.Passing():
-		return trouble{event: warning(ReasonRequestFailed, "AWS did not answer: "+call(f)), outcome: Failed, backoff: backoffLast}
+		return retried(f, ReasonRequestFailed, "AWS did not answer: "+call(f))
 	}
 	return trouble{event: warning(ReasonReconcileError, "AWS refuses the request: "+call(f)), outcome: Refused, again: credentialsRecheck}
+}
+
+// retried is a failed call that is made again soon, and not before AWS wants it.
+func retried(f fault.Fault, reason, text string) trouble {
+	return trouble{event: warning(reason, text), outcome: Failed, backoff: backoffLast, atLeast: f.RetryAfter}
 }
 
 // action is the IAM action of a call.
@@ -188,8 +178,8 @@ func credentials(w World, f fault.Fault) string {
 		return text + f.Message
 	}
 	text += call(f)
-	if hint := hints[f.Code]; hint != "" {
-		text += "; " + hint
+	if f.Hint != "" {
+		text += "; " + f.Hint
 	}
 	return text
 }

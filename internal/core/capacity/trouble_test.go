@@ -21,10 +21,10 @@ const (
 func TestEveryTroubleHasItsEventAndItsRetry(t *testing.T) {
 	const secret = "arn:aws:sts::123456789012:assumed-role/x is not authorized, request 7"
 	ec2 := func(class fault.Class, code string) capacity.World {
-		return failing(settled(), fault.Fault{Class: class, Service: "EC2", Operation: "DescribeInstanceTypes", Code: code, Message: secret})
+		return failing(settled(), fault.Fault{Class: class, Service: "EC2", Operation: "DescribeInstanceTypes", Code: code, Message: secret, Hint: "look there"})
 	}
 	sts := func(class fault.Class, code string) capacity.World {
-		w := failing(settled(), fault.Fault{Class: class, Service: "STS", Operation: "AssumeRoleWithWebIdentity", Code: code, Message: secret})
+		w := failing(settled(), fault.Fault{Class: class, Service: "STS", Operation: "AssumeRoleWithWebIdentity", Code: code, Message: secret, Hint: "look there"})
 		w.Credentials.Method = "IRSA with role arn:aws:iam::123456789012:role/capacity"
 		return w
 	}
@@ -51,19 +51,19 @@ func TestEveryTroubleHasItsEventAndItsRetry(t *testing.T) {
 			failing(settled(), fault.Fault{Class: fault.Denied, Service: "STS", Operation: "AssumeRole", Code: "AccessDenied"}),
 			"ReconcileError: AWS denies sts:AssumeRole: STS AssumeRole: AccessDenied; grant it to the controller's identity", capacity.Refused, 10 * time.Minute,
 		},
-		"trust refuses":         {sts(fault.Unauthenticated, "AccessDenied"), rejected + "AccessDenied; check the role's trust policy: issuer, subject and audience", capacity.Refused, 5 * time.Minute},
-		"no provider":           {sts(fault.Unauthenticated, "InvalidIdentityToken"), rejected + "InvalidIdentityToken; check that the account has an OIDC provider for the token's issuer", capacity.Refused, 5 * time.Minute},
-		"claim rejected":        {sts(fault.Unauthenticated, "IDPRejectedClaim"), rejected + "IDPRejectedClaim; check the role's trust policy and the token's audience", capacity.Refused, 5 * time.Minute},
-		"wrong keys":            {ec2(fault.Unauthenticated, "AuthFailure"), keys + "AuthFailure; check that the keys are of this partition and the region is enabled", capacity.Refused, 5 * time.Minute},
-		"unknown key":           {ec2(fault.Unauthenticated, "InvalidClientTokenId"), keys + "InvalidClientTokenId; the access key does not exist or is inactive", capacity.Refused, 5 * time.Minute},
-		"wrong secret":          {ec2(fault.Unauthenticated, "SignatureDoesNotMatch"), keys + "SignatureDoesNotMatch; check the secret access key and this machine's clock", capacity.Refused, 5 * time.Minute},
-		"not subscribed":        {ec2(fault.Denied, "OptInRequired"), keys + "OptInRequired; the account must subscribe to the service or enable the region", capacity.Refused, 5 * time.Minute},
-		"blocked":               {ec2(fault.Denied, "Blocked"), keys + "Blocked; the account is blocked; ask AWS support", capacity.Refused, 5 * time.Minute},
-		"session expired":       {ec2(fault.Unauthenticated, "ExpiredToken"), keys + "ExpiredToken; the session's credentials have expired", capacity.Refused, 5 * time.Minute},
-		"clock skew":            {ec2(fault.Unauthenticated, "RequestExpired"), keys + "RequestExpired; check this machine's clock", capacity.Refused, 5 * time.Minute},
-		"another code":          {ec2(fault.Unauthenticated, "MissingAuthenticationToken"), keys + "MissingAuthenticationToken", capacity.Refused, 5 * time.Minute},
-		"token expired":         {sts(fault.Unauthenticated, "ExpiredTokenException"), strings.Replace(rejected, "rejected", "not available", 1) + "ExpiredTokenException; the web identity token has expired", capacity.Failed, growing},
-		"issuer not reached":    {sts(fault.Unauthenticated, "IDPCommunicationError"), strings.Replace(rejected, "rejected", "not available", 1) + "IDPCommunicationError; STS could not reach the token's issuer", capacity.Failed, growing},
+		"trust refuses":         {sts(fault.Unauthenticated, "AccessDenied"), rejected + "AccessDenied; look there", capacity.Refused, 5 * time.Minute},
+		"no provider":           {sts(fault.Unauthenticated, "InvalidIdentityToken"), rejected + "InvalidIdentityToken; look there", capacity.Refused, 5 * time.Minute},
+		"claim rejected":        {sts(fault.Unauthenticated, "IDPRejectedClaim"), rejected + "IDPRejectedClaim; look there", capacity.Refused, 5 * time.Minute},
+		"wrong keys":            {ec2(fault.Unauthenticated, "AuthFailure"), keys + "AuthFailure; look there", capacity.Refused, 5 * time.Minute},
+		"unknown key":           {ec2(fault.Unauthenticated, "InvalidClientTokenId"), keys + "InvalidClientTokenId; look there", capacity.Refused, 5 * time.Minute},
+		"wrong secret":          {ec2(fault.Unauthenticated, "SignatureDoesNotMatch"), keys + "SignatureDoesNotMatch; look there", capacity.Refused, 5 * time.Minute},
+		"not subscribed":        {ec2(fault.Denied, "OptInRequired"), keys + "OptInRequired; look there", capacity.Refused, 5 * time.Minute},
+		"blocked":               {ec2(fault.Denied, "Blocked"), keys + "Blocked; look there", capacity.Refused, 5 * time.Minute},
+		"session expired":       {ec2(fault.Unauthenticated, "ExpiredToken"), keys + "ExpiredToken; look there", capacity.Refused, 5 * time.Minute},
+		"clock skew":            {ec2(fault.Unauthenticated, "RequestExpired"), keys + "RequestExpired; look there", capacity.Refused, 5 * time.Minute},
+		"no hint":               {said("MissingAuthenticationToken", secret), keys + "MissingAuthenticationToken", capacity.Refused, 5 * time.Minute},
+		"token expired":         {sts(fault.Unauthenticated, "ExpiredTokenException"), strings.Replace(rejected, "rejected", "not available", 1) + "ExpiredTokenException; look there", capacity.Failed, growing},
+		"issuer not reached":    {sts(fault.Unauthenticated, "IDPCommunicationError"), strings.Replace(rejected, "rejected", "not available", 1) + "IDPCommunicationError; look there", capacity.Failed, growing},
 		"STS server error":      {sts(fault.Retry, "InternalFailure"), "AWSRequestFailed: AWS did not answer: STS AssumeRoleWithWebIdentity: InternalFailure", capacity.Failed, growing},
 		"no token yet":          {said("TokenUnreadable", "the token file /t: there is no such file"), "ReconcileError: AWS credentials not available: the controller's identity: the token file /t: there is no such file", capacity.Failed, growing},
 		"no Secret":             {said("SecretNotFound", "Secret a/b not found"), "ReconcileError: Secret a/b not found", capacity.Invalid, byWatch},
@@ -169,6 +169,32 @@ func TestBackoffGrowsToItsLongest(t *testing.T) {
 		}
 		if last < test.longest*4/5 {
 			t.Errorf("%s: ends at %v, want about %v", name, last, test.longest)
+		}
+	}
+}
+
+func TestNobodyComesBackBeforeAWSWantsIt(t *testing.T) {
+	asks := func(class fault.Class, code string, after time.Duration) capacity.World {
+		return failing(settled(), fault.Fault{Class: class, Service: "EC2", Operation: "DescribeInstanceTypes", Code: code, RetryAfter: after})
+	}
+	late := func(w capacity.World) capacity.World {
+		return with(w, func(w *capacity.World) { w.Memory.Failures = 100 })
+	}
+	tests := map[string]struct {
+		world    capacity.World
+		from, to time.Duration
+	}{
+		"throttled":                       {asks(fault.Throttled, "RequestLimitExceeded", 90*time.Second), 90 * time.Second, 90 * time.Second},
+		"out of service":                  {asks(fault.Retry, "ServiceUnavailable", 90*time.Second), 90 * time.Second, 90 * time.Second},
+		"an issuer that is not reached":   {asks(fault.Unauthenticated, "IDPCommunicationError", 90*time.Second), 90 * time.Second, 90 * time.Second},
+		"longer than anybody waits":       {asks(fault.Throttled, "RequestLimitExceeded", time.Hour), 5 * time.Minute, 5 * time.Minute},
+		"shorter than the object's turn":  {late(asks(fault.Throttled, "RequestLimitExceeded", time.Second)), 4 * time.Minute, 5 * time.Minute},
+		"what a person must mend anyway":  {asks(fault.Denied, "UnauthorizedOperation", 90*time.Second), 10 * time.Minute, 10 * time.Minute},
+		"what the credentials need first": {asks(fault.Unauthenticated, "AuthFailure", 90*time.Second), 5 * time.Minute, 5 * time.Minute},
+	}
+	for name, test := range tests {
+		if got := capacity.Decide(test.world).Again; got < test.from || got > test.to {
+			t.Errorf("%s: again in %v, want %v to %v", name, got, test.from, test.to)
 		}
 	}
 }

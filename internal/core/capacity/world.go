@@ -52,6 +52,17 @@ type Options struct {
 	// Predecessors are managers whose updates of our annotations are taken for
 	// our own: programs that did this before.
 	Predecessors []string
+	// OnlyAutoscaled leaves objects alone that have none of the annotations by
+	// which the autoscaler is told their smallest and largest size. What was
+	// written before stays: it does no harm, and is right again with the next
+	// size.
+	OnlyAutoscaled bool
+	// MemoryReserve is how much of the memory is not written, in percent, for
+	// what the kernel and the kubelet keep; 0 to 50.
+	MemoryReserve int64
+	// DeferToTemplate leaves out those of upstream's quantities that the
+	// template's status has: the autoscaler prefers annotations.
+	DeferToTemplate bool
 	// Migration says that the cluster can move machines between the two machine
 	// APIs (OpenShift's feature gate MachineAPIMigration).
 	Migration bool

@@ -3,6 +3,8 @@
 // The shells make faults from errors, the cores decide on them.
 package fault
 
+import "time"
+
 // Class says what answer a fault asks for.
 type Class string
 
@@ -26,7 +28,7 @@ const (
 )
 
 // Fault is one failed call. It is an error, comparable, and safe to show: it
-// holds no request ID, no time and no secret.
+// holds no request ID, no point in time and no secret.
 type Fault struct {
 	Class Class
 	// Service and Operation name the call, e.g. "S3" and "PutBucketPolicy".
@@ -35,6 +37,12 @@ type Fault struct {
 	Code string
 	// Message is the service's own text without request IDs, in one line.
 	Message string
+	// Hint says what a person can do, without names of anything; empty if there
+	// is nothing to say.
+	Hint string
+	// RetryAfter is how long the service asked to be left alone, 0 if it did not.
+	// It may differ from attempt to attempt, so no text has it.
+	RetryAfter time.Duration
 }
 
 // Error is "S3 PutBucketPolicy: AccessDenied: text".
