@@ -209,6 +209,7 @@ func newRetryer() aws.Retryer {
 		o.RateLimiter = ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{
 			retry.IsErrorRetryableFunc(refusedCertificate), retry.IsErrorRetryableFunc(triedWithin),
+			retry.IsErrorRetryableFunc(toldToWait),
 		}, o.Retryables...)
 	})
 }
@@ -218,6 +219,16 @@ func newRetryer() aws.Retryer {
 func refusedCertificate(err error) aws.Ternary {
 	var refused *tls.CertificateVerificationError
 	if errors.As(err, &refused) {
+		return aws.FalseTernary
+	}
+	return aws.UnknownTernary
+}
+
+// toldToWait keeps a call from being repeated by the SDK if the service wants to
+// be left alone for longer than the SDK waits. Whoever calls hears of it by
+// fault.Fault's RetryAfter.
+func toldToWait(err error) aws.Ternary {
+	if fault.Of("", "", err).RetryAfter > maxBackoff {
 		return aws.FalseTernary
 	}
 	return aws.UnknownTernary

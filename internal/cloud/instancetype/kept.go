@@ -2,6 +2,7 @@ package instancetype
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 const (
 	// fetchLimit ends a fetch that hangs, whoever began it.
 	fetchLimit = 3 * time.Minute
-	// Failed fetches are repeated after retryFirst, doubling up to retryLast.
+	// Failed fetches are repeated after retryFirst, doubling up to retryLast, and
+	// not before AWS wants it, if that is within retryLast.
 	retryFirst = time.Second
 	retryLast  = 5 * time.Minute
 	// maxFailures bounds the identities whose failures are remembered.
@@ -139,7 +141,7 @@ func (k *kept[T]) end(run *flight[T], now time.Time) {
 		k.failures = map[identity.Identity]failure{}
 	}
 	count := k.failures[who].count
-	wait := min(retryFirst<<min(count, 10), retryLast)
+	wait := min(max(retryFirst<<min(count, 10), wanted(run.err)), retryLast)
 	k.failures[who] = failure{err: run.err, count: count + 1, until: now.Add(wait)}
 }
 
@@ -159,6 +161,13 @@ func (k *kept[T]) age(now time.Time) (time.Duration, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return now.Sub(k.at), k.there
+}
+
+// wanted is how long AWS asked to be left alone, 0 if it did not.
+func wanted(err error) time.Duration {
+	var known fault.Fault
+	errors.As(err, &known) // else it is zero
+	return known.RetryAfter
 }
 
 // isPersonal says that an error is about who asked.

@@ -86,13 +86,15 @@ func setenv(t testing.TB, name, value string) {
 // with is another adapter on the same AWS, that neither waits nor repeats.
 func (l *lab) with(options source.Options) *source.Types {
 	options.Rate, options.Burst, options.Attempts = 1e6, 1000, 1
-	options.Now = func() time.Time {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.now
-	}
+	options.Now = l.clock
 	options.Refreshed = func(r source.Refresh) { l.refreshed <- r }
 	return source.New(l.auth, options)
+}
+
+func (l *lab) clock() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
 }
 
 func (l *lab) advance(d time.Duration) {
