@@ -129,9 +129,9 @@ func (l *capacityLab) apply(t *testing.T, file string) {
 	}
 }
 
-// start runs the command with the arguments of its Deployment, and stops it at the
-// end of the test. Its addresses are not free here.
-func (l *capacityLab) start(t *testing.T) {
+// start runs the command with the arguments of its Deployment and more, and stops
+// it at the end of the test. Its addresses are not free here.
+func (l *capacityLab) start(t *testing.T, more ...string) {
 	t.Helper()
 	var flags capacityFlags
 	parsed := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
@@ -142,10 +142,23 @@ func (l *capacityLab) start(t *testing.T) {
 	}
 	args := append(deployment.Spec.Template.Spec.Containers[0].Args[1:],
 		"--metrics-bind-address=0", "--health-addr=0", "--leader-elect-resource-namespace=tabard-system", "--log-level=error", "-v=1")
-	if err := parsed.Parse(args); err != nil {
+	if err := parsed.Parse(append(args, more...)); err != nil {
 		t.Fatal(err)
 	}
 	runToEnd(t, func(ctx context.Context) error { return flags.run(ctx, parsed) })
+}
+
+// startOperator runs tabard operator with arguments, and stops it at the end of the
+// test.
+func (l *capacityLab) startOperator(t *testing.T, args ...string) {
+	t.Helper()
+	var flags operatorFlags
+	parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
+	flags.add(parsed)
+	if err := parsed.Parse(append(args, "--leader-elect=false", "--namespace=tabard-system", "--metrics-bind-address=0", "--log-level=error")); err != nil {
+		t.Fatal(err)
+	}
+	runToEnd(t, func(ctx context.Context) error { return runOperator(ctx, flags) })
 }
 
 // runToEnd runs a process and stops it at the end of the test.
@@ -302,9 +315,7 @@ func TestCapacityIsAskedAsTheWebIdentity(t *testing.T) {
 // Secret are replaced while it runs, as a controller of the operator.
 func TestCapacityIsAskedAsTheSecret(t *testing.T) {
 	l := newCapacityLab(t)
-	runToEnd(t, func(ctx context.Context) error {
-		return runOperator(ctx, operatorFlags{controllers: "capacity", namespace: "tabard-system", metrics: "0", health: "0", logLevel: "error"})
-	})
+	l.startOperator(t, "--controllers=capacity", "--health-probe-bind-address=0", "--capacity-memory-reserve-percent=25")
 	set := l.set(t, "first", "m5.large", "us-west-2")
 	l.awaitEvent(t, set, "ReconcileError", `aws credentials secret openshift-machine-api/aws-cloud-credentials: secrets "aws-cloud-credentials" not found`)
 	secret := &corev1.Secret{
@@ -313,7 +324,7 @@ func TestCapacityIsAskedAsTheSecret(t *testing.T) {
 	}
 	create(t, l.cluster, secret)
 	l.awaitEvent(t, set, "ReconcileError", "AWS credentials rejected: Secret openshift-machine-api/aws-cloud-credentials: EC2 DescribeInstanceTypes: AuthFailure; "+
-		"check that the keys are of this partition and the region is enabled")
+		"AWS does not accept the credentials; check that the access key is active and of this partition, and that the account has enabled the region")
 
 	admin := l.administrator()
 	name := aws.String("machines")
@@ -333,34 +344,11 @@ func TestCapacityIsAskedAsTheSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.awaitCapacity(t, set, "2")
+	if got := set.GetAnnotations()["machine.openshift.io/memoryMb"]; got != "6144" {
+		t.Errorf("%s MiB are annotated, want 8192 less a quarter: the flag with the controller's prefix", got)
+	}
 	want := []string{"DescribeInstanceTypes by arn:aws:iam::" + capacityAccount + ":user/machines"}
 	if got := l.callers(); !slices.Equal(got, want) {
 		t.Errorf("calls %q, want %q", got, want)
-	}
-}
-
-func TestCapacityFlags(t *testing.T) {
-	for name, c := range map[string]struct {
-		args    []string
-		refused bool
-	}{
-		"nothing is fine":                         {},
-		"the original's flags are fine":           {args: []string{"--leader-elect=true", "--leader-elect-lease-duration=30s", "--namespace=x", "--feature-gates=MachineAPIMigration=true", "-v=3", "--logtostderr=true"}},
-		"another profile is refused":              {args: []string{"--annotation-profile=all"}, refused: true},
-		"another feature gate is refused":         {args: []string{"--feature-gates=Other=true"}, refused: true},
-		"a feature gate without value is refused": {args: []string{"--feature-gates=MachineAPIMigration"}, refused: true},
-		"a lease that is none is refused":         {args: []string{"--leader-elect-lease-duration=0s"}, refused: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var flags capacityFlags
-			parsed := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
-			flags.add(parsed)
-			if err := parsed.Parse(c.args); err != nil {
-				t.Fatal(err)
-			}
-			if err := flags.complete(); (err != nil) != c.refused {
-				t.Errorf("error %v, want one: %t", err, c.refused)
-			}
-		})
 	}
 }

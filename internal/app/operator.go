@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -30,7 +31,9 @@ type operator struct {
 	namespace string
 	// serviceAccount is the account that the process runs as.
 	serviceAccount string
-	logger         *slog.Logger
+	// capacity is what the controller of that name is told.
+	capacity *capacityControllerFlags
+	logger   *slog.Logger
 }
 
 // controllers is the list of all controllers, in alphabetical order.
@@ -53,6 +56,7 @@ type operatorFlags struct {
 	leaderElect               bool
 	metrics, health           string
 	logLevel                  string
+	capacity                  capacityControllerFlags
 }
 
 func operatorCommand() *cobra.Command {
@@ -68,21 +72,25 @@ func operatorCommand() *cobra.Command {
   tabard operator --controllers='*,-issuer'
 
   # everything, and what is off until it is named
-  tabard operator --controllers='*,capacity'`,
+  tabard operator --controllers='*,capacity' --capacity-only-autoscaled`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
 	}
-	f := command.Flags()
-	f.StringVar(&flags.controllers, "controllers", "*", "the controllers to run: names, '*' for all that are not off, '-name' to leave one out")
-	f.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
-	f.StringVar(&flags.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
-	f.StringVar(&flags.namespace, "namespace", "tabard-system", "Tabard's own namespace")
-	f.StringVar(&flags.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")
-	f.BoolVar(&flags.leaderElect, "leader-elect", true, "wait for a lease, so that only one replica acts")
-	f.StringVar(&flags.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
-	f.StringVar(&flags.health, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
-	f.StringVar(&flags.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.add(command.Flags())
 	return command
+}
+
+func (f *operatorFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.controllers, "controllers", "*", "the controllers to run: names, '*' for all that are not off, '-name' to leave one out")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	flags.StringVar(&f.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
+	flags.StringVar(&f.namespace, "namespace", "tabard-system", "Tabard's own namespace")
+	flags.StringVar(&f.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")
+	flags.BoolVar(&f.leaderElect, "leader-elect", true, "wait for a lease, so that only one replica acts")
+	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
+	flags.StringVar(&f.health, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
+	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.capacity.add(flags, "capacity-")
 }
 
 func describeControllers() string {
@@ -114,11 +122,14 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := flags.capacity.complete(); err != nil {
+		return usageError{err}
+	}
 	op, err := newOperator(flags)
 	if err != nil {
 		return err
 	}
-	op.logger = logger
+	op.logger, op.capacity = logger, &flags.capacity
 	mgr, err := newManager(op, flags, leaseName(chosen, without(known, off)))
 	if err != nil {
 		return err

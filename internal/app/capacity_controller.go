@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/dynamic"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/kube"
+	"github.com/tabard-dev/tabard/awsauth/metric"
+	"github.com/tabard-dev/tabard/internal/cloud/instancetype"
+	"github.com/tabard-dev/tabard/internal/controller/capacity"
+	core "github.com/tabard-dev/tabard/internal/core/capacity"
+)
+
+const (
+	// migrationGate is OpenShift's feature gate.
+	migrationGate = "MachineAPIMigration"
+	// identityCheck is the part of /readyz that is about who asks AWS.
+	identityCheck = "capacity-identity"
+	// maxReserve is the largest part of the memory, in percent, that can be meant.
+	maxReserve = 50
+)
+
+// capacityControllerFlags are what the controller is told, in whichever process
+// it runs.
+type capacityControllerFlags struct {
+	// prefix begins the flags' names.
+	prefix     string
+	options    capacity.Options
+	types      instancetype.Options
+	identities capacity.Identities
+	profile    string
+	gates      string
+}
+
+// add adds the flags, each with the prefix before its name.
+func (f *capacityControllerFlags) add(flags *pflag.FlagSet, prefix string) {
+	f.prefix = prefix
+	decision := &f.options.Decision
+	flags.StringVar(&f.options.Namespace, prefix+"namespace", "", "the namespace whose objects are annotated (default: all)")
+	flags.StringVar(&f.gates, prefix+"feature-gates", "", migrationGate+"=true or =false: whether machines can move between the two machine APIs (default: found out from the schema of the MachineSet)")
+	flags.StringVar(&f.profile, prefix+"annotation-profile", string(core.ByKind), "auto: the Machine API's keys, and on Cluster API's objects also upstream's; legacy: the Machine API's alone; full: all keys on all objects")
+	flags.BoolVar(&decision.OnlyAutoscaled, prefix+"only-autoscaled", false, "annotate only objects that have an annotation with a smallest or largest size for the autoscaler (cluster-api-autoscaler-node-group-min-size, -max-size); where these are taken away later, what was written stays until the object is deleted")
+	flags.Int64Var(&decision.MemoryReserve, prefix+"memory-reserve-percent", 0, "how much of an instance's memory is not written, 0 to 50: what the kernel and the kubelet keep, which pods cannot have")
+	flags.BoolVar(&decision.DeferToTemplate, prefix+"defer-to-template-status", false, "on Cluster API's objects, leave out upstream's keys for CPU and memory where status.capacity of the AWSMachineTemplate says them; the reserve of the memory does not count there")
+	flags.StringSliceVar(&decision.Predecessors, prefix+"predecessor-field-managers", nil, "field managers whose values are taken over as if they were this program's: another program under another name wrote these annotations before, and does not run any more (see metadata.managedFields)")
+	flags.DurationVar(&f.options.Sync, prefix+"sync-period", 10*time.Minute, "how often every object is looked at without any cause")
+	flags.DurationVar(&decision.UnknownRecheck, prefix+"unknown-type-recheck", 30*time.Minute, "when AWS is asked again for a type or region that it does not know")
+	flags.DurationVar(&f.options.Limit, prefix+"aws-request-timeout", time.Minute, "how long AWS may take to answer")
+	flags.DurationVar(&f.types.Soft, prefix+"instance-type-cache-ttl", 24*time.Hour, "how old a region's list of instance types may be before it is renewed")
+	flags.DurationVar(&f.types.Regions, prefix+"region-cache-ttl", 30*time.Minute, "how old the list of regions may be")
+	flags.BoolVar(&f.identities.AllowContainer, prefix+"allow-container-credentials", false, "take the credentials of the pod's agent (EKS Pod Identity) if there is neither a web identity nor a Secret")
+	flags.BoolVar(&f.identities.AllowDefaultChain, prefix+"allow-default-credential-chain", false, "take what the AWS SDK finds (keys in the environment, profiles, instance metadata) if there is nothing else")
+}
+
+// complete checks what the flags say and takes it over.
+func (f *capacityControllerFlags) complete() error {
+	decision := &f.options.Decision
+	decision.Profile = core.Profile(f.profile)
+	if !slices.Contains(core.Profiles(), decision.Profile) {
+		return fmt.Errorf("--%sannotation-profile=%.200s: expected one of %v", f.prefix, f.profile, core.Profiles())
+	}
+	if decision.MemoryReserve < 0 || decision.MemoryReserve > maxReserve {
+		return fmt.Errorf("--%smemory-reserve-percent=%d: expected 0 to %d", f.prefix, decision.MemoryReserve, maxReserve)
+	}
+	for i, manager := range decision.Predecessors {
+		decision.Predecessors[i] = strings.TrimSpace(manager)
+		if decision.Predecessors[i] == "" {
+			return fmt.Errorf("--%spredecessor-field-managers=%.200s: expected names between the commas", f.prefix, strings.Join(decision.Predecessors, ","))
+		}
+	}
+	for gate := range strings.SplitSeq(f.gates, ",") {
+		name, text, _ := strings.Cut(strings.TrimSpace(gate), "=")
+		if name == "" {
+			continue
+		}
+		on, err := strconv.ParseBool(text)
+		if err != nil || name != migrationGate {
+			return fmt.Errorf("--%sfeature-gates=%.200s: expected %s=true or %s=false", f.prefix, f.gates, migrationGate, migrationGate)
+		}
+		f.options.Migration = &on
+	}
+	return nil
+}
+
+// start adds the controller to a manager, with all that it asks of AWS.
+func (f *capacityControllerFlags) start(ctx context.Context, mgr ctrl.Manager, logger *slog.Logger) error {
+	access, err := dynamic.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client for Secrets: %w", err)
+	}
+	// Nothing is followed before the controller asks for it.
+	var controller *capacity.Controller
+	var types *instancetype.Types
+	changed := func(ref kube.Reference) {
+		types.Forgive()
+		controller.Changed(ref)
+	}
+	auth, err := awsauth.New(awsauth.Options{
+		Source: kube.New(ctx, kube.Options{Client: access, Changed: changed}),
+		AppID:  "tabard/" + version, Observer: awsMetrics(), Logger: logger,
+	})
+	if err != nil {
+		return err
+	}
+	f.types.Refreshed = func(r instancetype.Refresh) { capacity.Fetched(r.Region, r.Err) }
+	types = instancetype.New(auth, f.types)
+	f.options.Ages = types.Ages
+	f.identities.Environment, f.options.DefaultRegion = auth.Environment(), auth.Region()
+	f.options.Types, f.options.Credentials = types, f.identities
+	if controller, err = capacity.Add(mgr, f.options); err != nil {
+		return err
+	}
+	return f.addIdentityCheck(mgr, logger)
+}
+
+// addIdentityCheck makes the process not ready while its environment has half a
+// web identity, which only a new environment mends. The process stays, to tell of
+// it by events too. Nobody in AWS is asked: its troubles are no reason to be
+// replaced.
+func (f *capacityControllerFlags) addIdentityCheck(mgr ctrl.Manager, logger *slog.Logger) error {
+	problem := f.identities.Environment.Check()
+	if problem != nil {
+		logger.Error("not ready", "check", identityCheck, "err", problem)
+	}
+	return mgr.AddReadyzCheck(identityCheck, func(*http.Request) error { return problem })
+}
+
+// awsMetrics count this process's calls of AWS.
+var awsMetrics = sync.OnceValue(func() *metric.Collector {
+	made := metric.New("tabard")
+	metrics.Registry.MustRegister(made)
+	return made
+})
+
+// addCapacity runs the controller beside others.
+func addCapacity(ctx context.Context, mgr ctrl.Manager, op *operator) error {
+	return op.capacity.start(ctx, mgr, op.logger)
+}
