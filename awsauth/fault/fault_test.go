@@ -138,7 +138,7 @@ func TestRetryAfterIsTakenOver(t *testing.T) {
 	for name, c := range tests {
 		headers := http.Header{"Retry-After": {c.header}, "Date": {c.date}}
 		withoutCode := &smithyhttp.ResponseError{
-			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 503, Header: headers}}, Err: errors.New("no service's answer"),
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: http.StatusServiceUnavailable, Header: headers}}, Err: errors.New("no service's answer"),
 		}
 		for _, err := range []error{answer("EC2", "Op", 503, "Throttling", headers, ""), withoutCode} {
 			if got := fault.Of("EC2", "Op", err); got.RetryAfter != c.want {
