@@ -94,8 +94,8 @@ type Controller struct {
 	recorder map[core.Kind]record.EventRecorder
 	metrics  *Metrics
 	current  current
-	// told is what the log says is served.
-	told served
+	// told is what the log says is served, nil for nothing yet.
+	told *served
 }
 
 // Add registers the controller with a manager.

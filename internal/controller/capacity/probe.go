@@ -29,7 +29,7 @@ type prober struct {
 // probe reads one object of each kind. A kind that cannot be read is as good as
 // none: it must not keep the others from being watched.
 func (p *prober) probe(ctx context.Context) (served, error) {
-	out := served{versions: map[*kind]string{}}
+	out := served{versions: map[*kind]string{}, refused: []string{}}
 	for _, k := range kinds {
 		version, err := p.version(ctx, k)
 		switch {

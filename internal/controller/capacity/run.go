@@ -56,9 +56,9 @@ func (c *Controller) runWhileServed(ctx context.Context) {
 	if err != nil {
 		log.FromContext(ctx).Error(err, "cannot find out which kinds are served")
 	}
-	if err == nil && !now.equal(c.told) {
+	if err == nil && (c.told == nil || !now.equal(*c.told)) {
 		log.FromContext(ctx).Info("the kinds that are watched", "kinds", now.names(), "mayNotBeListed", now.refused, "migration", now.migration)
-		c.told = now
+		c.told = &now
 	}
 	if err != nil || now.isEmpty() {
 		wait(ctx, c.options.Probe)

@@ -26,7 +26,9 @@ import (
 // both, then another version.
 func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
 	f := serve(t)
+	told := f.listen()
 	f.run(t, wokenByWatchesAlone)
+	told.await(t, "the kinds that are watched", `"kinds"=[] "mayNotBeListed"=[]`)
 	f.api.InstallForeign(t, testkit.MachineAPI)
 	set := machines(t, "first", "m5.large", "")
 	f.create(t, set)
