@@ -170,8 +170,13 @@ func wanted(err error) time.Duration {
 	return known.RetryAfter
 }
 
-// isPersonal says that an error is about who asked.
+// isPersonal says that an error is about who asked. STS is on the way of each
+// identity for itself.
 func isPersonal(err error) bool {
+	var known fault.Fault
+	if errors.As(err, &known) && known.Service == "STS" {
+		return true
+	}
 	for _, class := range []fault.Class{fault.Denied, fault.Unauthenticated, fault.Invalid} {
 		if cloud.Is(err, class) {
 			return true

@@ -11,6 +11,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	source "github.com/tabard-dev/tabard/internal/cloud/instancetype"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
 
 // busy answers every request with an error of a service that wants to be left
@@ -77,5 +78,17 @@ func TestWhoeverWantsToBeLeftAloneIs(t *testing.T) {
 			l.advance(4 * time.Second)
 			get(2)
 		})
+	}
+}
+
+func TestWhoSTSHoldsUpHoldsUpNobodyElse(t *testing.T) {
+	l := newLab(t, "us-east-1")
+	l.front.next = &busy{status: 400, code: "Throttling", after: func() string { return "90" }}
+	types := source.New(l.auth, source.Options{Rate: 1e6, Burst: 1000, Now: l.clock})
+	answer, err := types.Get(t.Context(), person.Assuming("arn:aws:iam::"+account+":role/any"), ask("m5.large", "us-east-1"))
+	wantFault(t, answer, err, fault.Throttled, "Throttling")
+	l.front.next = l.aws.Handler()
+	if answer, err := types.Get(t.Context(), person, ask("m5.large", "us-east-1")); err != nil || answer.State != instancetype.Found {
+		t.Errorf("another identity gets %+v, %v", answer, err)
 	}
 }
