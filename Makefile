@@ -48,7 +48,7 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 
 .PHONY: conformance
 conformance: ## Ask the local AWS with clients that are not ours (needs node 20, npm, aws, boto3)
-	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/...
+	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/... ./test/capacitydocs/...
 	cd test/conformance && $(GOTEST) -count=1
 
 .PHONY: demo

@@ -1,0 +1,392 @@
+package capacitydocs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// The page's headings under which there is something to run.
+const (
+	what      = "## What it annotates"
+	web       = "## Set up with a web identity"
+	byWebhook = "### By the webhook"
+	check     = "### See that it works"
+	openshift = "### OpenShift"
+	pods      = "### EKS Pod Identity"
+	operator  = "## Alone, or in the operator"
+	replaced  = "## In the place of capa-annotator"
+	gitops    = "## GitOps"
+)
+
+// TestThePagesStory goes through the page as an administrator does who tries all
+// of its ways, one after the other. What aws does there is done by the SDK, with
+// the page's documents; TestCommandLineMakesThePagesRoles runs aws itself.
+func TestThePagesStory(t *testing.T) {
+	b := newBench(t)
+	b.withWebIdentity()
+	b.withWebhook()
+	b.withSecrets()
+	b.withPodIdentity()
+	b.inOperator()
+	b.inPlaceOfAnnotator()
+	b.gitOps()
+}
+
+func (b *bench) withWebIdentity() {
+	b.t.Helper()
+	documents := blocks(b.t, web, "json", 2)
+	scripts := blocks(b.t, web, "sh", 2)
+	example := blocks(b.t, what, "yaml", 2)
+	admin := iam.NewFromConfig(administratorOf(b.aws))
+	if _, err := admin.CreateOpenIDConnectProvider(b.t.Context(), &iam.CreateOpenIDConnectProviderInput{
+		Url: &b.issuer, ClientIDList: []string{"sts.amazonaws.com"},
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.makeRole(name, strings.ReplaceAll(documents[1], pagesName, strings.TrimPrefix(b.issuer, "https://")))
+	b.shell(scripts[1])
+	running := b.startAlone()
+	b.apply(example[0])
+	var want map[string]string
+	if err := yaml.Unmarshal([]byte(example[1]), &want); err != nil {
+		b.t.Fatal(err)
+	}
+	b.awaitAnnotations(machineSet(machines, "workers", "", ""), want)
+	b.wantCallers("arn:aws:sts::" + account + ":assumed-role/" + name)
+	b.withAnothersValue(want)
+
+	b.makeClusterAPI()
+	b.awaitAnnotations(machineDeployment("web"), map[string]string{
+		"capacity.cluster-autoscaler.kubernetes.io/cpu": "2", "capacity.cluster-autoscaler.kubernetes.io/memory": "8192Mi",
+	})
+	b.create(machineSet(machines, "odd", "m5.tiny", region))
+	b.create(b.template("web", "orphan", "absent"))
+	b.await(func() error {
+		told := b.shell(blocks(b.t, check, "sh", 1)[0])
+		for _, want := range []string{
+			"workers 16 65536 kubernetes.io/arch=arm64", "web 2 8192Mi", "CapacityAnnotated machineset/workers", "CapacityAnnotated machinedeployment/web",
+			"FailedUpdate machineset/odd", "FailedUpdate machinedeployment/orphan",
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(told), " "), want) {
+				return fmt.Errorf("the commands do not show %q:\n%s", want, told)
+			}
+		}
+		return nil
+	})
+	running.end()
+	b.withHalfAWebIdentity()
+}
+
+// withAnothersValue: what a person writes stays until they take it away.
+func (b *bench) withAnothersValue(want map[string]string) {
+	b.t.Helper()
+	b.shell("kubectl -n openshift-machine-api annotate --overwrite machinesets.machine.openshift.io workers machine.openshift.io/vCPU=7")
+	set := machineSet(machines, "workers", "", "")
+	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
+	b.awaitEvent(set, "Left as set by others, ", `machine.openshift.io/vCPU is "7" by kubectl-annotate`)
+	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
+	b.shell(blocks(b.t, what, "sh", 1)[0])
+	b.awaitAnnotations(set, want)
+}
+
+// withHalfAWebIdentity: the process lives, is not ready, and says why.
+func (b *bench) withHalfAWebIdentity() {
+	b.t.Helper()
+	b.shell(`kubectl -n tabard-system patch configmap tabard-capacity -p '{"data": {"AWS_WEB_IDENTITY_TOKEN_FILE": null}}'`)
+	health := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(b.t))
+	running := b.start(name, []string{"--health-addr=" + health, "--leader-elect-resource-namespace=" + system})
+	answer := func(path string) (int, string) {
+		response, err := http.Get("http://" + health + path) //nolint:noctx // it is answered at once, or nobody is there
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer response.Body.Close() //nolint:errcheck // it is only read
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			return 0, err.Error()
+		}
+		return response.StatusCode, string(text)
+	}
+	b.await(func() error {
+		lives, _ := answer("/healthz")
+		ready, _ := answer("/readyz")
+		_, why := answer("/readyz/capacity-identity")
+		if lives != http.StatusOK || ready != http.StatusInternalServerError || !strings.Contains(why, "AWS_WEB_IDENTITY_TOKEN_FILE is missing") {
+			return fmt.Errorf("/healthz answers %d, /readyz %d and %q, want a process that lives, is not ready and says why", lives, ready, why)
+		}
+		return nil
+	})
+	set := machineSet(machines, "by-half", "m5.large", region)
+	b.create(set)
+	b.awaitEvent(set, "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing", "")
+	if !running.says("AWS_WEB_IDENTITY_TOKEN_FILE is missing") {
+		b.t.Error("the log does not say what is missing")
+	}
+	running.end()
+	b.shell("kubectl -n openshift-machine-api delete machinesets.machine.openshift.io by-half")
+}
+
+// makeRole makes a role of the page that may do what the page's types.json says.
+func (b *bench) makeRole(role, trust string) {
+	b.t.Helper()
+	admin := iam.NewFromConfig(administratorOf(b.aws))
+	if _, err := admin.CreateRole(b.t.Context(), &iam.CreateRoleInput{RoleName: &role, AssumeRolePolicyDocument: &trust}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := admin.PutRolePolicy(b.t.Context(), &iam.PutRolePolicyInput{
+		RoleName: &role, PolicyName: aws.String("instance-types"), PolicyDocument: &blocks(b.t, web, "json", 2)[0],
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.aws.Admin().ClearJournal()
+}
+
+// withWebhook lets the webhook's decision look at the pod that the page's commands
+// leave behind.
+func (b *bench) withWebhook() {
+	b.t.Helper()
+	b.shell(blocks(b.t, byWebhook, "sh", 1)[0])
+	var who corev1.ServiceAccount
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: name}, &who); err != nil {
+		b.t.Fatal(err)
+	}
+	template := b.deployment(name).Spec.Template
+	if label := "eks.amazonaws.com/skip-pod-identity-webhook"; template.Labels[label] != "" {
+		b.t.Errorf("the pod still has the label %s", label)
+	}
+	if mounts := template.Spec.Containers[0].VolumeMounts; len(mounts) != 1 || mounts[0].Name != "openshift-token" {
+		b.t.Errorf("the pod mounts %+v, want the token for OpenShift alone", mounts)
+	}
+	text, err := json.Marshal(corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	value, err := raw.Parse(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	pod, err := inject.Read(value)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	injector, err := inject.New(inject.Defaults())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	got, err := injector.Inject(pod, inject.Subject{Namespace: system, Account: &inject.ServiceAccount{Annotations: who.Annotations}})
+	if err != nil || len(got.Warnings) > 0 || got.Reason != inject.Injected {
+		b.t.Errorf("the webhook says %s with warnings %q, want %s without: %v", got.Reason, got.Warnings, inject.Injected, err)
+	}
+	for _, want := range []string{roleARN, "AWS_WEB_IDENTITY_TOKEN_FILE", `"audience":"sts.amazonaws.com"`} {
+		if !strings.Contains(string(got.Patch), want) {
+			b.t.Errorf("the webhook's patch has no %s: %s", want, got.Patch)
+		}
+	}
+}
+
+func (b *bench) withSecrets() {
+	b.t.Helper()
+	b.shell("kubectl -n tabard-system delete configmap tabard-capacity")
+	scripts, secrets := blocks(b.t, openshift, "sh", 2), blocks(b.t, openshift, "yaml", 2)
+	b.shell(scripts[0] + "\n" + scripts[1])
+	var role rbacv1.Role
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: machines, Name: name}, &role); err != nil {
+		b.t.Fatal(err)
+	}
+	if want := []string{"aws-cloud-credentials", "aws-team-a"}; !slices.Equal(role.Rules[0].ResourceNames, want) {
+		b.t.Errorf("the controller may read %q, want %q", role.Rules[0].ResourceNames, want)
+	}
+
+	admin, user := iam.NewFromConfig(administratorOf(b.aws)), aws.String("machines")
+	if _, err := admin.CreateUser(b.t.Context(), &iam.CreateUserInput{UserName: user}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := admin.PutUserPolicy(b.t.Context(), &iam.PutUserPolicyInput{
+		UserName: user, PolicyName: aws.String("instance-types"), PolicyDocument: &blocks(b.t, web, "json", 2)[0],
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	key, err := admin.CreateAccessKey(b.t.Context(), &iam.CreateAccessKeyInput{UserName: user})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	keys := strings.NewReplacer("AKIAIOSFODNN7EXAMPLE", *key.AccessKey.AccessKeyId,
+		"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", *key.AccessKey.SecretAccessKey).Replace(secrets[0])
+	b.aws.Admin().ClearJournal()
+	running := b.startAlone()
+	for secret, in := range map[string]string{"aws-cloud-credentials": "us-east-1", "aws-team-a": "us-west-2"} {
+		b.apply(strings.ReplaceAll(keys, "aws-cloud-credentials", secret))
+		set := machineSet(machines, "by-"+secret, "m5.large", in)
+		setField(b.t, set, map[string]any{"name": secret}, "spec", "template", "spec", "providerSpec", "value", "credentialsSecret")
+		b.create(set)
+		b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
+	}
+	b.wantCallers("arn:aws:iam::" + account + ":user/machines")
+	// There is no kubelet, and so no token for the other form; that it was looked
+	// for says that the form was taken.
+	b.shell("kubectl -n openshift-machine-api delete secret aws-cloud-credentials")
+	b.apply(secrets[1])
+	set := machineSet(machines, "by-role", "m5.large", "eu-west-1")
+	b.create(set)
+	b.awaitEvent(set, "AWS credentials not available: Secret openshift-machine-api/aws-cloud-credentials: ", "/var/run/secrets/openshift/serviceaccount/token")
+	running.end()
+}
+
+func (b *bench) withPodIdentity() {
+	b.t.Helper()
+	scripts := blocks(b.t, pods, "sh", 2)
+	keys, err := b.keys(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.aws.Admin().AddCluster(awslocal.Cluster{Account: account, Name: "prod", Issuer: b.issuer, JWKS: keys}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.makeRole(name+"-pods", blocks(b.t, pods, "json", 1)[0])
+	if _, err := eks.NewFromConfig(administratorOf(b.aws)).CreatePodIdentityAssociation(b.t.Context(), &eks.CreatePodIdentityAssociationInput{
+		ClusterName: aws.String("prod"), Namespace: aws.String(system), ServiceAccount: aws.String(name), RoleArn: aws.String(roleARN + "-pods"),
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.aws.Admin().ClearJournal()
+	b.shell(scripts[1])
+	template := b.deployment(name).Spec.Template
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name + "-7d9f"}, Spec: template.Spec}
+	b.create(pod)
+	running := b.startAlone("AWS_CONTAINER_CREDENTIALS_FULL_URI="+b.aws.PlainURL()+"/v1/credentials",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE="+b.write("association", b.token(name, "pods.eks.amazonaws.com", pod)))
+	set := machineSet(machines, "by-association", "m5.large", "eu-west-2")
+	unstructured.RemoveNestedField(set.Object, "spec", "template", "spec", "providerSpec", "value", "credentialsSecret")
+	b.create(set)
+	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
+	if callers := b.callers(); !slices.Contains(callers, "arn:aws:sts::"+account+":assumed-role/"+name+"-pods") {
+		b.t.Errorf("EC2 was asked by %s, and not by the association's role", callers)
+	}
+	running.end()
+}
+
+func (b *bench) inOperator() {
+	b.t.Helper()
+	b.shell(blocks(b.t, operator, "sh", 1)[0])
+	key := b.aws.Administrator(account)
+	running := b.start("tabard-operator", []string{"--health-probe-bind-address=0"})
+	b.shell("kubectl -n openshift-machine-api create rolebinding operator --role=tabard-capacity --serviceaccount=tabard-system:tabard-operator\n" +
+		"kubectl -n openshift-machine-api delete secret aws-cloud-credentials\n" +
+		"kubectl -n openshift-machine-api create secret generic aws-cloud-credentials --from-literal=aws_access_key_id=" + key.AccessKeyID +
+		" --from-literal=aws_secret_access_key=" + key.SecretAccessKey)
+	set := machineSet(machines, "by-operator", "m5.large", "ca-central-1")
+	b.create(set)
+	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
+	b.await(func() error {
+		var lease coordinationv1.Lease
+		return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: "tabard-operator-capacity-certificate"}, &lease)
+	})
+	running.end()
+}
+
+// inPlaceOfAnnotator puts Tabard in the place of a program that has the lease in a
+// namespace of its own, and has written as somebody else.
+func (b *bench) inPlaceOfAnnotator() {
+	b.t.Helper()
+	scripts := blocks(b.t, replaced, "sh", 2)
+	now := metav1.NowMicro()
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "capa-annotator", Name: "capa-annotator-leader"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: aws.String("capa-annotator-7d9f"), LeaseDurationSeconds: aws.Int32(3600), AcquireTime: &now, RenewTime: &now,
+		},
+	}
+	b.create(lease)
+	set := machineSet(machines, "before", "m5.large", region)
+	set.SetAnnotations(map[string]string{"machine.openshift.io/vCPU": "96"})
+	if err := b.cluster.Create(b.t.Context(), set, client.FieldOwner("manager")); err != nil {
+		b.t.Fatal(err)
+	}
+	told := b.shell(scripts[0])
+	for _, want := range []string{"capa-annotator-leader", "manager: manager"} {
+		if !strings.Contains(told, want) {
+			b.t.Errorf("the commands do not show %s:\n%s", want, told)
+		}
+	}
+	b.shell("kubectl -n tabard-system delete deployment tabard-capacity\n" + blocks(b.t, openshift, "sh", 2)[0] + "\n" + scripts[1])
+	b.addArgument("--predecessor-field-managers=manager")
+	running := b.startAlone()
+	b.await(func() error {
+		if !running.says("capa-annotator/capa-annotator-leader") {
+			return errors.New("it does not wait for the lease")
+		}
+		return nil
+	})
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKeyFromObject(set), set); err != nil || set.GetAnnotations()["machine.openshift.io/vCPU"] != "96" {
+		b.t.Errorf("it did not wait: %v %v", set.GetAnnotations(), err)
+	}
+	if err := b.cluster.Delete(b.t.Context(), lease); err != nil {
+		b.t.Fatal(err)
+	}
+	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
+	running.end()
+}
+
+// gitOps compares what the page says of fields and of the labels' order with what
+// stands on the page's MachineSet.
+func (b *bench) gitOps() {
+	b.t.Helper()
+	var ignored struct {
+		Differences []struct {
+			Managers []string `json:"managedFieldsManagers"`
+		} `json:"ignoreDifferences"`
+	}
+	if err := yaml.Unmarshal([]byte(blocks(b.t, gitops, "yaml", 1)[0]), &ignored); err != nil || len(ignored.Differences) != 2 {
+		b.t.Fatalf("the page ignores %+v: %v", ignored, err)
+	}
+	set := machineSet(machines, "workers", "", "")
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKeyFromObject(set), set); err != nil {
+		b.t.Fatal(err)
+	}
+	owned := ""
+	for _, entry := range set.GetManagedFields() {
+		if slices.Contains(ignored.Differences[0].Managers, entry.Manager) {
+			owned += string(entry.FieldsV1.GetRawBytes())
+		}
+	}
+	for _, key := range []string{"machine.openshift.io/vCPU", "machine.openshift.io/memoryMb", "machine.openshift.io/GPU", "capacity.cluster-autoscaler.kubernetes.io/labels"} {
+		if !strings.Contains(owned, "f:"+key) {
+			b.t.Errorf("%s is not owned by %q: %s", key, ignored.Differences[0].Managers, owned)
+		}
+	}
+	if labels := set.GetAnnotations()["capacity.cluster-autoscaler.kubernetes.io/labels"]; !slices.Contains(quoted(part(b.t, gitops)), labels) {
+		b.t.Errorf("the page does not have the labels as they are written: %s", labels)
+	}
+}
+
+// addArgument gives the Deployment one more.
+func (b *bench) addArgument(argument string) {
+	b.t.Helper()
+	found := b.deployment(name)
+	found.Spec.Template.Spec.Containers[0].Args = append(found.Spec.Template.Spec.Containers[0].Args, argument)
+	if err := b.cluster.Update(b.t.Context(), found); err != nil {
+		b.t.Fatal(err)
+	}
+}
