@@ -36,9 +36,13 @@ type IAMRoleChoiceList struct {
 type IAMRoleChoiceSpec struct {
 	// SelectorRef names the IAMRoleSelector.
 	SelectorRef SelectorRef `json:"selectorRef"`
-	// ResourceTypeSelector selects resources by what they are.
+	// ResourceTypeSelector selects resources by what they are: those of any
+	// entry. Empty is any.
 	//
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, (has(a.apiVersion) ? a.apiVersion : (has(a.group) ? a.group : '') + '/' + (has(a.version) ? a.version : '')) == (has(b.apiVersion) ? b.apiVersion : (has(b.group) ? b.group : '') + '/' + (has(b.version) ? b.version : '')) && (has(a.kind) ? a.kind : '') == (has(b.kind) ? b.kind : '')))",message="two entries are the same type"
 	ResourceTypeSelector []services.ResourceType `json:"resourceTypeSelector,omitempty"`
 	// ResourceLabelSelector selects resources by their labels.
 	//
@@ -50,12 +54,13 @@ type IAMRoleChoiceSpec struct {
 type SelectorRef struct {
 	// Name is its name.
 	//
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// UID, if it is set, is the one object that is meant: one that is made anew
 	// under the name is not chosen.
 	//
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self != ''",message="uid is not empty: leave it out to pin nothing"
 	UID types.UID `json:"uid,omitempty"`
 }

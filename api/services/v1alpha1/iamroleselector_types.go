@@ -8,18 +8,25 @@ import (
 // all of its selectors select. A selector that is left out selects everything.
 // Nothing but a person, or a tool in a person's hand, writes it.
 //
+// The rules below never refuse an edit of what was stored before they were there:
+// the API server asks them of what an edit changes. The rule that asks for a spec
+// is of new objects only, for the API server stored some without.
+//
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,path=iamroleselectors,singular=iamroleselector
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.spec.arn`
 // +kubebuilder:printcolumn:name="Namespaces",type=string,JSONPath=`.spec.namespaceSelector.names`
-// +kubebuilder:printcolumn:name="Types",type=string,JSONPath=`.spec.resourceTypeSelector[*].kind`
+// +kubebuilder:printcolumn:name="Types",type=string,JSONPath=`.spec.resourceTypeSelector`
+// +kubebuilder:printcolumn:name="Effect",type=string,priority=1,JSONPath=`.spec.effect`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="has(self.spec) || oldSelf.hasValue()",optionalOldSelf=true,message="spec is required",reason=FieldValueRequired,fieldPath=".spec"
+// +kubebuilder:validation:XValidation:rule="has(self.spec) || !has(oldSelf.spec)",message="Value is immutable once set: spec holds the role and cannot be removed",fieldPath=".spec"
 type IAMRoleSelector struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is the role and what it is for.
+	// Spec is the role and what it is for. Once set it cannot be removed.
 	//
 	// +optional
 	Spec *IAMRoleSelectorSpec `json:"spec,omitempty"`
@@ -44,10 +51,17 @@ type IAMRoleSelectorList struct {
 type IAMRoleSelectorStatus struct{}
 
 // IAMRoleSelectorSpec is one role and the resources that it is for.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.arn) || (has(self.effect) && self.effect == 'Deny')",message="arn is required unless effect is Deny",reason=FieldValueRequired,fieldPath=".arn"
+// +kubebuilder:validation:XValidation:rule="!has(self.effect) || self.effect != 'Deny' || !(has(self.arn) || has(self.assumeRole) || has(self.selection) || has(self.onAccountChange))",message="effect Deny uses no role: leave out arn, assumeRole, selection and onAccountChange",reason=FieldValueForbidden,fieldPath=".effect"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.arn) || oldSelf.arn.size() == 0 || (has(self.arn) && self.arn == oldSelf.arn)",message="Value is immutable once set",fieldPath=".arn"
 type IAMRoleSelectorSpec struct {
-	// ARN is the IAM role that is assumed. It cannot be changed.
+	// ARN is the IAM role that is assumed. It cannot be changed: make a second
+	// object for a second role. Required unless effect is Deny, which has none.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/([!-~]+/)?[A-Za-z0-9_+=,.@-]+$`
 	ARN string `json:"arn,omitempty"`
 
 	// NamespaceSelector selects resources by their namespace.
@@ -56,13 +70,16 @@ type IAMRoleSelectorSpec struct {
 	NamespaceSelector *NamespaceSelector `json:"namespaceSelector,omitempty"`
 
 	// ResourceTypeSelector selects resources by what they are: those of any
-	// entry.
+	// entry. Empty is any.
 	//
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, (has(a.apiVersion) ? a.apiVersion : (has(a.group) ? a.group : '') + '/' + (has(a.version) ? a.version : '')) == (has(b.apiVersion) ? b.apiVersion : (has(b.group) ? b.group : '') + '/' + (has(b.version) ? b.version : '')) && (has(a.kind) ? a.kind : '') == (has(b.kind) ? b.kind : '')))",message="two entries are the same type"
 	ResourceTypeSelector []ResourceType `json:"resourceTypeSelector,omitempty"`
 
 	// ResourceLabelSelector selects resources by their own labels. Whoever may
-	// edit a resource may change those.
+	// edit a resource may change those, and so come to a role or leave one.
 	//
 	// +optional
 	ResourceLabelSelector *LabelSelector `json:"resourceLabelSelector,omitempty"`
@@ -92,65 +109,6 @@ type IAMRoleSelectorSpec struct {
 	OnAccountChange AccountChange `json:"onAccountChange,omitempty"`
 }
 
-// NamespaceSelector selects namespaces that both of its parts select.
-type NamespaceSelector struct {
-	// Names are exact names; empty is any.
-	//
-	// +optional
-	Names []string `json:"names,omitempty"`
-	// LabelSelector selects by the namespace's labels.
-	//
-	// +optional
-	LabelSelector *LabelSelector `json:"labelSelector,omitempty"`
-}
-
-// LabelSelector is Kubernetes' label selector: all of its terms must hold.
-type LabelSelector struct {
-	// MatchLabels are pairs that must be there.
-	//
-	// +optional
-	MatchLabels map[string]string `json:"matchLabels,omitempty"`
-	// MatchExpressions are further terms.
-	//
-	// +optional
-	MatchExpressions []LabelRequirement `json:"matchExpressions,omitempty"`
-}
-
-// LabelRequirement is a term of a label selector.
-type LabelRequirement struct {
-	// Key is the label's key.
-	Key string `json:"key"`
-	// Operator is In, NotIn, Exists or DoesNotExist.
-	//
-	// +kubebuilder:validation:Enum=In;NotIn;Exists;DoesNotExist
-	Operator metav1.LabelSelectorOperator `json:"operator"`
-	// Values are those of In and NotIn.
-	//
-	// +optional
-	Values []string `json:"values,omitempty"`
-}
-
-// ResourceType is either a group's version with a kind in it, or any parts of
-// group, version and kind. A part that is empty or left out is any.
-type ResourceType struct {
-	// APIVersion is GROUP/VERSION. It excludes group and version.
-	//
-	// +optional
-	APIVersion string `json:"apiVersion,omitempty"`
-	// Group is such as s3.services.k8s.aws.
-	//
-	// +optional
-	Group string `json:"group,omitempty"`
-	// Version is such as v1alpha1.
-	//
-	// +optional
-	Version string `json:"version,omitempty"`
-	// Kind is such as Bucket.
-	//
-	// +optional
-	Kind string `json:"kind,omitempty"`
-}
-
 // Effect is what a selector does with the resources that it selects.
 //
 // +kubebuilder:validation:Enum=Use;Deny
@@ -176,132 +134,4 @@ const (
 	Refuse AccountChange = "Refuse"
 	// Recreate makes the resource anew in the new account.
 	Recreate AccountChange = "Recreate"
-)
-
-// Selection bounds the choice between selectors that select the same resource.
-type Selection struct {
-	// Mode is Exclusive, the default: any other selector of the same resource is
-	// a conflict; or Selectable: a choice may decide.
-	//
-	// +optional
-	Mode SelectionMode `json:"mode,omitempty"`
-	// Default is used among selectable ones when nobody has chosen.
-	//
-	// +optional
-	Default bool `json:"default,omitempty"`
-	// RequireChoice is used only when it is chosen.
-	//
-	// +optional
-	RequireChoice bool `json:"requireChoice,omitempty"`
-	// Choosers are the ways in which this selector may be chosen; left out, it is
-	// NamespaceChoice alone.
-	//
-	// +optional
-	// +listType=set
-	Choosers []Chooser `json:"choosers,omitempty"`
-}
-
-// SelectionMode is how a selector stands beside others.
-//
-// +kubebuilder:validation:Enum=Exclusive;Selectable
-type SelectionMode string
-
-// The modes.
-const (
-	// Exclusive selectors stand alone. It is the default.
-	Exclusive SelectionMode = "Exclusive"
-	// Selectable selectors may overlap with other selectable ones.
-	Selectable SelectionMode = "Selectable"
-)
-
-// Chooser is a way in which a namespace's people choose.
-//
-// +kubebuilder:validation:Enum=NamespaceChoice;ResourceAnnotation
-type Chooser string
-
-// The choosers.
-const (
-	// NamespaceChoice is an IAMRoleChoice in the resource's namespace.
-	NamespaceChoice Chooser = "NamespaceChoice"
-	// ResourceAnnotation is ChoiceAnnotation on the resource.
-	ResourceAnnotation Chooser = "ResourceAnnotation"
-)
-
-// ChoiceAnnotation is the annotation of a resource that names the IAMRoleSelector to use.
-const ChoiceAnnotation = "services.k8s.aws/iam-role-selector"
-
-// AssumeRole is the input of STS's AssumeRole beside the role (AWS STS API
-// Reference: AssumeRole). Templates hold variables as %NAME%.
-type AssumeRole struct {
-	// ExternalID is what the role's trust policy may ask for.
-	//
-	// +optional
-	ExternalID *Text `json:"externalID,omitempty"`
-	// SessionName is what CloudTrail shows.
-	//
-	// +optional
-	SessionName *Text `json:"sessionName,omitempty"`
-	// DurationSeconds is how long credentials hold.
-	//
-	// +optional
-	// +kubebuilder:validation:Minimum=900
-	// +kubebuilder:validation:Maximum=3600
-	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
-	// SessionTags are tags of the session, for policies' aws:PrincipalTag.
-	//
-	// +optional
-	// +listType=map
-	// +listMapKey=key
-	SessionTags []SessionTag `json:"sessionTags,omitempty"`
-	// TransitiveTagKeys are keys of tags that go on to further sessions.
-	//
-	// +optional
-	// +listType=set
-	TransitiveTagKeys []string `json:"transitiveTagKeys,omitempty"`
-	// SourceIdentity stays with all sessions that come from this one.
-	//
-	// +optional
-	SourceIdentity *Text `json:"sourceIdentity,omitempty"`
-	// PolicyARNs are managed policies that narrow the session.
-	//
-	// +optional
-	// +listType=set
-	PolicyARNs []string `json:"policyARNs,omitempty"`
-	// CacheScope is what shares credentials; it may be narrower than what the
-	// templates ask for, never wider.
-	//
-	// +optional
-	CacheScope CacheScope `json:"cacheScope,omitempty"`
-}
-
-// Text is a fixed text or one with variables in it.
-type Text struct {
-	// Value is used as it is.
-	//
-	// +optional
-	Value string `json:"value,omitempty"`
-	// Template holds variables as %NAME%.
-	//
-	// +optional
-	Template string `json:"template,omitempty"`
-}
-
-// SessionTag is one tag of a session.
-type SessionTag struct {
-	// Key is the tag's key.
-	Key string `json:"key"`
-	// Text is its value.
-	Text `json:",inline"`
-}
-
-// CacheScope is what shares one session.
-//
-// +kubebuilder:validation:Enum=Selector;Namespace;Resource
-type CacheScope string
-
-// The scopes.
-const (
-	SelectorScope  CacheScope = "Selector"
-	NamespaceScope CacheScope = "Namespace"
-	ResourceScope  CacheScope = "Resource"
 )

@@ -1,0 +1,52 @@
+package roleselectorapi
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// TestTheSchemaTakesWhatItShould: what ACK's schema takes and its controllers use is
+// taken byte for byte, the documented form too, and what can only be a mistake is
+// refused with a text that says what it is. Strict clients and others are told the
+// same, and nothing is lost or added in silence.
+func TestTheSchemaTakesWhatItShould(t *testing.T) {
+	server := testkit.StartAPIServer(t, "https://issuer.example.com")
+	server.InstallCRDs(t)
+	admin := administrator(t, server)
+	verdicts := map[string]row{}
+	for name, each := range rows {
+		verdicts[name] = each
+	}
+	for name, each := range extensions {
+		verdicts[name] = row{text: each.text, ours: each.want}
+	}
+	for _, name := range sorted(verdicts) {
+		for _, validation := range []string{metav1.FieldValidationIgnore, metav1.FieldValidationStrict} {
+			t.Run(name+"/"+validation, func(t *testing.T) {
+				stored, err := admin.try(selectors, verdicts[name].text, validation)
+				judge(t, err, verdicts[name].ours)
+				if err != nil {
+					return
+				}
+				written := object(t, selectors, "probe", verdicts[name].text)
+				if diff := cmp.Diff(written.Object["spec"], stored.Object["spec"]); diff != "" {
+					t.Errorf("it is stored otherwise than it was written (-written +stored):\n%s", diff)
+				}
+			})
+		}
+	}
+	t.Run("a field that nobody knows", func(t *testing.T) {
+		_, err := admin.try(selectors, with("namespaceSelektor: {names: [prod]}"), metav1.FieldValidationStrict)
+		judge(t, err, `unknown field "spec.namespaceSelektor"`)
+	})
+	for _, name := range sorted(choiceRows) {
+		t.Run("choice/"+name, func(t *testing.T) {
+			_, err := admin.try(choices, choiceRows[name].text, metav1.FieldValidationStrict)
+			judge(t, err, choiceRows[name].want)
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package roleselectorapi
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+const other = "arn:aws:iam::222222222222:role/other"
+
+// stored are objects that ACK's schema took: good ones, and one of each oddity that
+// ours refuses in a new object.
+var stored = map[string]string{
+	"good": with(`namespaceSelector: {names: [prod], labelSelector: {matchLabels: {team: a}}},
+  resourceTypeSelector: [{group: s3.services.k8s.aws, version: "", kind: ""}], resourceLabelSelector: {matchLabels: {}}`),
+	"empty-forms":  with("namespaceSelector: {names: [], labelSelector: {matchLabels: {}}}, resourceTypeSelector: []"),
+	"labels-alone": with("resourceLabelSelector: {matchLabels: {app: x}}"),
+	"no-spec":      "{}",
+	"empty-arn":    "spec: {arn: '', namespaceSelector: {names: [prod]}}",
+	"no-arn":       "spec: {arn: foo, namespaceSelector: {names: [prod]}}",
+	"twice":        with("namespaceSelector: {names: [prod, prod]}"),
+	"star":         with("namespaceSelector: {names: ['prod*'], labelSelector: {matchLabels: {team: a}}}"),
+	"empty-type":   with(`namespaceSelector: {names: [prod]}, resourceTypeSelector: [{group: "", version: "", kind: ""}]`),
+	"same-types":   with(`resourceTypeSelector: [{group: g.io, version: "", kind: ""}, {group: g.io, version: "", kind: ""}]`),
+	"odd-labels":   with(`namespaceSelector: {names: [prod], labelSelector: {matchLabels: {"a b": "c d"}}}`),
+	"many-names":   with("namespaceSelector: {names: [" + many(1100, "n%d") + "]}"),
+}
+
+// edit is one change of a stored object under our schema, and the refusal it earns.
+type edit struct {
+	of   string
+	do   func(map[string]any)
+	want string
+}
+
+var edits = map[string]edit{
+	"another field of a selector without an ARN": {"no-arn", set([]any{"dev"}, "spec", "namespaceSelector", "names"), ""},
+	"another field beside a name with a star":    {"star", set(map[string]any{"team": "b"}, "spec", "namespaceSelector", "labelSelector", "matchLabels"), ""},
+	"another field beside an empty type":         {"empty-type", set([]any{"dev"}, "spec", "namespaceSelector", "names"), ""},
+	"another field beside impossible labels":     {"odd-labels", set([]any{"dev"}, "spec", "namespaceSelector", "names"), ""},
+	"another field beside too many names":        {"many-names", set(map[string]any{"matchLabels": map[string]any{"a": "b"}}, "spec", "resourceLabelSelector"), ""},
+	"another field beside two equal types":       {"same-types", set([]any{"dev"}, "spec", "namespaceSelector", "names"), ""},
+	"a name twice put right":                     {"twice", set([]any{"prod"}, "spec", "namespaceSelector", "names"), ""},
+	"a star put right":                           {"star", set([]any{"prod"}, "spec", "namespaceSelector", "names"), ""},
+	"a star made another star":                   {"star", set([]any{"dev*"}, "spec", "namespaceSelector", "names"), noPattern},
+	"an empty type put right":                    {"empty-type", set([]any{map[string]any{"kind": "Bucket"}}, "spec", "resourceTypeSelector"), ""},
+	"an ARN that is none, made one":              {"no-arn", set(arn, "spec", "arn"), immutable},
+	"an empty ARN, set at last":                  {"empty-arn", set(arn, "spec", "arn"), ""},
+	"an empty ARN made a word":                   {"empty-arn", set("foo", "spec", "arn"), noPattern},
+	"a spec, set at last":                        {"no-spec", set(map[string]any{"arn": arn}, "spec"), ""},
+	"a spec without an ARN, set at last":         {"no-spec", set(map[string]any{}, "spec"), "arn is required"},
+	"another ARN":                                {"good", set(other, "spec", "arn"), immutable},
+	"an empty ARN in place of one":               {"good", set("", "spec", "arn"), immutable},
+	"no ARN in place of one":                     {"good", set(nil, "spec", "arn"), immutable},
+	"no spec in place of one":                    {"good", set(nil, "spec"), immutable},
+	"Deny in place of an ARN":                    {"good", set(map[string]any{"effect": "Deny"}, "spec"), immutable},
+	"another whole spec":                         {"good", set(map[string]any{"arn": other}, "spec"), immutable},
+	"the documented form":                        {"good", set([]any{map[string]any{"apiVersion": "s3.services.k8s.aws/v1alpha1", "kind": "Bucket"}}, "spec", "resourceTypeSelector"), ""},
+}
+
+const immutable = "Value is immutable once set"
+
+// TestStoredObjectsSurviveTheUpgrade: what ACK's schema stored is read as before
+// under ours, can be labelled whatever it is, and be put right; and no series of
+// edits swaps a role.
+func TestStoredObjectsSurviveTheUpgrade(t *testing.T) {
+	server := testkit.StartAPIServer(t, "https://issuer.example.com")
+	server.InstallCRDsFrom(t, "testdata/shipped.yaml")
+	admin := administrator(t, server)
+	t.Run("ACK's schema lets a role be swapped in two steps", admin.swapsUnderShipped)
+	before := map[string]map[string]any{}
+	for _, name := range sorted(stored) {
+		admin.create(selectors, name, stored[name])
+		before[name] = admin.get(selectors, name)
+	}
+
+	server.InstallCRDs(t)
+	admin.until("our schema is served", func() bool {
+		_, err := admin.try(selectors, "spec: {effect: Deny}", "Strict")
+		return err == nil
+	})
+	for _, name := range sorted(stored) {
+		t.Run("read and label "+name, func(t *testing.T) {
+			if diff := cmp.Diff(before[name], admin.get(selectors, name)); diff != "" {
+				t.Errorf("it is read otherwise than before (-before +after):\n%s", diff)
+			}
+			judge(t, admin.change(selectors, name, set("b", "metadata", "labels", "a")), "")
+			judge(t, admin.change(selectors, name, set([]any{"example.com/hold"}, "metadata", "finalizers")), "")
+			judge(t, admin.change(selectors, name, set(nil, "metadata", "finalizers")), "")
+			if diff := cmp.Diff(before[name]["spec"], admin.get(selectors, name)["spec"]); diff != "" {
+				t.Errorf("a label changed its spec (-before +after):\n%s", diff)
+			}
+		})
+	}
+	for _, name := range sorted(edits) {
+		t.Run(name, func(t *testing.T) {
+			judge(t, admin.tryChange(selectors, edits[name].of, edits[name].do), edits[name].want)
+		})
+	}
+}
+
+// swapsUnderShipped is the hole that ours closes.
+func (u *user) swapsUnderShipped(t *testing.T) {
+	u.create(selectors, "swapped", with("namespaceSelector: {names: [prod]}"))
+	judge(t, u.change(selectors, "swapped", set(other, "spec", "arn")), immutable)
+	judge(t, u.change(selectors, "swapped", set(nil, "spec")), "")
+	judge(t, u.change(selectors, "swapped", set(map[string]any{"arn": other}, "spec")), "")
+}
