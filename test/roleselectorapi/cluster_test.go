@@ -4,11 +4,13 @@
 package roleselectorapi
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +33,7 @@ var (
 )
 
 var kinds = map[schema.GroupVersionResource]string{
-	selectors: "IAMRoleSelector", choices: "IAMRoleChoice", reports: "IAMRoleSelectorReport", namespaces: "Namespace",
+	configMaps: "ConfigMap", selectors: "IAMRoleSelector", choices: "IAMRoleChoice", reports: "IAMRoleSelectorReport", namespaces: "Namespace",
 }
 
 // user is somebody with an API server, and what it warned of.
@@ -175,12 +177,18 @@ func set(value any, path ...string) func(map[string]any) {
 	}
 }
 
-// until waits for a watch of the API server's own to bring something about.
-func (u *user) until(what string, holds func() bool) {
+// until waits for what the API server's own watches bring about.
+func (u *user) until(what func() string, holds func() bool) {
 	u.t.Helper()
+	ctx, cancel := context.WithTimeout(u.t.Context(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
 	for !holds() {
-		if u.t.Context().Err() != nil {
-			u.t.Fatal("never came about: " + what)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			u.t.Fatal("never came about: " + what())
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestStoredObjectsSurviveTheUpgrade(t *testing.T) {
 	}
 
 	server.InstallCRDs(t)
-	admin.until("our schema is served", func() bool {
+	admin.until(func() string { return "our schema is served" }, func() bool {
 		_, err := admin.try(selectors, "spec: {effect: Deny}", "Strict")
 		return err == nil
 	})

@@ -63,7 +63,7 @@ type AssumeRole struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=2048
-	// +kubebuilder:validation:items:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/([!-~]+/)?[A-Za-z0-9_+=,.@-]+$`
+	// +kubebuilder:validation:items:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]{1,512}$`
 	PolicyARNs []string `json:"policyARNs,omitempty"`
 	// CacheScope is what shares credentials; it may be narrower than what the
 	// templates ask for, never wider.

@@ -1,0 +1,72 @@
+package roleselectorapi
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	protected = "identity.tabard.dev/team"
+	grants    = "gives roles away, and needs the verb label-identity"
+)
+
+// testNamespaceLabels: a protected label comes, goes and changes by an administrator
+// only, on whatever way; others are as free as ever.
+func (u *user) testNamespaceLabels() {
+	t := u.t
+	labeller, platform, tenant := u.as("labeller"), u.as("platform"), u.as("tenant")
+	put := set("a", "metadata", "labels", protected)
+	creates := func(who *user, text string) error {
+		_, err := who.try(namespaces, text, metav1.FieldValidationStrict)
+		return err
+	}
+	u.awaitRefusal(func() error { return labeller.tryChange(namespaces, "team", put) }, "the label "+protected+" of a namespace "+grants)
+	judge(t, creates(labeller, "metadata: {labels: {team: a}}"), "")
+	judge(t, creates(labeller, "metadata: {labels: {identity.tabard.dev/team: a}}"), grants)
+	judge(t, creates(platform, "metadata: {labels: {identity.tabard.dev/team: a}}"), "")
+	judge(t, labeller.tryChange(namespaces, "team", set("a", "metadata", "labels", "team")), "")
+	// It has the verb in the namespace alone, where no administrator is made.
+	judge(t, tenant.tryChange(namespaces, "team", put), grants)
+
+	judge(t, platform.change(namespaces, "team", put), "")
+	judge(t, labeller.change(namespaces, "team", set("x", "metadata", "labels", "team")), "")
+	judge(t, labeller.tryChange(namespaces, "team", set("b", "metadata", "labels", protected)), grants)
+	judge(t, labeller.tryChange(namespaces, "team", set(nil, "metadata", "labels", protected)), grants)
+	judge(t, labeller.tryChange(namespaces, "team", set(nil, "metadata", "labels")), grants)
+	for _, subresource := range []string{"status", "finalize"} {
+		const elsewhere = "the labels of a namespace are changed at the namespace itself"
+		u.awaitRefusal(func() error {
+			return labeller.tryChange(namespaces, "team", set("b", "metadata", "labels", protected), subresource)
+		}, elsewhere)
+		judge(t, labeller.tryChange(namespaces, "team", set("b", "metadata", "annotations", "note"), subresource), "")
+	}
+
+	u.parameter("protectedLabelPrefixes", `  roles.example.com/  \n\nidentity.tabard.dev/`)
+	u.awaitRefusal(func() error {
+		return labeller.tryChange(namespaces, "team", set("a", "metadata", "labels", "roles.example.com/team"))
+	}, grants)
+	judge(t, labeller.tryChange(namespaces, "team", set("b", "metadata", "labels", protected)), grants)
+}
+
+// testWithoutParameters: what the policies do not know they refuse, and namespaces
+// can end all the same.
+func (u *user) testWithoutParameters() {
+	t := u.t
+	const missing = "no params found"
+	maps := u.client.Resource(configMaps).Namespace("tabard-system")
+	if err := maps.Delete(t.Context(), "tabard-role-selectors", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.awaitRefusal(u.tries(with("namespaceSelector: {names: [prod]}")), missing)
+	u.awaitRefusal(func() error { return u.tryChange(namespaces, "team", set("a", "metadata", "labels", "free")) }, missing)
+	judge(t, u.tryChange(namespaces, "team", set("x", "metadata", "annotations", "note"), "finalize"), "")
+	judge(t, u.tryChange(namespaces, "team", set("x", "metadata", "annotations", "note"), "status"), "")
+
+	if _, err := maps.Create(t.Context(), object(t, configMaps, "tabard-role-selectors", "data: {ackControllers: Present}"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	labeller := u.as("labeller")
+	u.awaitRefusal(func() error { return labeller.tryChange(namespaces, "team", set("a", "metadata", "labels", "free")) }, "no such key: protectedLabelPrefixes")
+	judge(t, u.tryChange(namespaces, "team", set("a", "metadata", "labels", "free")), "")
+	judge(t, labeller.tryChange(namespaces, "team", set("x", "metadata", "annotations", "note")), "")
+	judge(t, u.tries("spec: {effect: Deny}")(), "do not know effect")
+}
