@@ -27,7 +27,21 @@ var (
 	resource = "%RESOURCE_NAME%.%RESOURCE_UID%.%RESOURCE_LABEL(app.kubernetes.io/name)%"
 )
 
+// everything is a selector whose every part is as large as it may be, so that rules
+// which cost the API server too much show.
+func everything() string {
+	const key = "%d" // and a name around it
+	domain := strings.Repeat(long[:62]+".", 3) + long[:60] + "/"
+	labels := "{matchLabels: {" + many(64, domain+long[:60]+key+": "+long[:63]) + "}, matchExpressions: [" +
+		many(32, "{key: "+domain+long[:60]+key+", operator: In, values: ["+many(128, long[:60]+key)+"]}") + "]}"
+	return with("namespaceSelector: {names: [" + many(1024, long[:58]+key) + "], labelSelector: " + labels + "}, resourceLabelSelector: " + labels +
+		", resourceTypeSelector: [" + many(64, "{group: "+domain[:249]+", version: "+long[:63]+", kind: "+long[:60]+key+"}") + "]" +
+		", assumeRole: {sessionTags: [" + many(50, "{key: ack-user-"+long+key+", template: '%%RESOURCE_NAME%%"+strings.Repeat("x", 1224-len("%RESOURCE_NAME%"))+"'}") + "]" +
+		", transitiveTagKeys: [" + many(50, "ack-user-"+long+key) + "]}")
+}
+
 var extensions = map[string]extension{
+	"everything at its limit": {everything(), ""},
 	// What is selected.
 	"1024 names":                            {with("namespaceSelector: {names: [" + many(1024, "n%d") + "]}"), ""},
 	"1025 names":                            {with("namespaceSelector: {names: [" + many(1025, "n%d") + "]}"), "must have at most 1024 items"},

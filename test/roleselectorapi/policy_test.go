@@ -38,6 +38,7 @@ func TestThePoliciesHold(t *testing.T) {
 		name string
 		test func(*user)
 	}{
+		{"aggregation", (*user).testAggregation},
 		{"writers", (*user).testWriters},
 		{"choices", (*user).testChoices},
 		{"beside ACK's controllers", (*user).testBesideACK},
@@ -64,6 +65,23 @@ func (u *user) tries(text string) func() error {
 	return func() error {
 		_, err := u.try(selectors, text, metav1.FieldValidationStrict)
 		return err
+	}
+}
+
+// testAggregation: what is added to Kubernetes' own roles. That of edit and view
+// writes no selectors.
+func (u *user) testAggregation() {
+	for role, want := range map[string]string{
+		"admin": "tabard-role-selectors-admin", "edit": "tabard-role-choices-edit", "view": "tabard-role-selectors-view",
+	} {
+		got := testkit.Shell(u.t, u.server.Config, "kubectl get clusterroles -l app.kubernetes.io/name=tabard,rbac.authorization.k8s.io/aggregate-to-"+role+"=true -o name")
+		if want := "clusterrole.rbac.authorization.k8s.io/" + want + "\n"; got != want {
+			u.t.Errorf("%s gets %q, want %q", role, got, want)
+		}
+	}
+	roles := testkit.Shell(u.t, u.server.Config, "kubectl get clusterroles tabard-role-choices-edit tabard-role-selectors-view -o yaml")
+	if strings.Count(roles, "iamroleselectors\n") != 1 || strings.Contains(roles, "administer") {
+		u.t.Errorf("more of selectors than reading them is in the roles of edit and view:\n%s", roles)
 	}
 }
 
@@ -107,6 +125,7 @@ func (u *user) testChoices() {
 var wider = map[string]extension{
 	"what ACK stores": {with(`namespaceSelector: {names: [], labelSelector: {matchLabels: {identity.tabard.dev/team: a}}},
   resourceTypeSelector: [{group: s3.services.k8s.aws, version: "", kind: ""}], resourceLabelSelector: {matchLabels: {}}`), ""},
+	"everything at its limit":         {everything(), "do not know matchExpressions"},
 	"only an ARN":                     {with("effect: Use"), ""},
 	"Deny":                            {"spec: {effect: Deny}", "do not know effect"},
 	"an exclusive selection":          {with("selection: {mode: Exclusive}"), ""},

@@ -39,6 +39,9 @@ func TestTheSchemaTakesWhatItShould(t *testing.T) {
 			})
 		}
 	}
+	t.Run("swaps", func(t *testing.T) { administrator(t, server).testSwaps() })
+	t.Run("columns", func(t *testing.T) { administrator(t, server).testColumns() })
+	t.Run("report", func(t *testing.T) { administrator(t, server).testReport() })
 	t.Run("a field that nobody knows", func(t *testing.T) {
 		_, err := admin.try(selectors, with("namespaceSelektor: {names: [prod]}"), metav1.FieldValidationStrict)
 		judge(t, err, `unknown field "spec.namespaceSelektor"`)

@@ -8,9 +8,8 @@ import (
 // all of its selectors select. A selector that is left out selects everything.
 // Nothing but a person, or a tool in a person's hand, writes it.
 //
-// The rules below never refuse an edit of what was stored before they were there:
-// the API server asks them of what an edit changes. The rule that asks for a spec
-// is of new objects only, for the API server stored some without.
+// What was stored before a rule was there stays as it is and can be edited
+// elsewhere: the API server asks the rules of what an edit changes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,path=iamroleselectors,singular=iamroleselector
