@@ -76,7 +76,7 @@ func TestStoredObjectsSurviveTheUpgrade(t *testing.T) {
 		before[name] = admin.get(selectors, name)
 	}
 
-	server.InstallCRDs(t)
+	testkit.Shell(t, server.Config, "kubectl apply -f config/crd")
 	admin.until(func() string { return "our schema is served" }, func() bool {
 		_, err := admin.try(selectors, "spec: {effect: Deny}", "Strict")
 		return err == nil
