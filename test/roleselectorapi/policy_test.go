@@ -14,7 +14,7 @@ import (
 // people are those of the tests. The controller has what ACK's charts give each of
 // theirs; the labeller works on namespaces; the tenant has a namespace to itself.
 const people = `
-kubectl apply -f config/manifests/00-namespace.yaml -f config/manifests/role-selectors.yaml -f config/manifests/role-selectors-policies.yaml
+kubectl apply -f config/manifests/00-namespace.yaml -f config/manifests/role-selectors/rights.yaml -f config/manifests/role-selectors/policies.yaml
 kubectl create namespace team
 kubectl create clusterrole ack --verb=get,list,watch,create,update,patch,delete --resource=iamroleselectors.services.k8s.aws
 kubectl create clusterrolebinding ack --clusterrole=ack --user=controller
