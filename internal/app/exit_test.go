@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/lab"
@@ -27,5 +28,28 @@ func TestExitCode(t *testing.T) {
 				t.Errorf("exit code %d, said %q; want %d and %q", got, stderr.String(), tc.want, tc.says)
 			}
 		})
+	}
+}
+
+func TestWordsThatNoCommandTakesAreUnusable(t *testing.T) {
+	for _, args := range [][]string{
+		{"capacty"}, {"lab", "upp"}, {"policy", "evil"}, {"lab", "up", "stray"}, {"webhook", "stray"}, {"issuer", "bootstrap", "stray"},
+	} {
+		root := rootCommand("tabard")
+		root.SetArgs(args)
+		var said bytes.Buffer
+		root.SetOut(&said)
+		err := root.Execute()
+		var stderr bytes.Buffer
+		if got := exitCode(&stderr, err); got != exitUnusable || !strings.Contains(stderr.String(), "--help") || said.Len() != 0 {
+			t.Errorf("tabard %s: exit code %d, said %q and %q", strings.Join(args, " "), got, stderr.String(), said.String())
+		}
+	}
+	root := rootCommand("tabard")
+	root.SetArgs([]string{"lab"})
+	var said bytes.Buffer
+	root.SetOut(&said)
+	if err := root.Execute(); err != nil || !strings.Contains(said.String(), "Usage:") {
+		t.Errorf("tabard lab: %v, said %q", err, said.String())
 	}
 }

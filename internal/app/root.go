@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -93,7 +94,44 @@ Try it on this machine, without a cloud account:
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
 	add(root, "use", issuerCommand(), policy.New(os.Stdin, os.Stdout, os.Stderr), labCommand())
 	add(root, "process", operatorCommand(), webhookCommand(), capacityCommand(), awslocalCommand())
+	refuseArguments(root)
 	return root
+}
+
+// refuseArguments makes arguments that a command cannot take unusable input, in
+// it and all below it, and words that name no command.
+func refuseArguments(command *cobra.Command) {
+	takes := command.Args
+	if takes == nil {
+		takes = cobra.ArbitraryArgs
+		if command.HasSubCommands() && !command.Runnable() {
+			command.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			takes = namesCommand
+		}
+	}
+	command.Args = func(cmd *cobra.Command, args []string) error {
+		if err := takes(cmd, args); err != nil {
+			return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+		}
+		return nil
+	}
+	for _, below := range command.Commands() {
+		refuseArguments(below)
+	}
+}
+
+// namesCommand refuses a word where a command should stand, and names the commands
+// that are like it.
+func namesCommand(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	command.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
+	if like := command.SuggestionsFor(args[0]); len(like) > 0 {
+		text += fmt.Sprintf(", expected %s", strings.Join(like, " or "))
+	}
+	return errors.New(text)
 }
 
 func add(root *cobra.Command, group string, commands ...*cobra.Command) {
