@@ -1,0 +1,88 @@
+package capacitygrowth
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/internal/lab"
+)
+
+// expire lets the credentials expire and replaces the token and the certificates.
+// The first turn finds nothing to expire.
+func expire(t *testing.T, g *growth, i int) turn {
+	t.Helper()
+	if i > 0 {
+		if err := g.stage.Advance(t.Context(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.stage.WriteToken(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.replaceBundle(t)
+	return turn{caller: sessionOf("capacity"), exchanges: 1}
+}
+
+// sessionOf begins the ARNs of a role's sessions.
+func sessionOf(role string) string {
+	return "arn:aws:sts::" + lab.AccountID + ":assumed-role/" + role + "/"
+}
+
+// replaceBundle makes the controller trust another bundle, which wakes all
+// objects.
+func (g *growth) replaceBundle(t *testing.T) {
+	t.Helper()
+	g.bundles++
+	bundle, err := os.ReadFile(g.stage.Environment(false)["AWS_CA_BUNDLE"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	applyObject(t, g.stage, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "openshift-config-managed", "name": "kube-cloud-config"},
+		"data": map[string]any{"ca-bundle.pem": fmt.Sprintf("# bundle %d\n%s", g.bundles, bundle)},
+	})
+}
+
+func applyObject(t *testing.T, s *stage.Stage, object map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, string(text))
+}
+
+// replaceSecret puts another identity into the Secret: a role, then keys, then
+// another role, then other keys. A role is become by one exchange.
+func replaceSecret(t *testing.T, s *stage.Stage) func(*testing.T, *growth, int) turn {
+	t.Helper()
+	var contents []map[string][]byte
+	var turns []turn
+	for _, name := range []string{"capacity-a", "capacity-b"} {
+		role, err := s.CreateRole(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents = append(contents, map[string][]byte{"credentials": fmt.Appendf(nil,
+			"[default]\nsts_regional_endpoints = regional\nrole_arn = %s\nweb_identity_token_file = %s\n", role, s.TokenFile)})
+		turns = append(turns, turn{caller: sessionOf(name), exchanges: 1})
+		key, err := s.CreateUser(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents = append(contents, map[string][]byte{"aws_access_key_id": []byte(key.AccessKeyID), "aws_secret_access_key": []byte(key.SecretAccessKey)})
+		turns = append(turns, turn{caller: "arn:aws:iam::" + lab.AccountID + ":user/" + name})
+	}
+	return func(t *testing.T, _ *growth, i int) turn {
+		t.Helper()
+		applyObject(t, s, map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": stage.Namespace, "name": stage.SecretName},
+			"data": contents[i%len(contents)],
+		})
+		return turns[i%len(turns)]
+	}
+}
