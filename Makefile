@@ -89,9 +89,10 @@ bench: ## Run the benchmarks
 	@for module in $(MODULES); do (cd $$module && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 
 .PHONY: load
-load: build ## Measure the local AWS and the webhook as processes: requests, processor time, memory
+load: build localkube ## Measure the local AWS, the webhook and the capacity controller as processes: time, calls, memory
 	go run ./hack/load
 	go run ./hack/webhookload
+	go run ./hack/capacityload
 
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)

@@ -65,6 +65,13 @@ func run(ctx context.Context, s settings) (err error) {
 	if err := opened.Apply(ctx, definition); err != nil {
 		return err
 	}
+	err = await(ctx, time.Minute, "MachineSets are not served", func() (bool, error) {
+		_, err := annotated(ctx, opened)
+		return err == nil, nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, part := range []struct {
 		size   int
 		report func(context.Context, settings, *stage.Stage) error

@@ -40,7 +40,11 @@ func start(ctx context.Context, s settings, on *stage.Stage) (*process, error) {
 	p := &process{metrics: "http://127.0.0.1:" + port + "/metrics"}
 	p.command = exec.CommandContext(ctx, s.tabard, "capacity", "--kubeconfig="+kubeconfig,
 		"--metrics-bind-address=127.0.0.1:"+port, "--health-addr=0", "--log-level=error")
-	p.command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	for _, name := range []string{"PATH", "HOME", "GOGC", "GOMEMLIMIT"} {
+		if value, ok := os.LookupEnv(name); ok {
+			p.command.Env = append(p.command.Env, name+"="+value)
+		}
+	}
 	for name, value := range on.Environment(true) {
 		p.command.Env = append(p.command.Env, name+"="+value)
 	}

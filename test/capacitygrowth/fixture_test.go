@@ -60,11 +60,13 @@ func open(t *testing.T) *stage.Stage {
 	})
 	server := &testkit.APIServer{Config: s.Config}
 	server.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig)
-	apply(t, s, "{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, spec: {platformSpec: {type: AWS}}}")
-	platform := &unstructured.Unstructured{}
-	platform.SetAPIVersion("config.openshift.io/v1")
-	platform.SetKind("Infrastructure")
-	platform.SetName("cluster")
+	platform := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": map[string]any{"name": "cluster"},
+		"spec": map[string]any{"platformSpec": map[string]any{"type": "AWS"}},
+	}}
+	if err := s.Cluster.Create(t.Context(), platform); err != nil {
+		t.Fatal(err)
+	}
 	status := `{"status":{"infrastructureName":"shop-7xk2p","platform":"AWS","platformStatus":{"type":"AWS","aws":{"region":"us-west-2"}}}}`
 	if err := s.Cluster.Status().Patch(t.Context(), platform, client.RawPatch("application/merge-patch+json", []byte(status))); err != nil {
 		t.Fatal(err)
@@ -234,18 +236,11 @@ func (g *growth) settle(t *testing.T) {
 func await(t *testing.T, question func() error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 		last = question()
 		return last == nil, nil
 	})
 	if err != nil {
 		t.Fatal(last)
-	}
-}
-
-func apply(t *testing.T, s *stage.Stage, manifest string) {
-	t.Helper()
-	if err := s.Apply(t.Context(), manifest); err != nil {
-		t.Fatal(err)
 	}
 }

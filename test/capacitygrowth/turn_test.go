@@ -1,11 +1,16 @@
 package capacitygrowth
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/hack/capacityload/stage"
 	"github.com/tabard-dev/tabard/internal/lab"
@@ -47,34 +52,38 @@ func (g *growth) replaceBundle(t *testing.T) {
 	})
 }
 
+// applyObject makes an object this.
 func applyObject(t *testing.T, s *stage.Stage, object map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply(t, s, string(text))
+	target := &unstructured.Unstructured{Object: object}
+	if err := s.Cluster.Patch(t.Context(), target.DeepCopy(), client.RawPatch(types.ApplyPatchType, text), client.FieldOwner("growth")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // replaceSecret puts another identity into the Secret: a role, then keys, then
 // another role, then other keys. A role is become by one exchange.
 func replaceSecret(t *testing.T, s *stage.Stage) func(*testing.T, *growth, int) turn {
 	t.Helper()
-	var contents []map[string][]byte
+	var contents []map[string]any
 	var turns []turn
 	for _, name := range []string{"capacity-a", "capacity-b"} {
 		role, err := s.CreateRole(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		contents = append(contents, map[string][]byte{"credentials": fmt.Appendf(nil,
-			"[default]\nsts_regional_endpoints = regional\nrole_arn = %s\nweb_identity_token_file = %s\n", role, s.TokenFile)})
+		contents = append(contents, map[string]any{"credentials": encode(fmt.Sprintf(
+			"[default]\nsts_regional_endpoints = regional\nrole_arn = %s\nweb_identity_token_file = %s\n", role, s.TokenFile))})
 		turns = append(turns, turn{caller: sessionOf(name), exchanges: 1})
 		key, err := s.CreateUser(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		contents = append(contents, map[string][]byte{"aws_access_key_id": []byte(key.AccessKeyID), "aws_secret_access_key": []byte(key.SecretAccessKey)})
+		contents = append(contents, map[string]any{"aws_access_key_id": encode(key.AccessKeyID), "aws_secret_access_key": encode(key.SecretAccessKey)})
 		turns = append(turns, turn{caller: "arn:aws:iam::" + lab.AccountID + ":user/" + name})
 	}
 	return func(t *testing.T, _ *growth, i int) turn {
@@ -86,3 +95,6 @@ func replaceSecret(t *testing.T, s *stage.Stage) func(*testing.T, *growth, int) 
 		return turns[i%len(turns)]
 	}
 }
+
+// encode writes a text as the values of a Secret are written.
+func encode(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }

@@ -29,7 +29,6 @@ type Controller struct {
 // Start runs the controller. Nobody looks at objects regularly: that would be by
 // the real clock.
 func (s *Stage) Start(ctx context.Context, environment map[string]string, types instancetype.Options) (*Controller, error) {
-	ctrl.SetLogger(logr.Discard())
 	config := rest.CopyConfig(s.Config)
 	config.Impersonate.UserName = user
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})

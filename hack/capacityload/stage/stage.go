@@ -19,8 +19,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/lab"
@@ -69,6 +71,7 @@ type Stage struct {
 
 // Open starts a lab and prepares it. Where it fails nothing is left.
 func Open(ctx context.Context, options Options) (*Stage, error) {
+	ctrl.SetLogger(logr.Discard())
 	if options.Out == nil {
 		options.Out = io.Discard
 	}
