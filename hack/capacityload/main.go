@@ -79,10 +79,10 @@ func run(ctx context.Context, s settings) (err error) {
 		if part.size <= 0 {
 			continue
 		}
-		if err := part.report(ctx, s, opened); err != nil {
+		if err := clear(ctx, opened); err != nil {
 			return err
 		}
-		if err := clear(ctx, opened); err != nil {
+		if err := part.report(ctx, s, opened); err != nil {
 			return err
 		}
 	}
