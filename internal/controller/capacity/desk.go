@@ -3,6 +3,8 @@ package capacity
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,10 +24,12 @@ const (
 
 // desk puts questions to AWS on behalf of passes. A pass waits a moment; if there
 // is no answer by then, the question stays open while the pass ends, and the
-// object's next pass fetches the answer. So a region that hangs holds up neither
+// object is woken to fetch the answer. So a region that hangs holds up neither
 // the workers nor other regions. Passes with the same question share it.
 type desk struct {
 	types Types
+	// wake makes an object's next pass begin.
+	wake func(Request)
 	// limit ends a question, life ends them all.
 	limit time.Duration
 	life  context.Context
@@ -51,12 +55,12 @@ type inquiry struct {
 	waiting map[Request]bool
 }
 
-func newDesk(life context.Context, types Types, limit time.Duration) *desk {
-	return &desk{types: types, limit: limit, life: life, open: map[inquiryKey]*inquiry{}}
+func newDesk(life context.Context, types Types, limit time.Duration, wake func(Request)) *desk {
+	return &desk{types: types, wake: wake, limit: limit, life: life, open: map[inquiryKey]*inquiry{}}
 }
 
 // ask returns the answer or the fault, or neither if both are still to come: then
-// ask again in a moment.
+// the object is woken when they are there.
 func (d *desk) ask(ctx context.Context, request Request, key inquiryKey) (instancetype.Answer, *fault.Fault) {
 	one, isNew := d.join(request, key)
 	if isNew {
@@ -104,14 +108,21 @@ func (d *desk) fetch(request Request, key inquiryKey, one *inquiry) bool {
 	return true
 }
 
-// put puts the question.
+// put puts the question, and wakes those who wait when it is answered.
 func (d *desk) put(key inquiryKey, one *inquiry) {
 	ctx, cancel := context.WithTimeout(d.life, d.limit)
 	defer cancel()
 	answer, err := d.types.Get(ctx, key.who, key.question)
+	for _, request := range d.finish(key, one, answer, faultOf(err)) {
+		d.wake(request)
+	}
+}
+
+// finish closes an inquiry and returns those who wait for it.
+func (d *desk) finish(key inquiryKey, one *inquiry, answer instancetype.Answer, why *fault.Fault) []Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	one.answer, one.fault = answer, faultOf(err)
+	one.answer, one.fault = answer, why
 	close(one.done)
 	if len(one.waiting) > 0 {
 		time.AfterFunc(forgotten, func() {
@@ -120,6 +131,7 @@ func (d *desk) put(key inquiryKey, one *inquiry) {
 			d.drop(key, one)
 		})
 	}
+	return slices.Collect(maps.Keys(one.waiting))
 }
 
 // drop forgets an inquiry; the caller holds the lock.

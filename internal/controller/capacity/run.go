@@ -103,7 +103,7 @@ func wait(ctx context.Context, d time.Duration) {
 func (c *Controller) runFor(ctx context.Context, what served) error {
 	ctx, stop := context.WithCancel(ctx)
 	r := &run{Controller: c, served: what, life: ctx, caches: map[*kind]cache.Cache{}, memory: newMemory()}
-	r.desk = newDesk(ctx, c.options.Types, c.options.Limit)
+	r.desk = newDesk(ctx, c.options.Types, c.options.Limit, func(request Request) { r.queue.Add(request) })
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()

@@ -14,8 +14,9 @@ import (
 // alerts look for it.
 const unknownText = "Failed to set autoscaling from zero annotations, instance type unknown"
 
-// askAgain is when to look at a world in which AWS was to be asked and was not.
-const askAgain = time.Second
+// askAgain is when to look at a world in which AWS has not answered yet, if nobody
+// tells before that it has.
+const askAgain = time.Minute
 
 // Decide says what to do with an object.
 func Decide(w World) Plan {

@@ -265,7 +265,7 @@ func TestTheTemplatesOwnStatusIsCompared(t *testing.T) {
 func TestNobodyHasAskedYet(t *testing.T) {
 	w := openshift(large)
 	w.Answer, w.Memory.Failures = instancetype.Answer{}, 3
-	want := capacity.Plan{Outcome: capacity.Asking, Again: time.Second, Memory: capacity.Memory{Failures: 3}}
+	want := capacity.Plan{Outcome: capacity.Asking, Again: time.Minute, Memory: capacity.Memory{Failures: 3}}
 	if diff := cmp.Diff(want, capacity.Decide(w)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
