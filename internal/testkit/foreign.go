@@ -19,6 +19,9 @@ type ForeignKinds struct {
 var (
 	// MachineAPI is OpenShift's MachineSet.
 	MachineAPI = openshift("machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinesets-Default.crd.yaml")
+	// MachineAPIMigration is the MachineSet of clusters whose machines can move
+	// between the two machine APIs; it takes the place of MachineAPI.
+	MachineAPIMigration = openshift("machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinesets-CustomNoUpgrade.crd.yaml")
 	// OpenShiftConfig is OpenShift's Infrastructure.
 	OpenShiftConfig = openshift("config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml")
 	// OpenShiftCredentials are OpenShift's Authentication and CloudCredential.
@@ -42,6 +45,7 @@ var (
 			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsclusters.yaml",
 			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsmachinetemplates.yaml",
 			"config/crd/bases/controlplane.cluster.x-k8s.io_awsmanagedcontrolplanes.yaml",
+			"config/crd/bases/controlplane.cluster.x-k8s.io_rosacontrolplanes.yaml",
 		},
 	}
 )

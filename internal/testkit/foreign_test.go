@@ -23,7 +23,7 @@ func TestForeignKindsAreServed(t *testing.T) {
 		"cluster.x-k8s.io/v1beta1":                {"Cluster", "MachineDeployment", "MachineSet"},
 		"cluster.x-k8s.io/v1beta2":                {"Cluster", "MachineDeployment", "MachineSet"},
 		"infrastructure.cluster.x-k8s.io/v1beta2": {"AWSCluster", "AWSMachineTemplate"},
-		"controlplane.cluster.x-k8s.io/v1beta2":   {"AWSManagedControlPlane"},
+		"controlplane.cluster.x-k8s.io/v1beta2":   {"AWSManagedControlPlane", "ROSAControlPlane"},
 	} {
 		served, err := client.ServerResourcesForGroupVersion(version)
 		if err != nil {

@@ -89,7 +89,7 @@ func TestObjectsOfClusterAPI(t *testing.T) {
 	for _, version := range []string{"v1beta1", "v1beta2"} {
 		t.Run(version, func(t *testing.T) {
 			f := serve(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-			f.serveOnly(t, version)
+			f.api.ServeOnly(t, version)
 			f.run(t, wokenByWatchesAlone)
 			v := clusterAPI{version}
 			t.Run("get their annotations when what they refer to is there at last", func(t *testing.T) { f.testLate(t, v) })
@@ -98,45 +98,6 @@ func TestObjectsOfClusterAPI(t *testing.T) {
 			t.Run("follow their template", func(t *testing.T) { f.testTemplate(t, v) })
 			t.Run("are left alone while they or their cluster are paused", func(t *testing.T) { f.testPaused(t, v) })
 			t.Run("that a MachineDeployment owns are left alone", func(t *testing.T) { f.testOwned(t, v) })
-		})
-	}
-}
-
-// serveOnly leaves one version of Cluster API's kinds: between two there would be
-// a conversion webhook.
-func (f *fixture) serveOnly(t *testing.T, version string) {
-	t.Helper()
-	for _, name := range []string{"clusters", "machinedeployments", "machinesets"} {
-		crd := &unstructured.Unstructured{}
-		crd.SetAPIVersion("apiextensions.k8s.io/v1")
-		crd.SetKind("CustomResourceDefinition")
-		if err := f.cluster.Get(t.Context(), client.ObjectKey{Name: name + ".cluster.x-k8s.io"}, crd); err != nil {
-			t.Fatal(err)
-		}
-		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, each := range versions {
-			entry, _ := each.(map[string]any)
-			entry["served"], entry["storage"] = entry["name"] == version, entry["name"] == version
-		}
-		if err := unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.cluster.Update(t.Context(), crd); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, each := range []string{"v1beta1", "v1beta2"} {
-		await(t, func() error {
-			list := &unstructured.UnstructuredList{}
-			list.SetAPIVersion("cluster.x-k8s.io/" + each)
-			list.SetKind("MachineSetList")
-			if err := f.cluster.List(t.Context(), list); (err == nil) != (each == version) {
-				return fmt.Errorf("list at %s, of which only %s is to be served: %w", each, version, err)
-			}
-			return nil
 		})
 	}
 }

@@ -35,12 +35,12 @@ func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
 	f.awaitAnnotations(t, set, large())
 
 	f.api.InstallForeign(t, testkit.ClusterAPI)
-	f.serveOnly(t, "v1beta1")
+	f.api.ServeOnly(t, "v1beta1")
 	f.api.InstallForeign(t, testkit.ClusterAPIAWS)
 	old := clusterAPI{"v1beta1"}
 	f.awaitAnother(t, old, "second")
 
-	f.serveOnly(t, "v1beta2")
+	f.api.ServeOnly(t, "v1beta2")
 	f.awaitAnother(t, clusterAPI{"v1beta2"}, "third")
 	more := machines(t, "fourth", "m5.large", "")
 	f.create(t, more)
@@ -66,7 +66,7 @@ func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
 
 func TestKindsThatMayNotBeListedKeepNoOthersFromBeingWatched(t *testing.T) {
 	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	f.serveOnly(t, "v1beta2")
+	f.api.ServeOnly(t, "v1beta2")
 	// What the program has whose place this one takes.
 	f.patch(t, parse(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: tabard-capacity}}"), "kubectl", `{"rules":[
 		{"apiGroups":["cluster.x-k8s.io"],"resources":["machinedeployments"],"verbs":["get","list","watch","patch"]},

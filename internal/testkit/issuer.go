@@ -1,0 +1,44 @@
+package testkit
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+// StartIssuer starts an API server whose issuer's documents are where its tokens
+// say, as in the bucket of a cluster, and returns the roots of the certificate
+// that they are served with.
+func StartIssuer(t testing.TB) (*APIServer, *x509.CertPool) {
+	t.Helper()
+	var server *APIServer
+	mux := http.NewServeMux()
+	front := httptest.NewTLSServer(mux)
+	t.Cleanup(front.Close)
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": front.URL, "jwks_uri": front.URL + "/keys.json"})
+	})
+	mux.HandleFunc("GET /keys.json", func(w http.ResponseWriter, r *http.Request) {
+		client, err := kubernetes.NewForConfig(server.Config)
+		var keys []byte
+		if err == nil {
+			keys, err = client.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(r.Context())
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write(keys)
+	})
+	server = StartAPIServer(t, front.URL)
+	roots := x509.NewCertPool()
+	roots.AddCert(front.Certificate())
+	return server, roots
+}
+
+// Issuer is the URL that the API server's tokens name.
+func (s *APIServer) Issuer() string { return s.issuer }
