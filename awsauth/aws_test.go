@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -208,6 +209,28 @@ func TestSessionThatAWSEndedIsRenewedOnce(t *testing.T) {
 	}
 	if calls := l.calls(); len(calls) != 3 {
 		t.Errorf("want the call, one exchange and the call again, got %v", calls)
+	}
+}
+
+// TestSessionThatEC2SaysIsOverIsRenewed: EC2 has another code for it than all
+// others.
+func TestSessionThatEC2SaysIsOverIsRenewed(t *testing.T) {
+	l := newLab(t)
+	l.asWeb()
+	l.start()
+	l.wantWho(web, assumed("web", "tabard-pod"))
+	l.pass(2 * time.Hour)
+	l.aws.Admin().ClearJournal()
+	config, err := l.auth.Config(t.Context(), web)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ec2.NewFromConfig(config).DescribeRegions(t.Context(), nil)
+	if got := fault.Of("", "", err); got == nil || got.Code != "UnauthorizedOperation" {
+		t.Errorf("want the renewed session to be denied, got %v", err)
+	}
+	if got := l.exchanges(); got != 1 {
+		t.Errorf("%d exchanges, want one: %v", got, l.calls())
 	}
 }
 

@@ -131,11 +131,12 @@ var own = map[string]Class{
 func IsThrottle(code string) bool { return classes[code] == Throttled }
 
 // IsOutOfDate says whether a code may mean that credentials ended, so that new
-// ones are worth one more try.
+// ones are worth one more try. EC2 says RequestExpired of a session that is over
+// as of a signature that is too old.
 func IsOutOfDate(code string) bool {
 	switch code {
-	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "InvalidAccessKeyId", "InvalidToken",
-		"UnrecognizedClientException", "AuthFailure", "SignatureDoesNotMatch":
+	case "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "InvalidAccessKeyId",
+		"InvalidToken", "UnrecognizedClientException", "AuthFailure", "SignatureDoesNotMatch":
 		return true
 	}
 	return false
