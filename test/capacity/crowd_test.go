@@ -1,0 +1,121 @@
+package capacity
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// testCrowd: 500 MachineSets are created at once in two regions. AWS is asked
+// for the list of each region once, page by page, by one session.
+func testCrowd(t *testing.T, c *cluster) {
+	s := c.webSite(t, "crowd", "us-west-2")
+	p := s.start(t, "--sync-period=10m")
+	const many = 500
+	var workers sync.WaitGroup
+	for worker := range 10 {
+		workers.Go(func() {
+			for i := worker; i < many; i += 10 {
+				instanceType, region := "m5.large", "us-west-2"
+				if i%2 == 1 {
+					instanceType, region = "m6g.4xlarge", "eu-central-1"
+				}
+				if err := s.Create(t.Context(), s.machines(t, fmt.Sprintf("crowd-%03d", i), "", fmt.Sprintf(
+					"{kind: AWSMachineProviderConfig, instanceType: %s, placement: {region: %s}}", instanceType, region))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	s.awaitCrowd(t, many)
+	perRegion := map[string]int{}
+	for _, entry := range s.calls("ec2") {
+		perRegion[entry.Operation+" "+entry.Region]++
+	}
+	// What one list takes is what the second site is asked for one object.
+	one := c.webSite(t, "crowd-of-one", "us-west-2")
+	one.start(t)
+	one.awaitAnnotations(t, one.set(t, "workers", "m5.large", "us-west-2"), m5large())
+	pages := len(one.calls("ec2"))
+	if pages < 5 {
+		t.Errorf("a list has %d pages, want several", pages)
+	}
+	want := map[string]int{"DescribeInstanceTypes us-west-2": pages, "DescribeInstanceTypes eu-central-1": pages}
+	if fmt.Sprint(perRegion) != fmt.Sprint(want) {
+		t.Errorf("calls to EC2 %v, want each list once: %v", perRegion, want)
+	}
+	if got := s.calls("sts"); len(got) != 1 || got[0].Operation != "AssumeRoleWithWebIdentity" {
+		t.Errorf("calls to STS %v, want one exchange", got)
+	}
+	metrics := p.scrape(t)
+	for _, line := range []string{
+		`tabard_capacity_catalogue_fetches_total{region="us-west-2",result="success"} 1`,
+		`tabard_capacity_catalogue_fetches_total{region="eu-central-1",result="success"} 1`,
+	} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+}
+
+// awaitCrowd waits until so many MachineSets have the annotations of their type.
+func (s *site) awaitCrowd(t *testing.T, many int) {
+	t.Helper()
+	await(t, func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion("machine.openshift.io/v1beta1")
+		list.SetKind("MachineSetList")
+		if err := s.List(t.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			return err
+		}
+		done := 0
+		for i := range list.Items {
+			region, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "template", "spec", "providerSpec", "value", "placement", "region")
+			want := m5large()
+			if region == "eu-central-1" {
+				want = m6g4xlarge()
+			}
+			if fmt.Sprint(list.Items[i].GetAnnotations()) == fmt.Sprint(want) {
+				done++
+			}
+		}
+		if done != many {
+			return fmt.Errorf("%d of %d MachineSets have their annotations, want %d", done, len(list.Items), many)
+		}
+		return nil
+	})
+}
+
+// testHangingRegion: one region does not answer, and many objects wait for it.
+// Those of the other are annotated meanwhile, and theirs when it answers.
+func testHangingRegion(t *testing.T, c *cluster) {
+	s := c.webSite(t, "hanging", "us-west-2")
+	s.front.hold("eu-central-1")
+	s.start(t)
+	var waiting []*unstructured.Unstructured
+	for i := range 20 {
+		waiting = append(waiting, s.set(t, fmt.Sprintf("waiting-%02d", i), "m6g.4xlarge", "eu-central-1"))
+	}
+	await(t, func() error {
+		if got := s.front.signedFor()["eu-central-1/ec2"]; got == 0 {
+			return fmt.Errorf("the region that hangs was not asked")
+		}
+		return nil
+	})
+	for i := range 20 {
+		s.awaitAnnotations(t, s.set(t, fmt.Sprintf("quick-%02d", i), "m5.large", "us-west-2"), m5large())
+	}
+	for _, set := range waiting {
+		s.checkAnnotations(t, set, map[string]string{})
+	}
+	s.front.open()
+	for _, set := range waiting {
+		s.awaitAnnotations(t, set, m6g4xlarge())
+		s.checkNeverUnknown(t, set)
+	}
+}

@@ -1,0 +1,257 @@
+package capacity
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/tabard-dev/tabard/awslocal"
+)
+
+// trouble is one thing that goes wrong with AWS, and what is told of it. ROLE in
+// the text is the role's ARN.
+type trouble struct {
+	begin func(*testing.T, *site)
+	// end ends it; nil is to take all faults back.
+	end  func(*testing.T, *site)
+	told string
+	// region is the one that is asked for meanwhile.
+	region string
+}
+
+// ec2 is a fault of EC2's list of types.
+func ec2(code string, status int) func(*testing.T, *site) {
+	return func(_ *testing.T, s *site) {
+		s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Operation: "DescribeInstanceTypes", Code: code, Status: status})
+	}
+}
+
+// sts is a fault of STS for one whose session is over.
+func sts(code string, status int) func(*testing.T, *site) {
+	return func(_ *testing.T, s *site) {
+		s.aws.Admin().Inject(awslocal.Fault{Service: "sts", Code: code, Status: status})
+		s.aws.Admin().SetCredentialClockOffset(2 * time.Hour)
+	}
+}
+
+const (
+	rejected = "Warning ReconcileError: AWS credentials rejected: IRSA with role ROLE: "
+	waiting  = "Warning ReconcileError: AWS credentials not available: IRSA with role ROLE: "
+	silent   = "Warning AWSRequestFailed: AWS did not answer: "
+	listing  = "EC2 DescribeInstanceTypes: "
+	exchange = "STS AssumeRoleWithWebIdentity: "
+)
+
+func troubles() map[string]trouble {
+	return map[string]trouble{
+		"EC2 throttles":              {begin: ec2("RequestLimitExceeded", 503), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + listing + "RequestLimitExceeded"},
+		"STS throttles":              {begin: sts("Throttling", 400), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + exchange + "Throttling"},
+		"the role may not":           {begin: ec2("UnauthorizedOperation", 403), told: "Warning ReconcileError: AWS denies ec2:DescribeInstanceTypes: " + listing + "UnauthorizedOperation; grant it to IRSA with role ROLE"},
+		"EC2 accepts no key":         {begin: ec2("AuthFailure", 401), told: rejected + listing + "AuthFailure; check that the keys are of this partition and the region is enabled"},
+		"the key is unknown":         {begin: ec2("InvalidClientTokenId", 403), told: rejected + listing + "InvalidClientTokenId; the access key does not exist or is inactive"},
+		"the signature is wrong":     {begin: ec2("SignatureDoesNotMatch", 403), told: rejected + listing + "SignatureDoesNotMatch; check the secret access key and this machine's clock"},
+		"every session is over":      {begin: ec2("ExpiredToken", 403), told: rejected + listing + "ExpiredToken; the session's credentials have expired"},
+		"the service is not booked":  {begin: ec2("OptInRequired", 401), told: rejected + listing + "OptInRequired; the account must subscribe to the service or enable the region"},
+		"the region is not opted in": {begin: ec2("OptInRequired", 401), told: "Warning ReconcileError: region ap-east-1 is not opted in", region: "ap-east-1"},
+		"the account is blocked":     {begin: ec2("Blocked", 403), told: rejected + listing + "Blocked; the account is blocked; ask AWS support"},
+		"the request came too late":  {begin: ec2("RequestExpired", 400), told: rejected + listing + "RequestExpired; check this machine's clock"},
+		"EC2 has an error":           {begin: ec2("InternalError", 500), told: silent + listing + "InternalError"},
+		"EC2 is not available":       {begin: ec2("ServiceUnavailable", 503), told: silent + listing + "ServiceUnavailable"},
+		"STS has an error":           {begin: sts("InternalFailure", 500), told: silent + exchange + "InternalFailure"},
+		"the trust refuses":          {begin: sts("AccessDenied", 403), told: rejected + exchange + "AccessDenied; check the role's trust policy: issuer, subject and audience"},
+		"the token is not accepted":  {begin: sts("InvalidIdentityToken", 400), told: rejected + exchange + "InvalidIdentityToken; check that the account has an OIDC provider for the token's issuer"},
+		"the claims are rejected":    {begin: sts("IDPRejectedClaim", 403), told: rejected + exchange + "IDPRejectedClaim; check the role's trust policy and the token's audience"},
+		"the issuer is not reached":  {begin: sts("IDPCommunicationError", 400), told: waiting + exchange + "IDPCommunicationError; STS could not reach the token's issuer"},
+		"the token has expired":      {begin: sts("ExpiredTokenException", 400), told: waiting + exchange + "ExpiredTokenException; the web identity token has expired"},
+		"STS is off in the region":   {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; STS is not enabled in that region for the account"},
+		"the connection breaks": {
+			begin: func(_ *testing.T, s *site) { s.front.breakConnections(true) },
+			end:   func(_ *testing.T, s *site) { s.front.breakConnections(false) },
+			told:  silent + listing + "no usable answer; check that the endpoint is the service's",
+		},
+		"the list is empty": {
+			begin: func(_ *testing.T, s *site) { s.front.changeAnswers(emptyList) },
+			end:   func(_ *testing.T, s *site) { s.front.changeAnswers(nil) },
+			told:  silent + listing + "unable to load EC2 Instance Type list: the list is empty",
+		},
+		"there is no such region": {
+			begin: func(*testing.T, *site) {}, end: func(*testing.T, *site) {},
+			told: "Warning ReconcileError: region us-north-9 is not a valid region", region: "us-north-9",
+		},
+		"the list of regions is denied": {
+			begin: func(_ *testing.T, s *site) {
+				s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Operation: "DescribeRegions", Code: "UnauthorizedOperation", Status: 403})
+			},
+			told:   "Warning ReconcileError: AWS denies ec2:DescribeRegions: could not retrieve region data: EC2 DescribeRegions: UnauthorizedOperation; grant it to IRSA with role ROLE",
+			region: "us-north-9",
+		},
+	}
+}
+
+// pages are the types in an answer, and where more of them are.
+var pages = regexp.MustCompile(`(?s)<instanceTypeSet>.*</instanceTypeSet>|<nextToken>.*</nextToken>`)
+
+func emptyList(service, body string) string {
+	if service != "ec2" {
+		return body
+	}
+	return pages.ReplaceAllString(body, "")
+}
+
+// testTroubles: a MachineSet that is annotated becomes another type in another
+// region, of which AWS cannot be asked then. What is annotated stays, the event
+// says why, and it goes on by itself when the trouble is over.
+func testTroubles(t *testing.T, c *cluster) {
+	for name, trouble := range troubles() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.webSite(t, namespaceOf(name), "us-west-2")
+			s.start(t)
+			set := s.set(t, "workers", "m5.large", "us-west-2")
+			s.awaitAnnotations(t, set, m5large())
+			trouble.begin(t, s)
+			s.become(t, set, "m6g.4xlarge", elseIfEmpty(trouble.region, "eu-central-1"))
+			s.awaitEvent(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role))
+			s.checkAnnotations(t, set, m5large())
+			if trouble.end != nil {
+				trouble.end(t, s)
+			} else {
+				s.aws.Admin().ClearFaults()
+				s.aws.Admin().SetCredentialClockOffset(0)
+			}
+			if trouble.region != "" {
+				s.become(t, set, "m6g.4xlarge", "eu-central-1")
+			}
+			s.awaitAnnotations(t, set, m6g4xlarge())
+			s.checkNeverUnknown(t, set)
+		})
+	}
+}
+
+// namespaceOf makes a name that a namespace can have.
+func namespaceOf(text string) string {
+	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(text), "-"), "-")
+}
+
+func elseIfEmpty(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// checkNeverUnknown demands that nothing was said of an unknown type, and that
+// no trouble was told more than once.
+func (s *site) checkNeverUnknown(t *testing.T, set *unstructured.Unstructured) {
+	t.Helper()
+	if strings.Contains(s.told(t, set), "instance type unknown") {
+		t.Errorf("the type is said to be unknown, which AWS did not say:\n%s", s.told(t, set))
+	}
+	for _, event := range s.events(t, set) {
+		if event.Count > 1 {
+			t.Errorf("told %d times: %s", event.Count, saying(event))
+		}
+	}
+}
+
+// testCertificate: the endpoint shows a certificate of nobody known.
+func testCertificate(t *testing.T, c *cluster) {
+	s := c.webSite(t, "certificate", "us-west-2")
+	s.start(t)
+	set := s.set(t, "workers", "m5.large", "us-west-2")
+	s.awaitAnnotations(t, set, m5large())
+	good := s.front.shown
+	s.front.newCertificate(t)
+	s.become(t, set, "m6g.4xlarge", "eu-central-1")
+	s.awaitEvent(t, set, silent+listing+"the endpoint's certificate is signed by an unknown authority; add that authority to AWS_CA_BUNDLE")
+	s.checkAnnotations(t, set, m5large())
+	s.front.show(good)
+	s.awaitAnnotations(t, set, m6g4xlarge())
+	s.checkNeverUnknown(t, set)
+}
+
+// testSessionsAreRenewed: a session that is over is told to nobody, and the token
+// is exchanged once more.
+func testSessionsAreRenewed(t *testing.T, c *cluster) {
+	s := c.webSite(t, "renewed", "us-west-2")
+	s.start(t)
+	set := s.set(t, "workers", "m5.large", "us-west-2")
+	s.awaitAnnotations(t, set, m5large())
+	s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Code: "ExpiredToken", Count: 1})
+	s.become(t, set, "m6g.4xlarge", "eu-central-1")
+	s.awaitAnnotations(t, set, m6g4xlarge())
+	if got := s.told(t, set); strings.Contains(got, "Warning") {
+		t.Errorf("events:\n%s\nwant no warning", got)
+	}
+	if got := len(s.calls("sts")); got != 2 {
+		t.Errorf("the token was exchanged %d times, want twice", got)
+	}
+}
+
+// testClocks: this machine's clock is wrong by more than AWS takes. The SDK sees
+// AWS's clock in the answer and signs by that.
+func testClocks(t *testing.T, c *cluster) {
+	for name, ahead := range map[string]time.Duration{"ahead": 20 * time.Minute, "behind": -20 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.webSite(t, "clock-"+name, "us-west-2")
+			s.aws.Admin().SetSignatureClockOffset(-ahead)
+			s.start(t)
+			s.awaitAnnotations(t, s.set(t, "workers", "m5.large", "us-west-2"), m5large())
+			refused := 0
+			for _, entry := range s.calls("ec2") {
+				if entry.Error != "" {
+					refused++
+				}
+			}
+			if refused == 0 {
+				t.Error("AWS refused no signature: its clock is as this machine's")
+			}
+		})
+	}
+}
+
+// testUnknownTypes: only AWS says that there is no such type, and then our own
+// annotations go, and others' stay.
+func testUnknownTypes(t *testing.T, c *cluster) {
+	s := c.webSite(t, "unknown", "us-west-2")
+	s.start(t)
+	set := s.set(t, "workers", "m5.large", "us-west-2")
+	s.awaitAnnotations(t, set, m5large())
+	s.patch(t, set, `{"metadata":{"annotations":{"example.com/own":"stays"}}}`)
+	s.become(t, set, "x9.new", "us-west-2")
+	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown")
+	s.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", labels: "kubernetes.io/arch=amd64"})
+	s.become(t, set, "m6g.4xlarge", "us-west-2")
+	want := m6g4xlarge()
+	want["example.com/own"] = "stays"
+	s.awaitAnnotations(t, set, want)
+}
+
+// vcpus are what AWS says of the CPUs of an m5.large, in whole and alone.
+var vcpus = regexp.MustCompile(`(?s)(<instanceType>m5\.large</instanceType>.*?)<vCpuInfo>.*?</vCpuInfo>`)
+
+// testIncompleteTypes: AWS knows a type and does not say what it has. Zero is
+// never written for that.
+func testIncompleteTypes(t *testing.T, c *cluster) {
+	s := c.webSite(t, "incomplete", "us-west-2")
+	changed := make(chan struct{}, 100)
+	s.front.changeAnswers(func(_, body string) string {
+		if vcpus.MatchString(body) {
+			changed <- struct{}{}
+		}
+		return vcpus.ReplaceAllString(body, "$1")
+	})
+	s.start(t)
+	set := s.set(t, "workers", "m5.large", "us-west-2")
+	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown: AWS does not say its vCPUs or its memory")
+	s.checkAnnotations(t, set, map[string]string{})
+	if len(changed) < 2 {
+		t.Errorf("%d answers were changed, want the list's and that of the type alone", len(changed))
+	}
+	s.become(t, set, "m6g.4xlarge", "us-west-2")
+	s.awaitAnnotations(t, set, m6g4xlarge())
+}

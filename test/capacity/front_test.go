@@ -1,0 +1,171 @@
+package capacity
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// front stands before the local AWS with a certificate of its own. It sees every
+// request, and can hold one up, break its connection or change its answer.
+type front struct {
+	*httptest.Server
+	next http.Handler
+
+	mu     sync.Mutex
+	shown  tls.Certificate
+	scopes map[string]int
+	held   map[string]chan struct{}
+	broken bool
+	change func(service, body string) string
+}
+
+// scope is where a request is signed for: REGION/SERVICE.
+var scope = regexp.MustCompile(`Credential=[^/]+/[0-9]+/([^/]+/[^/]+)/aws4_request`)
+
+// startFront starts one, and returns its certificate as a bundle.
+func startFront(t *testing.T, next http.Handler) (*front, []byte) {
+	t.Helper()
+	f := &front{next: next, scopes: map[string]int{}, held: map[string]chan struct{}{}}
+	f.Server = httptest.NewUnstartedServer(f)
+	f.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{f.shown}}, nil
+	}}
+	bundle := f.newCertificate(t)
+	f.StartTLS()
+	t.Cleanup(func() {
+		f.open()
+		f.CloseClientConnections()
+		f.Close()
+	})
+	return f, bundle
+}
+
+// newCertificate shows a new certificate from now on, which vouches for itself,
+// and returns it.
+func (f *front) newCertificate(t *testing.T) []byte {
+	t.Helper()
+	made, bundle := selfSigned(t)
+	f.show(made)
+	return bundle
+}
+
+func (f *front) show(certificate tls.Certificate) {
+	f.mu.Lock()
+	f.shown = certificate
+	f.mu.Unlock()
+	if f.Listener != nil && f.URL != "" {
+		f.CloseClientConnections()
+	}
+}
+
+// selfSigned is a certificate of this machine, and the same as a bundle.
+func selfSigned(t *testing.T) (tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// hold makes requests that are signed for a region wait until open.
+func (f *front) hold(region string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held[region] = make(chan struct{})
+}
+
+// open lets all requests go.
+func (f *front) open() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for region, gate := range f.held {
+		close(gate)
+		delete(f.held, region)
+	}
+}
+
+// breakConnections makes every request's connection break, or not any more.
+func (f *front) breakConnections(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.broken = on
+}
+
+// changeAnswers changes the bodies of a service's answers; nil leaves them.
+func (f *front) changeAnswers(change func(service, body string) string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.change = change
+}
+
+// signedFor are the scopes of all requests so far, with their number.
+func (f *front) signedFor() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string]int{}
+	for scope, count := range f.scopes {
+		out[scope] = count
+	}
+	return out
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	region, service := "", ""
+	if found := scope.FindStringSubmatch(r.Header.Get("Authorization")); found != nil {
+		region, service, _ = strings.Cut(found[1], "/")
+	}
+	f.mu.Lock()
+	f.scopes[region+"/"+service]++
+	gate, broken, change := f.held[region], f.broken, f.change
+	f.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	switch {
+	case broken:
+		connection, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = connection.Close()
+		}
+	case change != nil:
+		said := httptest.NewRecorder()
+		f.next.ServeHTTP(said, r)
+		for name, values := range said.Header() {
+			if name != "Content-Length" {
+				w.Header()[name] = values
+			}
+		}
+		w.WriteHeader(said.Code)
+		_, _ = w.Write([]byte(change(service, said.Body.String())))
+	default:
+		f.next.ServeHTTP(w, r)
+	}
+}
