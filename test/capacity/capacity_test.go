@@ -24,6 +24,13 @@ func TestCapacity(t *testing.T) {
 		"a token that is not there yet is waited for":     testMissingToken,
 		"a crowd costs one list a region":                 testCrowd,
 		"a region that hangs holds up no other":           testHangingRegion,
+		"no request is signed for another partition":      testPartitions,
+		"no name of another partition is called":          testNamesOfPartitions,
+		"one of two replicas acts":                        testReplicas,
+		"each kind of object is annotated":                testKinds,
+		"the keys can be chosen":                          testProfiles,
+		"without authority nothing is annotated":          testGateWithoutField,
+		"what is being deleted is left alone":             testDeleted,
 	})
 }
 

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -37,6 +40,7 @@ const (
 // TestMain lets more tests run at once than there are processors: what they do
 // is waiting for processes.
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -229,6 +233,18 @@ func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, wa
 		}
 		return fmt.Errorf("%s has the events:\n%s\nwant:\n%s", object.GetName(), c.told(t, object), want)
 	})
+}
+
+// wantTold says how an object's events lack one with a beginning and some texts.
+func (c *cluster) wantTold(t *testing.T, object *unstructured.Unstructured, begin string, texts ...string) error {
+	t.Helper()
+	for _, event := range c.events(t, object) {
+		said := saying(event)
+		if strings.HasPrefix(said, begin) && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(said, text) }) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has the events:\n%s\nwant one that begins with %q and holds %q", object.GetName(), c.told(t, object), begin, texts)
 }
 
 // await waits until what it is asked about holds; nil says so.

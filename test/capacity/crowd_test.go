@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -33,21 +34,23 @@ func testCrowd(t *testing.T, c *cluster) {
 	}
 	workers.Wait()
 	s.awaitCrowd(t, many)
-	perRegion := map[string]int{}
-	for _, entry := range s.calls("ec2") {
-		perRegion[entry.Operation+" "+entry.Region]++
-	}
-	// What one list takes is what the second site is asked for one object.
+	// What one list takes is what another controller asks for one object.
 	one := c.webSite(t, "crowd-of-one", "us-west-2")
 	one.start(t)
 	one.awaitAnnotations(t, one.set(t, "workers", "m5.large", "us-west-2"), m5large())
-	pages := len(one.calls("ec2"))
+	pages := one.front.asked()["us-west-2/ec2"]
 	if pages < 5 {
 		t.Errorf("a list has %d pages, want several", pages)
 	}
-	want := map[string]int{"DescribeInstanceTypes us-west-2": pages, "DescribeInstanceTypes eu-central-1": pages}
-	if fmt.Sprint(perRegion) != fmt.Sprint(want) {
-		t.Errorf("calls to EC2 %v, want each list once: %v", perRegion, want)
+	// A token is exchanged without a signature.
+	want := map[string]int{"us-west-2/ec2": pages, "eu-central-1/ec2": pages, "/": 1}
+	if got := s.front.asked(); !maps.Equal(got, want) {
+		t.Errorf("calls %v, want each list once: %v", got, want)
+	}
+	for _, entry := range s.calls("ec2") {
+		if entry.Operation != "DescribeInstanceTypes" || !strings.HasPrefix(entry.Caller, "arn:aws:sts::"+account+":assumed-role/capacity/") {
+			t.Errorf("%s was called by %s", entry.Operation, entry.Caller)
+		}
 	}
 	if got := s.calls("sts"); len(got) != 1 || got[0].Operation != "AssumeRoleWithWebIdentity" {
 		t.Errorf("calls to STS %v, want one exchange", got)

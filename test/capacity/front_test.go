@@ -7,6 +7,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"log"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -27,6 +30,8 @@ type front struct {
 	mu     sync.Mutex
 	shown  tls.Certificate
 	scopes map[string]int
+	// calls are the requests that are no repetition of the SDK's.
+	calls  map[string]int
 	held   map[string]chan struct{}
 	broken bool
 	change func(service, body string) string
@@ -38,13 +43,14 @@ var scope = regexp.MustCompile(`Credential=[^/]+/[0-9]+/([^/]+/[^/]+)/aws4_reque
 // startFront starts one, and returns its certificate as a bundle.
 func startFront(t *testing.T, next http.Handler) (*front, []byte) {
 	t.Helper()
-	f := &front{next: next, scopes: map[string]int{}, held: map[string]chan struct{}{}}
+	f := &front{next: next, scopes: map[string]int{}, calls: map[string]int{}, held: map[string]chan struct{}{}}
 	f.Server = httptest.NewUnstartedServer(f)
 	f.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{f.shown}}, nil
 	}}
+	f.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that trust no certificate are what is tested
 	bundle := f.newCertificate(t)
 	f.StartTLS()
 	t.Cleanup(func() {
@@ -126,11 +132,15 @@ func (f *front) changeAnswers(change func(service, body string) string) {
 func (f *front) signedFor() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := map[string]int{}
-	for scope, count := range f.scopes {
-		out[scope] = count
-	}
-	return out
+	return maps.Clone(f.scopes)
+}
+
+// asked is signedFor without requests that the SDK repeated: this server is so
+// near that an answer can come before the SDK is ready for it.
+func (f *front) asked() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.calls)
 }
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -140,6 +150,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.scopes[region+"/"+service]++
+	if strings.HasPrefix(r.Header.Get("Amz-Sdk-Request"), "attempt=1;") {
+		f.calls[region+"/"+service]++
+	}
 	gate, broken, change := f.held[region], f.broken, f.change
 	f.mu.Unlock()
 	if gate != nil {

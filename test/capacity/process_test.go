@@ -128,20 +128,26 @@ func (p *process) tail(t *testing.T) {
 // scrape is what the process serves as metrics.
 func (p *process) scrape(t *testing.T) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.metrics+"/metrics", nil)
+	text, err := p.read(t)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return text
+}
+
+// read is scrape for a process that may not serve yet.
+func (p *process) read(t *testing.T) (string, error) {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.metrics+"/metrics", nil)
+	if err != nil {
+		return "", err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	defer response.Body.Close() //nolint:errcheck // nothing was written
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(text), err
 }
 
 // checkSilent demands that the process wrote no file of its own, and that what

@@ -49,7 +49,7 @@ func (c *cluster) site(t *testing.T, namespace, region string) *site {
 	var err error
 	s.aws, err = awslocal.New(awslocal.Options{
 		Accounts: []string{account}, Region: region, TrustedCAs: c.roots,
-		Hosts: []string{"ec2." + region + ".amazonaws.com", "ec2." + region + ".amazonaws.com.cn"},
+		Hosts: []string{"*.us-gov-west-1.amazonaws.com", "*.us-gov-east-1.amazonaws.com", "*.cn-north-1.amazonaws.com.cn", "*.cn-northwest-1.amazonaws.com.cn"},
 	})
 	if err != nil {
 		t.Fatal(err)
