@@ -122,7 +122,7 @@ func (c *Cluster) read(ctx context.Context, resource schema.GroupVersionResource
 	found, known := f.last()
 	if !known {
 		var err error
-		found, err = f.access().Get(ctx, name, metav1.GetOptions{})
+		found, err = f.access().Get(unlogged(ctx), name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			found = nil

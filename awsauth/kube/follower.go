@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // follower watches one object by its name. It is the store of a reflector,
@@ -52,13 +53,13 @@ func (f *follower) run(ctx context.Context) {
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			only(&options)
-			list, err := f.access().List(ctx, options)
+			list, err := f.access().List(unlogged(ctx), options)
 			f.note(err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			only(&options)
-			found, err := f.access().Watch(ctx, options)
+			found, err := f.access().Watch(unlogged(ctx), options)
 			f.note(err)
 			return found, err
 		},
@@ -67,6 +68,10 @@ func (f *follower) run(ctx context.Context) {
 		cache.ReflectorOptions{Name: "awsauth/kube " + f.ref.Resource + " " + f.ref.Namespace + "/" + f.ref.Name},
 	).RunWithContext(ctx)
 }
+
+// unlogged keeps what a Secret holds out of client-go's log, which at its highest
+// verbosity has whole answers.
+func unlogged(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }
 
 // note stops trusting the watch when it is forbidden: what was seen last may
 // never change again. What breaks otherwise is tried again, and until then what
