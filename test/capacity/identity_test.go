@@ -131,8 +131,12 @@ func testSecret(t *testing.T, c *cluster) {
 	p.checkText(t, "the metrics", p.scrape(t))
 	s.checkNeverUnknown(t, set)
 
-	// One that starts where the Secret is there already reads it as a whole.
+	// One that starts where the Secret is there already reads it as a whole; an
+	// older API server answers with lists, whose bodies client-go can log.
 	p.end(t)
+	older := *c
+	older.api = c.api.StartAnother(t, "--feature-gates=WatchList=false")
+	s.secrets = append(s.secrets, older.kubeconfig(t, s.path("kubeconfig")))
 	s.start(t, "-v=10")
 	s.become(t, set, "m5.large", "us-west-1")
 	s.awaitAnnotations(t, set, m5large())
