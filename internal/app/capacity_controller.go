@@ -115,6 +115,7 @@ func (f *capacityControllerFlags) start(ctx context.Context, mgr ctrl.Manager, l
 	if err != nil {
 		return err
 	}
+	f.types.Negative = f.options.Decision.UnknownRecheck // else asking again would get the old answer
 	f.types.Refreshed = func(r instancetype.Refresh) { capacity.Fetched(r.Region, r.Err) }
 	types = instancetype.New(auth, f.types)
 	f.options.Ages = types.Ages
