@@ -16,6 +16,7 @@ func TestCapacity(t *testing.T) {
 		"a session that is over is renewed":               testSessionsAreRenewed,
 		"a clock that is wrong is corrected":              testClocks,
 		"a type is unknown if AWS says so":                testUnknownTypes,
+		"a type that is new is asked for again":           testNewTypes,
 		"a type without CPUs is unknown":                  testIncompleteTypes,
 		"a web identity signs":                            testWebIdentity,
 		"a Secret signs":                                  testSecret,

@@ -231,6 +231,21 @@ func testUnknownTypes(t *testing.T, c *cluster) {
 	s.awaitAnnotations(t, set, want)
 }
 
+// testNewTypes: a type that AWS did not know is asked for again, as often as the
+// flag says, and is annotated when AWS has it.
+func testNewTypes(t *testing.T, c *cluster) {
+	s := c.webSite(t, "new-type", "us-west-2")
+	s.front.changeAnswers(func(_, body string) string { return strings.ReplaceAll(body, "m6g.4xlarge<", "m6g.hidden<") })
+	s.start(t, "--unknown-type-recheck=2s")
+	s.awaitAnnotations(t, s.set(t, "known", "m5.large", "us-west-2"), m5large())
+	ec2("InvalidInstanceType", 400)(t, s)
+	set := s.set(t, "workers", "m6g.4xlarge", "us-west-2")
+	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown")
+	s.aws.Admin().ClearFaults()
+	s.front.changeAnswers(nil)
+	s.awaitAnnotations(t, set, m6g4xlarge())
+}
+
 // vcpus are what AWS says of the CPUs of an m5.large, in whole and alone.
 var vcpus = regexp.MustCompile(`(?s)(<instanceType>m5\.large</instanceType>.*?)<vCpuInfo>.*?</vCpuInfo>`)
 
