@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,16 +234,19 @@ func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, wa
 	})
 }
 
-// wantTold says how an object's events lack one with a beginning and some texts.
-func (c *cluster) wantTold(t *testing.T, object *unstructured.Unstructured, begin string, texts ...string) error {
+// awaitTold waits until an event of an object begins so and has a hint in the
+// rest. Without a hint there is no rest.
+func (c *cluster) awaitTold(t *testing.T, object *unstructured.Unstructured, begin, hint string) {
 	t.Helper()
-	for _, event := range c.events(t, object) {
-		said := saying(event)
-		if strings.HasPrefix(said, begin) && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(said, text) }) {
-			return nil
+	await(t, func() error {
+		for _, event := range c.events(t, object) {
+			rest, found := strings.CutPrefix(saying(event), begin)
+			if found && strings.Contains(rest, hint) && (hint != "" || rest == "") {
+				return nil
+			}
 		}
-	}
-	return fmt.Errorf("%s has the events:\n%s\nwant one that begins with %q and holds %q", object.GetName(), c.told(t, object), begin, texts)
+		return fmt.Errorf("%s has the events:\n%s\nwant:\n%s…%s", object.GetName(), c.told(t, object), begin, hint)
+	})
 }
 
 // await waits until what it is asked about holds; nil says so.

@@ -11,13 +11,14 @@ import (
 	"github.com/tabard-dev/tabard/awslocal"
 )
 
-// trouble is one thing that goes wrong with AWS, and what is told of it. ROLE in
-// the text is the role's ARN.
+// trouble is one thing that goes wrong with AWS.
 type trouble struct {
 	begin func(*testing.T, *site)
 	// end ends it; nil is to take all faults back.
-	end  func(*testing.T, *site)
-	told string
+	end func(*testing.T, *site)
+	// told is how the event begins, in which ROLE is the role's ARN; all of it
+	// where there is no hint. hint is in the rest.
+	told, hint string
 	// region is the one that is asked for meanwhile.
 	region string
 }
@@ -50,23 +51,23 @@ func troubles() map[string]trouble {
 		"EC2 throttles":              {begin: ec2("RequestLimitExceeded", 503), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + listing + "RequestLimitExceeded"},
 		"STS throttles":              {begin: sts("Throttling", 400), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + exchange + "Throttling"},
 		"the role may not":           {begin: ec2("UnauthorizedOperation", 403), told: "Warning ReconcileError: AWS denies ec2:DescribeInstanceTypes: " + listing + "UnauthorizedOperation; grant it to IRSA with role ROLE"},
-		"EC2 accepts no key":         {begin: ec2("AuthFailure", 401), told: rejected + listing + "AuthFailure; check that the keys are of this partition and the region is enabled"},
-		"the key is unknown":         {begin: ec2("InvalidClientTokenId", 403), told: rejected + listing + "InvalidClientTokenId; the access key does not exist or is inactive"},
-		"the signature is wrong":     {begin: ec2("SignatureDoesNotMatch", 403), told: rejected + listing + "SignatureDoesNotMatch; check the secret access key and this machine's clock"},
-		"every session is over":      {begin: ec2("ExpiredToken", 403), told: rejected + listing + "ExpiredToken; the session's credentials have expired"},
-		"the service is not booked":  {begin: ec2("OptInRequired", 401), told: rejected + listing + "OptInRequired; the account must subscribe to the service or enable the region"},
+		"EC2 accepts no key":         {begin: ec2("AuthFailure", 401), told: rejected + listing + "AuthFailure; ", hint: "partition"},
+		"the key is unknown":         {begin: ec2("InvalidClientTokenId", 403), told: rejected + listing + "InvalidClientTokenId; ", hint: "access key"},
+		"the signature is wrong":     {begin: ec2("SignatureDoesNotMatch", 403), told: rejected + listing + "SignatureDoesNotMatch; ", hint: "secret access key"},
+		"every session is over":      {begin: ec2("ExpiredToken", 403), told: rejected + listing + "ExpiredToken; ", hint: "expired"},
+		"the service is not booked":  {begin: ec2("OptInRequired", 401), told: rejected + listing + "OptInRequired; ", hint: "region"},
 		"the region is not opted in": {begin: ec2("OptInRequired", 401), told: "Warning ReconcileError: region ap-east-1 is not opted in", region: "ap-east-1"},
-		"the account is blocked":     {begin: ec2("Blocked", 403), told: rejected + listing + "Blocked; the account is blocked; ask AWS support"},
-		"the request came too late":  {begin: ec2("RequestExpired", 400), told: rejected + listing + "RequestExpired; check this machine's clock"},
+		"the account is blocked":     {begin: ec2("Blocked", 403), told: rejected + listing + "Blocked; ", hint: "blocked"},
+		"the request came too late":  {begin: ec2("RequestExpired", 400), told: rejected + listing + "RequestExpired; ", hint: "clock"},
 		"EC2 has an error":           {begin: ec2("InternalError", 500), told: silent + listing + "InternalError"},
 		"EC2 is not available":       {begin: ec2("ServiceUnavailable", 503), told: silent + listing + "ServiceUnavailable"},
 		"STS has an error":           {begin: sts("InternalFailure", 500), told: silent + exchange + "InternalFailure"},
-		"the trust refuses":          {begin: sts("AccessDenied", 403), told: rejected + exchange + "AccessDenied; check the role's trust policy: issuer, subject and audience"},
-		"the token is not accepted":  {begin: sts("InvalidIdentityToken", 400), told: rejected + exchange + "InvalidIdentityToken; check that the account has an OIDC provider for the token's issuer"},
-		"the claims are rejected":    {begin: sts("IDPRejectedClaim", 403), told: rejected + exchange + "IDPRejectedClaim; check the role's trust policy and the token's audience"},
-		"the issuer is not reached":  {begin: sts("IDPCommunicationError", 400), told: waiting + exchange + "IDPCommunicationError; STS could not reach the token's issuer"},
-		"the token has expired":      {begin: sts("ExpiredTokenException", 400), told: waiting + exchange + "ExpiredTokenException; the web identity token has expired"},
-		"STS is off in the region":   {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; STS is not enabled in that region for the account"},
+		"the trust refuses":          {begin: sts("AccessDenied", 403), told: rejected + exchange + "AccessDenied; ", hint: "trust policy"},
+		"the token is not accepted":  {begin: sts("InvalidIdentityToken", 400), told: rejected + exchange + "InvalidIdentityToken; ", hint: "OIDC provider"},
+		"the claims are rejected":    {begin: sts("IDPRejectedClaim", 403), told: rejected + exchange + "IDPRejectedClaim; ", hint: "audience"},
+		"the issuer is not reached":  {begin: sts("IDPCommunicationError", 400), told: waiting + exchange + "IDPCommunicationError; ", hint: "issuer"},
+		"the token has expired":      {begin: sts("ExpiredTokenException", 400), told: waiting + exchange + "ExpiredTokenException; ", hint: "expired"},
+		"STS is off in the region":   {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; ", hint: "region"},
 		"the connection breaks": {
 			begin: func(_ *testing.T, s *site) { s.front.breakConnections(true) },
 			end:   func(_ *testing.T, s *site) { s.front.breakConnections(false) },
@@ -114,7 +115,7 @@ func testTroubles(t *testing.T, c *cluster) {
 			s.awaitAnnotations(t, set, m5large())
 			trouble.begin(t, s)
 			s.become(t, set, "m6g.4xlarge", elseIfEmpty(trouble.region, "eu-central-1"))
-			s.awaitEvent(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role))
+			s.awaitTold(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role), trouble.hint)
 			s.checkAnnotations(t, set, m5large())
 			if trouble.end != nil {
 				trouble.end(t, s)

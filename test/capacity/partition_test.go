@@ -62,7 +62,7 @@ func (s *site) askEverywhere(t *testing.T, where partition) {
 	s.awaitAnnotations(t, local, m5large())
 	s.awaitAnnotations(t, remote, m6g4xlarge())
 	s.awaitEvent(t, missing, "Warning ReconcileError: region "+where.missing+" is not a valid region")
-	await(t, func() error { return s.wantTold(t, foreign, "Warning ReconcileError: ", "us-east-1", s.role) })
+	s.awaitTold(t, foreign, "Warning ReconcileError: ", "us-east-1")
 }
 
 // testNamesOfPartitions: without any endpoint configured AWS's own names are
