@@ -6,10 +6,7 @@ package authors
 import (
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,10 +81,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
-	front := httptest.NewTLSServer(http.HandlerFunc(w.serveIssuer))
-	t.Cleanup(front.Close)
-	w.issuer = front.URL
-	w.server = testkit.StartAPIServer(t, w.issuer)
+	var roots *x509.CertPool
+	w.server, roots = testkit.StartIssuer(t)
+	w.issuer = w.server.Issuer()
 	// OpenShift's API servers have this plugin.
 	w.operators = w.server.StartAnother(t, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement").Config
 	var err error
@@ -97,8 +93,6 @@ func newWorld(t *testing.T) *world {
 	if w.clients, err = kubernetes.NewForConfig(w.server.Config); err != nil {
 		t.Fatal(err)
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(front.Certificate())
 	if w.aws, err = awslocal.New(awslocal.Options{Accounts: []string{account}, Region: region, TrustedCAs: roots}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,20 +106,6 @@ func newWorld(t *testing.T) *world {
 	})
 	w.write("ca.pem", w.aws.CACertificate())
 	return w
-}
-
-// serveIssuer publishes the API server's keys, as an issuer's bucket does.
-func (w *world) serveIssuer(out http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/keys.json" {
-		_ = json.NewEncoder(out).Encode(map[string]any{"issuer": w.issuer, "jwks_uri": w.issuer + "/keys.json"})
-		return
-	}
-	keys, err := w.clients.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(r.Context())
-	if err != nil {
-		http.Error(out, err.Error(), http.StatusBadGateway)
-		return
-	}
-	_, _ = out.Write(keys)
 }
 
 func (w *world) write(file string, content []byte) string {

@@ -253,7 +253,7 @@ func (c *cluster) awaitTold(t *testing.T, object *unstructured.Unstructured, beg
 func await(t *testing.T, what func() error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 		last = what()
 		return last == nil, nil
 	})

@@ -17,7 +17,7 @@ import (
 // back.
 func testReplicas(t *testing.T, c *cluster) {
 	s := c.webSite(t, "replicas", "us-west-2")
-	elect := []string{"--leader-elect", "--leader-elect-resource-namespace=" + system, "--leader-elect-lease-duration=6s"}
+	elect := []string{"--leader-elect", "--leader-elect-resource-namespace=" + system, "--leader-elect-lease-duration=12s"}
 	writes := s.countWrites(t)
 	first := s.start(t, elect...)
 	first.awaitLeading(t)
