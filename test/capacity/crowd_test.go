@@ -6,9 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/awslocal"
 )
 
 // testCrowd: 500 MachineSets are created at once in two regions. AWS is asked
@@ -98,7 +101,7 @@ func (s *site) awaitCrowd(t *testing.T, many int) {
 // Those of the other are annotated meanwhile, and theirs when it answers.
 func testHangingRegion(t *testing.T, c *cluster) {
 	s := c.webSite(t, "hanging", "us-west-2")
-	s.front.hold("eu-central-1")
+	s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Region: "eu-central-1", Latency: time.Hour})
 	s.start(t)
 	var waiting []*unstructured.Unstructured
 	for i := range 20 {
@@ -116,7 +119,7 @@ func testHangingRegion(t *testing.T, c *cluster) {
 	for _, set := range waiting {
 		s.checkAnnotations(t, set, map[string]string{})
 	}
-	s.front.open()
+	s.aws.Admin().ClearFaults()
 	for _, set := range waiting {
 		s.awaitAnnotations(t, set, m6g4xlarge())
 		s.checkNeverUnknown(t, set)

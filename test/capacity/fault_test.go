@@ -48,26 +48,33 @@ const (
 
 func troubles() map[string]trouble {
 	return map[string]trouble{
-		"EC2 throttles":              {begin: ec2("RequestLimitExceeded", 503), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + listing + "RequestLimitExceeded"},
-		"STS throttles":              {begin: sts("Throttling", 400), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + exchange + "Throttling"},
-		"the role may not":           {begin: ec2("UnauthorizedOperation", 403), told: "Warning ReconcileError: AWS denies ec2:DescribeInstanceTypes: " + listing + "UnauthorizedOperation; grant it to IRSA with role ROLE"},
-		"EC2 accepts no key":         {begin: ec2("AuthFailure", 401), told: rejected + listing + "AuthFailure; ", hint: "partition"},
-		"the key is unknown":         {begin: ec2("InvalidClientTokenId", 403), told: rejected + listing + "InvalidClientTokenId; ", hint: "access key"},
-		"the signature is wrong":     {begin: ec2("SignatureDoesNotMatch", 403), told: rejected + listing + "SignatureDoesNotMatch; ", hint: "secret access key"},
-		"every session is over":      {begin: ec2("ExpiredToken", 403), told: rejected + listing + "ExpiredToken; ", hint: "expired"},
-		"the service is not booked":  {begin: ec2("OptInRequired", 401), told: rejected + listing + "OptInRequired; ", hint: "region"},
-		"the region is not opted in": {begin: ec2("OptInRequired", 401), told: "Warning ReconcileError: region ap-east-1 is not opted in", region: "ap-east-1"},
-		"the account is blocked":     {begin: ec2("Blocked", 403), told: rejected + listing + "Blocked; ", hint: "blocked"},
-		"the request came too late":  {begin: ec2("RequestExpired", 400), told: rejected + listing + "RequestExpired; ", hint: "clock"},
-		"EC2 has an error":           {begin: ec2("InternalError", 500), told: silent + listing + "InternalError"},
-		"EC2 is not available":       {begin: ec2("ServiceUnavailable", 503), told: silent + listing + "ServiceUnavailable"},
-		"STS has an error":           {begin: sts("InternalFailure", 500), told: silent + exchange + "InternalFailure"},
-		"the trust refuses":          {begin: sts("AccessDenied", 403), told: rejected + exchange + "AccessDenied; ", hint: "trust policy"},
-		"the token is not accepted":  {begin: sts("InvalidIdentityToken", 400), told: rejected + exchange + "InvalidIdentityToken; ", hint: "OIDC provider"},
-		"the claims are rejected":    {begin: sts("IDPRejectedClaim", 403), told: rejected + exchange + "IDPRejectedClaim; ", hint: "audience"},
-		"the issuer is not reached":  {begin: sts("IDPCommunicationError", 400), told: waiting + exchange + "IDPCommunicationError; ", hint: "issuer"},
-		"the token has expired":      {begin: sts("ExpiredTokenException", 400), told: waiting + exchange + "ExpiredTokenException; ", hint: "expired"},
-		"STS is off in the region":   {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; ", hint: "region"},
+		"EC2 throttles":             {begin: ec2("RequestLimitExceeded", 503), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + listing + "RequestLimitExceeded"},
+		"STS throttles":             {begin: sts("Throttling", 400), told: "Warning AWSRequestFailed: AWS asks for fewer requests: " + exchange + "Throttling"},
+		"the role may not":          {begin: ec2("UnauthorizedOperation", 403), told: "Warning ReconcileError: AWS denies ec2:DescribeInstanceTypes: " + listing + "UnauthorizedOperation; grant it to IRSA with role ROLE"},
+		"EC2 accepts no key":        {begin: ec2("AuthFailure", 401), told: rejected + listing + "AuthFailure; ", hint: "partition"},
+		"the key is unknown":        {begin: ec2("InvalidClientTokenId", 403), told: rejected + listing + "InvalidClientTokenId; ", hint: "access key"},
+		"the signature is wrong":    {begin: ec2("SignatureDoesNotMatch", 403), told: rejected + listing + "SignatureDoesNotMatch; ", hint: "secret access key"},
+		"every session is over":     {begin: ec2("ExpiredToken", 403), told: rejected + listing + "ExpiredToken; ", hint: "expired"},
+		"the service is not booked": {begin: ec2("OptInRequired", 401), told: rejected + listing + "OptInRequired; ", hint: "region"},
+		"the account is blocked":    {begin: ec2("Blocked", 403), told: rejected + listing + "Blocked; ", hint: "blocked"},
+		"the request came too late": {begin: ec2("RequestExpired", 400), told: rejected + listing + "RequestExpired; ", hint: "clock"},
+		"EC2 has an error":          {begin: ec2("InternalError", 500), told: silent + listing + "InternalError"},
+		"EC2 is not available":      {begin: ec2("ServiceUnavailable", 503), told: silent + listing + "ServiceUnavailable"},
+		"STS has an error":          {begin: sts("InternalFailure", 500), told: silent + exchange + "InternalFailure"},
+		"the trust refuses":         {begin: sts("AccessDenied", 403), told: rejected + exchange + "AccessDenied; ", hint: "trust policy"},
+		"the token is not accepted": {begin: sts("InvalidIdentityToken", 400), told: rejected + exchange + "InvalidIdentityToken; ", hint: "OIDC provider"},
+		"the claims are rejected":   {begin: sts("IDPRejectedClaim", 403), told: rejected + exchange + "IDPRejectedClaim; ", hint: "audience"},
+		"the issuer is not reached": {begin: sts("IDPCommunicationError", 400), told: waiting + exchange + "IDPCommunicationError; ", hint: "issuer"},
+		"the token has expired":     {begin: sts("ExpiredTokenException", 400), told: waiting + exchange + "ExpiredTokenException; ", hint: "expired"},
+		"STS is off in the region":  {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; ", hint: "region"},
+		"the region is not enabled": {
+			begin: func(t *testing.T, s *site) {
+				if err := s.aws.Admin().DisableRegion(account, "ap-east-1"); err != nil {
+					t.Fatal(err)
+				}
+			},
+			told: "Warning ReconcileError: region ap-east-1 is not opted in", region: "ap-east-1",
+		},
 		"the connection breaks": {
 			begin: func(_ *testing.T, s *site) { s.front.breakConnections(true) },
 			end:   func(_ *testing.T, s *site) { s.front.breakConnections(false) },

@@ -22,7 +22,7 @@ import (
 )
 
 // front stands before the local AWS with a certificate of its own. It sees every
-// request, and can hold one up, break its connection or change its answer.
+// request, and can break its connection or change its answer.
 type front struct {
 	*httptest.Server
 	next http.Handler
@@ -32,7 +32,6 @@ type front struct {
 	scopes map[string]int
 	// calls are the requests that are no repetition of the SDK's.
 	calls  map[string]int
-	held   map[string]chan struct{}
 	broken bool
 	change func(service, body string) string
 }
@@ -43,7 +42,7 @@ var scope = regexp.MustCompile(`Credential=[^/]+/[0-9]+/([^/]+/[^/]+)/aws4_reque
 // startFront starts one, and returns its certificate as a bundle.
 func startFront(t *testing.T, next http.Handler) (*front, []byte) {
 	t.Helper()
-	f := &front{next: next, scopes: map[string]int{}, calls: map[string]int{}, held: map[string]chan struct{}{}}
+	f := &front{next: next, scopes: map[string]int{}, calls: map[string]int{}}
 	f.Server = httptest.NewUnstartedServer(f)
 	f.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		f.mu.Lock()
@@ -54,7 +53,6 @@ func startFront(t *testing.T, next http.Handler) (*front, []byte) {
 	bundle := f.newCertificate(t)
 	f.StartTLS()
 	t.Cleanup(func() {
-		f.open()
 		f.CloseClientConnections()
 		f.Close()
 	})
@@ -97,23 +95,6 @@ func selfSigned(t *testing.T) (tls.Certificate, []byte) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// hold makes requests that are signed for a region wait until open.
-func (f *front) hold(region string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.held[region] = make(chan struct{})
-}
-
-// open lets all requests go.
-func (f *front) open() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for region, gate := range f.held {
-		close(gate)
-		delete(f.held, region)
-	}
-}
-
 // breakConnections makes every request's connection break, or not any more.
 func (f *front) breakConnections(on bool) {
 	f.mu.Lock()
@@ -153,15 +134,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.Header.Get("Amz-Sdk-Request"), "attempt=1;") {
 		f.calls[region+"/"+service]++
 	}
-	gate, broken, change := f.held[region], f.broken, f.change
+	broken, change := f.broken, f.change
 	f.mu.Unlock()
-	if gate != nil {
-		select {
-		case <-gate:
-		case <-r.Context().Done():
-			return
-		}
-	}
 	switch {
 	case broken:
 		connection, _, err := w.(http.Hijacker).Hijack()

@@ -93,6 +93,7 @@ func (s *site) testTypes(t *testing.T) {
 		"a1.2xlarge":   having("8", "16384", "0", "arm64"),
 		"p4d.24xlarge": having("96", "1179648", "8", "amd64"),
 		"g4ad.xlarge":  having("4", "16384", "1", "amd64"),
+		"g6f.large":    having("2", "8192", "1", "amd64"),  // a part of one GPU
 		"inf2.xlarge":  having("4", "16384", "0", "amd64"), // Neuron devices are no GPUs
 	} {
 		set := s.machines(t, "type-"+namespaceOf(instanceType), "", "{instanceType: "+instanceType+"}")
@@ -162,6 +163,7 @@ func (s *site) testAccelerators(t *testing.T) {
 	}{
 		"nvidia": {"p4d.24xlarge", "", forUpstream(having("96", "1179648", "8", "amd64"), gpuCountKey, "8", gpuTypeKey, "nvidia.com/gpu")},
 		"amd":    {"g4ad.xlarge", "", forUpstream(having("4", "16384", "1", "amd64"), gpuCountKey, "1", gpuTypeKey, "amd.com/gpu")},
+		"neuron": {"trn1.2xlarge", "", forUpstream(having("8", "32768", "0", "amd64"), gpuCountKey, "1", gpuTypeKey, "aws.amazon.com/neuron")},
 		"dra": {
 			"p4d.24xlarge", driverKey + ": gpu.nvidia.com",
 			forUpstream(having("96", "1179648", "8", "amd64"), gpuCountKey, "8", driverKey, "gpu.nvidia.com"),
