@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,22 +15,20 @@ import (
 	"github.com/tabard-dev/tabard/awslocal"
 )
 
-// testCrowd: 500 MachineSets are created at once in two regions. AWS is asked
-// for the list of each region once, page by page, by one session.
+// testCrowd: 500 MachineSets of several types are created at once in two regions.
+// AWS is asked for the list of each region once, page by page, by one session.
 func testCrowd(t *testing.T, c *cluster) {
 	s := c.webSite(t, "crowd", "us-west-2")
 	p := s.start(t, "--sync-period=10m")
 	const many = 500
+	types := slices.Sorted(maps.Keys(knownTypes()))
 	var workers sync.WaitGroup
 	for worker := range 10 {
 		workers.Go(func() {
 			for i := worker; i < many; i += 10 {
-				instanceType, region := "m5.large", "us-west-2"
-				if i%2 == 1 {
-					instanceType, region = "m6g.4xlarge", "eu-central-1"
-				}
+				region := []string{"us-west-2", "eu-central-1"}[i/10%2]
 				if err := s.Create(t.Context(), s.machines(t, fmt.Sprintf("crowd-%03d", i), "", fmt.Sprintf(
-					"{kind: AWSMachineProviderConfig, instanceType: %s, placement: {region: %s}}", instanceType, region))); err != nil {
+					"{kind: AWSMachineProviderConfig, instanceType: %s, placement: {region: %s}}", types[i%len(types)], region))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -81,12 +80,8 @@ func (s *site) awaitCrowd(t *testing.T, many int) {
 		}
 		done := 0
 		for i := range list.Items {
-			region, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "template", "spec", "providerSpec", "value", "placement", "region")
-			want := m5large()
-			if region == "eu-central-1" {
-				want = m6g4xlarge()
-			}
-			if fmt.Sprint(list.Items[i].GetAnnotations()) == fmt.Sprint(want) {
+			instanceType, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "template", "spec", "providerSpec", "value", "instanceType")
+			if maps.Equal(list.Items[i].GetAnnotations(), knownTypes()[instanceType]) {
 				done++
 			}
 		}
@@ -97,15 +92,16 @@ func (s *site) awaitCrowd(t *testing.T, many int) {
 	})
 }
 
-// testHangingRegion: one region does not answer, and many objects wait for it.
-// Those of the other are annotated meanwhile, and theirs when it answers.
+// testHangingRegion: one region does not answer, and objects wait for it that ask
+// more questions than are looked at at once. Those of the other region are
+// annotated meanwhile, and theirs when it answers.
 func testHangingRegion(t *testing.T, c *cluster) {
 	s := c.webSite(t, "hanging", "us-west-2")
 	s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Region: "eu-central-1", Latency: time.Hour})
 	s.start(t)
-	var waiting []*unstructured.Unstructured
-	for i := range 20 {
-		waiting = append(waiting, s.set(t, fmt.Sprintf("waiting-%02d", i), "m6g.4xlarge", "eu-central-1"))
+	waiting := map[string]*unstructured.Unstructured{}
+	for instanceType := range knownTypes() {
+		waiting[instanceType] = s.set(t, "waiting-"+namespaceOf(instanceType), instanceType, "eu-central-1")
 	}
 	await(t, func() error {
 		if got := s.front.signedFor()["eu-central-1/ec2"]; got == 0 {
@@ -118,10 +114,13 @@ func testHangingRegion(t *testing.T, c *cluster) {
 	}
 	for _, set := range waiting {
 		s.checkAnnotations(t, set, map[string]string{})
+		if told := s.told(t, set); told != "" {
+			t.Errorf("the others were annotated only after the call that hangs was given up:\n%s", told)
+		}
 	}
 	s.aws.Admin().ClearFaults()
-	for _, set := range waiting {
-		s.awaitAnnotations(t, set, m6g4xlarge())
+	for instanceType, set := range waiting {
+		s.awaitAnnotations(t, set, knownTypes()[instanceType])
 		s.checkNeverUnknown(t, set)
 	}
 }

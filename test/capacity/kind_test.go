@@ -83,10 +83,10 @@ func (s *site) testLabels(t *testing.T) {
 	}
 }
 
-// testTypes: types of which AWS says something unusual.
-func (s *site) testTypes(t *testing.T) {
-	sets := map[*unstructured.Unstructured]map[string]string{}
-	for instanceType, want := range map[string]map[string]string{
+// knownTypes are types of which AWS says something unusual, and what is
+// annotated for them.
+func knownTypes() map[string]map[string]string {
+	return map[string]map[string]string{
 		"t2.micro":     having("1", "1024", "0", "amd64"), // i386, too
 		"c5n.large":    having("2", "5376", "0", "amd64"), // no whole number of GiB
 		"mac2.metal":   having("8", "16384", "0", "arm64"),
@@ -95,7 +95,12 @@ func (s *site) testTypes(t *testing.T) {
 		"g4ad.xlarge":  having("4", "16384", "1", "amd64"),
 		"g6f.large":    having("2", "8192", "1", "amd64"),  // a part of one GPU
 		"inf2.xlarge":  having("4", "16384", "0", "amd64"), // Neuron devices are no GPUs
-	} {
+	}
+}
+
+func (s *site) testTypes(t *testing.T) {
+	sets := map[*unstructured.Unstructured]map[string]string{}
+	for instanceType, want := range knownTypes() {
 		set := s.machines(t, "type-"+namespaceOf(instanceType), "", "{instanceType: "+instanceType+"}")
 		sets[set] = want
 		s.create(t, set)
