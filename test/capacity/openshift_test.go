@@ -145,6 +145,12 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	// The services move.
 	s.aws.Admin().ClearJournal()
 	c.describe(t, infrastructure, next.front.URL)
+	await(t, func() error {
+		if got := next.front.asked()["us-west-1/ec2"]; got == 0 {
+			return fmt.Errorf("EC2 was not asked at its new place")
+		}
+		return nil
+	})
 	s.become(t, set, "m6g.4xlarge", "us-east-2")
 	s.awaitAnnotations(t, set, m6g4xlarge())
 	next.checkCallers(t, byRole, "sts by anonymous")

@@ -14,7 +14,7 @@ import (
 // TestWhatAnAdministratorAsksForBeyond: all of it at once, on objects that differ.
 func TestWhatAnAdministratorAsksForBeyond(t *testing.T) {
 	f := serve(t, testkit.MachineAPI, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	f.serveOnly(t, "v1beta2")
+	f.api.ServeOnly(t, "v1beta2")
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) {
 		o.Decision = core.Options{OnlyAutoscaled: true, MemoryReserve: 10, DeferToTemplate: true, Predecessors: []string{"predecessor"}}
 	})
