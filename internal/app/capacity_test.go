@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +21,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -49,8 +46,9 @@ type capacityLab struct {
 func newCapacityLab(t *testing.T) *capacityLab {
 	t.Helper()
 	l := &capacityLab{}
-	front := l.serveIssuer(t)
-	l.api = testkit.StartAPIServer(t, l.issuer)
+	var roots *x509.CertPool
+	l.api, roots = testkit.StartIssuer(t)
+	l.issuer = l.api.Issuer()
 	l.api.InstallForeign(t, testkit.MachineAPI)
 	var err error
 	if l.cluster, err = client.New(l.api.Config, client.Options{}); err != nil {
@@ -62,8 +60,6 @@ func newCapacityLab(t *testing.T) *capacityLab {
 	for _, file := range []string{"rbac/capacity.yaml", "manifests/capacity.yaml", "manifests/openshift/capacity.yaml"} {
 		l.apply(t, filepath.Join("../../config", file))
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(front.Certificate())
 	if l.aws, err = awslocal.New(awslocal.Options{Accounts: []string{capacityAccount}, Region: "us-west-2", TrustedCAs: roots}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,27 +86,6 @@ func newCapacityLab(t *testing.T) *capacityLab {
 		t.Setenv(name, value)
 	}
 	return l
-}
-
-// serveIssuer publishes the API server's keys where its tokens say that they are.
-func (l *capacityLab) serveIssuer(t *testing.T) *httptest.Server {
-	t.Helper()
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, l.issuer, l.issuer+"/keys")
-	})
-	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
-		keys, err := kubernetes.NewForConfigOrDie(l.api.Config).RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(r.Context())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_, _ = w.Write(keys)
-	})
-	front := httptest.NewTLSServer(mux)
-	t.Cleanup(front.Close)
-	l.issuer = front.URL
-	return front
 }
 
 // apply creates the objects of a file, but for those in which nothing counts here.
