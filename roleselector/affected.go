@@ -1,0 +1,192 @@
+package roleselector
+
+import "iter"
+
+// Change is what a writer of an Index or of Objects has changed, for Affected.
+// What is nil was not there before, or is there no more.
+type Change struct {
+	OldSelector, NewSelector *Selector
+	OldChoice, NewChoice     *Choice
+	// Namespace is the one whose labels have changed, nil for none.
+	Namespace *NamespaceChange
+}
+
+// NamespaceChange is what has become of a namespace's labels.
+type NamespaceChange struct {
+	Name string
+	// Old and New are the labels; they are known unless OldKnown or NewKnown is
+	// false.
+	Old, New           map[string]string
+	OldKnown, NewKnown bool
+}
+
+// Affected are the resources whose decision may have become another by a change,
+// each once, in no order. It errs on the side of too many; Reconsider says which
+// they are. Call it after the change has been entered.
+func (o *Objects) Affected(change Change) []Object {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	found := set[*object]{}
+	for _, s := range []*Selector{change.OldSelector, change.NewSelector} {
+		if s != nil {
+			o.affectedBySelector(s, found)
+		}
+	}
+	for _, c := range []*Choice{change.OldChoice, change.NewChoice} {
+		if c != nil {
+			o.affectedByChoice(c, found)
+		}
+	}
+	if change.Namespace != nil {
+		o.affectedByNamespace(change.Namespace, found)
+	}
+	refs := make([]Object, 0, len(found))
+	for object := range found {
+		refs = append(refs, object.ref)
+	}
+	return refs
+}
+
+func (o *Objects) affectedBySelector(s *Selector, found set[*object]) {
+	for object := range o.candidates(s) {
+		q := object.query()
+		if s.selects(&q, !o.index.options.CatchAll(q.Group)) != No {
+			found[object] = struct{}{}
+		}
+	}
+}
+
+func (o *Objects) affectedByChoice(c *Choice, found set[*object]) {
+	home := o.namespaces[c.namespace]
+	if home == nil {
+		return
+	}
+	for object := range home.objects {
+		if q := object.query(); c.selects(&q) {
+			found[object] = struct{}{}
+		}
+	}
+}
+
+func (o *Objects) affectedByNamespace(change *NamespaceChange, found set[*object]) {
+	home := o.namespaces[change.Name]
+	if home == nil || change.OldKnown == change.NewKnown && !o.index.asksAbout(change.Old, change.New) {
+		return
+	}
+	for object := range home.objects {
+		found[object] = struct{}{}
+	}
+}
+
+// asksAbout says whether a selector has a term on a label of namespaces that
+// differs between two sets.
+func (x *Index) asksAbout(before, after map[string]string) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.asksAboutLost(before, after) || x.asksAboutLost(after, before)
+}
+
+// asksAboutLost looks at the labels of one set that the other has not, or has
+// with another value.
+func (x *Index) asksAboutLost(set, other map[string]string) bool {
+	for key, value := range set {
+		if now, has := other[key]; (!has || now != value) && x.table.namespaceLabels[key] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates are objects that include all that a selector may select, found by
+// the part of it that leads to the fewest.
+func (o *Objects) candidates(s *Selector) iter.Seq[*object] {
+	best := all(o.byRef)
+	better := func(c crowd) {
+		if c.size < best.size {
+			best = c
+		}
+	}
+	if len(s.names) > 0 {
+		better(o.inNamed(s.names))
+	}
+	if len(s.types) > 0 {
+		better(o.ofTypes(s))
+	}
+	for i := range s.namespaceTerms {
+		if s.namespaceTerms[i].isPositive() {
+			better(o.inLabelled(&s.namespaceTerms[i]))
+		}
+	}
+	for i := range s.resourceTerms {
+		if s.resourceTerms[i].isPositive() {
+			better(join(o.labelled.sets(&s.resourceTerms[i])))
+		}
+	}
+	return best.each
+}
+
+// crowd is a number of objects, counted before they are looked at.
+type crowd struct {
+	size int
+	each iter.Seq[*object]
+}
+
+func all(byRef map[Object]*object) crowd {
+	return crowd{len(byRef), func(yield func(*object) bool) {
+		for _, object := range byRef {
+			if !yield(object) {
+				return
+			}
+		}
+	}}
+}
+
+// join makes one crowd of sets.
+func join(sets []set[*object]) crowd {
+	size := 0
+	for _, s := range sets {
+		size += len(s)
+	}
+	return crowd{size, func(yield func(*object) bool) {
+		for _, s := range sets {
+			for object := range s {
+				if !yield(object) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+func (o *Objects) inNamed(names []string) crowd {
+	var sets []set[*object]
+	for _, name := range names {
+		if home := o.namespaces[name]; home != nil {
+			sets = append(sets, home.objects)
+		}
+	}
+	return join(sets)
+}
+
+// inLabelled are the objects of the namespaces for which a term holds, and of
+// those whose labels are not known.
+func (o *Objects) inLabelled(t *term) crowd {
+	var sets []set[*object]
+	for _, homes := range append(o.labelledNamespaces.sets(t), o.unknown) {
+		for home := range homes {
+			sets = append(sets, home.objects)
+		}
+	}
+	return join(sets)
+}
+
+func (o *Objects) ofTypes(s *Selector) crowd {
+	var sets []set[*object]
+	for kind, objects := range o.kinds {
+		q := Query{Group: kind.group, Version: kind.version, Kind: kind.kind}
+		if anyTypeSelects(s.types, &q, false) {
+			sets = append(sets, objects)
+		}
+	}
+	return join(sets)
+}

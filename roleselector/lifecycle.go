@@ -1,0 +1,182 @@
+package roleselector
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+)
+
+// Recorded is what a resource's status says of the last call to AWS that went
+// well. The zero value is a resource for which none has.
+type Recorded struct {
+	// Account and Region are where the resource is.
+	Account, Region string
+	// Selector and SelectorUID are what it was managed with; empty for the
+	// controller's own role.
+	Selector    string
+	SelectorUID types.UID
+}
+
+// After is what is recorded after calls with a role: it is changed by a call that
+// went well, and by nothing else, so that a role that could not be assumed does
+// not tie the resource to its account.
+func (r Recorded) After(succeeded bool, used Reference, account, region string) Recorded {
+	if !succeeded {
+		return r
+	}
+	return Recorded{Account: account, Region: region, Selector: used.Name, SelectorUID: used.UID}
+}
+
+// Situation is all that the rules for an existing resource look at.
+type Situation struct {
+	Decision Decision
+	Recorded Recorded
+	// DefaultAccount is the account of the controller's own role; empty if it is
+	// not known.
+	DefaultAccount string
+	// Region is where the resource is wanted.
+	Region string
+	// Deleting says that the resource has a deletion timestamp.
+	Deleting bool
+	// Retain says that its deletion policy leaves it in AWS.
+	Retain bool
+	// LastUsed is Index.LastUsed of what is recorded; only deletion asks for it.
+	LastUsed *Selector
+	// ChangeDue says that a change of account has been announced for a whole
+	// resync, or that an administrator has agreed to it.
+	ChangeDue bool
+}
+
+// Step is what a controller does next.
+type Step string
+
+// The steps.
+const (
+	// GoOn: call AWS with the course's role.
+	GoOn Step = "GoOn"
+	// Blocked: do nothing, keep the finalizer, and say why.
+	Blocked Step = "Blocked"
+	// AccountChangePending: do nothing yet, and announce the change of account.
+	AccountChangePending Step = "AccountChangePending"
+	// RecreateElsewhere: make the resource anew in the account of the course's role.
+	RecreateElsewhere Step = "RecreateElsewhere"
+)
+
+// The reasons of a course that the decision does not have.
+const (
+	// ReasonAccountMismatch: the role is of another account than the resource.
+	ReasonAccountMismatch Reason = "AccountMismatch"
+	// ReasonRegionMismatch: the resource is in another region.
+	ReasonRegionMismatch Reason = "RegionMismatch"
+	// ReasonSelectorGone: the selector that a resource was managed with is no more,
+	// is another object, or does not select it any longer.
+	ReasonSelectorGone Reason = "SelectorGone"
+	// ReasonAccountChangePending: the account changes soon.
+	ReasonAccountChangePending Reason = "AccountChangePending"
+)
+
+// Course is what follows from a situation.
+type Course struct {
+	Step Step
+	// Reason and Message say why.
+	Reason  Reason
+	Message string
+	// Selector is the role to call AWS with, with GoOn and RecreateElsewhere; the
+	// zero value is the controller's own.
+	Selector Reference
+	// TrustNotFound says that "not found" means gone: the role is the one that the
+	// resource was last managed with. Otherwise it may be that this role does not
+	// see it, and a finalizer stays.
+	TrustNotFound bool
+}
+
+// Proceed says whether AWS may be called for a resource, and with which role. An
+// existing resource never changes its account unless its selector and its
+// deletion policy allow that, it never falls to the controller's role in another
+// account, and it is deleted with what it was managed with, or not at all.
+func Proceed(s Situation) Course {
+	if s.Deleting && s.Recorded.Selector != "" {
+		return deleteAsRecorded(s)
+	}
+	if !s.Decision.MayCallAWS() {
+		return blocked(s.Decision.Reason, s.Decision.Message())
+	}
+	used, account := s.Decision.Selector, s.Decision.Selector.Account
+	if s.Decision.Outcome == NoSelector {
+		account = s.DefaultAccount
+	}
+	// Region first: no rule allows a resource to change it.
+	if course, fits := s.fitsRegion(); !fits {
+		return course
+	}
+	if s.Recorded.Account != "" && s.Recorded.Account != account {
+		return s.otherAccount(account)
+	}
+	return Course{Step: GoOn, Reason: s.Decision.Reason, Message: s.Decision.Message(), Selector: used, TrustNotFound: s.recordedWith(used)}
+}
+
+// deleteAsRecorded deletes with the selector on record, even where it conflicts
+// with others by now, but never against a Deny or past what is not known.
+func deleteAsRecorded(s Situation) Course {
+	switch {
+	case s.Decision.Outcome == NotYetKnown, s.Decision.Outcome == Invalid, s.Decision.Reason == ReasonDenied:
+		return blocked(s.Decision.Reason, s.Decision.Message())
+	case s.LastUsed == nil:
+		return blocked(ReasonSelectorGone, fmt.Sprintf(
+			"The resource was managed with the IAMRoleSelector %s (UID %s), which does not select it any longer. It is not deleted with another role.",
+			s.Recorded.Selector, s.Recorded.SelectorUID))
+	}
+	used := s.LastUsed.reference
+	if s.Recorded.Account != "" && s.Recorded.Account != used.Account {
+		return s.mismatch(used.Account)
+	}
+	if course, fits := s.fitsRegion(); !fits {
+		return course
+	}
+	return Course{
+		Step: GoOn, Reason: ReasonSelected, Selector: used, TrustNotFound: true,
+		Message: fmt.Sprintf("The resource is deleted with the IAMRoleSelector %s, with which it was managed.", used.Name),
+	}
+}
+
+func (s Situation) fitsRegion() (Course, bool) {
+	if s.Recorded.Region == "" || s.Recorded.Region == s.Region {
+		return Course{}, true
+	}
+	return blocked(ReasonRegionMismatch, fmt.Sprintf("The resource is in the region %s and is wanted in %s.", s.Recorded.Region, s.Region)), false
+}
+
+// otherAccount is for a resource whose role is of another account than it.
+func (s Situation) otherAccount(account string) Course {
+	d := s.Decision
+	if d.Outcome != Use || d.OnAccountChange != v1alpha1.Recreate || s.Retain || s.Deleting {
+		return s.mismatch(account)
+	}
+	if !s.ChangeDue {
+		return Course{
+			Step: AccountChangePending, Reason: ReasonAccountChangePending,
+			Message: fmt.Sprintf("The resource is in the account %s and will be made anew in %s.", s.Recorded.Account, account),
+		}
+	}
+	return Course{Step: RecreateElsewhere, Reason: d.Reason, Message: d.Message(), Selector: d.Selector}
+}
+
+func (s Situation) mismatch(account string) Course {
+	if account == "" {
+		account = "that is not known"
+	}
+	return blocked(ReasonAccountMismatch, fmt.Sprintf(
+		"The resource is in the account %s, and the role to use is in the account %s.", s.Recorded.Account, account))
+}
+
+// recordedWith says that a role is the one on record, or that nothing is.
+func (s Situation) recordedWith(used Reference) bool {
+	r := s.Recorded
+	return r.Account == "" || r.Selector == used.Name && r.SelectorUID == used.UID
+}
+
+func blocked(reason Reason, message string) Course {
+	return Course{Step: Blocked, Reason: reason, Message: message}
+}
