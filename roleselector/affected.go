@@ -90,7 +90,7 @@ func (x *Index) asksAbout(before, after map[string]string) bool {
 // with another value.
 func (x *Index) asksAboutLost(set, other map[string]string) bool {
 	for key, value := range set {
-		if now, has := other[key]; (!has || now != value) && x.table.namespaceLabels[key] != nil {
+		if now, has := other[key]; (!has || now != value) && x.table.namespaceLabels.byKey[key] != nil {
 			return true
 		}
 	}

@@ -39,13 +39,19 @@ const (
 	byTypes
 )
 
-// labels files selectors by label key.
-type labels map[string]*labelKey
+// labels files selectors by label key. Few keys are asked about in most clusters,
+// so that a reader looks for those in a query rather than the other way round.
+type labels struct {
+	byKey map[string]*labelKey
+	keys  []*labelKey // the same
+}
 
 // labelKey holds the selectors filed by a key, and by its values. Mentions are
 // the terms of all selectors, wherever those are filed.
 type labelKey struct {
+	key      string
 	mentions int
+	entries  int // in all of its postings
 	exists   posting
 	values   map[string]*labelValue
 }
@@ -58,7 +64,7 @@ type labelValue struct {
 func newTable(size int) *table {
 	return &table{
 		filed: make(map[string]filed, size), names: map[string]posting{},
-		namespaceLabels: labels{}, resourceLabels: labels{},
+		namespaceLabels: labels{byKey: map[string]*labelKey{}}, resourceLabels: labels{byKey: map[string]*labelKey{}},
 	}
 }
 
@@ -142,13 +148,18 @@ func (t *table) change(f filed, to func(posting) posting) {
 	}
 }
 
-func (l labels) change(t *term, to func(posting) posting) {
-	key := l[t.key]
+func (l *labels) change(t *term, to func(posting) posting) {
+	key := l.byKey[t.key]
+	counted := func(p posting) posting {
+		changed := to(p)
+		key.entries += len(changed) - len(p)
+		return changed
+	}
 	if len(t.values) == 0 {
-		key.exists = to(key.exists)
+		key.exists = counted(key.exists)
 	}
 	for _, value := range t.values {
-		key.values[value].posting = to(key.values[value].posting)
+		key.values[value].posting = counted(key.values[value].posting)
 	}
 }
 
@@ -159,13 +170,14 @@ func (t *table) mention(s *Selector, by int) {
 	t.resourceLabels.mention(s.resourceTerms, by)
 }
 
-func (l labels) mention(terms []term, by int) {
+func (l *labels) mention(terms []term, by int) {
 	for i := range terms {
 		t := &terms[i]
-		key := l[t.key]
+		key := l.byKey[t.key]
 		if key == nil {
-			key = &labelKey{values: map[string]*labelValue{}}
-			l[t.key] = key
+			key = &labelKey{key: t.key, values: map[string]*labelValue{}}
+			l.byKey[t.key] = key
+			l.keys = append(l.keys, key)
 		}
 		for _, value := range t.values {
 			if key.values[value] == nil {
@@ -178,13 +190,14 @@ func (l labels) mention(terms []term, by int) {
 		}
 		key.mentions += by
 		if key.mentions == 0 {
-			delete(l, t.key)
+			delete(l.byKey, t.key)
+			l.keys = slices.DeleteFunc(l.keys, func(k *labelKey) bool { return k == key })
 		}
 	}
 }
 
 // rarest is the index of the positive term that the fewest selectors have.
-func (l labels) rarest(terms []term) (index int, found bool) {
+func (l *labels) rarest(terms []term) (index int, found bool) {
 	fewest := 0
 	for i := range terms {
 		if !terms[i].isPositive() {
@@ -197,13 +210,14 @@ func (l labels) rarest(terms []term) (index int, found bool) {
 	return index, found
 }
 
-func (l labels) mentionsOf(t *term) int {
+func (l *labels) mentionsOf(t *term) int {
+	key := l.byKey[t.key]
 	if len(t.values) == 0 {
-		return l[t.key].mentions
+		return key.mentions
 	}
 	n := 0
 	for _, value := range t.values {
-		n += l[t.key].values[value].mentions
+		n += key.values[value].mentions
 	}
 	return n
 }
@@ -242,19 +256,30 @@ func (t *table) read(r *reading, found []*Selector) []*Selector {
 	return r.visit(t.types, found)
 }
 
-func (l labels) read(r *reading, has map[string]string, found []*Selector) []*Selector {
-	if len(l) == 0 {
+func (l *labels) read(r *reading, has map[string]string, found []*Selector) []*Selector {
+	if len(l.keys) > len(has) {
+		for k, v := range has {
+			if key := l.byKey[k]; key != nil {
+				found = key.read(r, v, found)
+			}
+		}
 		return found
 	}
-	for k, v := range has {
-		key := l[k]
-		if key == nil {
+	for _, key := range l.keys {
+		if key.entries == 0 {
 			continue
 		}
-		found = r.visit(key.exists, found)
-		if value := key.values[v]; value != nil {
-			found = r.visit(value.posting, found)
+		if v, is := has[key.key]; is {
+			found = key.read(r, v, found)
 		}
+	}
+	return found
+}
+
+func (k *labelKey) read(r *reading, v string, found []*Selector) []*Selector {
+	found = r.visit(k.exists, found)
+	if value := k.values[v]; value != nil {
+		found = r.visit(value.posting, found)
 	}
 	return found
 }
@@ -262,8 +287,8 @@ func (l labels) read(r *reading, has map[string]string, found []*Selector) []*Se
 // readAll looks for one selector that may select the query once its namespace's
 // labels are known. All that are filed here depend on those, so that none is
 // found for certain.
-func (l labels) readAll(r *reading) {
-	for _, key := range l {
+func (l *labels) readAll(r *reading) {
+	for _, key := range l.keys {
 		r.visit(key.exists, nil)
 		for _, value := range key.values {
 			r.visit(value.posting, nil)
