@@ -1,0 +1,133 @@
+package roleselector
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+)
+
+const (
+	accountA, accountB = "111122223333", "222233334444"
+	region             = "eu-central-1"
+)
+
+// using is a decision for a selector in an account.
+func using(name, account string) Decision {
+	return Decision{Outcome: Use, Reason: ReasonSelected, Selector: Reference{Name: name, UID: "uid-1", Account: account, ARN: "arn:aws:iam::" + account + ":role/r"}, OnAccountChange: v1alpha1.Refuse}
+}
+
+func recreating(d Decision) Decision {
+	d.OnAccountChange = v1alpha1.Recreate
+	return d
+}
+
+func blockedBy(outcome Outcome, reason Reason) Decision {
+	return Decision{Outcome: outcome, Reason: reason}
+}
+
+// recorded is a resource that a selector has managed in an account.
+func recorded(selector, account string) Recorded {
+	r := Recorded{Account: account, Region: region, Selector: selector}
+	if selector != "" {
+		r.SelectorUID = "uid-1"
+	}
+	return r
+}
+
+func TestAResourceStaysWhereItIs(t *testing.T) {
+	none := blockedBy(NoSelector, ReasonNoSelector)
+	conflict := blockedBy(Conflict, ReasonConflict)
+	last := Compile(made("a", nil)) // in accountA
+	moved := Compile(made("a", func(s *spec) { s.ARN = "arn:aws:iam::" + accountB + ":role/r" }))
+	for name, c := range map[string]struct {
+		situation Situation
+		step      Step
+		reason    Reason
+		selector  string
+		trust     bool
+	}{
+		"a new resource":                              {Situation{Decision: using("a", accountA)}, GoOn, ReasonSelected, "a", true},
+		"a new resource with the default role":        {Situation{Decision: none, DefaultAccount: accountB}, GoOn, ReasonNoSelector, "", true},
+		"a new resource in a conflict":                {Situation{Decision: conflict}, Blocked, ReasonConflict, "", false},
+		"a new resource too early":                    {Situation{Decision: blockedBy(NotYetKnown, ReasonNotSynced)}, Blocked, ReasonNotSynced, "", false},
+		"the same selector":                           {Situation{Decision: using("a", accountA), Recorded: recorded("a", accountA)}, GoOn, ReasonSelected, "a", true},
+		"another selector of the account":             {Situation{Decision: using("b", accountA), Recorded: recorded("a", accountA)}, GoOn, ReasonSelected, "b", false},
+		"a selector of another account":               {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA)}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate":                             {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA)}, AccountChangePending, ReasonAccountChangePending, "", false},
+		"it may recreate and has been announced":      {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA), ChangeDue: true}, RecreateElsewhere, ReasonSelected, "b", false},
+		"it may recreate and is retained":             {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA), ChangeDue: true, Retain: true}, Blocked, ReasonAccountMismatch, "", false},
+		"announced, but it may not":                   {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA), ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
+		"the default role in its account":             {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("", accountA)}, GoOn, ReasonNoSelector, "", true},
+		"the selector has gone":                       {Situation{Decision: none, DefaultAccount: accountB, Recorded: recorded("a", accountA), ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
+		"the default role of an account not known":    {Situation{Decision: none, Recorded: recorded("", accountA)}, Blocked, ReasonAccountMismatch, "", false},
+		"another region":                              {Situation{Decision: using("a", accountA), Recorded: Recorded{Account: accountA, Region: "us-east-1", Selector: "a", SelectorUID: "uid-1"}}, Blocked, ReasonRegionMismatch, "", false},
+		"another region and account":                  {Situation{Decision: recreating(using("b", accountB)), Recorded: Recorded{Account: accountA, Region: "us-east-1"}, ChangeDue: true}, Blocked, ReasonRegionMismatch, "", false},
+		"deleted with its selector":                   {Situation{Decision: using("a", accountA), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"deleted, another is chosen now":              {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"deleted in a conflict":                       {Situation{Decision: conflict, Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"deleted, the selector is gone":               {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("a", accountA), Deleting: true}, Blocked, ReasonSelectorGone, "", false},
+		"deleted, and denied":                         {Situation{Decision: blockedBy(Denied, ReasonDenied), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, Blocked, ReasonDenied, "", false},
+		"deleted, and another is invalid":             {Situation{Decision: blockedBy(Invalid, ReasonSelectorInvalid), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, Blocked, ReasonSelectorInvalid, "", false},
+		"deleted too early":                           {Situation{Decision: blockedBy(NotYetKnown, ReasonNotSynced), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, Blocked, ReasonNotSynced, "", false},
+		"deleted, the selector is of another account": {Situation{Decision: using("a", accountB), Recorded: recorded("a", accountA), Deleting: true, LastUsed: moved}, Blocked, ReasonAccountMismatch, "", false},
+		"deleted in another region":                   {Situation{Decision: using("a", accountA), Recorded: Recorded{Account: accountA, Region: "us-east-1", Selector: "a", SelectorUID: "uid-1"}, Deleting: true, LastUsed: last}, Blocked, ReasonRegionMismatch, "", false},
+		"deleted, never made":                         {Situation{Decision: using("a", accountA), Deleting: true}, GoOn, ReasonSelected, "a", true},
+		"deleted, made with the default role":         {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("", accountA), Deleting: true}, GoOn, ReasonNoSelector, "", true},
+		"deleted, made with the default role before":  {Situation{Decision: using("a", accountA), Recorded: recorded("", accountA), Deleting: true}, GoOn, ReasonSelected, "a", false},
+		"deleted, it might be recreated":              {Situation{Decision: recreating(using("a", accountB)), Recorded: recorded("", accountA), Deleting: true, ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.situation.Region = region
+			got := Proceed(c.situation)
+			if got.Step != c.step || got.Reason != c.reason || got.Selector.Name != c.selector || got.TrustNotFound != c.trust {
+				t.Errorf("Proceed() = %s %s with %q, not found is gone: %t (%s), want %s %s with %q, %t",
+					got.Step, got.Reason, got.Selector.Name, got.TrustNotFound, got.Message, c.step, c.reason, c.selector, c.trust)
+			}
+			if got.Message == "" {
+				t.Error("there is no message")
+			}
+		})
+	}
+}
+
+func TestOnlyCallsThatGoWellAreRecorded(t *testing.T) {
+	before := recorded("a", accountA)
+	b := Reference{Name: "b", UID: "uid-1", Account: accountB}
+	if got := before.After(false, b, accountB, region); got != before {
+		t.Errorf("a call that failed records %+v, want %+v", got, before)
+	}
+	if got := (Recorded{}).After(false, b, accountB, region); got != (Recorded{}) {
+		t.Errorf("a first call that failed records %+v, want nothing", got)
+	}
+	if got, want := before.After(true, b, accountB, region), recorded("b", accountB); got != want {
+		t.Errorf("a call that went well records %+v, want %+v", got, want)
+	}
+	if got, want := before.After(true, Reference{}, accountA, region), recorded("", accountA); got != want {
+		t.Errorf("a call with the default role records %+v, want %+v", got, want)
+	}
+}
+
+func TestTheLastUsedSelectorMustStillBeWhatItWas(t *testing.T) {
+	index := func(change func(*spec)) *Index { return fullIndex(Options{}, Compile(made("a", change))) }
+	for name, c := range map[string]struct {
+		change func(*spec)
+		name   string
+		uid    types.UID
+		want   bool
+	}{
+		"it is there":         {name: "a", uid: "uid-1", want: true},
+		"it is another":       {name: "a", uid: "uid-2"},
+		"it is gone":          {name: "b", uid: "uid-1"},
+		"it selects no more":  {func(s *spec) { s.NamespaceSelector = names("dev") }, "a", "uid-1", false},
+		"it denies":           {func(s *spec) { s.Effect = v1alpha1.Deny }, "a", "uid-1", false},
+		"it is broken":        {func(s *spec) { s.ARN = "foo" }, "a", "uid-1", false},
+		"it is for the group": {typed(v1alpha1.ResourceType{Group: s3}), "a", "uid-1", true},
+	} {
+		got := index(c.change).LastUsed(bucketInProd(), c.name, c.uid)
+		if (got != nil) != c.want {
+			t.Errorf("%s: LastUsed() = %v, want one: %t", name, got, c.want)
+		}
+	}
+}
