@@ -69,7 +69,7 @@ func (b *builder) fault(field, format string, arguments ...any) {
 	b.problems = append(b.problems, badInput(field, fmt.Sprintf(format, arguments...)))
 }
 
-// refuseLocked says whether a selector may set a field.
+// refuseLocked makes it a fault that a selector sets a field that is locked.
 func (b *builder) refuseLocked(field Field, at string) {
 	if slices.Contains(b.settings.Locked, field) {
 		b.fault(at, "the administrator has locked the %s", field)
@@ -152,12 +152,12 @@ func (b *builder) tags() map[string]string {
 	}
 	merged := slices.Clone(b.spec.SessionTags)
 	for _, tag := range b.settings.SessionTags {
-		own := slices.ContainsFunc(b.spec.SessionTags, func(t v1alpha1.SessionTag) bool { return strings.EqualFold(t.Key, tag.Key) })
-		if !own {
+		own := slices.IndexFunc(b.spec.SessionTags, func(t v1alpha1.SessionTag) bool { return strings.EqualFold(t.Key, tag.Key) })
+		if own < 0 {
 			merged = append(merged, tag)
-		} else {
-			b.refuseLocked(SessionTagsField, atSessionTags+"["+tag.Key+"]")
+			continue
 		}
+		b.refuseLocked(SessionTagsField, atSessionTags+"["+b.spec.SessionTags[own].Key+"]")
 	}
 	if len(merged) > maxTags {
 		b.fault(atSessionTags, "there are %d tags with those of the flags; STS takes %d", len(merged), maxTags)
