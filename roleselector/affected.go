@@ -2,8 +2,9 @@ package roleselector
 
 import "iter"
 
-// Change is what a writer of an Index or of Objects has changed, for Affected.
-// What is nil was not there before, or is there no more.
+// Change is what a writer of an Index or of Objects has changed, for Affected: a
+// selector, a choice, or a namespace. What is nil was not there before, or is
+// there no more.
 type Change struct {
 	OldSelector, NewSelector *Selector
 	OldChoice, NewChoice     *Choice
@@ -26,56 +27,53 @@ type NamespaceChange struct {
 func (o *Objects) Affected(change Change) []Object {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	found := set[*object]{}
-	for _, s := range []*Selector{change.OldSelector, change.NewSelector} {
-		if s != nil {
-			o.affectedBySelector(s, found)
+	refs := o.selectedBy(change.NewSelector, nil, nil)
+	refs = o.selectedBy(change.OldSelector, change.NewSelector, refs)
+	refs = o.affectedByChoice(change.OldChoice, change.NewChoice, refs)
+	return o.affectedByNamespace(change.Namespace, refs)
+}
+
+// selectedBy appends what a selector may select and another one does not.
+func (o *Objects) selectedBy(s, other *Selector, refs []Object) []Object {
+	if s == nil {
+		return refs
+	}
+	for object := range o.candidates(s) {
+		q := object.query()
+		needGroup := !o.index.options.CatchAll(q.Group)
+		if s.selects(&q, needGroup) != No && (other == nil || other.selects(&q, needGroup) == No) {
+			refs = append(refs, object.ref)
 		}
-	}
-	for _, c := range []*Choice{change.OldChoice, change.NewChoice} {
-		if c != nil {
-			o.affectedByChoice(c, found)
-		}
-	}
-	if change.Namespace != nil {
-		o.affectedByNamespace(change.Namespace, found)
-	}
-	refs := make([]Object, 0, len(found))
-	for object := range found {
-		refs = append(refs, object.ref)
 	}
 	return refs
 }
 
-func (o *Objects) affectedBySelector(s *Selector, found set[*object]) {
-	for object := range o.candidates(s) {
+func (o *Objects) affectedByChoice(before, after *Choice, refs []Object) []Object {
+	either := after
+	if either == nil {
+		either = before
+	}
+	if either == nil || o.namespaces[either.namespace] == nil {
+		return refs
+	}
+	for object := range o.namespaces[either.namespace].objects {
 		q := object.query()
-		if s.selects(&q, !o.index.options.CatchAll(q.Group)) != No {
-			found[object] = struct{}{}
+		if before != nil && before.selects(&q) || after != nil && after.selects(&q) {
+			refs = append(refs, object.ref)
 		}
 	}
+	return refs
 }
 
-func (o *Objects) affectedByChoice(c *Choice, found set[*object]) {
-	home := o.namespaces[c.namespace]
-	if home == nil {
-		return
+func (o *Objects) affectedByNamespace(change *NamespaceChange, refs []Object) []Object {
+	if change == nil || o.namespaces[change.Name] == nil ||
+		change.OldKnown == change.NewKnown && !o.index.asksAbout(change.Old, change.New) {
+		return refs
 	}
-	for object := range home.objects {
-		if q := object.query(); c.selects(&q) {
-			found[object] = struct{}{}
-		}
+	for object := range o.namespaces[change.Name].objects {
+		refs = append(refs, object.ref)
 	}
-}
-
-func (o *Objects) affectedByNamespace(change *NamespaceChange, found set[*object]) {
-	home := o.namespaces[change.Name]
-	if home == nil || change.OldKnown == change.NewKnown && !o.index.asksAbout(change.Old, change.New) {
-		return
-	}
-	for object := range home.objects {
-		found[object] = struct{}{}
-	}
+	return refs
 }
 
 // asksAbout says whether a selector has a term on a label of namespaces that
@@ -112,10 +110,15 @@ func (o *Objects) candidates(s *Selector) iter.Seq[*object] {
 	if len(s.types) > 0 {
 		better(o.ofTypes(s))
 	}
+	hasPositive := false
 	for i := range s.namespaceTerms {
 		if s.namespaceTerms[i].isPositive() {
+			hasPositive = true
 			better(o.inLabelled(&s.namespaceTerms[i]))
 		}
+	}
+	if len(s.namespaceTerms) > 0 && !hasPositive {
+		better(o.inAllowed(s))
 	}
 	for i := range s.resourceTerms {
 		if s.resourceTerms[i].isPositive() {
@@ -174,6 +177,19 @@ func (o *Objects) inLabelled(t *term) crowd {
 	var sets []set[*object]
 	for _, homes := range append(o.labelledNamespaces.sets(t), o.unknown) {
 		for home := range homes {
+			sets = append(sets, home.objects)
+		}
+	}
+	return join(sets)
+}
+
+// inAllowed are the objects of the namespaces that a selector selects, for one
+// that no label leads to: there are fewer namespaces than objects.
+func (o *Objects) inAllowed(s *Selector) crowd {
+	var sets []set[*object]
+	for _, home := range o.namespaces {
+		q := Query{NamespaceLabels: home.labels, NamespaceKnown: home.known}
+		if s.selectsNamespaceLabels(&q) != No {
 			sets = append(sets, home.objects)
 		}
 	}

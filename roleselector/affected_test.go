@@ -201,7 +201,8 @@ func TestAffectedLooksOnlyWhereASelectorLeads(t *testing.T) {
 		"a resource label": {func(s *spec) {
 			s.ResourceLabelSelector = &v1alpha1.LabelSelector{MatchLabels: map[string]string{"app": "app-1"}}
 		}, 60},
-		"a type": {typed(v1alpha1.ResourceType{Group: groupName(1), Kind: "Kind1"}), 100},
+		"an absent label": {namespaceTerm("env", metav1.LabelSelectorOpNotIn, "env-0", "env-1", "env-2"), 2_000},
+		"a type":          {typed(v1alpha1.ResourceType{Group: groupName(1), Kind: "Kind1"}), 100},
 	} {
 		looked := 0
 		for range resources.candidates(Compile(made("a", c.change))) {

@@ -257,6 +257,24 @@ func TestASelectorTakesLessThanAKilobyte(t *testing.T) {
 	}
 }
 
+func TestASelectorWithManyNamesAndGroupsIsFoundOnce(t *testing.T) {
+	s := Compile(made("a", func(s *spec) {
+		typed(v1alpha1.ResourceType{Group: s3}, v1alpha1.ResourceType{Group: rds}, v1alpha1.ResourceType{Group: ec2, Kind: "Bucket"})(s)
+		s.NamespaceSelector = names("prod")
+		for i := range mostEntries {
+			s.NamespaceSelector.Names = append(s.NamespaceSelector.Names, namespaceName(i))
+		}
+	}))
+	index := fullIndex(Options{}, s)
+	for group, want := range map[string]int{s3: 1, rds: 1, ec2: 1, "sqs.services.k8s.aws": 0} {
+		q := bucketInProd()
+		q.Group = group
+		if got, _ := index.Match(q, nil); len(got) != want {
+			t.Errorf("%d selectors of the group %s are found, want %d", len(got), group, want)
+		}
+	}
+}
+
 func TestATableThatIsEmptiedHoldsNothing(t *testing.T) {
 	d := newDice(9)
 	x := newTable(0)
