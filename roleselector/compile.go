@@ -13,11 +13,13 @@ import (
 // Selector is a compiled IAMRoleSelector. It is immutable and holds nothing of
 // the object but what decisions need.
 type Selector struct {
-	reference      Reference
-	names          []string // sorted, none twice
-	namespaceTerms []term
+	// What readers look at first stands first, within two lines of the processor's
+	// cache.
 	types          []resourceType
 	resourceTerms  []term
+	namespaceTerms []term
+	names          []string // sorted, none twice
+	reference      Reference
 	deny           bool
 	selectable     bool
 	isDefault      bool
@@ -171,7 +173,15 @@ func (s *Selector) Denies() bool { return s.deny }
 // selects says whether the selector selects the query. Where the group must be
 // named, only an entry that names it selects.
 func (s *Selector) selects(q *Query, needGroup bool) Verdict {
-	if !anyTypeSelects(s.types, q, needGroup) || !s.selectsName(q.Namespace) || !allHold(s.resourceTerms, q.Labels) {
+	if !s.selectsName(q.Namespace) {
+		return No
+	}
+	return s.selectsBesideName(q, needGroup)
+}
+
+// selectsBesideName leaves the names out, for a caller whom they have led here.
+func (s *Selector) selectsBesideName(q *Query, needGroup bool) Verdict {
+	if !anyTypeSelects(s.types, q, needGroup) || !allHold(s.resourceTerms, q.Labels) {
 		return No
 	}
 	return s.selectsNamespaceLabels(q)

@@ -16,20 +16,34 @@ import (
 // one value.
 type term struct {
 	key      string
-	operator metav1.LabelSelectorOperator
 	values   []string // sorted, none twice
+	operator operator
+}
+
+type operator uint8
+
+const (
+	in operator = iota
+	notIn
+	exists
+	doesNotExist
+)
+
+var operators = map[metav1.LabelSelectorOperator]operator{
+	metav1.LabelSelectorOpIn: in, metav1.LabelSelectorOpNotIn: notIn,
+	metav1.LabelSelectorOpExists: exists, metav1.LabelSelectorOpDoesNotExist: doesNotExist,
 }
 
 func (t *term) holds(labels map[string]string) bool {
 	value, has := labels[t.key]
 	switch t.operator {
-	case metav1.LabelSelectorOpIn:
+	case in:
 		return has && slices.Contains(t.values, value)
-	case metav1.LabelSelectorOpNotIn:
+	case notIn:
 		return !has || !slices.Contains(t.values, value)
-	case metav1.LabelSelectorOpExists:
+	case exists:
 		return has
-	default: // DoesNotExist; compile lets nothing else through
+	default:
 		return !has
 	}
 }
@@ -37,21 +51,21 @@ func (t *term) holds(labels map[string]string) bool {
 // isPositive says that the term holds only where its key is present, so that it
 // leads from labels to the selectors that want them.
 func (t *term) isPositive() bool {
-	return t.operator == metav1.LabelSelectorOpIn || t.operator == metav1.LabelSelectorOpExists
+	return t.operator == in || t.operator == exists
 }
 
 // String is the term as Kubernetes writes it.
 func (t *term) String() string {
 	values := strings.Join(t.values, ", ")
 	switch t.operator {
-	case metav1.LabelSelectorOpIn:
+	case in:
 		if len(t.values) == 1 {
 			return t.key + "=" + values
 		}
 		return t.key + " in (" + values + ")"
-	case metav1.LabelSelectorOpNotIn:
+	case notIn:
 		return t.key + " notin (" + values + ")"
-	case metav1.LabelSelectorOpExists:
+	case exists:
 		return t.key
 	default:
 		return "!" + t.key
@@ -80,7 +94,7 @@ func compileLabels(field string, selector *v1alpha1.LabelSelector) ([]term, []Pr
 			problems = append(problems, invalid(field+".matchLabels", "a label's key is empty"))
 			continue
 		}
-		terms = append(terms, term{key, metav1.LabelSelectorOpIn, []string{selector.MatchLabels[key]}})
+		terms = append(terms, term{key, []string{selector.MatchLabels[key]}, in})
 	}
 	for i, e := range selector.MatchExpressions {
 		if wrong := faultOfTerm(e); wrong != "" {
@@ -89,7 +103,7 @@ func compileLabels(field string, selector *v1alpha1.LabelSelector) ([]term, []Pr
 		}
 		values := slices.Clone(e.Values)
 		slices.Sort(values)
-		terms = append(terms, term{e.Key, e.Operator, slices.Clip(slices.Compact(values))})
+		terms = append(terms, term{e.Key, slices.Clip(slices.Compact(values)), operators[e.Operator]})
 	}
 	return terms, problems
 }

@@ -75,8 +75,9 @@ func (r *reading) visit(p posting, found []*Selector) []*Selector {
 	return found
 }
 
+// ask does not ask for names: who has some is filed by them.
 func (r *reading) ask(s *Selector, found []*Selector) []*Selector {
-	switch s.selects(r.query, r.needGroup) {
+	switch s.selectsBesideName(r.query, r.needGroup) {
 	case Yes:
 		return append(found, s)
 	case Unknown:

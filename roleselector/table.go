@@ -246,7 +246,9 @@ func groupsOf(s *Selector) []uint64 {
 // read visits every posting in which a selector of the query may be filed.
 func (t *table) read(r *reading, found []*Selector) []*Selector {
 	q := r.query
-	found = r.visit(t.names[q.Namespace], found)
+	if q.Namespace != "" {
+		found = r.visit(t.names[q.Namespace], found)
+	}
 	if q.NamespaceKnown {
 		found = t.namespaceLabels.read(r, q.NamespaceLabels, found)
 	} else {
