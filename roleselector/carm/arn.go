@@ -1,0 +1,34 @@
+package carm
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// blockedRole is the name of a role that cannot exist: IAM's names have at most
+// 64 characters (IAM API Reference: CreateRole), so that nobody can make it and
+// have it assumed.
+const blockedRole = "carm-gave-no-role-here-so-that-this-one-stands-for-none-and-cannot-exist"
+
+var account = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{12}$`) })
+
+func isAccount(text string) bool { return account().MatchString(text) }
+
+// BlockerARN is a role that can never be assumed. A selector with it keeps an ACK
+// controller from falling back to the identity that it runs as.
+func BlockerARN(partition, account string) string {
+	return "arn:" + partition + ":iam::" + account + ":role/" + blockedRole
+}
+
+// IsBlocker says whether an ARN is one of BlockerARN's.
+func IsBlocker(arn string) bool { return strings.HasSuffix(arn, ":role/"+blockedRole) }
+
+// accountOf is the account in an ARN; empty if it has none.
+func accountOf(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[4]
+}
