@@ -12,7 +12,7 @@ import (
 // migration, the proof must stand, for ACK's controllers and for ours; and where
 // one of the selectors is broken, it must fall.
 func FuzzMigrateThenProve(f *testing.F) {
-	for seed := range uint64(300) {
+	for seed := range uint64(500) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -45,7 +45,7 @@ func FuzzMigrateThenProve(f *testing.F) {
 func TestRandomClustersAreMigrated(t *testing.T) {
 	refused, migrated := 0, 0
 	cases := map[Case]int{}
-	for seed := range uint64(300) {
+	for seed := range uint64(500) {
 		c, controllers := randomCluster(rand.New(rand.NewPCG(seed, 4)))
 		m, err := Migrate(c, controllers, Options{LabelMode: seed%8 == 0})
 		if err != nil {

@@ -121,12 +121,9 @@ func (m *migrator) labelCells() []cell {
 		for _, id := range m.keys(one.annotation, one.entries) {
 			for i := range m.controllers {
 				c := &m.controllers[i]
-				if !c.active() || one.entries == TeamMap && !c.TeamLevelCARM {
-					continue
-				}
-				r := c.lookup(one.entries, m.entries(c, one.entries), id)
+				r := m.byKey(c, one.entries, id)
 				t, ok := m.target(c, r)
-				if !ok {
+				if !ok && r.Outcome != Default {
 					m.report(c, Namespace{Name: "any with " + one.label + "=" + id}, r, ok)
 					continue
 				}
@@ -135,14 +132,23 @@ func (m *migrator) labelCells() []cell {
 				if there && first != t {
 					m.refuseLabels(FutureNamespaces, fmt.Sprintf("controllers of %s have different roles for the key %q", c.Group, id), c.Name)
 				}
-				if !there {
-					claims[at] = t
+				claims[at] = t
+				if ok && !there {
 					cells = append(cells, cell{t, at.place, c.Group, sourceOf(c, r)})
 				}
 			}
 		}
 	}
 	return cells
+}
+
+// byKey is what a namespace with a key gets. All controllers of a group must say
+// the same, whether they look at such keys or not: a label selects for all.
+func (m *migrator) byKey(c *Controller, name, key string) Resolution {
+	if !c.active() || name == TeamMap && !c.TeamLevelCARM {
+		return Resolution{Outcome: Default, Account: c.Account}
+	}
+	return c.lookup(name, m.entries(c, name), key)
 }
 
 // entries are those of a config map of a controller.

@@ -100,8 +100,13 @@ func (w *world) kinds(selectors []v1alpha1.IAMRoleSelector) iter.Seq[element] {
 			}
 		}
 		for i := range w.controllers {
+			c := w.controllers[i]
+			if len(c.WatchNamespaces) == 1 {
+				continue // none will come
+			}
+			c.WatchNamespaces = nil // the next to come is one of those
 			for _, n := range others {
-				if w.controllers[i].reconciles(n.Name) && !each(&w.controllers[i], n) {
+				if !each(&c, n) {
 					return
 				}
 			}
