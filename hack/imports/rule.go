@@ -115,7 +115,7 @@ var productRules = []rule{
 	}, {
 		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
 		own: []string{
-			"./internal/cli/...", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./awsauth/identity",
+			"./internal/cli/...", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "commands get AWS through interfaces that internal/app fills",

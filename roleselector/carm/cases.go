@@ -58,17 +58,31 @@ func (m *migrator) annotated(c *Controller, n Namespace) bool {
 	return n.Annotations[OwnerAccountAnnotation] != "" || c.TeamLevelCARM && n.Annotations[TeamAnnotation] != ""
 }
 
+// otherGroups are those of ACK controllers that are not described.
+func (m *migrator) otherGroups() []string {
+	return slices.DeleteFunc(slices.Clone(m.cluster.Groups), func(group string) bool {
+		return slices.ContainsFunc(m.controllers, func(c Controller) bool { return c.Group == group })
+	})
+}
+
 // advise adds what comes with selectors by design.
 func (m *migrator) advise(emitted []Selector) {
 	m.findings.add(found(NoOverlap, Note, fmt.Sprintf("%d controllers change over", len(m.controllers))))
 	for _, n := range m.cluster.Namespaces {
 		if slices.ContainsFunc(m.controllers, func(c Controller) bool { return m.annotated(&c, n) && c.caches(n.Name) }) {
-			m.findings.add(found(SelfService, Note, "annotations choose the role", n.Name))
-			if !m.options.LabelMode {
+			if m.options.LabelMode {
+				m.findings.add(found(SelfService, Warning, "labels are to choose the role", n.Name).
+					instead("Let nobody but administrators write the labels "+OwnerAccountLabel+" and "+TeamLabel+" (a ValidatingAdmissionPolicy on namespaces)."))
+			} else {
+				m.findings.add(found(SelfService, Note, "annotations choose the role", n.Name))
 				m.findings.add(found(FutureNamespaces, Warning, "keys are in use that other namespaces may come with", n.Name).
 					instead("Run this again whenever a namespace comes or its annotation changes, or select by labels (--labels)."))
 			}
 		}
+	}
+	for _, group := range m.otherGroups() {
+		m.findings.add(found(FutureControllers, Warning, "kinds of other ACK controllers are installed, which are not part of this", group).
+			instead("Describe their controllers, too, and run this again, before one of them changes over."))
 	}
 	for _, s := range emitted {
 		if len(s.Spec.ResourceTypeSelector) > 0 && !IsBlocker(s.Spec.ARN) && s.Spec.Effect == "" {

@@ -65,7 +65,7 @@ var why = map[Case]string{
 	DifferentMaps:     "A selector holds in the whole cluster: two controllers of one group cannot have different roles in one namespace.",
 	SingleNamespace:   "With exactly one watched namespace CARM is not started, though its flag is on; selectors do work there.",
 	OtherSelectors:    "Two selectors that match one resource are a conflict, even with the same role, and nothing is done until it ends.",
-	SelfService:       "Whoever may edit a namespace chooses its key today; only those who may write selectors choose after the migration.",
+	SelfService:       "Whoever may edit a namespace chooses its key today. With selectors by name only those who may write selectors choose; with labels those who may write the labels.",
 	Drift:             "A controller refuses to manage a resource with a role of another account than the one in its status.",
 	OtherSettings:     "Annotations for region, endpoint and deletion policy that CARM passes over take effect with selectors.",
 	NoOverlap:         "A controller does not start with both mechanisms on, so that each changes over at a restart.",

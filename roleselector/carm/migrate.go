@@ -176,15 +176,9 @@ func partitionOf(m Maps) string {
 // widen replaces the groups of a namespace by all types, where that is the same
 // for every ACK controller of the cluster.
 func (m *migrator) widen(cells []cell) []cell {
-	served := map[string]bool{}
-	for i := range m.controllers {
-		served[m.controllers[i].Group] = true
-	}
-	for _, group := range m.cluster.Groups {
-		if !served[group] {
-			m.findings.add(found(FutureControllers, Refused, "wildcard types are wanted, and controllers of other groups are installed", group).
-				instead("Describe the controllers of these groups, too, or go without wildcard types."))
-		}
+	for _, group := range m.otherGroups() {
+		m.findings.add(found(FutureControllers, Refused, "wildcard types are wanted, and controllers of other groups are installed", group).
+			instead("Describe the controllers of these groups, too, or go without wildcard types."))
 	}
 	var out []cell
 	wide := map[place]bool{}
