@@ -1,0 +1,299 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// world is a cluster with the example in it.
+type world struct {
+	t       *testing.T
+	server  *testkit.APIServer
+	clients *kubernetes.Clientset
+	objects dynamic.Interface
+	// kubeconfig is that of an administrator.
+	kubeconfig string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
+	w.server.InstallCRDs(t)
+	w.server.InstallCRDsFrom(t, filepath.Join(bundleFolder, "definitions.yaml"))
+	var err error
+	if w.clients, err = kubernetes.NewForConfig(w.server.Config); err != nil {
+		t.Fatal(err)
+	}
+	if w.objects, err = dynamic.NewForConfig(w.server.Config); err != nil {
+		t.Fatal(err)
+	}
+	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	testkit.WriteKubeconfig(t, w.kubeconfig, w.server.Config)
+	for _, name := range []string{"namespaces", "maps", "controllers", "resources"} {
+		w.apply(filepath.Join(bundleFolder, name+".yaml"))
+	}
+	return w
+}
+
+// resourceOf are the resources of the kinds in the example.
+var resourceOf = map[string]schema.GroupVersionResource{
+	"Namespace": namespaces, "ConfigMap": configMaps, "ServiceAccount": serviceAccounts, "Deployment": deployments, "IAMRoleSelector": selectors,
+	"Bucket": {Group: "s3.services.k8s.aws", Version: "v1alpha1", Resource: "buckets"},
+	"VPC":    {Group: "ec2.services.k8s.aws", Version: "v1alpha1", Resource: "vpcs"},
+}
+
+// apply creates the objects of a file, with their status.
+func (w *world) apply(path string) {
+	w.t.Helper()
+	found, err := (&files{paths: []string{path}}).objects(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range found {
+		o := &found[i]
+		client := w.objects.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace())
+		made, err := client.Create(w.t.Context(), o, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			continue // the API server makes some namespaces itself
+		}
+		if err != nil {
+			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+		if o.Object["status"] != nil {
+			w.record(made, o.Object["status"])
+		}
+	}
+}
+
+// record writes a status.
+func (w *world) record(o *unstructured.Unstructured, status any) {
+	w.t.Helper()
+	o.Object["status"] = status
+	if _, err := w.objects.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace()).UpdateStatus(w.t.Context(), o, metav1.UpdateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// manage does what controllers do after the change-over: it records the selector.
+func (w *world) manage(kind, namespace, name, selector, role string) {
+	w.t.Helper()
+	o, err := w.objects.Resource(resourceOf[kind]).Namespace(namespace).Get(w.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	status, _, _ := unstructured.NestedMap(o.Object, "status")
+	status["conditions"] = []any{map[string]any{
+		"type": "ACK.IAMRoleSelected", "status": "True", "message": "Selected",
+		"reason": fmt.Sprintf("roleARN: %s, selectorName: %s, selectorResourceVersion: 1", role, selector),
+	}}
+	w.record(o, status)
+}
+
+// restricted is the kubeconfig of an account with the rights of the help alone,
+// but for those to leave out.
+func (w *world) restricted(name string, without ...string) string {
+	w.t.Helper()
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict([]byte(rights), &role); err != nil {
+		w.t.Fatal(err)
+	}
+	role.Name = name
+	var kept []rbacv1.PolicyRule
+	for _, rule := range role.Rules {
+		// The example has a third controller.
+		if rule.APIGroups[0] == "s3.services.k8s.aws" {
+			rule.APIGroups = append(rule.APIGroups, "rds.services.k8s.aws")
+		}
+		if !strings.Contains(strings.Join(without, " "), rule.Resources[0]) {
+			kept = append(kept, rule)
+		}
+	}
+	role.Rules = kept
+	ctx := w.t.Context()
+	_, err := w.clients.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{})
+	if err == nil {
+		_, err = w.clients.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: "default"}},
+		}, metav1.CreateOptions{})
+	}
+	if err == nil {
+		_, err = w.clients.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	token, err := w.clients.CoreV1().ServiceAccounts("default").CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	config := rest.CopyConfig(w.server.Config)
+	config.BearerToken = token.Status.Token
+	path := filepath.Join(w.t.TempDir(), "kubeconfig")
+	testkit.WriteKubeconfig(w.t, path, config)
+	return path
+}
+
+// offline is the bundle that the commands in the help make.
+func (w *world) offline() string {
+	w.t.Helper()
+	folder := w.t.TempDir()
+	_, commands, _ := strings.Cut(carmHelp, "lists included:\n")
+	commands, _, _ = strings.Cut(commands, "\nControllers are found")
+	commands += "\n  kubectl get vpcs.ec2.services.k8s.aws -A -o yaml > bundle/vpcs.yaml\n"
+	testkit.Shell(w.t, w.server.Config, strings.ReplaceAll(commands, "bundle/", folder+"/"))
+	return folder
+}
+
+func TestAClusterIsMigrated(t *testing.T) {
+	w := newWorld(t)
+	least := w.restricted("least")
+	online := run(t, "", "plan", "--kubeconfig", least, "-o", "json")
+	if online.code != 0 {
+		t.Fatalf("with the rights that the help names: %+v", online)
+	}
+	fromFiles := run(t, "", "plan", "-f", w.offline(), "-o", "json")
+	if diff := cmp.Diff(online.out, fromFiles.out); diff != "" {
+		t.Errorf("(-cluster +files):\n%s", diff)
+	}
+	var d document
+	if err := json.Unmarshal([]byte(online.out), &d); err != nil || len(d.Selectors) != 5 {
+		t.Fatalf("%v: %d selectors", err, len(d.Selectors))
+	}
+
+	folder := filepath.Join(t.TempDir(), "migration")
+	if got := run(t, "", "plan", "--kubeconfig", least, "--out", folder); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	verify := []string{"verify", "--kubeconfig", least, "--controllers-file", filepath.Join(folder, "controllers.yaml")}
+	if got := run(t, "", append(verify, "--live=false")...); got.code != exitDifferent {
+		t.Errorf("verify before the selectors are there: %+v", got)
+	}
+	for name := range tree(t, filepath.Join(folder, "selectors")) {
+		w.apply(filepath.Join(folder, "selectors", name))
+	}
+	if got := run(t, "", append(verify, "--live=false")...); got.code != 0 {
+		t.Errorf("verify with the selectors: %+v", got)
+	}
+	if got := run(t, "", "plan", "--kubeconfig", least); got.code != 0 {
+		t.Errorf("a second plan beside its own selectors: %+v", got)
+	}
+	if got := run(t, "", verify...); got.code != exitDifferent || !strings.Contains(got.out, "2 pending") {
+		t.Errorf("verify before the controllers have managed anything: %+v", got)
+	}
+	w.manage("Bucket", "team-a", "logs", "carm-c6cda6ed", "arn:aws:iam::444455556666:role/ack-s3")
+	w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/ack")
+	if got := run(t, "", verify...); got.code != 0 {
+		t.Errorf("verify after the change-over: %+v", got)
+	}
+	w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/planted")
+	if got := run(t, "", verify...); got.code != exitDifferent || !strings.Contains(got.out, "the status names the role arn:aws:iam::444455556666:role/planted") {
+		t.Errorf("verify with a wrong role in a status: %+v", got)
+	}
+}
+
+func TestFewerRightsDo(t *testing.T) {
+	w := newWorld(t)
+	for name, test := range map[string]struct {
+		without []string
+		args    []string
+		code    int
+		want    string
+	}{
+		"no-serviceaccounts":        {[]string{"serviceaccounts"}, nil, exitUnusable, "the account that it runs in is not known; give --account"},
+		"no-serviceaccounts-needed": {[]string{"serviceaccounts"}, []string{"--account", "111122223333"}, 0, ""},
+		"no-deployments":            {[]string{"deployments"}, nil, exitUnusable, "describe the controllers with --controllers-file if you may not read Deployments"},
+		"no-deployments-needed":     {[]string{"deployments", "serviceaccounts"}, []string{"--controllers-file", "testdata/want/names/controllers.yaml"}, 0, ""},
+		"no-configmaps":             {[]string{"configmaps"}, nil, exitUnusable, "read the config map ack-system/ack-role-account-map"},
+		"no-selectors":              {[]string{"iamroleselectors"}, nil, exitUnusable, "list iamroleselectors.services.k8s.aws"},
+		"no-namespaces":             {[]string{"namespaces"}, nil, exitUnusable, "list namespaces"},
+		"no-kinds":                  {[]string{"customresourcedefinitions"}, nil, exitUnusable, "list customresourcedefinitions.apiextensions.k8s.io"},
+		"no-resources":              {[]string{"*"}, nil, exitUnusable, "services.k8s.aws: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"plan", "--kubeconfig", w.restricted(name, test.without...)}, test.args...)
+			got := run(t, "", args...)
+			if got.code != test.code || !strings.Contains(got.errOut, test.want) {
+				t.Errorf("%+v, want exit code %d and %q", got, test.code, test.want)
+			}
+		})
+	}
+}
+
+// TestThePagesCommands runs the commands of docs/role-selectors-migration.md; the
+// text behind a command is what it prints, but for the lines that it leaves out.
+func TestThePagesCommands(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(testkit.Root(), "docs", "role-selectors-migration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(folder, "tabard")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	t.Setenv(asTabard, "1")
+	commands, compared := testkit.Blocks(string(page), "sh"), 0
+	if len(commands) < 4 {
+		t.Fatalf("the page has %d commands", len(commands))
+	}
+	for _, command := range commands {
+		if strings.Contains(command, "verify --controllers-file") && !strings.Contains(command, "--live=false") {
+			w.manage("Bucket", "team-a", "logs", "carm-c6cda6ed", "arn:aws:iam::444455556666:role/ack-s3")
+			w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/ack")
+		}
+		printed := testkit.Shell(t, w.server.Config, "cd "+folder+"\n"+command)
+		_, behind, _ := strings.Cut(string(page), "\n```sh\n"+command+"\n```\n")
+		said, isText := strings.CutPrefix(strings.TrimLeft(behind, "\n"), "```text\n")
+		if !isText {
+			continue
+		}
+		compared++
+		said, _, _ = strings.Cut(said, "\n```")
+		for _, part := range strings.Split(said, "\n...\n") {
+			if !strings.Contains(printed, part) {
+				t.Errorf("printed:\n%s\nthe page says:\n%s", printed, part)
+			}
+		}
+	}
+	if compared < 3 {
+		t.Errorf("only %d outputs are on the page", compared)
+	}
+	manifest := strings.Join(testkit.Blocks(string(page), "yaml"), "\n")
+	example := tree(t, filepath.Join(folder, "migration", "selectors"))["carm-c6cda6ed.yaml"]
+	if example == "" || !strings.Contains(manifest+"\n", example) {
+		t.Errorf("the page does not show the selector that is written:\n%s", example)
+	}
+	if !strings.Contains(string(page), strings.TrimSpace(dedent(rights))) {
+		t.Errorf("the page does not name the rights:\n%s", dedent(rights))
+	}
+}
+
+// dedent takes two blanks off each line.
+func dedent(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
+}
