@@ -93,10 +93,12 @@ func (m *migrator) overlap(after *world, s *Selector, emitted []Selector, own De
 	}
 	single := m.options.semantics()([]Selector{*s})
 	meet := func(e element, o Object, hypothetical bool) {
-		v, mine := single(o), own(o)
-		where := e.controller.Name + ": " + e.namespace.Name
+		v := single(o)
+		if v.Outcome == Default {
+			return
+		}
+		mine, where := own(o), e.controller.Name+": "+e.namespace.Name
 		switch {
-		case v.Outcome == Default:
 		case mine.Outcome != Default:
 			m.meets(s, fmt.Sprintf("%s and %v both match", s.Name, mine.Selectors), where)
 		case !hypothetical && !same(m.carm(e), v):

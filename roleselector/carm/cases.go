@@ -72,7 +72,7 @@ func (m *migrator) advise(emitted []Selector) {
 		if slices.ContainsFunc(m.controllers, func(c Controller) bool { return m.annotated(&c, n) && c.caches(n.Name) }) {
 			if m.options.LabelMode {
 				m.findings.add(found(SelfService, Warning, "labels are to choose the role", n.Name).
-					instead("Let nobody but administrators write the labels "+OwnerAccountLabel+" and "+TeamLabel+" (a ValidatingAdmissionPolicy on namespaces)."))
+					instead("Let nobody but administrators write the labels " + OwnerAccountLabel + " and " + TeamLabel + " (a ValidatingAdmissionPolicy on namespaces)."))
 			} else {
 				m.findings.add(found(SelfService, Note, "annotations choose the role", n.Name))
 				m.findings.add(found(FutureNamespaces, Warning, "keys are in use that other namespaces may come with", n.Name).

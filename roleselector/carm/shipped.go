@@ -12,7 +12,7 @@ import (
 // cannot read is as if it were not there, no match is the identity that the
 // controller runs as, and more than one is a conflict even with the same role.
 func Shipped(selectors []v1alpha1.IAMRoleSelector) Decide {
-	index := shippedIndex{byName: map[string][]*v1alpha1.IAMRoleSelector{}}
+	index := shippedIndex{byName: map[string][]*v1alpha1.IAMRoleSelector{}, byLabel: map[pair][]*v1alpha1.IAMRoleSelector{}}
 	for i := range selectors {
 		if shippedValid(selectors[i].Spec) {
 			index.add(&selectors[i])
@@ -21,31 +21,48 @@ func Shipped(selectors []v1alpha1.IAMRoleSelector) Decide {
 	return index.decide
 }
 
-// shippedIndex finds the selectors that a namespace's name may match.
+// pair is a label.
+type pair struct{ key, value string }
+
+// shippedIndex finds the selectors that may match a namespace: each stands in one
+// place, by its names, else by one of its labels, else among those of any.
 type shippedIndex struct {
 	byName  map[string][]*v1alpha1.IAMRoleSelector
-	anyName []*v1alpha1.IAMRoleSelector
+	byLabel map[pair][]*v1alpha1.IAMRoleSelector
+	any     []*v1alpha1.IAMRoleSelector
 }
 
 func (x *shippedIndex) add(s *v1alpha1.IAMRoleSelector) {
 	names := namesOf(s)
-	if len(names) == 0 {
-		x.anyName = append(x.anyName, s)
-	}
 	for _, name := range names {
 		x.byName[name] = append(x.byName[name], s)
 	}
+	if len(names) > 0 {
+		return
+	}
+	if n := s.Spec.NamespaceSelector; n != nil && n.LabelSelector != nil {
+		for key, value := range n.LabelSelector.MatchLabels {
+			x.byLabel[pair{key, value}] = append(x.byLabel[pair{key, value}], s)
+			return
+		}
+	}
+	x.any = append(x.any, s)
 }
 
 func (x *shippedIndex) decide(o Object) Verdict {
 	verdict := Verdict{Outcome: Default}
-	for _, candidates := range [][]*v1alpha1.IAMRoleSelector{x.byName[o.Namespace], x.anyName} {
+	consider := func(candidates []*v1alpha1.IAMRoleSelector) {
 		for _, s := range candidates {
 			if shippedMatches(s.Spec, o) {
 				verdict.Outcome, verdict.Role = Role, s.Spec.ARN
 				verdict.Selectors = append(verdict.Selectors, s.Name)
 			}
 		}
+	}
+	consider(x.byName[o.Namespace])
+	consider(x.any)
+	for key, value := range o.NamespaceLabels {
+		consider(x.byLabel[pair{key, value}])
 	}
 	if len(verdict.Selectors) > 1 {
 		slices.Sort(verdict.Selectors)
