@@ -3,6 +3,7 @@
 package migrate
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -68,7 +69,7 @@ func spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cob
 		if err == nil {
 			return nil
 		}
-		if said, ok := err.(*Exit); ok { //nolint:errorlint // only what a command returns itself
+		if said, ok := errors.AsType[*Exit](err); ok {
 			return said
 		}
 		// With the error stream gone, the code still tells.
