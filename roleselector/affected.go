@@ -27,53 +27,58 @@ type NamespaceChange struct {
 func (o *Objects) Affected(change Change) []Object {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	refs := o.selectedBy(change.NewSelector, nil, nil)
-	refs = o.selectedBy(change.OldSelector, change.NewSelector, refs)
-	refs = o.affectedByChoice(change.OldChoice, change.NewChoice, refs)
-	return o.affectedByNamespace(change.Namespace, refs)
+	found := o.selectedBy(change.NewSelector, nil, nil)
+	found = o.selectedBy(change.OldSelector, change.NewSelector, found)
+	found = o.affectedByChoice(change.OldChoice, change.NewChoice, found)
+	found = o.affectedByNamespace(change.Namespace, found)
+	refs := make([]Object, len(found))
+	for i, object := range found {
+		refs[i] = object.ref
+	}
+	return refs
 }
 
 // selectedBy appends what a selector may select and another one does not.
-func (o *Objects) selectedBy(s, other *Selector, refs []Object) []Object {
+func (o *Objects) selectedBy(s, other *Selector, found []*object) []*object {
 	if s == nil {
-		return refs
+		return found
 	}
 	for object := range o.candidates(s) {
 		q := object.query()
 		needGroup := !o.index.options.CatchAll(q.Group)
 		if s.selects(&q, needGroup) != No && (other == nil || other.selects(&q, needGroup) == No) {
-			refs = append(refs, object.ref)
+			found = append(found, object)
 		}
 	}
-	return refs
+	return found
 }
 
-func (o *Objects) affectedByChoice(before, after *Choice, refs []Object) []Object {
+func (o *Objects) affectedByChoice(before, after *Choice, found []*object) []*object {
 	either := after
 	if either == nil {
 		either = before
 	}
 	if either == nil || o.namespaces[either.namespace] == nil {
-		return refs
+		return found
 	}
 	for object := range o.namespaces[either.namespace].objects {
 		q := object.query()
 		if before != nil && before.selects(&q) || after != nil && after.selects(&q) {
-			refs = append(refs, object.ref)
+			found = append(found, object)
 		}
 	}
-	return refs
+	return found
 }
 
-func (o *Objects) affectedByNamespace(change *NamespaceChange, refs []Object) []Object {
+func (o *Objects) affectedByNamespace(change *NamespaceChange, found []*object) []*object {
 	if change == nil || o.namespaces[change.Name] == nil ||
 		change.OldKnown == change.NewKnown && !o.index.asksAbout(change.Old, change.New) {
-		return refs
+		return found
 	}
 	for object := range o.namespaces[change.Name].objects {
-		refs = append(refs, object.ref)
+		found = append(found, object)
 	}
-	return refs
+	return found
 }
 
 // asksAbout says whether a selector has a term on a label of namespaces that

@@ -66,6 +66,7 @@ func BenchmarkMatchBesideWriters(b *testing.B) {
 				}()
 			}
 			b.ReportAllocs()
+			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				var room [64]*Selector
 				for i := 0; pb.Next(); i++ {
