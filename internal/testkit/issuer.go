@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/json"
 	"net/http"
@@ -16,6 +17,16 @@ import (
 func StartIssuer(t testing.TB) (*APIServer, *x509.CertPool) {
 	t.Helper()
 	var server *APIServer
+	front := ServeIssuer(t, func(ctx context.Context) ([]byte, error) { return server.Keys(ctx) })
+	server = StartAPIServer(t, front.URL)
+	roots := x509.NewCertPool()
+	roots.AddCert(front.Certificate())
+	return server, roots
+}
+
+// ServeIssuer publishes a set of keys as an issuer's bucket does.
+func ServeIssuer(t testing.TB, keys func(context.Context) ([]byte, error)) *httptest.Server {
+	t.Helper()
 	mux := http.NewServeMux()
 	front := httptest.NewTLSServer(mux)
 	t.Cleanup(front.Close)
@@ -23,22 +34,24 @@ func StartIssuer(t testing.TB) (*APIServer, *x509.CertPool) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": front.URL, "jwks_uri": front.URL + "/keys.json"})
 	})
 	mux.HandleFunc("GET /keys.json", func(w http.ResponseWriter, r *http.Request) {
-		client, err := kubernetes.NewForConfig(server.Config)
-		var keys []byte
-		if err == nil {
-			keys, err = client.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(r.Context())
-		}
+		published, err := keys(r.Context())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		_, _ = w.Write(keys)
+		_, _ = w.Write(published)
 	})
-	server = StartAPIServer(t, front.URL)
-	roots := x509.NewCertPool()
-	roots.AddCert(front.Certificate())
-	return server, roots
+	return front
 }
 
 // Issuer is the URL that the API server's tokens name.
 func (s *APIServer) Issuer() string { return s.issuer }
+
+// Keys is the set of keys by which the API server's tokens are verified.
+func (s *APIServer) Keys(ctx context.Context) ([]byte, error) {
+	client, err := kubernetes.NewForConfig(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	return client.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(ctx)
+}

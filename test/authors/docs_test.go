@@ -79,7 +79,7 @@ func TestThePagesCommands(t *testing.T) {
 			t.Errorf("the commands do not show %s:\n%s", want, shown)
 		}
 	}
-	p.end()
+	p.End()
 }
 
 // deployedRole is the role in the Deployment's environment; it also sees that

@@ -1,14 +1,10 @@
 package authors
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
-	"syscall"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,67 +19,21 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
-// process is a running operator.
-type process struct {
-	*exec.Cmd
-	t    *testing.T
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *process) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(text)
-}
-
-func (p *process) log() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
-}
-
 // start runs the operator as its Deployment does: with its ServiceAccount's
 // rights and tokens, and an environment that holds nothing else.
-func (w *world) start(role string, flags ...string) *process {
+func (w *world) start(role string, flags ...string) *testkit.Process {
 	w.t.Helper()
 	config := rest.CopyConfig(w.operators)
 	config.BearerToken = w.token("api")
 	kubeconfig := w.write("kubeconfig", nil)
 	testkit.WriteKubeconfig(w.t, kubeconfig, config)
 	tokenFile := w.write("token", []byte(w.token(audience)))
-	p := &process{t: w.t}
-	p.Cmd = exec.CommandContext(context.WithoutCancel(w.t.Context()), program, append([]string{"-token-file", tokenFile, "-every", "200ms"}, flags...)...)
-	p.Env = []string{
+	command := exec.CommandContext(context.WithoutCancel(w.t.Context()), program, append([]string{"-token-file", tokenFile, "-every", "200ms"}, flags...)...)
+	command.Env = []string{
 		"KUBECONFIG=" + kubeconfig, "POD_NAMESPACE=" + name, "ROLEARN=" + role,
 		"AWS_CA_BUNDLE=" + w.dir + "/ca.pem", "AWS_ROLE_SESSION_NAME=pod",
 	}
-	p.Stdout, p.Stderr = p, p
-	if err := p.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() {
-		if p.ProcessState == nil {
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		}
-		if w.t.Failed() {
-			w.t.Logf("the operator's log:\n%s", p.log())
-		}
-	})
-	return p
-}
-
-// end stops the operator as the kubelet does. That it is there to be stopped,
-// and ends well, says that it did not crash.
-func (p *process) end() {
-	p.t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.Wait(); err != nil {
-		p.t.Errorf("the operator did not end well: %v", err)
-	}
+	return testkit.StartProcess(w.t, command)
 }
 
 // await waits until something is as it should be; is says how it is.

@@ -44,7 +44,7 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 		!strings.Contains(calls, "GetCallerIdentity by "+session("first")+" \n") {
 		t.Errorf("AWS's journal does not say that the operator became the role:\n%s", calls)
 	}
-	p.end()
+	p.End()
 
 	// The administrator changes the environment: the pod starts anew.
 	p = w.start(second)
@@ -61,7 +61,7 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.awaitCondition("Assumed", "this operator is "+session("second"))
-	p.end()
+	p.End()
 
 	// Without patience a Secret that is gone is a warning at once; that it is
 	// gone the operator can only know from its watch.
@@ -76,7 +76,7 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 	}
 	w.awaitCondition("SecretMissing", "nothing; is it running?")
 	w.awaitEvent("Warning", "SecretMissing", "nothing; is it running?")
-	p.end()
+	p.End()
 }
 
 // wantSpec is that of the CredentialsRequest for a role.
@@ -108,7 +108,7 @@ func TestTheOperatorAsksForNothingThatItMayNot(t *testing.T) {
 		w.describe(c.platform, c.mode)
 		p := w.start(c.role)
 		w.awaitCondition(c.reason, c.message)
-		p.end()
+		p.End()
 		if got := w.object(requests); got != nil {
 			t.Fatalf("on %s in mode %s with the role %q there is a CredentialsRequest: %v", c.platform, c.mode, c.role, got.Object["spec"])
 		}
@@ -126,7 +126,7 @@ func TestTheOperatorAsksForNothingThatItMayNot(t *testing.T) {
 	p := w.start(someRole)
 	w.awaitCondition("RequestFailed", "this operator did not make; it is left alone")
 	w.awaitEvent("Warning", "RequestFailed", "it is left alone")
-	p.end()
+	p.End()
 	if diff := cmp.Diff(before.Object, w.object(requests).Object); diff != "" {
 		t.Errorf("somebody else's CredentialsRequest was touched (-before +after):\n%s", diff)
 	}
@@ -140,7 +140,7 @@ func TestTheOperatorWaitsForWhatIsLate(t *testing.T) {
 	w.apply("00-namespace.yaml", "rbac.yaml")
 	p := w.start(someRole)
 	w.await("a log that tells of the status", func() (string, bool) {
-		return p.log(), strings.Contains(p.log(), "the status cannot be written")
+		return p.Log(), strings.Contains(p.Log(), "the status cannot be written")
 	})
 	w.apply("crd.yaml")
 	w.awaitCondition("NotTokenMode", `no Infrastructure "cluster" names a platform`)
@@ -158,5 +158,5 @@ func TestTheOperatorWaitsForWhatIsLate(t *testing.T) {
 	if got := w.roleOf(); got != someRole {
 		t.Errorf("the CredentialsRequest asks for %q, want %s", got, someRole)
 	}
-	p.end()
+	p.End()
 }

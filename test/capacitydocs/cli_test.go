@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/x509"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
@@ -34,9 +36,11 @@ func TestCommandLineMakesThePagesRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := serveIssuer(t, func(context.Context) ([]byte, error) { return keys, nil })
+	front := testkit.ServeIssuer(t, func(context.Context) ([]byte, error) { return keys, nil })
 	issuer := strings.TrimPrefix(front.URL, "https://")
-	server := startAWS(t, front)
+	roots := x509.NewCertPool()
+	roots.AddCert(front.Certificate())
+	server := startAWS(t, roots)
 	if err := server.Admin().AddCluster(awslocal.Cluster{Account: account, Name: "prod", Issuer: front.URL, JWKS: keys}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,21 +1,15 @@
 package capacitydocs
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +20,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,15 +44,13 @@ type bench struct {
 	api     *testkit.APIServer
 	cluster client.Client
 	aws     *awslocal.Server
-	issuer  string
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir()}
-	front := serveIssuer(t, b.keys)
-	b.issuer = front.URL
-	b.api = testkit.StartAPIServer(t, b.issuer)
+	var roots *x509.CertPool
+	b.api, roots = testkit.StartIssuer(t)
 	b.api.InstallForeign(t, testkit.MachineAPI, testkit.ClusterAPI, testkit.ClusterAPIAWS)
 	var err error
 	if b.cluster, err = client.New(b.api.Config, client.Options{}); err != nil {
@@ -68,16 +59,14 @@ func newBench(t *testing.T) *bench {
 	for _, each := range []string{machines, "openshift-config-managed", "capa-annotator"} {
 		b.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: each}})
 	}
-	b.aws = startAWS(t, front)
+	b.aws = startAWS(t, roots)
 	b.write("ca.pem", b.aws.CACertificate())
 	return b
 }
 
 // startAWS starts a local AWS that can read an issuer, over TLS and without.
-func startAWS(t *testing.T, issuer *httptest.Server) *awslocal.Server {
+func startAWS(t *testing.T, roots *x509.CertPool) *awslocal.Server {
 	t.Helper()
-	roots := x509.NewCertPool()
-	roots.AddCert(issuer.Certificate())
 	server, err := awslocal.New(awslocal.Options{Accounts: []string{account}, Region: region, TrustedCAs: roots})
 	if err != nil {
 		t.Fatal(err)
@@ -104,31 +93,6 @@ func administratorOf(server *awslocal.Server) aws.Config {
 		Region: region, BaseEndpoint: aws.String(server.PlainURL()),
 		Credentials: credentials.NewStaticCredentialsProvider(key.AccessKeyID, key.SecretAccessKey, ""),
 	}
-}
-
-// serveIssuer publishes keys as an issuer's bucket does.
-func serveIssuer(t *testing.T, keys func(context.Context) ([]byte, error)) *httptest.Server {
-	t.Helper()
-	var front *httptest.Server
-	front = httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/keys.json" {
-			_ = json.NewEncoder(out).Encode(map[string]any{"issuer": front.URL, "jwks_uri": front.URL + "/keys.json"})
-			return
-		}
-		published, err := keys(r.Context())
-		if err != nil {
-			http.Error(out, err.Error(), http.StatusBadGateway)
-			return
-		}
-		_, _ = out.Write(published)
-	}))
-	t.Cleanup(front.Close)
-	return front
-}
-
-// keys are the API server's, by which its tokens are verified.
-func (b *bench) keys(ctx context.Context) ([]byte, error) {
-	return kubernetes.NewForConfigOrDie(b.api.Config).RESTClient().Get().AbsPath("/openid/v1/jwks").DoRaw(ctx)
 }
 
 func (b *bench) write(file string, content []byte) string {
@@ -227,31 +191,10 @@ func audienceAt(t *testing.T, pod corev1.PodSpec, file string) string {
 	return ""
 }
 
-// process is a running tabard.
-type process struct {
-	*exec.Cmd
-	t    *testing.T
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *process) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(text)
-}
-
-// says whether something is in the log.
-func (p *process) says(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Contains(p.text.String(), text)
-}
-
 // start runs tabard as a Deployment says: with its arguments, its ServiceAccount's
 // rights and its environment, and what else a test must say, because there is no
 // pod and no kubelet.
-func (b *bench) start(of string, flags []string, environment ...string) *process {
+func (b *bench) start(of string, flags []string, environment ...string) *testkit.Process {
 	b.t.Helper()
 	program := os.Getenv("TABARD_BIN")
 	if program == "" {
@@ -263,48 +206,21 @@ func (b *bench) start(of string, flags []string, environment ...string) *process
 	kubeconfig := b.write("kubeconfig", nil)
 	testkit.WriteKubeconfig(b.t, kubeconfig, config)
 	args := slices.Concat(d.Spec.Template.Spec.Containers[0].Args, []string{"--metrics-bind-address=0"}, flags)
-	p := &process{t: b.t, Cmd: exec.CommandContext(context.WithoutCancel(b.t.Context()), program, args...)}
-	p.Env = slices.Concat(b.environment(d), environment, []string{
+	command := exec.CommandContext(context.WithoutCancel(b.t.Context()), program, args...)
+	command.Env = slices.Concat(b.environment(d), environment, []string{
 		"KUBECONFIG=" + kubeconfig, "AWS_ENDPOINT_URL=" + b.aws.URL(), "AWS_CA_BUNDLE=" + filepath.Join(b.dir, "ca.pem"),
 	})
-	p.Stdout, p.Stderr = p, p
-	if err := p.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() {
-		if p.ProcessState == nil {
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		}
-		if b.t.Failed() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			b.t.Logf("the log of %v:\n%s", args, &p.text)
-		}
-	})
-	return p
+	return testkit.StartProcess(b.t, command)
 }
 
 // startAlone is start for tabard capacity.
-func (b *bench) startAlone(environment ...string) *process {
+func (b *bench) startAlone(environment ...string) *testkit.Process {
 	b.t.Helper()
 	flags := []string{"--health-addr=0", "--leader-elect-lease-duration=6s"}
 	if !strings.Contains(strings.Join(b.deployment(name).Spec.Template.Spec.Containers[0].Args, " "), "--leader-elect-resource-namespace") {
 		flags = append(flags, "--leader-elect-resource-namespace="+system)
 	}
 	return b.start(name, flags, environment...)
-}
-
-// end stops the process as the kubelet does. That it is there to be stopped, and
-// ends well, says that it did not crash.
-func (p *process) end() {
-	p.t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.Wait(); err != nil {
-		p.t.Errorf("it did not end well: %v", err)
-	}
 }
 
 // await waits until the question is answered with nil.

@@ -61,11 +61,11 @@ func (b *bench) withWebIdentity() {
 	example := blocks(b.t, what, "yaml", 2)
 	admin := iam.NewFromConfig(administratorOf(b.aws))
 	if _, err := admin.CreateOpenIDConnectProvider(b.t.Context(), &iam.CreateOpenIDConnectProviderInput{
-		Url: &b.issuer, ClientIDList: []string{"sts.amazonaws.com"},
+		Url: aws.String(b.api.Issuer()), ClientIDList: []string{"sts.amazonaws.com"},
 	}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.makeRole(name, strings.ReplaceAll(documents[1], pagesName, strings.TrimPrefix(b.issuer, "https://")))
+	b.makeRole(name, strings.ReplaceAll(documents[1], pagesName, strings.TrimPrefix(b.api.Issuer(), "https://")))
 	b.shell(scripts[1])
 	running := b.startAlone()
 	b.apply(example[0])
@@ -95,7 +95,7 @@ func (b *bench) withWebIdentity() {
 		}
 		return nil
 	})
-	running.end()
+	running.End()
 	b.withHalfAWebIdentity()
 }
 
@@ -141,10 +141,10 @@ func (b *bench) withHalfAWebIdentity() {
 	set := machineSet(machines, "by-half", "m5.large", region)
 	b.create(set)
 	b.awaitEvent(set, "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing", "")
-	if !running.says("AWS_WEB_IDENTITY_TOKEN_FILE is missing") {
+	if !strings.Contains(running.Log(), "AWS_WEB_IDENTITY_TOKEN_FILE is missing") {
 		b.t.Error("the log does not say what is missing")
 	}
-	running.end()
+	running.End()
 	b.shell("kubectl -n openshift-machine-api delete machinesets.machine.openshift.io by-half")
 }
 
@@ -251,17 +251,17 @@ func (b *bench) withSecrets() {
 	set := machineSet(machines, "by-role", "m5.large", "eu-west-1")
 	b.create(set)
 	b.awaitEvent(set, "AWS credentials not available: Secret openshift-machine-api/aws-cloud-credentials: ", "/var/run/secrets/openshift/serviceaccount/token")
-	running.end()
+	running.End()
 }
 
 func (b *bench) withPodIdentity() {
 	b.t.Helper()
 	scripts := blocks(b.t, pods, "sh", 2)
-	keys, err := b.keys(b.t.Context())
+	keys, err := b.api.Keys(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.aws.Admin().AddCluster(awslocal.Cluster{Account: account, Name: "prod", Issuer: b.issuer, JWKS: keys}); err != nil {
+	if err := b.aws.Admin().AddCluster(awslocal.Cluster{Account: account, Name: "prod", Issuer: b.api.Issuer(), JWKS: keys}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.makeRole(name+"-pods", blocks(b.t, pods, "json", 1)[0])
@@ -284,7 +284,7 @@ func (b *bench) withPodIdentity() {
 	if callers := b.callers(); !slices.Contains(callers, "arn:aws:sts::"+account+":assumed-role/"+name+"-pods") {
 		b.t.Errorf("EC2 was asked by %s, and not by the association's role", callers)
 	}
-	running.end()
+	running.End()
 }
 
 func (b *bench) inOperator() {
@@ -303,7 +303,7 @@ func (b *bench) inOperator() {
 		var lease coordinationv1.Lease
 		return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: "tabard-operator-capacity-certificate"}, &lease)
 	})
-	running.end()
+	running.End()
 }
 
 // inPlaceOfAnnotator puts Tabard in the place of a program that has the lease in a
@@ -334,7 +334,7 @@ func (b *bench) inPlaceOfAnnotator() {
 	b.addArgument("--predecessor-field-managers=manager")
 	running := b.startAlone()
 	b.await(func() error {
-		if !running.says("capa-annotator/capa-annotator-leader") {
+		if !strings.Contains(running.Log(), "capa-annotator/capa-annotator-leader") {
 			return errors.New("it does not wait for the lease")
 		}
 		return nil
@@ -346,7 +346,7 @@ func (b *bench) inPlaceOfAnnotator() {
 		b.t.Fatal(err)
 	}
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
-	running.end()
+	running.End()
 }
 
 // gitOps compares what the page says of fields and of the labels' order with what
