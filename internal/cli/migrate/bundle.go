@@ -2,17 +2,16 @@ package migrate
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/record"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -169,46 +168,17 @@ func (b *bundle) selector(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// recordedText is how ACK writes into a condition which selector it used.
-var recordedText = regexp.MustCompile(`roleARN: (\S+), selectorName: ([^\s,]+)`)
-
 func (b *bundle) resource(o *unstructured.Unstructured) error {
 	b.serve(o.GroupVersionKind())
-	r := carm.Resource{
+	recorded, err := record.Read(o)
+	if err != nil {
+		return err
+	}
+	b.Resources = append(b.Resources, carm.Resource{
 		Kind: o.GroupVersionKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Labels: o.GetLabels(), Annotations: o.GetAnnotations(),
-	}
-	var status struct {
-		Status struct {
-			Metadata struct {
-				OwnerAccountID  string `json:"ownerAccountID"`
-				Region          string `json:"region"`
-				IAMRoleSelector struct {
-					SelectorName string `json:"selectorName"`
-					RoleARN      string `json:"roleARN"`
-				} `json:"iamRoleSelector"`
-			} `json:"ackResourceMetadata"`
-			Conditions []struct {
-				Status  corev1.ConditionStatus `json:"status"`
-				Reason  string                 `json:"reason"`
-				Message string                 `json:"message"`
-			} `json:"conditions"`
-		} `json:"status"`
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &status); err != nil {
-		return fmt.Errorf("its status cannot be read: %w", err)
-	}
-	metadata := status.Status.Metadata
-	r.OwnerAccount, r.Region = metadata.OwnerAccountID, metadata.Region
-	r.Recorded = carm.Recorded{Selector: metadata.IAMRoleSelector.SelectorName, Role: metadata.IAMRoleSelector.RoleARN}
-	// ACK's own controllers have no such field. Their text may stand in reason or
-	// message, and under another type where the resource has references.
-	for _, condition := range status.Status.Conditions {
-		found := recordedText.FindStringSubmatch(condition.Reason + "\n" + condition.Message)
-		if found != nil && condition.Status == corev1.ConditionTrue && r.Recorded.Selector == "" {
-			r.Recorded = carm.Recorded{Selector: found[2], Role: found[1]}
-		}
-	}
-	b.Resources = append(b.Resources, r)
+		OwnerAccount: recorded.Account, Region: recorded.Region,
+		Recorded: carm.Recorded{Selector: recorded.Selector, Role: recorded.RoleARN},
+	})
 	return nil
 }
 

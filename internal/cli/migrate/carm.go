@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -47,7 +48,7 @@ type inputs struct {
 	output          string
 }
 
-func newCARM(streams Streams, connect Connect) *cobra.Command {
+func newCARM(streams command.Streams, connect Connect) *cobra.Command {
 	in := &inputs{}
 	plan := newPlan(streams, connect, in)
 	verify := newVerify(streams, connect, in)
@@ -56,7 +57,7 @@ func newCARM(streams Streams, connect Connect) *cobra.Command {
 		Short:   "From ACK's role maps (CARM) to IAMRoleSelectors",
 		Long:    carmHelp,
 		Example: plan.Example + "\n" + verify.Example,
-		Args:    noArgs(streams),
+		Args:    command.NoArgs(streams),
 		RunE:    plan.RunE,
 	}
 	command.Flags().AddFlagSet(plan.Flags())
@@ -95,7 +96,7 @@ func (in *inputs) check() error {
 }
 
 // read reads all that is needed: the controllers with what they look after.
-func (in *inputs) read(ctx context.Context, streams Streams, connect Connect) (*bundle, []description, error) {
+func (in *inputs) read(ctx context.Context, streams command.Streams, connect Connect) (*bundle, []description, error) {
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}

@@ -9,11 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/pager"
 
+	"github.com/tabard-dev/tabard/internal/cli/manifest"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -156,20 +155,9 @@ func (c *cluster) configMaps(ctx context.Context, systemNamespaces []string) ([]
 	return all, nil
 }
 
-// list reads all objects of a resource, page by page.
+// list reads all objects of a resource.
 func (c *cluster) list(ctx context.Context, resource schema.GroupVersionResource) ([]unstructured.Unstructured, error) {
-	var all []unstructured.Unstructured
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return c.client.Resource(resource).List(ctx, options)
-	})
-	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
-		one, ok := o.(*unstructured.Unstructured)
-		if !ok {
-			return fmt.Errorf("the API server answers with a %T", o)
-		}
-		all = append(all, *one)
-		return nil
-	})
+	all, err := manifest.List(ctx, c.client.Resource(resource))
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", resource.GroupResource(), err)
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
@@ -185,7 +186,7 @@ func TestAClusterIsMigrated(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	verify := []string{"verify", "--kubeconfig", least, "--controllers-file", filepath.Join(folder, "controllers.yaml")}
-	if got := run(t, "", append(verify, "--live=false")...); got.code != exitDifferent {
+	if got := run(t, "", append(verify, "--live=false")...); got.code != command.Found {
 		t.Errorf("verify before the selectors are there: %+v", got)
 	}
 	for name := range tree(t, filepath.Join(folder, "selectors")) {
@@ -197,7 +198,7 @@ func TestAClusterIsMigrated(t *testing.T) {
 	if got := run(t, "", "plan", "--kubeconfig", least); got.code != 0 {
 		t.Errorf("a second plan beside its own selectors: %+v", got)
 	}
-	if got := run(t, "", verify...); got.code != exitDifferent || !strings.Contains(got.out, "2 pending") {
+	if got := run(t, "", verify...); got.code != command.Found || !strings.Contains(got.out, "2 pending") {
 		t.Errorf("verify before the controllers have managed anything: %+v", got)
 	}
 	w.manage("Bucket", "team-a", "logs", "carm-c6cda6ed", "arn:aws:iam::444455556666:role/ack-s3")
@@ -206,7 +207,7 @@ func TestAClusterIsMigrated(t *testing.T) {
 		t.Errorf("verify after the change-over: %+v", got)
 	}
 	w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/planted")
-	if got := run(t, "", verify...); got.code != exitDifferent || !strings.Contains(got.out, "the status names the role arn:aws:iam::444455556666:role/planted") {
+	if got := run(t, "", verify...); got.code != command.Found || !strings.Contains(got.out, "the status names the role arn:aws:iam::444455556666:role/planted") {
 		t.Errorf("verify with a wrong role in a status: %+v", got)
 	}
 }
@@ -219,15 +220,15 @@ func TestFewerRightsDo(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"no-serviceaccounts":        {[]string{"serviceaccounts"}, nil, exitUnusable, "the account that it runs in is not known; give --account"},
+		"no-serviceaccounts":        {[]string{"serviceaccounts"}, nil, command.Unusable, "the account that it runs in is not known; give --account"},
 		"no-serviceaccounts-needed": {[]string{"serviceaccounts"}, []string{"--account", "111122223333"}, 0, ""},
-		"no-deployments":            {[]string{"deployments"}, nil, exitUnusable, "describe the controllers with --controllers-file if you may not read Deployments"},
+		"no-deployments":            {[]string{"deployments"}, nil, command.Unusable, "describe the controllers with --controllers-file if you may not read Deployments"},
 		"no-deployments-needed":     {[]string{"deployments", "serviceaccounts"}, []string{"--controllers-file", "testdata/want/names/controllers.yaml"}, 0, ""},
-		"no-configmaps":             {[]string{"configmaps"}, nil, exitUnusable, "read the config map ack-system/ack-role-account-map"},
-		"no-selectors":              {[]string{"iamroleselectors"}, nil, exitUnusable, "list iamroleselectors.services.k8s.aws"},
-		"no-namespaces":             {[]string{"namespaces"}, nil, exitUnusable, "list namespaces"},
-		"no-kinds":                  {[]string{"customresourcedefinitions"}, nil, exitUnusable, "list customresourcedefinitions.apiextensions.k8s.io"},
-		"no-resources":              {[]string{"*"}, nil, exitUnusable, "services.k8s.aws: "},
+		"no-configmaps":             {[]string{"configmaps"}, nil, command.Unusable, "read the config map ack-system/ack-role-account-map"},
+		"no-selectors":              {[]string{"iamroleselectors"}, nil, command.Unusable, "list iamroleselectors.services.k8s.aws"},
+		"no-namespaces":             {[]string{"namespaces"}, nil, command.Unusable, "list namespaces"},
+		"no-kinds":                  {[]string{"customresourcedefinitions"}, nil, command.Unusable, "list customresourcedefinitions.apiextensions.k8s.io"},
+		"no-resources":              {[]string{"*"}, nil, command.Unusable, "services.k8s.aws: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"plan", "--kubeconfig", w.restricted(name, test.without...)}, test.args...)

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
@@ -62,7 +64,7 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, test.in, test.args...)
-			if got.code != exitUnusable || got.out != "" || !strings.HasPrefix(got.errOut, "tabard: ") || !strings.Contains(got.errOut, test.want) {
+			if got.code != command.Unusable || got.out != "" || !strings.HasPrefix(got.errOut, "tabard: ") || !strings.Contains(got.errOut, test.want) {
 				t.Errorf("got %+v, want exit code 2 and %q", got, test.want)
 			}
 		})

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/want")
@@ -27,10 +29,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asTabard) == "" {
 		os.Exit(m.Run())
 	}
-	command := New(Streams{os.Stdin, os.Stdout, os.Stderr}, connect)
-	command.SetArgs(os.Args[2:]) // "tabard migrate …"
-	err := command.Execute()
-	if said, ok := errors.AsType[*Exit](err); ok {
+	root := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, connect)
+	root.SetArgs(os.Args[2:]) // "tabard migrate …"
+	err := root.Execute()
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		os.Exit(said.ExitCode())
 	}
 	if err != nil {
@@ -60,13 +62,13 @@ type result struct {
 func run(t *testing.T, in string, args ...string) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	command := New(Streams{strings.NewReader(in), &out, &errOut}, connect)
-	command.SetArgs(append([]string{"carm"}, args...))
-	command.SetOut(&out)
-	command.SetErr(&errOut)
-	err := command.ExecuteContext(t.Context())
+	root := New(command.Streams{In: strings.NewReader(in), Out: &out, Err: &errOut}, connect)
+	root.SetArgs(append([]string{"carm"}, args...))
+	root.SetOut(&out)
+	root.SetErr(&errOut)
+	err := root.ExecuteContext(t.Context())
 	r := result{out: out.String(), errOut: errOut.String()}
-	if said, ok := errors.AsType[*Exit](err); ok {
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		r.code = said.ExitCode()
 	} else if err != nil {
 		t.Fatalf("migrate carm %v: %v, which has no exit code of its own", args, err)
@@ -128,7 +130,7 @@ func TestPlanWritesAFolder(t *testing.T) {
 				t.Errorf("(-want +got); -update rewrites:\n%s", diff)
 			}
 			again := run(t, "", "plan", "-f", bundleFolder, "--out", folder)
-			if again.code != exitUnusable || !strings.Contains(again.errOut, "is not empty") {
+			if again.code != command.Unusable || !strings.Contains(again.errOut, "is not empty") {
 				t.Errorf("a second run into the same folder: %+v", again)
 			}
 		})
@@ -200,7 +202,7 @@ func changed(t *testing.T, replace ...string) string {
 func TestWhatSelectorsCannotExpressIsRefused(t *testing.T) {
 	folder, out := changed(t, "arn:aws:iam::444455556666:role/ack-data", "role/ack-data"), filepath.Join(t.TempDir(), "out")
 	got := run(t, "", "plan", "-f", folder, "--out", out)
-	if got.code != exitUnusable || !strings.Contains(got.out, `U2 refused: "data" in ack-role-team-map is "role/ack-data"`) || !strings.Contains(got.out, "No selectors are written") {
+	if got.code != command.Unusable || !strings.Contains(got.out, `U2 refused: "data" in ack-role-team-map is "role/ack-data"`) || !strings.Contains(got.out, "No selectors are written") {
 		t.Errorf("%+v", got)
 	}
 	files := tree(t, out)
@@ -208,19 +210,19 @@ func TestWhatSelectorsCannotExpressIsRefused(t *testing.T) {
 		t.Errorf("the folder has %v; want only what was found", files)
 	}
 	piped := run(t, "", "plan", "-f", folder)
-	if piped.code != exitUnusable || piped.out != "" {
+	if piped.code != command.Unusable || piped.out != "" {
 		t.Errorf("without a folder: %+v", piped)
 	}
 	spoken := run(t, "", "plan", "-f", folder, "-o", "json")
 	var d document
-	if err := json.Unmarshal([]byte(spoken.out), &d); err != nil || spoken.code != exitUnusable || d.Equal || len(d.Selectors) != 0 || d.Plan != "" {
+	if err := json.Unmarshal([]byte(spoken.out), &d); err != nil || spoken.code != command.Unusable || d.Equal || len(d.Selectors) != 0 || d.Plan != "" {
 		t.Errorf("%v %+v", err, spoken)
 	}
 }
 
 func TestABlockerIsPutIntoTheAccountThatIsNamed(t *testing.T) {
 	folder := changed(t, "777788889999", "newcomers")
-	if got := run(t, "", "plan", "-f", folder); got.code != exitUnusable || !strings.Contains(got.errOut, "--blocker-account newcomers=ACCOUNT") {
+	if got := run(t, "", "plan", "-f", folder); got.code != command.Unusable || !strings.Contains(got.errOut, "--blocker-account newcomers=ACCOUNT") {
 		t.Errorf("without an account: %+v", got)
 	}
 	if got := run(t, "", "plan", "-f", folder, "--blocker-account", "newcomers=777788889999"); got.code != 0 || !strings.Contains(got.out, "arn:aws:iam::777788889999:role/carm-gave-no-role") {
@@ -257,7 +259,7 @@ func TestVerifyReadsWhatIsThere(t *testing.T) {
 		asShipped    = "conditions: [{type: ACK.IAMRoleSelected, status: \"True\", message: Selected, reason: \"roleARN: arn:aws:iam::444455556666:role/ack, selectorName: carm-07562ef0, selectorResourceVersion: 7\"}]\n  ackResourceMetadata: {"
 	)
 	before := run(t, "", "verify", "-f", bundleFolder, "--live=false")
-	if before.code != exitDifferent || !strings.Contains(before.out, "different: ack-system/ack-s3-controller: team-a, s3.services.k8s.aws/v1alpha1/Bucket: CARM arn:aws:iam::444455556666:role/ack-s3, selectors DEFAULT") {
+	if before.code != command.Found || !strings.Contains(before.out, "different: ack-system/ack-s3-controller: team-a, s3.services.k8s.aws/v1alpha1/Bucket: CARM arn:aws:iam::444455556666:role/ack-s3, selectors DEFAULT") {
 		t.Errorf("without selectors: %+v", before)
 	}
 	for name, test := range map[string]struct {
@@ -267,11 +269,11 @@ func TestVerifyReadsWhatIsThere(t *testing.T) {
 		want   string
 	}{
 		"before the change-over":  {nil, []string{"--live=false"}, 0, "Proof: 27 compared, 27 equal, 0 different, 0 pending"},
-		"nothing is recorded yet": {nil, nil, exitDifferent, "25 equal, 0 different, 2 pending"},
+		"nothing is recorded yet": {nil, nil, command.Found, "25 equal, 0 different, 2 pending"},
 		"all is recorded":         {map[string]string{"logs": asDocumented, "main": asShipped}, nil, 0, "27 equal"},
-		"another selector is recorded": {map[string]string{"logs": strings.ReplaceAll(asDocumented, "carm-c6cda6ed", "other"), "main": asShipped}, nil, exitDifferent,
+		"another selector is recorded": {map[string]string{"logs": strings.ReplaceAll(asDocumented, "carm-c6cda6ed", "other"), "main": asShipped}, nil, command.Found,
 			`team-a, s3.services.k8s.aws/v1alpha1/Bucket logs: CARM arn:aws:iam::444455556666:role/ack-s3, selectors arn:aws:iam::444455556666:role/ack-s3: the status names the selector "other"`},
-		"lines of JSON": {map[string]string{"logs": asDocumented}, []string{"-o", "json"}, exitDifferent,
+		"lines of JSON": {map[string]string{"logs": asDocumented}, []string{"-o", "json"}, command.Found,
 			`{"controller":"ack-system/ack-ec2-controller","namespace":"team-b","gvk":"ec2.services.k8s.aws/v1alpha1/VPC","resource":"main","carm":"arn:aws:iam::444455556666:role/ack","irs":"arn:aws:iam::444455556666:role/ack","verdict":"pending","reason":"the status names no selector yet"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +292,7 @@ func TestVerifyReadsWhatIsThere(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(text), "role/ack-s3", "role/planted", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, "", "verify", "-f", planted, "--live=false"); got.code != exitDifferent || !strings.Contains(got.out, "role/planted") {
+	if got := run(t, "", "verify", "-f", planted, "--live=false"); got.code != command.Found || !strings.Contains(got.out, "role/planted") {
 		t.Errorf("a planted role: %+v", got)
 	}
 }

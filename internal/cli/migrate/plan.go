@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -34,7 +35,7 @@ type planned struct {
 	verify string
 }
 
-func newPlan(streams Streams, connect Connect, in *inputs) *cobra.Command {
+func newPlan(streams command.Streams, connect Connect, in *inputs) *cobra.Command {
 	flags := &planFlags{}
 	command := &cobra.Command{
 		Use:   "plan",
@@ -48,8 +49,8 @@ the plan (plan.md).
 Exit code 0: the selectors do the same. 1: differences. 2: refused or unusable.`,
 		Example: `  tabard migrate carm plan --out migration
   tabard migrate carm plan -f bundle --controllers-file controllers.yaml -o json`,
-		Args: noArgs(streams),
-		RunE: spoken(streams, func(command *cobra.Command, _ []string) error {
+		Args: command.NoArgs(streams),
+		RunE: command.Spoken(streams, func(command *cobra.Command, _ []string) error {
 			return flags.run(command.Context(), streams, connect, in)
 		}),
 	}
@@ -61,7 +62,7 @@ Exit code 0: the selectors do the same. 1: differences. 2: refused or unusable.`
 	return command
 }
 
-func (flags *planFlags) run(ctx context.Context, streams Streams, connect Connect, in *inputs) error {
+func (flags *planFlags) run(ctx context.Context, streams command.Streams, connect Connect, in *inputs) error {
 	semantics, deny, err := in.readers()
 	if err != nil {
 		return err
@@ -130,15 +131,15 @@ func (p *planned) equal() bool { return !p.migration.Refused() && p.proof.failed
 func (p *planned) exit() error {
 	switch {
 	case p.migration.Refused():
-		return &Exit{Code: exitUnusable, What: "selectors cannot express all of it"}
+		return &command.Exit{Code: command.Unusable, What: "selectors cannot express all of it"}
 	case p.proof.failed() > 0:
-		return &Exit{Code: exitDifferent, What: fmt.Sprintf("differences: %d", p.proof.failed())}
+		return &command.Exit{Code: command.Found, What: fmt.Sprintf("differences: %d", p.proof.failed())}
 	default:
 		return nil
 	}
 }
 
-func newVerify(streams Streams, connect Connect, in *inputs) *cobra.Command {
+func newVerify(streams command.Streams, connect Connect, in *inputs) *cobra.Command {
 	var live bool
 	command := &cobra.Command{
 		Use:   "verify",
@@ -153,8 +154,8 @@ With -o json each comparison is one line of JSON. Exit code 0: equal. 1: differe
 or resources that have not recorded a selector yet. 2: unusable input.`,
 		Example: `  tabard migrate carm verify --controllers-file migration/controllers.yaml --live=false
   tabard migrate carm verify --controllers-file migration/controllers.yaml -o json | jq -c 'select(.verdict != "equal")'`,
-		Args: noArgs(streams),
-		RunE: spoken(streams, func(command *cobra.Command, _ []string) error {
+		Args: command.NoArgs(streams),
+		RunE: command.Spoken(streams, func(command *cobra.Command, _ []string) error {
 			return verify(command.Context(), streams, connect, in, live)
 		}),
 	}
@@ -162,7 +163,7 @@ or resources that have not recorded a selector yet. 2: unusable input.`,
 	return command
 }
 
-func verify(ctx context.Context, streams Streams, connect Connect, in *inputs, live bool) error {
+func verify(ctx context.Context, streams command.Streams, connect Connect, in *inputs, live bool) error {
 	semantics, _, err := in.readers()
 	if err != nil {
 		return err
@@ -180,13 +181,13 @@ func verify(ctx context.Context, streams Streams, connect Connect, in *inputs, l
 	if in.output == "json" {
 		err = p.writeLines(streams.Out)
 	} else {
-		err = writeText(streams.Out, p.text())
+		err = streams.Print(p.text())
 	}
 	if err != nil {
 		return err
 	}
 	if failed := p.failed(); failed > 0 {
-		return &Exit{Code: exitDifferent, What: fmt.Sprintf("differences: %d", failed)}
+		return &command.Exit{Code: command.Found, What: fmt.Sprintf("differences: %d", failed)}
 	}
 	return nil
 }

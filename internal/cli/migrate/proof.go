@@ -73,10 +73,3 @@ func (p *proof) text() string {
 	}
 	return out.String()
 }
-
-func writeText(out io.Writer, text string) error {
-	if _, err := io.WriteString(out, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
-}

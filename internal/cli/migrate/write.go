@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -69,32 +70,26 @@ func (p *planned) namespaces() []map[string]any {
 
 // write writes everything to where it belongs: data to the output or the folder,
 // words for people to the other stream.
-func (p *planned) write(streams Streams, folder, format string) error {
+func (p *planned) write(streams command.Streams, folder, format string) error {
 	if folder != "" {
 		if err := p.writeFolder(folder); err != nil {
 			return err
 		}
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(streams.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(p.document(folder)); err != nil {
-			return fmt.Errorf("write the output: %w", err)
-		}
-		return nil
+		return streams.PrintJSON(p.document(folder))
 	}
 	if folder != "" {
-		return writeText(streams.Out, p.text())
+		return streams.Print(p.text())
 	}
-	if err := writeText(streams.Err, p.text()); err != nil || !p.equal() {
+	if err := command.Write(streams.Err, p.text()); err != nil || !p.equal() {
 		return err
 	}
 	text, err := documents(append(p.namespaces(), p.manifests()...))
 	if err != nil {
 		return err
 	}
-	return writeText(streams.Out, string(text))
+	return streams.Print(string(text))
 }
 
 // text is the report for people.

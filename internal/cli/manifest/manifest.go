@@ -1,0 +1,137 @@
+// Package manifest reads objects of Kubernetes: from files and folders of YAML or
+// JSON, and page by page from an API server.
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/pager"
+)
+
+// Read reads files and folders of YAML or JSON, lists included. The path - is in.
+func Read(paths []string, in io.Reader) ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	for _, path := range paths {
+		names, err := filesAt(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			found, err := readFile(name, in)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			all = append(all, found...)
+		}
+	}
+	return all, nil
+}
+
+// filesAt are the files of a folder and those below it, or the file itself.
+func filesAt(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	var names []string
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if name == path || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("%s has no .yaml, .yml or .json in it", path)
+	}
+	return names, err
+}
+
+func readFile(name string, in io.Reader) ([]unstructured.Unstructured, error) {
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		in = file
+	}
+	var all []unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(in, 4096)
+	for number := 1; ; number++ {
+		var content map[string]any
+		err := decoder.Decode(&content)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", number, err)
+		}
+		if content == nil {
+			continue
+		}
+		found, err := flatten(unstructured.Unstructured{Object: content})
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", number, err)
+		}
+		all = append(all, found...)
+	}
+}
+
+// flatten takes lists apart.
+func flatten(o unstructured.Unstructured) ([]unstructured.Unstructured, error) {
+	if o.GetKind() == "" || o.GetAPIVersion() == "" {
+		return nil, errors.New("it is no object of Kubernetes: kind or apiVersion is missing")
+	}
+	if !strings.HasSuffix(o.GetKind(), "List") || !o.IsList() {
+		return []unstructured.Unstructured{o}, nil
+	}
+	var all []unstructured.Unstructured
+	items, _, err := unstructured.NestedSlice(o.Object, "items")
+	if err != nil {
+		return nil, err
+	}
+	for i, item := range items {
+		content, ok := item.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("item %d of a %s is no object", i, o.GetKind())
+		}
+		found, err := flatten(unstructured.Unstructured{Object: content})
+		if err != nil {
+			return nil, fmt.Errorf("item %d of a %s: %w", i, o.GetKind(), err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// List reads all objects of a resource from an API server, page by page.
+func List(ctx context.Context, client dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return client.List(ctx, options)
+	})
+	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
+		one, ok := o.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("the API server answers with a %T", o)
+		}
+		all = append(all, *one)
+		return nil
+	})
+	return all, err
+}
