@@ -1,17 +1,14 @@
 package app
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/migrate"
 )
 
 func migrateCommand() *cobra.Command {
-	return migrate.New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, func(kubeconfig string) (dynamic.Interface, error) {
+	return migrate.New(standardStreams(), func(kubeconfig string) (dynamic.Interface, error) {
 		config, err := kubeConfig(kubeconfig)
 		if err != nil {
 			return nil, err

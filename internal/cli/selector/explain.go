@@ -1,0 +1,140 @@
+package selector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+)
+
+const explainHelp = `Says with which IAM role a resource is managed, and why: each IAMRoleSelector by
+criterion with what it wants and what the resource has, the decision, what the
+controller has used so far and whether that is the same, and what to type next.
+
+KIND is a kind, plural or short name, with its group if several have it: bucket,
+buckets, buckets.s3.services.k8s.aws.
+
+Exit code 0: a role is decided, or that the controller uses its own. 1: it is
+blocked (conflict, denied, invalid), or not all is known that decides. 2: the input
+cannot be used, or the resource cannot be read.
+
+The cluster is read and never written. What is needed is this ClusterRole, with the
+API groups of your resources; what is missing of it is said, and what depends on it
+is not known:
+
+` + rights + `
+Controllers of ACK itself know neither choices, Deny nor expressions: what is told
+here is what controllers decide that know all fields.`
+
+// explainFlags are those of explain.
+type explainFlags struct {
+	kubeconfig string
+	namespace  string
+	output     string
+	show       string
+	account    string
+	policyFlag
+}
+
+func newExplain(streams command.Streams, connect Connect) *cobra.Command {
+	flags := &explainFlags{}
+	explain := &cobra.Command{
+		Use:   "explain resource/KIND/NAME",
+		Short: "Say with which IAM role a resource is managed, and why",
+		Long:  explainHelp,
+		Example: `  tabard explain resource/bucket/logs -n prod
+  tabard explain resource/buckets.s3.services.k8s.aws/logs -n prod -o json
+  tabard selector explain bucket/logs -n prod --show matching`,
+		SilenceUsage: true, SilenceErrors: true,
+		Args: command.Spoken(streams, func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s takes one argument, and got %d; see %s --help", c.CommandPath(), len(args), c.CommandPath())
+			}
+			return nil
+		}),
+		RunE: command.Spoken(streams, func(c *cobra.Command, args []string) error {
+			onlyResources := c.HasParent() && c.Parent().Name() == "selector"
+			kind, name, err := parseArgument(args[0], onlyResources)
+			if err != nil {
+				return err
+			}
+			return flags.run(c.Context(), streams, connect, kind, name)
+		}),
+	}
+	f := explain.Flags()
+	f.StringVarP(&flags.namespace, "namespace", "n", "", "the resource's `namespace` (default: that of the kubeconfig)")
+	f.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
+	f.StringVarP(&flags.output, "output", "o", "table", "the output's `format`: table, or json or yaml for programs")
+	f.StringVar(&flags.show, "show", "all", "which selectors are listed: all, or matching for those that select the resource")
+	f.StringVar(&flags.account, "controller-account", "", "the `account` of the controller's own role, to say what follows where no selector applies")
+	flags.add(f)
+	return explain
+}
+
+func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect Connect, kindName, name string) error {
+	switch f.output {
+	case "table", "json", "yaml":
+	default:
+		return fmt.Errorf("-o is %q; it must be table, json or yaml", f.output)
+	}
+	if f.show != "all" && f.show != "matching" {
+		return fmt.Errorf("--show is %q; it must be all or matching", f.show)
+	}
+	policy, err := f.policy()
+	if err != nil {
+		return err
+	}
+	cluster, err := connect(f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	k, err := cluster.findKind(ctx, kindName)
+	if err != nil {
+		return err
+	}
+	namespace := f.namespace
+	switch {
+	case k.namespaced && namespace == "":
+		namespace = cluster.Namespace
+	case !k.namespaced && namespace != "":
+		return fmt.Errorf("%s has no namespaces: leave -n out", k.GroupKind())
+	}
+	r, err := cluster.get(ctx, k, namespace, name)
+	if err != nil {
+		return err
+	}
+	w := newWorld(policy)
+	cluster.read(ctx, w, namespace)
+	document, err := w.explain(r, k, f.account)
+	if err != nil {
+		return err
+	}
+	if f.show == "matching" {
+		document.keepMatching()
+	}
+	if err := document.write(streams, f.output); err != nil {
+		return err
+	}
+	if !document.mayCallAWS {
+		return &command.Exit{Code: command.Found, What: document.Decision.Message}
+	}
+	return nil
+}
+
+func (e *explanation) write(streams command.Streams, format string) error {
+	switch format {
+	case "json":
+		return streams.PrintJSON(e)
+	case "yaml":
+		text, err := yaml.Marshal(e)
+		if err != nil {
+			return err
+		}
+		return streams.Print(string(text))
+	default:
+		return streams.Print(e.text())
+	}
+}
