@@ -3,7 +3,9 @@
 package manifest
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +18,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/pager"
+	"sigs.k8s.io/yaml"
 )
 
 // Read reads files and folders of YAML or JSON, lists included. The path - is in.
@@ -70,26 +74,57 @@ func readFile(name string, in io.Reader) ([]unstructured.Unstructured, error) {
 		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
+	next := documents(in)
 	var all []unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(in, 4096)
 	for number := 1; ; number++ {
-		var content map[string]any
-		err := decoder.Decode(&content)
+		text, err := next()
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, err)
+		var found []unstructured.Unstructured
+		if err == nil {
+			found, err = parse(text)
 		}
-		if content == nil {
-			continue
-		}
-		found, err := flatten(unstructured.Unstructured{Object: content})
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", number, err)
 		}
 		all = append(all, found...)
 	}
+}
+
+// documents gives one document of JSON after the other.
+func documents(in io.Reader) func() ([]byte, error) {
+	in, _, isJSON := utilyaml.GuessJSONStream(in, 4096)
+	if isJSON {
+		decoder := json.NewDecoder(in)
+		return func() ([]byte, error) {
+			var text json.RawMessage
+			err := decoder.Decode(&text)
+			return text, err
+		}
+	}
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(in))
+	return func() ([]byte, error) {
+		text, err := reader.Read()
+		if err != nil {
+			return nil, err
+		}
+		// A key that is there twice is an error. Else of two files that were joined
+		// without a line of --- only the second would be seen.
+		return yaml.YAMLToJSONStrict(text)
+	}
+}
+
+// parse reads an object, or those of a list. An empty document is none.
+func parse(text []byte) ([]unstructured.Unstructured, error) {
+	var content map[string]any
+	if err := utiljson.Unmarshal(text, &content); err != nil {
+		return nil, err
+	}
+	if content == nil {
+		return nil, nil
+	}
+	return flatten(unstructured.Unstructured{Object: content})
 }
 
 // flatten takes lists apart.

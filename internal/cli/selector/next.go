@@ -24,7 +24,7 @@ func (w *world) next(e *explanation, r resource, k kind) []string {
 		if e.Decision.Reason == roleselector.ReasonChoiceInvalid {
 			return []string{"kubectl get iamrolechoices" + in + " -o yaml   # correct the one that the decision names"}
 		}
-		return forEach(e.Decision.Selectors, "kubectl edit iamroleselector %s   # correct what the decision names")
+		return forEach(e.Decision.Selectors, "kubectl edit iamroleselector %s   # correct what the decision names; for another arn make a new one and delete this")
 	case roleselector.Denied:
 		return refused(e, object, in)
 	}
@@ -54,7 +54,7 @@ func (w *world) resolve(e *explanation, object, in string) []string {
 	for _, name := range e.Decision.Selectors {
 		choosers := w.selectors[name].Spec.Selection.Choosers
 		if len(choosers) == 0 || slices.Contains(choosers, services.NamespaceChoice) {
-			commands = append(commands, fmt.Sprintf("an IAMRoleChoice%s with selectorRef: {name: %s} chooses this one", in, name))
+			commands = append(commands, fmt.Sprintf("an IAMRoleChoice in the namespace with selectorRef: {name: %s} chooses this one", name))
 		}
 		if slices.Contains(choosers, services.ResourceAnnotation) {
 			commands = append(commands, fmt.Sprintf("kubectl annotate %s%s %s=%s   # chooses this one", object, in, services.ChoiceAnnotation, name))

@@ -1,0 +1,148 @@
+package selector
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/manifest"
+	"github.com/tabard-dev/tabard/roleselector"
+)
+
+var update = flag.Bool("update", false, "rewrite what is expected in testdata")
+
+// asTabard in the environment makes this test program the commands that it tests,
+// so that a shell can run what a page says.
+const asTabard = "TABARD_TEST_RUN_SELECTOR"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asTabard) == "" {
+		os.Exit(m.Run())
+	}
+	root := newRoot(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	err := root.Execute()
+	if said, ok := errors.AsType[*command.Exit](err); ok {
+		os.Exit(said.Code)
+	}
+	if err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(125)
+	}
+}
+
+// newRoot is a program with the commands.
+func newRoot(streams command.Streams) *cobra.Command {
+	root := &cobra.Command{Use: "tabard", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(New(streams, connect), NewExplain(streams, connect))
+	return root
+}
+
+func connect(path string) (Cluster, error) {
+	if path == "" {
+		path = os.Getenv("KUBECONFIG")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		return Cluster{}, err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return Cluster{}, err
+	}
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	return Cluster{Objects: objects, Kinds: kinds, Namespace: "default"}, err
+}
+
+// outcome is what a command did.
+type outcome struct {
+	code        int
+	out, errOut string
+}
+
+// run runs "tabard" with arguments.
+func run(t *testing.T, in string, args ...string) outcome {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	root := newRoot(command.Streams{In: strings.NewReader(in), Out: &out, Err: &errOut})
+	root.SetArgs(args)
+	root.SetOut(&out)
+	root.SetErr(&errOut)
+	err := root.ExecuteContext(t.Context())
+	got := outcome{out: out.String(), errOut: errOut.String()}
+	if said, ok := errors.AsType[*command.Exit](err); ok {
+		got.code = said.ExitCode()
+	} else if err != nil {
+		t.Fatalf("tabard %v: %v, which has no exit code of its own", args, err)
+	}
+	return got
+}
+
+// golden compares a text with a file; -update rewrites the file.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got); -update rewrites:\n%s", path, diff)
+	}
+}
+
+// read is what a file holds.
+func read(t *testing.T, path string, policy roleselector.NoSelectorPolicy) *bundle {
+	t.Helper()
+	objects, err := manifest.Read([]string{path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bundle{world: newWorld(policy), seen: map[string]bool{}, ignored: map[string]int{}}
+	if err := b.add(objects); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestExplanationsAreAsWritten explains the resource of each file in
+// testdata/explain, and compares with the text beside it.
+func TestExplanationsAreAsWritten(t *testing.T) {
+	files, err := filepath.Glob("testdata/explain/*.yaml")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%v: %d files", err, len(files))
+	}
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			policy := roleselector.PolicyDefaultRole
+			if name == "no-selector-policy" {
+				policy = roleselector.PolicyDeny
+			}
+			b := read(t, path, policy)
+			if len(b.resources) != 1 {
+				t.Fatalf("%d resources", len(b.resources))
+			}
+			r := b.resources[0]
+			e, err := b.world.explain(r, kind{GroupVersionKind: r.gvk, plural: strings.ToLower(r.gvk.Kind) + "s", namespaced: true}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, strings.TrimSuffix(path, ".yaml")+".txt", e.text())
+		})
+	}
+}
