@@ -105,29 +105,25 @@ func TestThePagesObjects(t *testing.T) {
 	}
 }
 
-// tableOf are the rows of the first table behind a text.
-func tableOf(t *testing.T, page, behind string) [][]string {
+// tableOf are the rows of the table whose header begins so.
+func tableOf(t *testing.T, page, header string) [][]string {
 	t.Helper()
-	_, rest, found := strings.Cut(page, behind)
+	_, rest, found := strings.Cut(page, "\n"+header)
 	if !found {
-		t.Fatalf("the page does not say %q", behind)
+		t.Fatalf("the page has no table %q", header)
 	}
 	var rows [][]string
-	for _, line := range strings.Split(rest, "\n") {
-		if strings.HasPrefix(line, "| ") {
-			var cells []string
-			for _, cell := range strings.Split(strings.Trim(line, "| "), " | ") {
-				cells = append(cells, strings.TrimSpace(cell))
-			}
-			rows = append(rows, cells)
-		} else if len(rows) > 0 {
+	for _, line := range strings.Split(rest, "\n")[2:] { // behind the header and the line below
+		if !strings.HasPrefix(line, "| ") {
 			break
 		}
+		var cells []string
+		for _, cell := range strings.Split(strings.Trim(line, "| "), " | ") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		rows = append(rows, cells)
 	}
-	if len(rows) < 3 {
-		t.Fatalf("there is no table behind %q", behind)
-	}
-	return rows[2:] // without the header and the line below
+	return rows
 }
 
 // TestThePagesWarnings finds each warning in the policy that gives it, and sees
