@@ -194,6 +194,9 @@ func (e *explanation) follow(w *world, r resource, q roleselector.Query, recorde
 		LastUsed: w.index.LastUsed(q, recorded.Selector, recorded.UID),
 	})
 	e.Course = &course{found.Step, found.Reason, found.Message}
+	if found.Step == roleselector.AccountChangePending {
+		e.Notes = append(e.Notes, "It stays where it is if the deletion policy of its namespace or of the controller is to retain it: these are not looked at here.")
+	}
 }
 
 // retainAnnotation is ACK's for what stays in AWS.
