@@ -23,15 +23,13 @@ type Record struct {
 	Generation int64
 	RoleARN    string
 	DecidedBy  string
-	// Conditions are the resource's.
-	Conditions []Condition
 	// Since is when the condition that says so came to be true.
 	Since *metav1.Time
 }
 
-// Condition is one of a resource's conditions. ACK's have all their text in the
+// condition is one of a resource's conditions. ACK's have all their text in the
 // reason at times.
-type Condition struct {
+type condition struct {
 	Type               string                 `json:"type"`
 	Status             metav1.ConditionStatus `json:"status"`
 	Reason             string                 `json:"reason,omitempty"`
@@ -59,7 +57,7 @@ type status struct {
 				DecidedBy    string    `json:"decidedBy"`
 			} `json:"iamRoleSelector"`
 		} `json:"ackResourceMetadata"`
-		Conditions []Condition `json:"conditions"`
+		Conditions []condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -72,21 +70,21 @@ func Read(o *unstructured.Unstructured) (Record, error) {
 	metadata := s.Status.Metadata
 	used := metadata.IAMRoleSelector
 	r := Record{
-		Account: metadata.OwnerAccountID, Region: metadata.Region, Conditions: s.Status.Conditions,
+		Account: metadata.OwnerAccountID, Region: metadata.Region,
 		Selector: used.SelectorName, UID: used.UID, Generation: used.Generation, RoleARN: used.RoleARN, DecidedBy: used.DecidedBy,
 	}
-	for _, condition := range s.Status.Conditions {
-		if condition.Status != metav1.ConditionTrue {
+	for _, c := range s.Status.Conditions {
+		if c.Status != metav1.ConditionTrue {
 			continue
 		}
 		// ACK's own controllers have no such field. Their text may stand in reason or
 		// message, and under another type where the resource has references.
-		found := text.FindStringSubmatch(condition.Reason + "\n" + condition.Message)
+		found := text.FindStringSubmatch(c.Reason + "\n" + c.Message)
 		if found != nil && r.Selector == "" {
 			r.Selector, r.RoleARN = found[2], found[1]
 		}
-		if condition.Type == selected || found != nil && r.Since == nil {
-			r.Since = condition.LastTransitionTime
+		if c.Type == selected || found != nil && r.Since == nil {
+			r.Since = c.LastTransitionTime
 		}
 	}
 	return r, nil

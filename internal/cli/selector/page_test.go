@@ -54,9 +54,12 @@ func TestThePagesCommands(t *testing.T) {
 	}
 	for _, line := range commands {
 		printed := c.shell(line)
-		if strings.Contains(line, `"ackControllers": "Absent"`) {
-			// The API server learns of the ConfigMap by a watch.
-			c.shell("until kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done")
+		// The API server learns of policies and of their ConfigMap by watches.
+		switch {
+		case strings.Contains(line, "kubectl apply -f config/manifests/role-selectors"):
+			c.shell("timeout 60 bash -c 'while kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
+		case strings.Contains(line, `"ackControllers": "Absent"`):
+			c.shell("timeout 60 bash -c 'until kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
 		}
 		_, behind, _ := strings.Cut(page, "\n```sh\n"+line+"\n```\n")
 		said, isText := strings.CutPrefix(strings.TrimLeft(behind, "\n"), "```text\n")
