@@ -37,6 +37,9 @@ func CompileChoice(object *identityv1alpha1.IAMRoleChoice) *Choice {
 	return c
 }
 
+// Namespace is the one whose resources it is for.
+func (c *Choice) Namespace() string { return c.namespace }
+
 // Problems are what is wrong with the object; it must not be changed.
 func (c *Choice) Problems() []Problem { return c.problems }
 

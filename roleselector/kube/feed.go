@@ -1,0 +1,142 @@
+package kube
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/roleselector"
+)
+
+// feed enters what is read of one resource. Its follower alone writes it.
+type feed interface {
+	set(object any) roleselector.Change
+	remove(object any) roleselector.Change
+	// replace enters all that there is, in place of all that was.
+	replace(objects []any)
+	// isEmpty says that nothing is entered.
+	isEmpty() bool
+}
+
+type selectorFeed struct{ index *roleselector.Index }
+
+func (f selectorFeed) set(object any) roleselector.Change {
+	return f.index.Set(roleselector.Compile(object.(*v1alpha1.IAMRoleSelector)))
+}
+
+func (f selectorFeed) remove(object any) roleselector.Change {
+	return f.index.Delete(object.(*v1alpha1.IAMRoleSelector).Name)
+}
+
+func (f selectorFeed) replace(objects []any) {
+	selectors := make([]*roleselector.Selector, len(objects))
+	for i, object := range objects {
+		selectors[i] = roleselector.Compile(object.(*v1alpha1.IAMRoleSelector))
+	}
+	f.index.Replace(selectors)
+}
+
+func (f selectorFeed) isEmpty() bool { return len(f.index.All()) == 0 }
+
+type choiceKey struct{ namespace, name string }
+
+type choiceFeed struct {
+	index *roleselector.Index
+	known map[choiceKey]bool
+}
+
+func (f choiceFeed) set(object any) roleselector.Change {
+	choice := object.(*identityv1alpha1.IAMRoleChoice)
+	f.known[choiceKey{choice.Namespace, choice.Name}] = true
+	return f.index.SetChoice(roleselector.CompileChoice(choice))
+}
+
+func (f choiceFeed) remove(object any) roleselector.Change {
+	choice := object.(*identityv1alpha1.IAMRoleChoice)
+	return f.drop(choiceKey{choice.Namespace, choice.Name})
+}
+
+func (f choiceFeed) drop(key choiceKey) roleselector.Change {
+	delete(f.known, key)
+	return f.index.DeleteChoice(key.namespace, key.name)
+}
+
+func (f choiceFeed) replace(objects []any) {
+	there := map[choiceKey]bool{}
+	for _, object := range objects {
+		choice := object.(*identityv1alpha1.IAMRoleChoice)
+		there[choiceKey{choice.Namespace, choice.Name}] = true
+		f.set(object)
+	}
+	for key := range f.known {
+		if !there[key] {
+			f.drop(key)
+		}
+	}
+}
+
+func (f choiceFeed) isEmpty() bool { return len(f.known) == 0 }
+
+// namespaceFeed also keeps what a Subject tells of namespaces.
+type namespaceFeed struct {
+	objects *roleselector.Objects
+
+	mu    sync.RWMutex
+	known map[string]namespace
+}
+
+// namespace is what is known of one; its labels are never changed.
+type namespace struct {
+	uid    string
+	labels map[string]string
+}
+
+func newNamespaceFeed(objects *roleselector.Objects) *namespaceFeed {
+	return &namespaceFeed{objects: objects, known: map[string]namespace{}}
+}
+
+func (f *namespaceFeed) set(object any) roleselector.Change {
+	read := object.(*metav1.PartialObjectMetadata)
+	f.mu.Lock()
+	f.known[read.Name] = namespace{uid: string(read.UID), labels: read.Labels}
+	f.mu.Unlock()
+	return f.objects.PutNamespace(read.Name, read.Labels)
+}
+
+func (f *namespaceFeed) remove(object any) roleselector.Change {
+	return f.drop(object.(*metav1.PartialObjectMetadata).Name)
+}
+
+func (f *namespaceFeed) drop(name string) roleselector.Change {
+	f.mu.Lock()
+	delete(f.known, name)
+	f.mu.Unlock()
+	return f.objects.DeleteNamespace(name)
+}
+
+func (f *namespaceFeed) replace(objects []any) {
+	there := map[string]bool{}
+	for _, object := range objects {
+		there[object.(*metav1.PartialObjectMetadata).Name] = true
+		f.set(object)
+	}
+	for name := range f.known { // only this goroutine writes it
+		if !there[name] {
+			f.drop(name)
+		}
+	}
+}
+
+func (f *namespaceFeed) isEmpty() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return len(f.known) == 0
+}
+
+func (f *namespaceFeed) get(name string) (uid string, labels map[string]string) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.known[name].uid, f.known[name].labels
+}

@@ -1,0 +1,273 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/roleselector"
+)
+
+const (
+	// retry is how long after a failure the API server is asked again.
+	retry = 2 * time.Second
+	// patience is how many ticks a source may be out of reach before what was known
+	// of it counts for nothing: half a minute.
+	patience = 6
+	tick     = 5 * time.Second
+)
+
+// newReader makes a client that reads what is followed. Its mapper is a table: a
+// kind that is not installed is then an answer of the API server like others.
+func newReader(config *rest.Config, httpClient *http.Client) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, identityv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(v1alpha1.GroupVersion.WithKind("IAMRoleSelector"), meta.RESTScopeRoot)
+	mapper.Add(identityv1alpha1.GroupVersion.WithKind("IAMRoleChoice"), meta.RESTScopeNamespace)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	return client.NewWithWatch(config, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+}
+
+func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
+	namespaces := func() client.ObjectList {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+		return list
+	}
+	followers := []*follower{
+		{
+			source: roleselector.Selectors, feed: selectorFeed{s.index},
+			resource: v1alpha1.GroupVersion.WithResource("iamroleselectors").GroupResource(),
+			example:  &v1alpha1.IAMRoleSelector{}, newList: func() client.ObjectList { return &v1alpha1.IAMRoleSelectorList{} },
+		}, {
+			source: roleselector.Choices, feed: choiceFeed{s.index, map[choiceKey]bool{}}, optional: true,
+			resource: identityv1alpha1.GroupVersion.WithResource("iamrolechoices").GroupResource(),
+			example:  &identityv1alpha1.IAMRoleChoice{}, newList: func() client.ObjectList { return &identityv1alpha1.IAMRoleChoiceList{} },
+		}, {
+			source: roleselector.Namespaces, feed: s.namespaces,
+			resource: schema.GroupResource{Resource: "namespaces"},
+			example:  &metav1.PartialObjectMetadata{}, newList: namespaces,
+		},
+	}
+	for _, f := range followers {
+		f.selectors, f.reader, f.err = s, reader, errNotRead
+		sourceReady.WithLabelValues(f.resource.String()).Set(0)
+	}
+	return followers
+}
+
+// errNotRead is what is missing before the first answer.
+var errNotRead = errors.New("not read yet")
+
+// errOutdated makes a reflector read all anew.
+var errOutdated = errors.New("what is known is too old to go on from")
+
+// follower keeps one source of the index as the API server has it. It is the
+// store of its reflector.
+type follower struct {
+	selectors *Selectors
+	reader    client.WithWatch
+	source    roleselector.Source
+	resource  schema.GroupResource
+	// optional is for a kind that need not be installed.
+	optional bool
+	feed     feed
+	example  client.Object
+	newList  func() client.ObjectList
+
+	mu     sync.Mutex
+	synced bool
+	// err is why it is not synced, or what is wrong with the connection although it
+	// still is; ticks is for how long.
+	err   error
+	ticks int
+}
+
+// run follows until the context ends.
+func (f *follower) run(ctx context.Context) {
+	reflector := toolscache.NewReflectorWithOptions(&toolscache.ListWatch{
+		ListWithContextFunc: f.list, WatchFuncWithContext: f.watch,
+	}, f.example, f, toolscache.ReflectorOptions{Name: f.resource.String()})
+	for ctx.Err() == nil {
+		err := reflector.ListAndWatchWithContext(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !errors.Is(err, errOutdated) {
+			f.failed(err)
+		}
+		select {
+		case <-time.After(wait.Jitter(retry, 0.5)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// list never takes the answer of an API server's cache that may be behind.
+func (f *follower) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	if options.ResourceVersion == "0" {
+		options.ResourceVersion = ""
+	}
+	list := f.newList()
+	err := f.reader.List(ctx, list, &client.ListOptions{Raw: &options, Limit: options.Limit, Continue: options.Continue})
+	return list, err
+}
+
+// watch goes on from what is known only while that is not too old.
+func (f *follower) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	fromStart := options.SendInitialEvents != nil && *options.SendInitialEvents
+	if !fromStart && !f.isSynced() {
+		return nil, errOutdated
+	}
+	watching, err := f.reader.Watch(ctx, f.newList(), &client.ListOptions{Raw: &options})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case err != nil && f.synced && f.err == nil:
+		// The reflector tries some errors again by itself, and never tells.
+		f.err = err
+	case err == nil && f.synced:
+		f.err, f.ticks = nil, 0
+	}
+	return watching, err
+}
+
+func (f *follower) isSynced() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.synced
+}
+
+// failed is told of each end of reading. A clear no of the API server counts at
+// once; what is only out of reach has until the patience is over.
+func (f *follower) failed(err error) {
+	if f.optional && apierrors.IsNotFound(err) && f.isBelievedAbsent() {
+		if !f.isSynced() {
+			_ = f.Replace(nil, "")
+		}
+		return
+	}
+	f.mu.Lock()
+	isNews := f.err == nil || f.err.Error() != err.Error()
+	f.err = err
+	f.mu.Unlock()
+	if isNews {
+		f.selectors.log.info("what decides on roles cannot be read", "resource", f.resource.String(), "reason", f.explain(err))
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		f.markStale()
+	}
+}
+
+// isBelievedAbsent: deleting a kind deletes its objects first. If there are still
+// some, an API server that denies the kind may not have heard of it yet.
+func (f *follower) isBelievedAbsent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.feed.isEmpty() || f.ticks >= patience
+}
+
+// tick is called at even intervals.
+func (f *follower) tick() {
+	f.mu.Lock()
+	if f.err != nil {
+		f.ticks++
+	}
+	isTooOld := f.synced && f.ticks >= patience
+	f.mu.Unlock()
+	if isTooOld {
+		f.markStale()
+	}
+}
+
+func (f *follower) markStale() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.synced {
+		f.selectors.log.info("nothing is decided until it can be read again", "resource", f.resource.String())
+	}
+	f.synced = false
+	f.selectors.index.MarkStale(f.source)
+	sourceReady.WithLabelValues(f.resource.String()).Set(0)
+}
+
+// missing is an error that says what has not been read, nil if all has.
+func (f *follower) missing() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.synced {
+		return nil
+	}
+	return errors.New(f.explain(f.err))
+}
+
+// explain is for a person who is to put it right.
+func (f *follower) explain(err error) string {
+	switch {
+	case errors.Is(err, errNotRead):
+		return fmt.Sprintf("%s have not been read yet", f.resource)
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("the API server does not serve %s: install the CustomResourceDefinition", f.resource)
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("the controller may not list and watch %s in the whole cluster: %v", f.resource, err)
+	}
+	return fmt.Sprintf("%s cannot be read: %v", f.resource, err)
+}
+
+// Add implements the reflector's store.
+func (f *follower) Add(object any) error { return f.Update(object) }
+
+// Update implements the reflector's store.
+func (f *follower) Update(object any) error {
+	f.selectors.waves.add(wave{change: f.feed.set(object)})
+	return nil
+}
+
+// Delete implements the reflector's store.
+func (f *follower) Delete(object any) error {
+	f.selectors.waves.add(wave{change: f.feed.remove(object)})
+	return nil
+}
+
+// Replace implements the reflector's store: all has been read.
+func (f *follower) Replace(objects []any, _ string) error {
+	f.feed.replace(objects)
+	f.mu.Lock()
+	if !f.synced {
+		f.selectors.log.info("what decides on roles has been read", "resource", f.resource.String(), "objects", len(objects))
+	}
+	f.synced, f.err, f.ticks = true, nil, 0
+	f.mu.Unlock()
+	sourceReady.WithLabelValues(f.resource.String()).Set(1)
+	f.selectors.index.MarkSynced(f.source)
+	if f.selectors.index.Ready() {
+		f.selectors.syncedOnce.Do(func() { close(f.selectors.synced) })
+	}
+	f.selectors.waves.add(wave{everything: true})
+	return nil
+}
+
+// Resync implements the reflector's store; nothing is to be done.
+func (f *follower) Resync() error { return nil }
