@@ -46,7 +46,9 @@ type Selectors struct {
 }
 
 // logs are the two levels that are written: for all, and for who looks closer.
-type logs struct{ info, detail func(message string, keysAndValues ...any) }
+type logs struct {
+	info, detail func(message string, keysAndValues ...any)
+}
 
 // New adds to the manager what follows the cluster. It reads through connections of
 // its own and not through the manager's cache: see the package's decision record.

@@ -20,9 +20,9 @@ import (
 )
 
 // How fast a controller is given what is woken: the first at once, and a thousand
-// in less than five seconds.
+// in less than three seconds.
 const (
-	wokenPerSecond = 200
+	wokenPerSecond = 400
 	wokenAtOnce    = 100
 )
 
