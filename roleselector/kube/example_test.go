@@ -101,9 +101,10 @@ func (r *bucketReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	setConditions(bucket, kube.Merge(have, want, metav1.Now()))
 	var failure error
 	if course.Step == roleselector.GoOn {
-		failure = r.manage(ctx, as, bucket)
-		after := recorded.After(failure == nil, course.Selector, accountOf(course, r.account), r.base.Region)
-		record(bucket, after, course.Selector, situation.Decision.DecidedBy)
+		if failure = r.manage(ctx, as, bucket); failure == nil {
+			after := recorded.After(true, course.Selector, accountOf(course, r.account), r.base.Region)
+			record(bucket, after, course.Selector, situation.Decision.DecidedBy)
+		}
 	}
 	if !equality.Semantic.DeepEqual(before.Object["status"], bucket.Object["status"]) {
 		if err := r.client.Status().Patch(ctx, bucket, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
@@ -151,19 +152,15 @@ func recordedIn(bucket *unstructured.Unstructured) roleselector.Recorded {
 	}
 }
 
-// record writes what is recorded. As long as the selector says the same, its
-// resource version stays the one that was written first.
+// record writes what is recorded of a success. As long as the selector says the
+// same, its resource version stays the one that was written first.
 func record(bucket *unstructured.Unstructured, after roleselector.Recorded, used roleselector.Reference, by roleselector.DecidedBy) {
-	if after.Account == "" {
-		return
-	}
 	metadata := map[string]any{"ownerAccountID": after.Account, "region": after.Region}
 	old, _, _ := unstructured.NestedMap(bucket.Object, "status", "ackResourceMetadata", "iamRoleSelector")
-	switch {
-	case after.Selector == "":
-	case after.Selector != used.Name || old["uid"] == string(used.UID) && old["generation"] == used.Generation && old["decidedBy"] == string(by):
+	isSame := old["uid"] == string(used.UID) && old["generation"] == used.Generation && old["decidedBy"] == string(by)
+	if after.Selector != "" && isSame {
 		metadata["iamRoleSelector"] = old
-	default:
+	} else if after.Selector != "" {
 		metadata["iamRoleSelector"] = map[string]any{
 			"selectorName": used.Name, "resourceVersion": used.ResourceVersion, "generation": used.Generation,
 			"uid": string(used.UID), "roleARN": used.ARN, "decidedBy": string(by),
