@@ -26,8 +26,11 @@ import (
 )
 
 const (
-	// retry is how long after a failure the API server is asked again.
-	retry = 2 * time.Second
+	// retry is how soon the API server is asked again while what is known counts:
+	// until then changes are not seen.
+	retry = 500 * time.Millisecond
+	// probe is how soon it is asked again while nothing is decided anyway.
+	probe = 3 * time.Second
 	// patience is how many ticks a source may be out of reach before what was known
 	// of it counts for nothing: half a minute.
 	patience = 6
@@ -99,6 +102,8 @@ type follower struct {
 
 	mu     sync.Mutex
 	synced bool
+	// absent is an optional kind that is not installed: it is synced, and empty.
+	absent bool
 	// err is why it is not synced, or what is wrong with the connection although it
 	// still is; ticks is for how long.
 	err   error
@@ -109,7 +114,9 @@ type follower struct {
 func (f *follower) run(ctx context.Context) {
 	reflector := toolscache.NewReflectorWithOptions(&toolscache.ListWatch{
 		ListWithContextFunc: f.list, WatchFuncWithContext: f.watch,
-	}, f.example, f, toolscache.ReflectorOptions{Name: f.resource.String()})
+	}, f.example, f, toolscache.ReflectorOptions{
+		Name: f.resource.String(), Backoff: &wait.Backoff{Duration: retry, Cap: retry, Steps: 1, Factor: 1, Jitter: 0.5},
+	})
 	for ctx.Err() == nil {
 		err := reflector.ListAndWatchWithContext(ctx)
 		if ctx.Err() != nil {
@@ -118,8 +125,12 @@ func (f *follower) run(ctx context.Context) {
 		if err != nil && !errors.Is(err, errOutdated) {
 			f.failed(err)
 		}
+		pause := probe
+		if f.isSynced() && !f.isAbsent() {
+			pause = retry
+		}
 		select {
-		case <-time.After(wait.Jitter(retry, 0.5)):
+		case <-time.After(wait.Jitter(pause, 0.5)):
 		case <-ctx.Done():
 		}
 	}
@@ -160,6 +171,12 @@ func (f *follower) isSynced() bool {
 	return f.synced
 }
 
+func (f *follower) isAbsent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.absent
+}
+
 // failed is told of each end of reading. A clear no of the API server counts at
 // once; what is only out of reach has until the patience is over.
 func (f *follower) failed(err error) {
@@ -167,6 +184,9 @@ func (f *follower) failed(err error) {
 		if !f.isSynced() {
 			_ = f.Replace(nil, "")
 		}
+		f.mu.Lock()
+		f.absent = true
+		f.mu.Unlock()
 		return
 	}
 	f.mu.Lock()
@@ -258,10 +278,10 @@ func (f *follower) Replace(objects []any, _ string) error {
 	if !f.synced {
 		f.selectors.log.info("what decides on roles has been read", "resource", f.resource.String(), "objects", len(objects))
 	}
-	f.synced, f.err, f.ticks = true, nil, 0
+	f.synced, f.absent, f.err, f.ticks = true, false, nil, 0
+	f.selectors.index.MarkSynced(f.source)
 	f.mu.Unlock()
 	sourceReady.WithLabelValues(f.resource.String()).Set(1)
-	f.selectors.index.MarkSynced(f.source)
 	if f.selectors.index.Ready() {
 		f.selectors.syncedOnce.Do(func() { close(f.selectors.synced) })
 	}

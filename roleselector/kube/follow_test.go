@@ -62,6 +62,9 @@ func TestResourcesFollowWhatDecidesOnTheirRole(t *testing.T) {
 	w.patch(logs, func() { logs.SetLabels(nil) })
 	w.says("prod", "logs", "NoSelectorPolicy", "")
 	chooses(w, i)
+	w.server.RotateKey(t) // the API server starts anew
+	w.patch(logs, func() { logs.SetLabels(map[string]string{"app": "x"}) })
+	w.says("prod", "logs", "Conflict", "[by-app, one, two]")
 	w.delete(logs)
 	w.until("the bucket is forgotten", func() error {
 		if _, entered := i.selectors.Objects().Decision(ref("prod", "logs")); entered {
