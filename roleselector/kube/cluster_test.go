@@ -199,7 +199,7 @@ func (w *world) until(what string, check func() error) time.Duration {
 			return time.Since(start)
 		}
 		select {
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond):
 		case <-w.Context().Done():
 		}
 	}
@@ -240,10 +240,12 @@ func (i *instance) untilReady() {
 // allow gives a user all rights on resources of a group.
 func (w *world) allow(user, group string, resources ...string) {
 	w.Helper()
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: user + "-"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}}},
-	}
+	w.allowAll(user, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}})
+}
+
+func (w *world) allowAll(user string, rules ...rbacv1.PolicyRule) {
+	w.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: user + "-"}, Rules: rules}
 	w.create(role)
 	w.create(&rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
@@ -252,8 +254,8 @@ func (w *world) allow(user, group string, resources ...string) {
 	})
 }
 
-// without is a user with the rights on buckets and namespaces that the
-// controller needs, and with has those on selectors and choices too.
+// with is a user with the rights that the page for authors names, and without one
+// who may not read selectors and choices.
 const without, with = "without-selectors", "with-selectors"
 
 func (w *world) giveRights() {
@@ -261,10 +263,9 @@ func (w *world) giveRights() {
 	for _, user := range []string{without, with} {
 		w.allow(user, bucketKind.Group, "buckets", "buckets/status")
 		w.allow(user, "events.k8s.io", "events")
-		w.allow(user, "", "namespaces")
 	}
-	w.allow(with, "services.k8s.aws", "iamroleselectors")
-	w.allow(with, "identity.tabard.dev", "iamrolechoices")
+	w.allow(without, "", "namespaces")
+	w.allowAll(with, pagesRules(w.T)...)
 }
 
 var errStillThere = errors.New("it is still there")

@@ -2,6 +2,8 @@ package kube
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -121,5 +123,31 @@ func TestUpdatesPassThatADecisionMayDependOn(t *testing.T) {
 	}
 	if p := s.Predicate(); !p.Create(event.CreateEvent{}) || !p.Delete(event.DeleteEvent{}) {
 		t.Error("creations and deletions do not pass")
+	}
+}
+
+// TestThePagesMetrics looks for those that the page for authors names.
+func TestThePagesMetrics(t *testing.T) {
+	followed(t) // it makes the series
+	text, err := os.ReadFile("../../docs/role-selectors-for-authors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for _, family := range families {
+		served[family.GetName()] = true
+	}
+	named := regexp.MustCompile("`((?:ack|tabard)_[a-z_]+)").FindAllStringSubmatch(string(text), -1)
+	if len(named) != 4 {
+		t.Fatalf("the page names %d metrics; the test knows 4", len(named))
+	}
+	for _, name := range named {
+		if !served[name[1]] {
+			t.Errorf("nothing serves %s", name[1])
+		}
 	}
 }
