@@ -117,7 +117,7 @@ func (c *controller) perform(ctx context.Context, seen bucket.Observed, plan buc
 			err = c.call(ctx, seen, step)
 		}
 		if err != nil {
-			return bucket.AfterFault(fault.Of("", "", err)), nil
+			return bucket.AfterFailure(seen, step, fault.Of("", "", err)), nil
 		}
 	}
 	return plan, nil

@@ -30,12 +30,12 @@ type Record string
 const (
 	// KeepRecord leaves it as it is.
 	KeepRecord Record = "KeepRecord"
-	// Intend records the role that has just been used, before a bucket is made with
-	// it: should the process die in between, the status leads to the bucket.
+	// Intend records the role that has just been used, and that there is no bucket,
+	// before one is made: should the process die in between, the status leads to it.
 	Intend Record = "Intend"
 	// Confirm records the role, and that the bucket is there.
 	Confirm Record = "Confirm"
-	// Forsake forgets where the bucket is: it is made anew elsewhere.
+	// Forsake forgets where the bucket is, or was to be: it is made elsewhere.
 	Forsake Record = "Forsake"
 )
 
@@ -45,7 +45,7 @@ type Plan struct {
 	Record Record
 	// Trouble is what is reported; nil if all is well.
 	Trouble *Trouble
-	// Again asks for another pass at once.
+	// Again asks for another pass at once, which then says how things are.
 	Again bool
 }
 
@@ -58,7 +58,7 @@ func Decide(o Observed) Plan {
 	case o.deleting() && o.letsGo():
 		return Plan{Steps: []Step{ReleaseFinalizer}, Record: KeepRecord}
 	case o.Standing.Course.Step == roleselector.RecreateElsewhere:
-		return Plan{Record: Forsake, Trouble: making(o), Again: true}
+		return Plan{Record: Forsake, Again: true}
 	case o.Standing.isBlocked():
 		return stopped(recoverable(string(o.Standing.Course.Reason), o.Standing.Course.Message))
 	case o.Standing.Trouble != nil:
@@ -79,8 +79,8 @@ func stopped(trouble *Trouble) Plan { return Plan{Record: KeepRecord, Trouble: t
 func keep(o Observed) Plan {
 	leftover := o.Sight.Presence == Bare && !o.known()
 	switch {
-	case o.Sight.Presence == Absent && !o.isRecorded():
-		return Plan{Record: Intend, Trouble: making(o), Again: true}
+	case o.Sight.Presence == Absent && (o.known() || !o.isRecorded()):
+		return Plan{Record: Intend, Again: true}
 	case o.Sight.Presence == Absent:
 		return Plan{Steps: []Step{CreateBucket, PutTags}, Record: Confirm}
 	case leftover && o.isRecorded():

@@ -14,6 +14,9 @@ import (
 // Report is the status after a pass. It is equal to the one before unless
 // something that matters has changed.
 func Report(o Observed, plan Plan) Status {
+	if plan.Again {
+		return Status{ACKResourceMetadata: metadata(o, plan.Record), Conditions: o.Bucket.Status.Conditions}
+	}
 	want := conditions(o, plan)
 	for i := range want {
 		want[i].ObservedGeneration = o.Bucket.Generation
@@ -54,8 +57,6 @@ func metadata(o Observed, record Record) *ResourceMetadata {
 	after := &ResourceMetadata{OwnerAccountID: s.Account, Region: s.Identity.Region, Partition: s.Partition}
 	if record == Confirm {
 		after.ARN = fmt.Sprintf("arn:%s:s3:::%s", s.Partition, o.Bucket.Spec.Name)
-	} else if before != nil {
-		after.ARN = before.ARN
 	}
 	if used := s.Course.Selector; used.Name != "" {
 		after.IAMRoleSelector = &UsedSelector{

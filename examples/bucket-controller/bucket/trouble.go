@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -52,13 +51,8 @@ func terminal(reason, message string) *Trouble {
 	return &Trouble{Condition: Terminal, Reason: reason, Message: message, Wait: blockedWait}
 }
 
-func making(o Observed) *Trouble {
-	message := fmt.Sprintf("The bucket is being made in the account %s.", o.Standing.Account)
-	return &Trouble{Condition: kube.ConditionSynced, Reason: "Creating", Message: message}
-}
-
-// AfterFault is the plan that holds instead of one of which a step failed: nothing
-// is recorded. What STS says of a role is known by the operation: the same codes
+// AfterFault is the plan that holds where a call has failed: nothing is recorded.
+// What STS says of a role is known by the operation: the same codes
 // are S3's own, and mean something else there.
 func AfterFault(f *fault.Fault) Plan {
 	trouble := recoverable(string(f.Class), f.FirstLine())
@@ -71,4 +65,16 @@ func AfterFault(f *fault.Fault) Plan {
 		trouble.Condition = Terminal
 	}
 	return stopped(trouble)
+}
+
+// AfterFailure is the plan that holds where a step has failed. If AWS has refused to
+// make the bucket there is none, and the role that was to make it is no longer on
+// record: another one may.
+func AfterFailure(o Observed, step Step, f *fault.Fault) Plan {
+	plan := AfterFault(f)
+	isRefusal := f.Class == fault.Unauthorized || f.Class == fault.Request
+	if step == CreateBucket && isRefusal && !o.known() {
+		plan.Record = Forsake
+	}
+	return plan
 }
