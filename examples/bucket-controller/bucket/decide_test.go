@@ -211,6 +211,23 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	}
 }
 
+// TestAConflictIsToldOnce, and not again because the Bucket is edited meanwhile.
+func TestAConflictIsToldOnce(t *testing.T) {
+	index := indexOf(selector("a", teamA), selector("b", teamB))
+	b := newBucket(held)
+	first := observed(b, index, home, Sight{}, false)
+	b.Status = Report(first, Decide(first))
+	if events := Events(Status{}, b.Status); len(events) != 1 || events[0].Reason != kube.ReasonIAMRoleSelectorConflict {
+		t.Errorf("events of the conflict: %v, want one", events)
+	}
+	b.Generation++
+	second := observed(b, index, home, Sight{}, false)
+	after := Report(second, Decide(second))
+	if events := Events(b.Status, after); len(events) > 0 {
+		t.Errorf("events of an edit: %v, want none", events)
+	}
+}
+
 // TestABucketLeftBehindIsTold by an event.
 func TestABucketLeftBehindIsTold(t *testing.T) {
 	b := newBucket(held, recorded(teamA, "a", made), announced(teamB, 2*time.Hour))
