@@ -42,31 +42,42 @@ const mostPasses = 4
 // Reconcile goes on with a Bucket as far as it can.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	b := &bucket.Bucket{}
-	err := c.Get(ctx, request.NamespacedName, b)
-	if apierrors.IsNotFound(err) {
-		c.roles.gone(request.NamespacedName)
+	if err := c.Get(ctx, request.NamespacedName, b); err != nil {
+		if apierrors.IsNotFound(err) {
+			c.roles.gone(request.NamespacedName)
+		}
+		return interrupted(err)
 	}
-	for pass := 0; err == nil && pass < mostPasses; pass++ {
-		var seen bucket.Observed
-		if seen, err = c.observe(ctx, b); err != nil {
-			break
+	for range mostPasses {
+		plan, err := c.pass(ctx, b)
+		if err != nil {
+			return interrupted(err)
 		}
-		var plan bucket.Plan
-		if plan, err = c.perform(ctx, seen, bucket.Decide(seen)); err == nil {
-			err = c.report(ctx, seen, plan)
-		}
-		if err == nil && !plan.Again {
+		if !plan.Again {
 			return c.next(plan)
 		}
 	}
-	return afterWrite(err)
+	return reconcile.Result{RequeueAfter: shortestPause}, nil
 }
 
-// afterWrite is for a pass that ended early. Who wrote at the same time as we did
-// wakes us, and so does what comes after a Bucket that is gone.
-func afterWrite(err error) (reconcile.Result, error) {
-	if err == nil || apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: time.Second}, nil
+// pass is one time around. An error is the cluster's: AWS's are in the plan.
+func (c *controller) pass(ctx context.Context, b *bucket.Bucket) (bucket.Plan, error) {
+	seen, err := c.observe(ctx, b)
+	if err != nil {
+		return bucket.Plan{}, err
+	}
+	plan, err := c.perform(ctx, seen, bucket.Decide(seen))
+	if err != nil {
+		return bucket.Plan{}, err
+	}
+	return plan, c.report(ctx, seen, plan)
+}
+
+// interrupted is for what ended early. Who wrote at the same time as we did makes us
+// look again soon; of a Bucket that is gone nothing is left to do.
+func interrupted(err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: shortestPause}, nil
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }

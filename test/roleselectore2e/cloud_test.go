@@ -112,6 +112,20 @@ func (c *cloud) buckets(account string) (names []string) {
 	return names
 }
 
+// tags are those of a bucket.
+func (c *cloud) tags(account, name string) map[string]string {
+	c.t.Helper()
+	out, err := c.s3(account).GetBucketTagging(c.t.Context(), &s3.GetBucketTaggingInput{Bucket: &name})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	tags := map[string]string{}
+	for _, tag := range out.TagSet {
+		tags[*tag.Key] = *tag.Value
+	}
+	return tags
+}
+
 // accountOf is whose a bucket is, empty for nobody's.
 func (c *cloud) accountOf(name string) string {
 	for _, account := range accounts {

@@ -1,14 +1,12 @@
 package roleselectore2e
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,13 +65,16 @@ func (w *world) teams() {
 		}
 		w.wantCallers(b, account+"/team")
 	}
-	w.change(made[0], `{"spec":{"tagging":{"tagSet":[{"key":"of","value":"another"}]}}}`)
+	first := made[0]
+	account := w.aws.accountOf(first.Spec.Name)
+	w.change(first, `{"spec":{"tagging":{"tagSet":[{"key":"of","value":"another"}]}}}`)
 	w.await(func() error {
-		if !slices.Contains(w.aws.calls(":::"+made[0].Spec.Name)[1:], "PutBucketTagging by "+w.aws.accountOf(made[0].Spec.Name)+"/team") {
-			return errors.New("the tags are not changed")
+		if got := w.aws.tags(account, first.Spec.Name); got["of"] != "another" || got[bucket.OwnerTag] != string(first.UID) {
+			return fmt.Errorf("the tags of the bucket are %v", got)
 		}
 		return nil
 	})
+	w.wantCallers(first, account+"/team")
 	for _, b := range made {
 		w.remove(b)
 		w.awaitGone(b)
@@ -323,89 +324,4 @@ func (w *world) choices() {
 	}
 	w.wantCallers(b, green+"/choosing")
 	w.wantCallers(own, red+"/choosing")
-}
-
-// crowd is how many Buckets share one role.
-const crowd = 300
-
-// oneSession: however many Buckets use a role, it is assumed once.
-func (w *world) oneSession() {
-	w.namespace("crowd", nil, nil)
-	role := w.aws.role(blue, "crowd")
-	w.selects("crowd", role, "crowd")
-	w.aws.Admin().ClearJournal()
-	for i := range crowd {
-		w.bucket("crowd", fmt.Sprintf("data-%03d", i))
-	}
-	w.await(func() error {
-		var list bucket.BucketList
-		if err := w.List(w.t.Context(), &list, client.InNamespace("crowd")); err != nil {
-			return err
-		}
-		ready := 0
-		for i := range list.Items {
-			if strings.Contains(conditions(&list.Items[i]), "Ready=True") {
-				ready++
-			}
-		}
-		if ready != crowd {
-			return fmt.Errorf("%d of %d Buckets are ready", ready, crowd)
-		}
-		return nil
-	})
-	made := 0
-	for _, name := range w.aws.buckets(blue) {
-		if strings.HasPrefix(name, "crowd-data-") {
-			made++
-		}
-	}
-	if made != crowd {
-		w.t.Errorf("there are %d buckets in the account, want %d", made, crowd)
-	}
-	if times := w.aws.assumed(role); times != 1 {
-		w.t.Errorf("the role was assumed %d times for %d Buckets, want once", times, crowd)
-	}
-}
-
-// refused: STS says no for a while. That is told, nothing is recorded of it, and STS
-// is not asked for each Bucket. A change of the selector asks anew at once; the rest
-// recovers by itself, which the function that is returned waits for.
-func (w *world) refused() (recovery func(*world)) {
-	w.namespace("refused", nil, nil)
-	w.namespace("patient", nil, nil)
-	role, patience := w.aws.role(red, "refused"), w.aws.role(green, "patient")
-	w.aws.trusts(red, "refused", false)
-	w.aws.trusts(green, "patient", false)
-	w.aws.Admin().ClearJournal()
-	selector := w.selects("refused", role, "refused")
-	w.selects("patient", patience, "patient")
-	var made []*bucket.Bucket
-	for i := range 10 {
-		made = append(made, w.bucket("refused", fmt.Sprintf("data-%d", i)))
-	}
-	waiting := w.bucket("patient", "data")
-	for _, b := range append(made, waiting) {
-		found := w.awaitCondition(b, "ACK.Recoverable=True AssumeRoleFailed: STS AssumeRole: AccessDenied")
-		if found.Status.ACKResourceMetadata != nil {
-			w.t.Errorf("a refused role is recorded: %+v", found.Status.ACKResourceMetadata)
-		}
-	}
-	for _, b := range made {
-		w.change(b, `{"metadata":{"labels":{"touched":"yes"}}}`)
-	}
-	// A refusal is remembered for half a minute at least; a slow machine may need
-	// more than one of those for so many passes.
-	if times := w.aws.assumed(role); times < 1 || times > 3 {
-		w.t.Errorf("the role was asked for %d times by %d Buckets, want about once", times, len(made))
-	}
-	w.aws.trusts(red, "refused", true)
-	w.aws.trusts(green, "patient", true)
-	w.change(selector, `{"spec":{"namespaceSelector":{"names":["refused","nowhere"]}}}`)
-	for _, b := range made {
-		w.awaitReady(b, red, "refused")
-	}
-	return func(w *world) {
-		w.awaitReady(waiting, green, "patient")
-		w.wantEvents(waiting, corev1.EventTypeWarning+" AssumeRoleFailed", 1)
-	}
 }

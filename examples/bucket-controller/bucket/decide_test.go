@@ -243,3 +243,34 @@ func TestABucketLeftBehindIsTold(t *testing.T) {
 	}
 	t.Errorf("events %v, want BucketLeftBehind", Events(b.Status, after))
 }
+
+// TestARoleThatMayNotMakeTheBucketTiesItToNothing: another selector may have another
+// account. That is so only where AWS has said no, and nothing has been made.
+func TestARoleThatMayNotMakeTheBucketTiesItToNothing(t *testing.T) {
+	index := indexOf(selector("a", teamA))
+	denied := &fault.Fault{Class: fault.Unauthorized, Service: "S3", Operation: "CreateBucket", Code: "AccessDenied"}
+	lost := &fault.Fault{Class: fault.Transient, Service: "S3", Operation: "CreateBucket"}
+	for name, c := range map[string]struct {
+		arn   string
+		step  Step
+		fault *fault.Fault
+		want  Record
+	}{
+		"refused":                     {"", CreateBucket, denied, Forsake},
+		"no answer: it may be there":  {"", CreateBucket, lost, KeepRecord},
+		"made, and its tags refused":  {"", PutTags, denied, KeepRecord},
+		"known from an earlier look":  {made, CreateBucket, denied, KeepRecord},
+		"there, and its tags refused": {made, PutTags, denied, KeepRecord},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(newBucket(held, recorded(teamA, "a", c.arn)), index, home, Sight{Presence: Absent}, false)
+			plan := AfterFailure(o, c.step, c.fault)
+			if plan.Record != c.want {
+				t.Errorf("the record: %s, want %s", plan.Record, c.want)
+			}
+			if got := Report(o, plan).ACKResourceMetadata; (got == nil) != (c.want == Forsake) {
+				t.Errorf("the status says %+v", got)
+			}
+		})
+	}
+}

@@ -38,7 +38,7 @@ type Bucket struct {
 // BucketList is a list of Buckets.
 //
 // +kubebuilder:object:root=true
-type BucketList struct {
+type BucketList struct { //nolint:revive // a scheme takes the kind from the type's name
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
