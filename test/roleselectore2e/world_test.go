@@ -82,6 +82,7 @@ func newWorld(t *testing.T, selectorKinds bool) *world {
 		t.Fatal(err)
 	}
 	w.apply("rights.yaml")
+	w.apply("deployment.yaml") // which nobody runs here
 	w.aws = newCloud(t, roots, api.Issuer())
 	return w
 }
