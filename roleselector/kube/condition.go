@@ -88,7 +88,7 @@ func Merge(have, want []metav1.Condition, now metav1.Time) []metav1.Condition {
 		return meta.FindStatusCondition(want, c.Type) == nil && isOfSelection(c)
 	})
 	for _, c := range want {
-		if old := meta.FindStatusCondition(have, c.Type); old != nil && isSame(*old, c) {
+		if old := meta.FindStatusCondition(have, c.Type); old != nil && saysSame(*old, c) && old.ObservedGeneration == c.ObservedGeneration {
 			continue
 		}
 		c.LastTransitionTime = now
@@ -117,8 +117,10 @@ var blockingReasons = []string{
 
 var resourceVersion = regexp.MustCompile(`selectorResourceVersion: [^,]*`)
 
-func isSame(a, b metav1.Condition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.ObservedGeneration == b.ObservedGeneration &&
+// saysSame says that two conditions tell the same of a role, for whatever
+// generation of the resource they were found.
+func saysSame(a, b metav1.Condition) bool {
+	return a.Status == b.Status && a.Reason == b.Reason &&
 		resourceVersion.ReplaceAllString(a.Message, "") == resourceVersion.ReplaceAllString(b.Message, "")
 }
 
@@ -138,7 +140,7 @@ func Transition(have, want []metav1.Condition) (event Event, changed bool) {
 		return Event{}, false
 	}
 	old := meta.FindStatusCondition(have, ConditionSelected)
-	if old != nil && isSame(*old, *now) {
+	if old != nil && saysSame(*old, *now) {
 		return Event{}, false
 	}
 	event = Event{Type: corev1.EventTypeNormal, Reason: now.Reason, Message: now.Message}

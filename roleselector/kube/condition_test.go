@@ -164,6 +164,19 @@ func TestEachTransitionIsOneEvent(t *testing.T) {
 	}
 }
 
+func TestAnotherGenerationOfTheResourceIsNoTransition(t *testing.T) {
+	have, want := conditionsFor(roleselector.Situation{Decision: clash}), conditionsFor(roleselector.Situation{Decision: clash})
+	for i := range want {
+		want[i].ObservedGeneration = 2
+	}
+	if event, changed := kube.Transition(have, want); changed {
+		t.Errorf("the event is %+v, want none", event)
+	}
+	if merged := kube.Merge(have, want, one); merged[0].ObservedGeneration != 2 {
+		t.Errorf("the condition is of generation %d, want 2", merged[0].ObservedGeneration)
+	}
+}
+
 func TestMergeLeavesWhatItIsGiven(t *testing.T) {
 	have := kube.Merge(nil, conditionsFor(roleselector.Situation{Decision: clash}), noon)
 	before := append([]metav1.Condition(nil), have...)

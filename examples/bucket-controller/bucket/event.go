@@ -2,11 +2,9 @@ package bucket
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
@@ -16,7 +14,7 @@ import (
 // well again, and one for a bucket that is left behind.
 func Events(before, after Status) []kube.Event {
 	var events []kube.Event
-	selection, changed := kube.Transition(ageless(before.Conditions), ageless(after.Conditions))
+	selection, changed := kube.Transition(before.Conditions, after.Conditions)
 	if changed {
 		events = append(events, selection)
 	}
@@ -34,16 +32,6 @@ func Events(before, after Status) []kube.Event {
 			"The bucket %s in the account %s is not looked after any longer. Its name is taken until it is deleted.", left.ARN, left.OwnerAccountID)})
 	}
 	return events
-}
-
-// ageless are conditions without the generation that they were found for: that
-// another one is found to be the same is no news.
-func ageless(conditions []metav1.Condition) []metav1.Condition {
-	out := slices.Clone(conditions)
-	for i := range out {
-		out[i].ObservedGeneration = 0
-	}
-	return out
 }
 
 func isReady(s Status) bool { return meta.IsStatusConditionTrue(s.Conditions, kube.ConditionReady) }
