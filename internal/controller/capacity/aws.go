@@ -31,6 +31,8 @@ type Claim struct {
 	// Secret is the name of the Secret with credentials that the object names, in
 	// its own namespace; empty for none.
 	Secret string
+	// Selected is what IAMRoleSelectors say of the object.
+	Selected core.Selected
 	// OpenShift says that the cluster has an Infrastructure, and Endpoints are
 	// its URLs by service.
 	OpenShift bool
@@ -38,7 +40,8 @@ type Claim struct {
 }
 
 // Identities are the Credentials of this process, chosen as awsauth/identity
-// says: the process's web identity, else the Secret that the object names. On
+// says: the process's web identity, else the Secret that the object names; with the
+// role of the IAMRoleSelector that selects the object. On
 // OpenShift calls go to the cluster's own endpoints and trust its own bundle.
 type Identities struct {
 	// Environment is what the process's says.
@@ -56,28 +59,14 @@ func (i Identities) For(_ context.Context, claim Claim) (identity.Identity, core
 	if claim.Secret != "" {
 		wish.Secret = identity.SecretRef{Namespace: claim.Namespace, Name: claim.Secret}
 	}
-	who, err := identity.Decide(i.Environment, wish)
-	if err == nil && claim.OpenShift {
+	who, credentials := core.Identify(i.Environment, wish, claim.Selected)
+	if credentials.Problem == "" && claim.OpenShift {
+		var err error
 		who.CABundle = kube.CloudConfig
-		who.Endpoints, err = identity.NewEndpoints(claim.Endpoints)
+		if who.Endpoints, err = identity.NewEndpoints(claim.Endpoints); err != nil {
+			// Only a change of what was just read helps.
+			return identity.Identity{}, core.Credentials{Problem: err.Error()}, nil
+		}
 	}
-	if err != nil {
-		// Only a change of what was just read helps.
-		return identity.Identity{}, core.Credentials{Problem: err.Error()}, nil
-	}
-	return who, core.Credentials{Method: i.method(who)}, nil
-}
-
-// method is the source in people's words.
-func (i Identities) method(who identity.Identity) string {
-	switch who.Base {
-	case identity.WebIdentity:
-		return "IRSA with role " + i.Environment.RoleARN
-	case identity.Secret:
-		return "Secret " + who.Secret.String()
-	case identity.Container:
-		return "the container's credentials"
-	default:
-		return "the SDK's default chain"
-	}
+	return who, credentials, nil
 }

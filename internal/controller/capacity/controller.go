@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
+	"github.com/tabard-dev/tabard/roleselector"
 )
 
 // +kubebuilder:rbac:groups=machine.openshift.io,resources=machinesets,verbs=get;list;watch;patch
@@ -60,6 +61,11 @@ type Options struct {
 	// Types and Credentials are asked.
 	Types       Types
 	Credentials Credentials
+	// Selectors say with which roles objects are managed; nil for nobody.
+	Selectors Selectors
+	// Process is what templates of selectors read of this process: its ClusterID and
+	// ControllerNamespace.
+	Process roleselector.Subject
 	// Ages says how old the list of instance types is that is used for a region,
 	// for metrics; nil for nothing.
 	Ages func() map[string]time.Duration

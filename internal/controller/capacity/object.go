@@ -118,14 +118,17 @@ func (l *objectList) DeepCopyObject() runtime.Object {
 }
 
 // trim takes away what nobody asks for, before an object is kept: most of the
-// memory would go into managed fields and the last applied configuration.
-func trim(isAnnotated bool) func(any) (any, error) {
+// memory would go into managed fields and the last applied configuration. Labels
+// are for those that role selectors select.
+func trim(isAnnotated, isSelected bool) func(any) (any, error) {
 	return func(value any) (any, error) {
 		o, ok := value.(*object)
 		if !ok {
 			return value, nil // a tombstone
 		}
-		o.Labels = nil
+		if !isSelected {
+			o.Labels = nil
+		}
 		o.ManagedFields = slices.DeleteFunc(o.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 			return !isAnnotated || len(core.OwnersOf([]metav1.ManagedFieldsEntry{entry})) == 0
 		})
@@ -159,11 +162,12 @@ func isNews(before, after *object) bool {
 // relevant is all that a decision is made of.
 func (o *object) relevant() any {
 	return struct {
+		labels      map[string]string
 		annotations map[string]string
 		fields      []metav1.ManagedFieldsEntry
 		owners      []metav1.OwnerReference
 		isDeleting  bool
 		spec        spec
 		status      status
-	}{o.Annotations, o.ManagedFields, o.OwnerReferences, !o.DeletionTimestamp.IsZero(), o.Spec, o.Status}
+	}{o.Labels, o.Annotations, o.ManagedFields, o.OwnerReferences, !o.DeletionTimestamp.IsZero(), o.Spec, o.Status}
 }

@@ -42,7 +42,7 @@ func (r *run) observe(ctx context.Context, request Request) (observation, error)
 	if err := r.follow(ctx, &w); err != nil {
 		return observation{}, err
 	}
-	err = r.ask(ctx, request, &w, platform)
+	err = r.ask(ctx, request, &w, stored, platform)
 	return observation{world: w, object: stored}, err
 }
 
@@ -89,13 +89,13 @@ func (r *run) region(ctx context.Context, w *core.World) (string, error) {
 
 // ask finds out who asks and what, and asks. Objects that are left alone are not
 // asked for.
-func (r *run) ask(ctx context.Context, request Request, w *core.World, platform *object) error {
+func (r *run) ask(ctx context.Context, request Request, w *core.World, stored, platform *object) error {
 	if _, ok := core.Ask(*w); !ok {
 		return nil
 	}
 	claim := Claim{
 		Kind: request.Kind, Namespace: request.Namespace, Name: request.Name,
-		Secret: core.SecretName(w.Object), OpenShift: platform != nil,
+		Secret: core.SecretName(w.Object), OpenShift: platform != nil, Selected: r.selected(kindOf(request.Kind), stored),
 	}
 	if platform != nil {
 		claim.Endpoints = map[string]string{}

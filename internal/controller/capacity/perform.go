@@ -22,7 +22,7 @@ import (
 func (r *run) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
 	seen, err := r.observe(ctx, request)
 	if apierrors.IsNotFound(err) {
-		r.memory.forget(request)
+		r.gone(request)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *run) send(ctx context.Context, target *metav1.PartialObjectMetadata, ho
 func (r *run) finish(ctx context.Context, request Request, seen observation, plan core.Plan, err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsNotFound(err):
-		r.memory.forget(request)
+		r.gone(request)
 		return reconcile.Result{}, nil
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict), err != nil && !apierrors.IsConflict(err):
 		r.metrics.ended(request.Kind, core.Failed)

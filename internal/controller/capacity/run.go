@@ -138,7 +138,7 @@ func (r *run) cacheOf(k *kind) (cache.Cache, error) {
 		HTTPClient:                   r.manager.GetHTTPClient(),
 		Scheme:                       scheme(r.served.of(k)),
 		Mapper:                       r.manager.GetRESTMapper(),
-		DefaultTransform:             trim(isAnnotated),
+		DefaultTransform:             trim(isAnnotated, isAnnotated && r.options.Selectors != nil),
 		DefaultUnsafeDisableDeepCopy: new(true), // nobody here changes what was read
 	}
 	if isAnnotated {

@@ -79,6 +79,9 @@ func (r *run) sources() []source.TypedSource[Request] {
 	}
 	for k, from := range r.caches {
 		out = append(out, source.TypedKind(from, &object{}, handler.TypedEnqueueRequestsFromMapFunc(r.affected(k)), news(k)))
+		if r.options.Selectors != nil && k.annotated != "" {
+			out = append(out, r.bySelectors(k))
+		}
 	}
 	return out
 }

@@ -30,6 +30,8 @@ type trouble struct {
 	// again is a fixed time to the next look, backoff the longest of growing
 	// ones; neither: nothing but a change of the input helps.
 	again, backoff time.Duration
+	// patient says that the first time tells nobody.
+	patient bool
 	// atLeast is how long AWS asked to be left alone, for those that grow; 0 if it
 	// did not.
 	atLeast time.Duration
@@ -39,11 +41,14 @@ type trouble struct {
 // stay. A warning that was the last one is not repeated.
 func (t trouble) plan(w World) Plan {
 	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event}}
+	if t.patient && w.Memory.Failures == 0 {
+		out.Memory.Told = w.Memory.Told
+	}
 	if t.backoff > 0 {
 		out.Again = max(backoff(w, t.backoff), min(t.atLeast, t.backoff))
 		out.Memory.Failures = w.Memory.Failures + 1
 	}
-	if w.Memory.Told != t.event {
+	if w.Memory.Told != out.Memory.Told {
 		out.Events = []Event{t.event}
 	}
 	return out
@@ -68,6 +73,12 @@ func backoff(w World, longest time.Duration) time.Duration {
 // misconfigured is what a person must correct; its text is shown as it is.
 func misconfigured(text string) trouble {
 	return trouble{event: warning(ReasonReconcileError, text), outcome: Invalid}
+}
+
+// notYetKnown is what is not known yet, as at a start: whoever finds out wakes the
+// object. Only if that takes long, people are told.
+func notYetKnown(text string) trouble {
+	return trouble{event: warning(ReasonReconcileError, text), outcome: Failed, backoff: regionLast, patient: true}
 }
 
 func badTemplate(text string) trouble {
@@ -136,8 +147,8 @@ func lookupFailed(w World, f fault.Fault) trouble {
 	case f.Class == fault.Unauthenticated, f.Code == "OptInRequired", f.Code == "Blocked":
 		return trouble{event: warning(ReasonReconcileError, "AWS credentials rejected: "+credentials(w, f)), outcome: Refused, again: credentialsRecheck}
 	case f.Class == fault.Denied:
-		return trouble{event: warning(ReasonReconcileError, fmt.Sprintf("AWS denies %s: %s; grant it to %s",
-			action(f), call(f), identity(w))), outcome: Refused, again: deniedRecheck}
+		return trouble{event: warning(ReasonReconcileError, fmt.Sprintf("AWS denies %s: %s; %s",
+			action(f), call(f), grant(w, f))), outcome: Refused, again: deniedRecheck}
 	case f.Passing():
 		return retried(f, ReasonRequestFailed, "AWS did not answer: "+call(f))
 	}
@@ -147,6 +158,14 @@ func lookupFailed(w World, f fault.Fault) trouble {
 // retried is a failed call that is made again soon, and not before AWS wants it.
 func retried(f fault.Fault, reason, text string) trouble {
 	return trouble{event: warning(reason, text), outcome: Failed, backoff: backoffLast, atLeast: f.RetryAfter}
+}
+
+// grant says who is to be let do what was denied. A role is not assumed by itself.
+func grant(w World, f fault.Fault) string {
+	if f.Service == "STS" && f.Operation == "AssumeRole" {
+		return "let the controller's own role assume, in a policy of it and in the trust policy of, " + identity(w)
+	}
+	return "grant it to " + identity(w)
 }
 
 // action is the IAM action of a call.

@@ -1,0 +1,85 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	core "github.com/tabard-dev/tabard/internal/core/capacity"
+	"github.com/tabard-dev/tabard/roleselector"
+)
+
+// Selectors know the cluster's IAMRoleSelectors. Objects are entered by Decide, and
+// of those Source wakes the ones whose decision has changed.
+type Selectors interface {
+	Decide(kind schema.GroupVersionKind, object client.Object) roleselector.Decision
+	Subject(kind schema.GroupVersionKind, object client.Object) roleselector.Subject
+	Forget(kind schema.GroupVersionKind, name client.ObjectKey)
+	Source(kind schema.GroupVersionKind) source.Source
+}
+
+// Kinds are the kinds that are annotated, in each version in which they can be
+// read: those whose objects IAMRoleSelectors select.
+func Kinds() []schema.GroupVersionKind {
+	var out []schema.GroupVersionKind
+	for _, k := range kinds {
+		if k.annotated == "" {
+			continue
+		}
+		for _, version := range k.versions {
+			out = append(out, k.WithVersion(version))
+		}
+	}
+	return out
+}
+
+// selected asks the selectors about an object, if there are any to ask.
+func (r *run) selected(k *kind, o *object) core.Selected {
+	selectors := r.options.Selectors
+	if selectors == nil {
+		return core.Selected{}
+	}
+	gvk := r.served.of(k)
+	out := core.Selected{Decision: selectors.Decide(gvk, o), Subject: selectors.Subject(gvk, o)}
+	out.Subject.Service, out.Subject.Kind = "capacity", k.Kind
+	out.Subject.ClusterID = r.options.Process.ClusterID
+	out.Subject.ControllerNamespace = r.options.Process.ControllerNamespace
+	return out
+}
+
+// gone forgets an object that does not exist any more.
+func (r *run) gone(request Request) {
+	r.memory.forget(request)
+	if r.options.Selectors != nil {
+		r.options.Selectors.Forget(r.served.of(kindOf(request.Kind)), request.NamespacedName)
+	}
+}
+
+// bySelectors wakes the objects of a kind whose role has become another.
+func (r *run) bySelectors(k *kind) source.TypedSource[Request] {
+	return source.TypedFunc[Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[Request]) error {
+		woken := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		context.AfterFunc(ctx, woken.ShutDown)
+		if err := r.options.Selectors.Source(r.served.of(k)).Start(ctx, woken); err != nil {
+			woken.ShutDown()
+			return fmt.Errorf("follow the role selectors: %w", err)
+		}
+		go func() {
+			for {
+				one, ended := woken.Get()
+				if ended {
+					return
+				}
+				queue.Add(Request{k.annotated, one.NamespacedName})
+				woken.Forget(one)
+				woken.Done(one)
+			}
+		}()
+		return nil
+	})
+}
