@@ -53,6 +53,7 @@ ready; /readyz/capacity-identity says which half is missing.`,
 // capacityFlags are what the command is told.
 type capacityFlags struct {
 	controller        capacityControllerFlags
+	roleSelectors     roleSelectorFlags
 	kubeconfig, level string
 	metrics, health   string
 	leaderElect       bool
@@ -61,7 +62,10 @@ type capacityFlags struct {
 }
 
 func (f *capacityFlags) add(flags *pflag.FlagSet) {
+	f.controller.knownGates = []string{selectorGate}
 	f.controller.add(flags, "")
+	flags.Lookup("feature-gates").Usage += "; " + selectorGate + "=true or =false: whether IAMRoleSelectors are followed (default: false)"
+	f.roleSelectors.add(flags)
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
 	flags.StringVar(&f.health, "health-addr", ":9440", "where /healthz and /readyz are served; 0 turns them off")
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the lease "+capacityLease+", so that only one replica acts")
@@ -130,6 +134,9 @@ func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if err := addPing(mgr); err != nil {
 		return err
 	}
+	if err := f.roleSelectors.join(mgr, &f.controller.options, f.leaseNamespace); err != nil {
+		return err
+	}
 	if err := f.controller.start(ctx, mgr, logger); err != nil {
 		return err
 	}
@@ -141,7 +148,10 @@ func (f *capacityFlags) complete() error {
 	if f.lease < 6*time.Second {
 		return fmt.Errorf("--leader-elect-lease-duration=%s: expected 6s or more", f.lease)
 	}
-	return f.controller.complete()
+	if err := f.controller.complete(); err != nil {
+		return err
+	}
+	return f.roleSelectors.complete(f.controller.chosenGates[selectorGate])
 }
 
 // addPing serves /healthz and /readyz.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,11 +42,14 @@ type capacityControllerFlags struct {
 	identities capacity.Identities
 	profile    string
 	gates      string
+	// knownGates are those that the flag takes, and chosenGates what it says.
+	knownGates  []string
+	chosenGates map[string]bool
 }
 
 // add adds the flags, each with the prefix before its name.
 func (f *capacityControllerFlags) add(flags *pflag.FlagSet, prefix string) {
-	f.prefix = prefix
+	f.prefix, f.knownGates = prefix, append(f.knownGates, migrationGate)
 	decision := &f.options.Decision
 	flags.StringVar(&f.options.Namespace, prefix+"namespace", "", "the namespace whose objects are annotated (default: all)")
 	flags.StringVar(&f.gates, prefix+"feature-gates", "", migrationGate+"=true or =false: whether machines can move between the two machine APIs (default: found out from the schema of the MachineSet)")
@@ -81,15 +83,11 @@ func (f *capacityControllerFlags) complete() error {
 			return fmt.Errorf("--%spredecessor-field-managers=%.200s: expected names between the commas", f.prefix, strings.Join(decision.Predecessors, ","))
 		}
 	}
-	for gate := range strings.SplitSeq(f.gates, ",") {
-		name, text, _ := strings.Cut(strings.TrimSpace(gate), "=")
-		if name == "" {
-			continue
-		}
-		on, err := strconv.ParseBool(text)
-		if err != nil || name != migrationGate {
-			return fmt.Errorf("--%sfeature-gates=%.200s: expected %s=true or %s=false", f.prefix, f.gates, migrationGate, migrationGate)
-		}
+	var err error
+	if f.chosenGates, err = parseGates(f.prefix+"feature-gates", f.gates, f.knownGates...); err != nil {
+		return err
+	}
+	if on, said := f.chosenGates[migrationGate]; said {
 		f.options.Migration = &on
 	}
 	return nil
@@ -148,5 +146,8 @@ var awsMetrics = sync.OnceValue(func() *metric.Collector {
 
 // addCapacity runs the controller beside others.
 func addCapacity(ctx context.Context, mgr ctrl.Manager, op *operator) error {
+	if err := op.roleSelectors.join(mgr, &op.capacity.options, op.namespace); err != nil {
+		return err
+	}
 	return op.capacity.start(ctx, mgr, op.logger)
 }

@@ -30,7 +30,7 @@ func TestCapacityFlags(t *testing.T) {
 		}},
 		"another profile is refused": {args: []string{"--PREFIX-annotation-profile=all"}, refused: "--PREFIX-annotation-profile=all: expected one of [auto legacy full]"},
 		"another feature gate is refused": {
-			args: []string{"--PREFIX-feature-gates=Other=true"}, refused: "--PREFIX-feature-gates=Other=true: expected MachineAPIMigration=true or MachineAPIMigration=false",
+			args: []string{"--PREFIX-feature-gates=Other=true"}, refused: "--PREFIX-feature-gates=Other=true: there is no feature gate \"Other\"; there is KNOWN",
 		},
 		"a feature gate without value is refused": {
 			args:    []string{"--PREFIX-feature-gates=MachineAPIMigration"},
@@ -48,7 +48,7 @@ func TestCapacityFlags(t *testing.T) {
 				continue
 			}
 			t.Run(name+" "+prefix, func(t *testing.T) {
-				named := strings.NewReplacer("PREFIX-", prefix)
+				named := strings.NewReplacer("PREFIX-", prefix, "KNOWN", map[string]string{"": "IAMRoleSelector, MachineAPIMigration", "capacity-": "MachineAPIMigration"}[prefix])
 				var args []string
 				for _, arg := range c.args {
 					args = append(args, named.Replace(arg))

@@ -20,6 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 )
 
 // operator is what the controllers of one process share.
@@ -33,7 +34,9 @@ type operator struct {
 	serviceAccount string
 	// capacity is what the controller of that name is told.
 	capacity *capacityControllerFlags
-	logger   *slog.Logger
+	// roleSelectors is what is said of IAMRoleSelectors.
+	roleSelectors *roleSelectorFlags
+	logger        *slog.Logger
 }
 
 // controllers is the list of all controllers, in alphabetical order.
@@ -42,11 +45,14 @@ var controllers = []struct {
 	// off says that "*" does not mean it: it writes to objects that are not
 	// Tabard's, where another program may do the same.
 	off bool
-	add func(context.Context, ctrl.Manager, *operator) error
+	// gated says that it needs the feature gate of IAMRoleSelectors.
+	gated bool
+	add   func(context.Context, ctrl.Manager, *operator) error
 }{
-	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, addCapacity},
-	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, addCertificate},
-	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", false, addIssuer},
+	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, false, addCapacity},
+	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, false, addCertificate},
+	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", false, false, addIssuer},
+	{"selectorreport", "says who uses each IAMRoleSelector (IAMRoleSelectorReport); needs the feature gate " + selectorGate, true, true, addSelectorReport},
 }
 
 type operatorFlags struct {
@@ -56,6 +62,8 @@ type operatorFlags struct {
 	leaderElect               bool
 	metrics, health           string
 	logLevel                  string
+	gates                     string
+	roleSelectors             roleSelectorFlags
 	capacity                  capacityControllerFlags
 }
 
@@ -90,6 +98,8 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
 	flags.StringVar(&f.health, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&f.gates, "feature-gates", "", selectorGate+"=true or =false: whether IAMRoleSelectors are followed (default: false)")
+	f.roleSelectors.add(flags)
 	f.capacity.add(flags, "capacity-")
 }
 
@@ -111,26 +121,16 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
-	var known, off []string
-	for _, c := range controllers {
-		known = append(known, c.name)
-		if c.off {
-			off = append(off, c.name)
-		}
-	}
-	chosen, err := choose(flags.controllers, known, off)
+	chosen, err := flags.complete()
 	if err != nil {
-		return usageError{err}
-	}
-	if err := flags.capacity.complete(); err != nil {
 		return usageError{err}
 	}
 	op, err := newOperator(flags)
 	if err != nil {
 		return err
 	}
-	op.logger, op.capacity = logger, &flags.capacity
-	mgr, err := newManager(op, flags, leaseName(chosen, without(known, off)))
+	op.logger, op.capacity, op.roleSelectors = logger, &flags.capacity, &flags.roleSelectors
+	mgr, err := newManager(op, flags, leaseName(chosen, without(controllerNames())))
 	if err != nil {
 		return err
 	}
@@ -144,6 +144,40 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	}
 	logger.Info("starting", "controllers", chosen, "namespace", op.namespace)
 	return mgr.Start(ctx)
+}
+
+// controllerNames are those of all controllers, and of those that are off until
+// they are named.
+func controllerNames() (known, off []string) {
+	for _, c := range controllers {
+		known = append(known, c.name)
+		if c.off {
+			off = append(off, c.name)
+		}
+	}
+	return known, off
+}
+
+// complete checks what the flags say, and returns the controllers to run.
+func (f *operatorFlags) complete() ([]string, error) {
+	known, off := controllerNames()
+	chosen, err := choose(f.controllers, known, off)
+	if err != nil {
+		return nil, err
+	}
+	gates, err := parseGates("feature-gates", f.gates, selectorGate)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.roleSelectors.complete(gates[selectorGate]); err != nil {
+		return nil, err
+	}
+	for _, c := range controllers {
+		if c.gated && !f.roleSelectors.on && slices.Contains(chosen, c.name) {
+			return nil, fmt.Errorf("--controllers: %s needs --feature-gates=%s=true", c.name, selectorGate)
+		}
+	}
+	return chosen, f.capacity.complete()
 }
 
 func newOperator(flags operatorFlags) (*operator, error) {
@@ -180,7 +214,10 @@ func newScheme() (*runtime.Scheme, error) {
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	return scheme, v1alpha1.AddToScheme(scheme)
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return scheme, services.AddToScheme(scheme)
 }
 
 func newManager(op *operator, flags operatorFlags, lease string) (ctrl.Manager, error) {

@@ -60,26 +60,39 @@ func (r *run) gone(request Request) {
 	}
 }
 
-// bySelectors wakes the objects of a kind whose role has become another.
-func (r *run) bySelectors(k *kind) source.TypedSource[Request] {
-	return source.TypedFunc[Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[Request]) error {
-		woken := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		context.AfterFunc(ctx, woken.ShutDown)
-		if err := r.options.Selectors.Source(r.served.of(k)).Start(ctx, woken); err != nil {
-			woken.ShutDown()
-			return fmt.Errorf("follow the role selectors: %w", err)
-		}
-		go func() {
-			for {
-				one, ended := woken.Get()
-				if ended {
-					return
-				}
-				queue.Add(Request{k.annotated, one.NamespacedName})
-				woken.Forget(one)
-				woken.Done(one)
+// waking is a source that wakes the objects of a kind whose role has become
+// another.
+type waking struct {
+	source.Source
+	kind core.Kind
+}
+
+// Start implements source.TypedSource: it hands on what the selectors' own source
+// puts into a queue.
+func (w waking) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[Request]) error {
+	woken := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	if err := w.Source.Start(ctx, woken); err != nil {
+		woken.ShutDown()
+		return fmt.Errorf("follow the role selectors: %w", err)
+	}
+	context.AfterFunc(ctx, woken.ShutDown)
+	go func() {
+		for {
+			one, ended := woken.Get()
+			if ended {
+				return
 			}
-		}()
-		return nil
-	})
+			queue.Add(Request{w.kind, one.NamespacedName})
+			woken.Done(one)
+		}
+	}()
+	return nil
+}
+
+// WaitForSync implements source.TypedSyncingSource.
+func (w waking) WaitForSync(ctx context.Context) error {
+	if syncing, is := w.Source.(source.SyncingSource); is {
+		return syncing.WaitForSync(ctx)
+	}
+	return nil
 }

@@ -80,7 +80,7 @@ func (r *run) sources() []source.TypedSource[Request] {
 	for k, from := range r.caches {
 		out = append(out, source.TypedKind(from, &object{}, handler.TypedEnqueueRequestsFromMapFunc(r.affected(k)), news(k)))
 		if r.options.Selectors != nil && k.annotated != "" {
-			out = append(out, r.bySelectors(k))
+			out = append(out, waking{r.options.Selectors.Source(r.served.of(k)), k.annotated})
 		}
 	}
 	return out

@@ -27,13 +27,13 @@ func Identify(env awsidentity.Environment, wish awsidentity.Wish, selected Selec
 	if err := env.Check(); err != nil {
 		return awsidentity.Identity{}, Credentials{Problem: err.Error()}
 	}
-	switch outcome := selected.Decision.Outcome; outcome {
+	switch selected.Decision.Outcome {
 	case "", roleselector.NoSelector:
 		return withoutSelector(env, wish)
 	case roleselector.Use:
 		return withRole(env, wish, selected)
 	default:
-		return awsidentity.Identity{}, Credentials{Problem: selected.Decision.Message(), Waiting: outcome == roleselector.NotYetKnown}
+		return awsidentity.Identity{}, Credentials{Problem: selected.Decision.Message()}
 	}
 }
 

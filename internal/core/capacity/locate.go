@@ -62,8 +62,6 @@ func find(w World) finding {
 	}
 	out.question.Home = firstOf(w.Platform.Region, w.DefaultRegion)
 	switch {
-	case w.Credentials.Waiting:
-		return troubled(notYetKnown(w.Credentials.Problem))
 	case w.Credentials.Problem != "":
 		return troubled(misconfigured(w.Credentials.Problem))
 	case w.Credentials.Missing:

@@ -30,8 +30,6 @@ type trouble struct {
 	// again is a fixed time to the next look, backoff the longest of growing
 	// ones; neither: nothing but a change of the input helps.
 	again, backoff time.Duration
-	// patient says that the first time tells nobody.
-	patient bool
 	// atLeast is how long AWS asked to be left alone, for those that grow; 0 if it
 	// did not.
 	atLeast time.Duration
@@ -41,14 +39,11 @@ type trouble struct {
 // stay. A warning that was the last one is not repeated.
 func (t trouble) plan(w World) Plan {
 	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event}}
-	if t.patient && w.Memory.Failures == 0 {
-		out.Memory.Told = w.Memory.Told
-	}
 	if t.backoff > 0 {
 		out.Again = max(backoff(w, t.backoff), min(t.atLeast, t.backoff))
 		out.Memory.Failures = w.Memory.Failures + 1
 	}
-	if w.Memory.Told != out.Memory.Told {
+	if w.Memory.Told != t.event {
 		out.Events = []Event{t.event}
 	}
 	return out
@@ -73,12 +68,6 @@ func backoff(w World, longest time.Duration) time.Duration {
 // misconfigured is what a person must correct; its text is shown as it is.
 func misconfigured(text string) trouble {
 	return trouble{event: warning(ReasonReconcileError, text), outcome: Invalid}
-}
-
-// notYetKnown is what is not known yet, as at a start: whoever finds out wakes the
-// object. Only if that takes long, people are told.
-func notYetKnown(text string) trouble {
-	return trouble{event: warning(ReasonReconcileError, text), outcome: Failed, backoff: regionLast, patient: true}
 }
 
 func badTemplate(text string) trouble {

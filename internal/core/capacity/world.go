@@ -199,8 +199,6 @@ type Credentials struct {
 	// Problem is what is wrong with the configuration, to be shown as it is;
 	// empty for nothing.
 	Problem string
-	// Waiting says that the problem passes by itself, as at a start.
-	Waiting bool
 }
 
 // Memory is what the shell keeps of an object between two passes. Losing it
