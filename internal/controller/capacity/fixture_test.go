@@ -53,6 +53,8 @@ type fixture struct {
 	types      *types
 	who        *credentials
 	controller *capacity.Controller
+	// manager is that of the run.
+	manager ctrl.Manager
 	// log gets what the controller logs.
 	log logr.Logger
 }
@@ -62,7 +64,7 @@ func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
 	t.Helper()
 	f := &fixture{
 		api:   testkit.StartAPIServer(t, "https://issuer.example.com"),
-		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}},
+		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}, askers: map[string]identity.Identity{}},
 		who:   &credentials{},
 		log:   logr.Discard(),
 	}
@@ -100,6 +102,7 @@ func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.manager = mgr
 	options := capacity.Options{Probe: 200 * time.Millisecond, Sync: 300 * time.Millisecond, Types: f.types, Credentials: f.who}
 	for _, each := range change {
 		each(&options)
@@ -268,6 +271,8 @@ type types struct {
 	known  map[string]instancetype.Type
 	faults map[string]fault.Fault
 	asked  map[instancetype.Question]int
+	// askers are who asked last, by type.
+	askers map[string]identity.Identity
 	// hangs is a region that never answers.
 	hangs string
 	// before is called with each question, before it is answered.
@@ -304,9 +309,10 @@ func (a *types) count(instanceType string) (out int) {
 }
 
 // Get implements capacity.Types.
-func (a *types) Get(ctx context.Context, _ identity.Identity, q instancetype.Question) (instancetype.Answer, error) {
+func (a *types) Get(ctx context.Context, who identity.Identity, q instancetype.Question) (instancetype.Answer, error) {
 	a.mu.Lock()
 	a.asked[q]++
+	a.askers[q.Type] = who
 	known, ok := a.known[q.Type]
 	failed, fails := a.faults[q.Type]
 	hangs := a.hangs != "" && q.Region == a.hangs
