@@ -7,7 +7,8 @@
 // The rights it needs, cluster-wide: to read ServiceAccounts, and namespaces if the
 // config map asks for their labels. In its own namespace: to read the one Secret
 // with its serving certificate, and the one config map, each by name. Of these it
-// uses what its options ask for.
+// uses what its options ask for. Warnings about IAMRoleSelectors need the right to read
+// those, which config/manifests/role-selectors/warnings.yaml gives.
 //
 // +kubebuilder:rbac:groups="",resources=serviceaccounts;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch,namespace=tabard-system
@@ -77,6 +78,8 @@ type Options struct {
 	WatchConfigMap bool
 	// DebuggingHandlers answers under /debug/alpha/.
 	DebuggingHandlers bool
+	// RoleSelectorWarnings answers /validate/iamroleselector.
+	RoleSelectorWarnings bool
 	// DrainTime is how long the server still answers after it was told to end,
 	// not ready any more, so that those who ask have gone elsewhere.
 	DrainTime time.Duration

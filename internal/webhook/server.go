@@ -39,6 +39,8 @@ type server struct {
 	cipherSuites []uint16
 	// roles decides about AWS's; nil if it is off.
 	roles *inject.Injector
+	// overlaps warn of IAMRoleSelectors; nil if nobody asks for that.
+	overlaps *overlaps
 	// debugging is what the debugging handlers show; nil without them.
 	debugging *watched
 	// draining says that it was told to end.
@@ -121,6 +123,13 @@ func (s *server) follow(ctx context.Context, o Options, served *api, known *watc
 	if o.WatchConfigMap {
 		runs = append(runs, s.followConfigMap(ctx, o, served, known).run)
 	}
+	if s.overlaps != nil {
+		run, err := s.overlaps.follow(o.Config)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
 	secret, err := s.openCertificate(ctx, o, served)
 	if secret != nil {
 		runs = append(runs, secret.run)
@@ -150,6 +159,9 @@ func (s *server) apply(o Options, known *watched) {
 	s.drain, s.cipherSuites = o.DrainTime, o.TLSCipherSuites
 	if o.TLSMinVersion != 0 {
 		s.minVersion = o.TLSMinVersion
+	}
+	if o.RoleSelectorWarnings {
+		s.overlaps = newOverlaps(s.log)
 	}
 	if o.DebuggingHandlers {
 		s.debugging = known
@@ -285,6 +297,9 @@ func (s *server) httpServer(handler http.Handler) *http.Server {
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.addHooks(mux)
+	if s.overlaps != nil {
+		mux.Handle(selectorPath, s.metrics.reference.instrument(selectorPath, s.overlaps))
+	}
 	mux.Handle(probePath, prober{s.serving, s.log})
 	s.addProbes(mux)
 	s.addDenials(mux)

@@ -1,0 +1,139 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/roleselector"
+)
+
+// selectorPath is the one that a hook for IAMRoleSelectors asks.
+const selectorPath = "/validate/iamroleselector"
+
+// maxOverlaps is how many selectors a warning names.
+const maxOverlaps = 5
+
+// overlaps warns of selectors that can come into conflict with others. It refuses
+// nothing, whatever is asked.
+type overlaps struct {
+	index *roleselector.Index
+	log   logr.Logger
+}
+
+func newOverlaps(log logr.Logger) *overlaps {
+	return &overlaps{roleselector.NewIndex(roleselector.Options{}), log}
+}
+
+// follow returns what keeps the selectors up to date. While their kind is not
+// served, or may not be listed, it tries again, and no overlap is known.
+func (o *overlaps) follow(config *rest.Config) (func(context.Context), error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	// Without questions about what is served: it need not be yet.
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(v1alpha1.GroupVersion.WithKind("IAMRoleSelector"), meta.RESTScopeRoot)
+	followed, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: mapper, DefaultTransform: cache.TransformStripManagedFields()})
+	if err != nil {
+		return nil, fmt.Errorf("follow the IAMRoleSelectors: %w", err)
+	}
+	return func(ctx context.Context) {
+		if err := o.run(ctx, followed); err != nil {
+			o.log.Error(err, "following the IAMRoleSelectors failed")
+		}
+	}, nil
+}
+
+func (o *overlaps) run(ctx context.Context, followed cache.Cache) error {
+	informer, err := followed.GetInformer(ctx, &v1alpha1.IAMRoleSelector{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	put := func(object any) {
+		if s, is := object.(*v1alpha1.IAMRoleSelector); is {
+			o.index.Set(roleselector.Compile(s))
+		}
+	}
+	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    put,
+		UpdateFunc: func(_, now any) { put(now) },
+		DeleteFunc: func(object any) {
+			if lost, is := object.(toolscache.DeletedFinalStateUnknown); is {
+				object = lost.Obj
+			}
+			if s, is := object.(client.Object); is {
+				o.index.Delete(s.GetName())
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		if toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced) {
+			o.index.MarkSynced(roleselector.Everything) // overlaps depend on nothing else
+		}
+	}()
+	return followed.Start(ctx)
+}
+
+// ServeHTTP answers one review.
+func (o *overlaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		http.Error(w, "expected application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
+		status, message := explainBody(err)
+		http.Error(w, message, status)
+		return
+	}
+	question, err := readReview(body.Bytes())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header()["Content-Type"] = jsonType
+	if _, err := w.Write(answer{warnings: o.warnings(question.object.Bytes())}.appendTo(nil, question)); err != nil {
+		o.log.V(1).Info("the API server hung up", "error", err.Error())
+	}
+}
+
+// warnings are those about one object. What is none has none: the API server's own
+// rules are about that.
+func (o *overlaps) warnings(text []byte) []string {
+	var object v1alpha1.IAMRoleSelector
+	if json.Unmarshal(text, &object) != nil {
+		return nil
+	}
+	if !o.index.Ready() {
+		return []string{"it is not known whether it overlaps with others: the IAMRoleSelectors have not been read yet"}
+	}
+	var names []string
+	for _, other := range o.index.Overlapping(roleselector.Compile(&object)) {
+		names = append(names, other.Reference().Name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	more := ""
+	if rest := len(names) - maxOverlaps; rest > 0 {
+		names, more = names[:maxOverlaps], fmt.Sprintf(" (and %d more)", rest)
+	}
+	return []string{"overlaps with " + strings.Join(names, ", ") + more + ": resources that both select are in conflict"}
+}
