@@ -64,7 +64,8 @@ type IAMRoleSelectorReportStatus struct {
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// LastAssumeRole is what STS last answered.
+	// LastAssumeRole is what STS last answered. Whoever reports the counts calls no
+	// STS, so that it is there only if a controller that does tells it.
 	//
 	// +optional
 	LastAssumeRole *AssumeRoleResult `json:"lastAssumeRole,omitempty"`
@@ -76,7 +77,7 @@ type SelectorCounts struct {
 	Used int32 `json:"used"`
 	// Conflicts are selected by it and by another one that it may not stand beside.
 	Conflicts int32 `json:"conflicts"`
-	// Denied are left alone because of it.
+	// Denied are left alone because of it, also because it cannot be evaluated.
 	Denied int32 `json:"denied"`
 }
 
