@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -120,6 +121,7 @@ func worlds(t *testing.T) map[string]capacity.World {
 		"token expired":         exchanged("ExpiredTokenException"),
 		"nothing configured":    machineAPI(func(w *capacity.World) { w.Credentials.Missing = true }),
 	}
+	maps.Copy(found, bySelector())
 	for name, text := range problems(t) {
 		found[name] = machineAPI(func(w *capacity.World) { w.Credentials.Problem = text })
 	}

@@ -64,7 +64,7 @@ func withRole(env awsidentity.Environment, wish awsidentity.Wish, selected Selec
 		return awsidentity.Identity{}, Credentials{Problem: fmt.Sprintf("the role of the IAMRoleSelector %s cannot be assumed: %s", used.Name, problems[0])}
 	}
 	who := awsidentity.Identity{Base: awsidentity.WebIdentity}.Via(input.Role)
-	return who, Credentials{Method: fmt.Sprintf("role %s of the IAMRoleSelector %s", used.ARN, used.Name)}
+	return who, Credentials{Method: fmt.Sprintf("role %s of the IAMRoleSelector %s", used.ARN, used.Name), Assumed: true}
 }
 
 // method is the source in people's words.

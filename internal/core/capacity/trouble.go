@@ -149,10 +149,11 @@ func retried(f fault.Fault, reason, text string) trouble {
 	return trouble{event: warning(reason, text), outcome: Failed, backoff: backoffLast, atLeast: f.RetryAfter}
 }
 
-// grant says who is to be let do what was denied. A role is not assumed by itself.
+// grant says who is to be let do what was denied. A selector's role does not assume
+// itself.
 func grant(w World, f fault.Fault) string {
-	if f.Service == "STS" && f.Operation == "AssumeRole" {
-		return "let the controller's own role assume, in a policy of it and in the trust policy of, " + identity(w)
+	if w.Credentials.Assumed && f.Service == "STS" && f.Operation == "AssumeRole" {
+		return "a policy of the controller's own role and the trust policy have to allow that, for the " + identity(w)
 	}
 	return "grant it to " + identity(w)
 }

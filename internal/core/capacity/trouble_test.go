@@ -51,6 +51,15 @@ func TestEveryTroubleHasItsEventAndItsRetry(t *testing.T) {
 			failing(settled(), fault.Fault{Class: fault.Denied, Service: "STS", Operation: "AssumeRole", Code: "AccessDenied"}),
 			"ReconcileError: AWS denies sts:AssumeRole: STS AssumeRole: AccessDenied; grant it to the controller's identity", capacity.Refused, 10 * time.Minute,
 		},
+		"no right to a selector's role": {
+			func() capacity.World {
+				w := failing(settled(), fault.Fault{Class: fault.Denied, Service: "STS", Operation: "AssumeRole", Code: "AccessDenied"})
+				w.Credentials = capacity.Credentials{Method: "role r of the IAMRoleSelector s", Assumed: true}
+				return w
+			}(),
+			"ReconcileError: AWS denies sts:AssumeRole: STS AssumeRole: AccessDenied; a policy of the controller's own role and the trust policy have to allow that, for the role r of the IAMRoleSelector s",
+			capacity.Refused, 10 * time.Minute,
+		},
 		"trust refuses":         {sts(fault.Unauthenticated, "AccessDenied"), rejected + "AccessDenied; look there", capacity.Refused, 5 * time.Minute},
 		"no provider":           {sts(fault.Unauthenticated, "InvalidIdentityToken"), rejected + "InvalidIdentityToken; look there", capacity.Refused, 5 * time.Minute},
 		"claim rejected":        {sts(fault.Unauthenticated, "IDPRejectedClaim"), rejected + "IDPRejectedClaim; look there", capacity.Refused, 5 * time.Minute},

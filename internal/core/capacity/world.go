@@ -194,6 +194,8 @@ type Credentials struct {
 	// Method names the source for people, such as "IRSA with role ARN" or
 	// "Secret NAMESPACE/NAME". It holds no secret.
 	Method string
+	// Assumed says that it is the role of an IAMRoleSelector.
+	Assumed bool
 	// Missing says that neither a web identity nor a Secret is configured.
 	Missing bool
 	// Problem is what is wrong with the configuration, to be shown as it is;
