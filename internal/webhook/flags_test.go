@@ -54,6 +54,7 @@ var flagCases = map[string]struct {
 	"service-account-lookup-grace-period":     {"100ms", func(o Options) any { return o.LookupTimeout }, 100 * time.Millisecond},
 	"drain-time":                              {"1s", func(o Options) any { return o.DrainTime }, time.Second},
 	"enable-debugging-handlers":               {"true", func(o Options) any { return o.DebuggingHandlers }, true},
+	"role-selector-warnings":                  {"true", func(o Options) any { return o.RoleSelectorWarnings }, true},
 	"annotation-prefix":                       {"a.example", func(o Options) any { return o.Settings.AnnotationPrefix }, "a.example"},
 	"token-audience":                          {"aud", func(o Options) any { return o.Settings.Audience }, "aud"},
 	"token-mount-path":                        {"/m", func(o Options) any { return o.Settings.MountPath }, "/m"},
