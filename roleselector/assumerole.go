@@ -29,6 +29,9 @@ func (s *Selector) AssumeRole(subject Subject, settings Settings) (Input, []Prob
 	if problems := settings.Problems(); len(problems) > 0 {
 		return Input{}, problems
 	}
+	if !settings.allows(s.reference.ARN) {
+		return Input{}, []Problem{badInput("spec.arn", "the administrator of the controller does not let it assume this role")}
+	}
 	spec := s.assumeRole
 	if spec == nil {
 		spec = &v1alpha1.AssumeRole{}

@@ -181,6 +181,8 @@ func TestWhatSTSOrTheAdministratorRefusesIsAProblem(t *testing.T) {
 		"a flag with half a variable":         {v1alpha1.AssumeRole{}, Settings{SessionName: "%KIND"}, "--assume-role-session-name", true},
 		"a flag with a key of AWS":            {v1alpha1.AssumeRole{}, Settings{SessionTags: []v1alpha1.SessionTag{tag("aws:a", value("1"))}}, "--assume-role-session-tags[aws:a]", true},
 		"a lock of nothing":                   {v1alpha1.AssumeRole{}, Settings{Locked: []Field{"arn"}}, "--lock-assume-role-fields", true},
+		"a role that is not allowed":          {v1alpha1.AssumeRole{}, Settings{AllowedRoles: []string{"arn:aws:iam::*:role/ack/*", "arn:aws:iam::111111111111:role/other"}}, "spec.arn", true},
+		"a pattern of no ARN":                 {v1alpha1.AssumeRole{}, Settings{AllowedRoles: []string{"*"}}, "--allowed-role-arns", true},
 		"an empty protected prefix":           {v1alpha1.AssumeRole{}, Settings{ProtectedLabels: []string{""}}, "protected label prefixes", true},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -222,6 +224,28 @@ func TestABrokenOrDenyingSelectorHasNoRole(t *testing.T) {
 	for _, o := range []*v1alpha1.IAMRoleSelector{broken("a"), denying("a")} {
 		if input, problems := Compile(o).AssumeRole(someSubject(), Settings{}); len(problems) == 0 || input.Role.ARN != "" {
 			t.Errorf("AssumeRole() = %+v, %v, want a problem", input, problems)
+		}
+	}
+}
+
+func TestPatternsOfAllowedRoles(t *testing.T) {
+	const arn = "arn:aws:iam::111111111111:role/ack/team-a"
+	for pattern, want := range map[string]bool{
+		arn:                                true,
+		"arn:aws:iam::*:role/ack/*":        true,
+		"arn:*:iam::111111111111:role/*":   true,
+		"arn:*":                            true,
+		"arn:aws:iam::*:role/*/team-*":     true,
+		"arn:aws:iam::*:role/ack/":         false,
+		"arn:aws:iam::*:role/ack/team":     false,
+		"arn:aws:iam::*:role/ack/*-b":      false,
+		"arn:aws:iam::2*:role/ack/*":       false,
+		"arn:aws:iam::*:role/ack/team-a/*": false,
+		"arn:aws:iam::*team-a*team-a":      false,
+		"":                                 false,
+	} {
+		if got := (Settings{AllowedRoles: []string{pattern}}).allows(arn); got != want {
+			t.Errorf("%q allows it: %v, want %v", pattern, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package roleselector
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -49,6 +50,9 @@ type Settings struct {
 	// Locked are fields that a selector may not set; of the tags, none of those
 	// keys.
 	Locked []Field
+	// AllowedRoles are the ARNs of the roles that may be assumed, whatever selectors
+	// name; * stands for any characters. Empty is any role.
+	AllowedRoles []string
 	// ProtectedLabels are prefixes of keys of namespace labels that only
 	// administrators may write, and that NAMESPACE_LABEL may read.
 	ProtectedLabels []string
@@ -69,10 +73,39 @@ func (s Settings) Problems() []Problem {
 			problems = append(problems, badInput("--lock-assume-role-fields", fmt.Sprintf("%q is no field that can be locked", field)))
 		}
 	}
+	for _, pattern := range s.AllowedRoles {
+		if !strings.HasPrefix(pattern, "arn:") {
+			problems = append(problems, badInput("--allowed-role-arns", fmt.Sprintf("%q is no pattern of ARNs, such as arn:aws:iam::*:role/ack/*", pattern)))
+		}
+	}
 	if slices.Contains(s.ProtectedLabels, "") {
 		problems = append(problems, badInput("protected label prefixes", "an empty prefix would protect every label"))
 	}
 	return problems
+}
+
+// allows says whether a role may be assumed.
+func (s Settings) allows(arn string) bool {
+	return len(s.AllowedRoles) == 0 || slices.ContainsFunc(s.AllowedRoles, func(pattern string) bool { return fits(pattern, arn) })
+}
+
+// fits says whether a text is as a pattern says, in which * is any characters.
+func fits(pattern, text string) bool {
+	first, rest, found := strings.Cut(pattern, "*")
+	if !found {
+		return text == pattern
+	}
+	text, fitting := strings.CutPrefix(text, first)
+	parts := strings.Split(rest, "*")
+	last := parts[len(parts)-1]
+	for _, part := range parts[:len(parts)-1] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return fitting && strings.HasSuffix(text, last)
 }
 
 // Input is one call of AssumeRole.
