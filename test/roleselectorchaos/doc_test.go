@@ -1,0 +1,4 @@
+// Package roleselectorchaos lets the bucket controller of the examples work while
+// selectors, choices and namespaces change, it is killed, cut off and denied, and
+// then holds each of its calls to AWS against what the API server had stored.
+package roleselectorchaos
