@@ -1,0 +1,115 @@
+package roleselectorchaos
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+)
+
+var (
+	seed = flag.Uint64("seed", 0, "the seed of the chaos; 0 is one of its own for each run")
+	span = flag.Duration("span", 40*time.Second, "how long the chaos lasts")
+)
+
+// TestEveryCallHasASelectorState lets the controller work in chaos; one run of an hour
+// is
+//
+//	go test -timeout 2h -run EveryCall -v ./test/roleselectorchaos -args -span 1h
+func TestEveryCallHasASelectorState(t *testing.T) {
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	}
+	t.Logf("the seed is %d", *seed)
+	w := newWorld(t)
+	w.foreign(accountOf(alphaRole), "nobody-asked", map[string]string{ownerTag: "somebody"}, true)
+	w.foreign(accountOf(alphaRole), bucketName(key{"prod", "b0"}), map[string]string{"owner": "us"}, true)
+	w.foreign(accountOf(betaRole), bucketName(key{"test", "b0"}), nil, true)
+	w.foreign(accountOf(alphaRole), bucketName(key{"test", "b1"}), nil, false)
+	w.foreign(accountOf(ownRole), bucketName(key{"edge", "b0"}), map[string]string{ownerTag: "somebody"}, false)
+	foreign := w.stock()
+	controller := w.control()
+	counts := w.disturbed(controller)
+
+	// Refused roles are remembered for longer than anybody wants to wait here.
+	controller.kill()
+	w.settle(foreign)
+	w.inspect(foreign)
+	w.pacify(counts)
+	w.settle(foreign)
+	w.inspect(foreign)
+	controller.end()
+	w.collect()
+
+	history := w.tell()
+	found, checked := newChecker(ownRole, administrators(), history).check(w.journal)
+	for _, each := range found {
+		t.Error(w.narrate(each, history))
+	}
+	t.Logf("%d calls checked, %d violations; %s", checked, len(found), listed(counts))
+	w.demandVariety(checked, counts)
+}
+
+// disturbed makes all trouble for a while, and returns what it was.
+func (w *world) disturbed(c *controller) map[string]int {
+	ctx, cancel := context.WithTimeout(w.t.Context(), *span)
+	defer cancel()
+	changes := &disturber{world: w, dice: newDice(*seed), counts: map[string]int{}}
+	troubles := &trouble{world: w, controller: c, dice: newDice(*seed + 1), counts: map[string]int{}}
+	var running sync.WaitGroup
+	running.Go(func() { changes.disturb(ctx) })
+	running.Go(func() { troubles.make(ctx) })
+	running.Wait()
+	w.wire.mend()
+	w.aws.Admin().ClearFaults()
+	maps.Copy(changes.counts, troubles.counts)
+	return changes.counts
+}
+
+// pacify leaves one selector for each namespace.
+func (w *world) pacify(counts map[string]int) {
+	d := &disturber{world: w, dice: newDice(*seed), counts: counts}
+	for _, name := range selectorNames {
+		d.remove(selectors, key{name: name}, "selectors deleted")
+	}
+	for i, home := range homes {
+		for _, name := range []string{"c0", "c1"} {
+			d.remove(choices, key{home, name}, "choices deleted")
+		}
+		d.put(selectors, d.made(selectors, key{name: "peace-" + home}, v1alpha1.IAMRoleSelectorSpec{
+			ARN: teamRoles[i], NamespaceSelector: &v1alpha1.NamespaceSelector{Names: []string{home}},
+		}), "selectors made")
+	}
+}
+
+func listed(counts map[string]int) string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// demandVariety fails a run that has shown little.
+func (w *world) demandVariety(checked int, counts map[string]int) {
+	w.t.Helper()
+	roles := map[string]int{}
+	for _, call := range w.journal {
+		if call.Service == "s3" {
+			roles[roleOf(call.Caller)]++
+		}
+	}
+	for _, role := range append([]string{ownRole}, teamRoles...) {
+		w.t.Logf("%6d calls of S3 with %s", roles[role], role)
+	}
+	if checked < 200 {
+		w.t.Errorf("only %d calls were checked", checked)
+	}
+}

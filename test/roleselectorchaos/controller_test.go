@@ -1,0 +1,221 @@
+package roleselectorchaos
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// program is the controller of the examples, built.
+var program string
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	dir, err := os.MkdirTemp("", "roleselectorchaos")
+	if err == nil {
+		program = filepath.Join(dir, "bucket-controller")
+		build := exec.Command("go", "build", "-o", program, "../../examples/bucket-controller") //nolint:noctx // it ends by itself
+		build.Stderr = os.Stderr
+		err = build.Run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the example cannot be built:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// controller is the program as a process that is started anew when it is killed, as
+// the kubelet does.
+type controller struct {
+	t    *testing.T
+	args []string
+	env  []string
+	log  *os.File
+
+	mu      sync.Mutex
+	process *exec.Cmd
+	ended   chan struct{}
+}
+
+func startController(t *testing.T, args, env []string) *controller {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "controller.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &controller{t: t, args: args, env: env, log: log}
+	c.start()
+	t.Cleanup(func() {
+		c.end()
+		if t.Failed() {
+			c.tellLog()
+		}
+		_ = log.Close()
+	})
+	return c
+}
+
+func (c *controller) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	process := exec.CommandContext(context.WithoutCancel(c.t.Context()), program, c.args...)
+	process.Env, process.Stdout, process.Stderr = c.env, c.log, c.log
+	if err := process.Start(); err != nil {
+		c.t.Errorf("start the controller: %v", err)
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = process.Wait()
+		close(ended)
+	}()
+	c.process, c.ended = process, ended
+}
+
+// end kills the process, which is given no time for anything, and waits for it.
+func (c *controller) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.process == nil {
+		return
+	}
+	_ = c.process.Process.Kill()
+	<-c.ended
+	c.process = nil
+}
+
+// kill ends the process and starts it anew.
+func (c *controller) kill() {
+	c.end()
+	c.start()
+}
+
+// revive starts the process anew if it has ended by itself: it does so when it
+// cannot reach the API server at its start.
+func (c *controller) revive() {
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	select {
+	case <-ended:
+		c.start()
+	default:
+	}
+}
+
+// tellLog shows the end of what the process wrote.
+func (c *controller) tellLog() {
+	text, err := os.ReadFile(c.log.Name())
+	if err != nil {
+		c.t.Log(err)
+	}
+	c.t.Logf("the end of the controller's log:\n%s", text[max(0, len(text)-8000):])
+}
+
+// wire carries connections to a server and can be cut.
+type wire struct {
+	t        *testing.T
+	target   string
+	listener net.Listener
+
+	mu    sync.Mutex
+	isCut bool
+	open  map[net.Conn]bool
+}
+
+// startWire listens in front of a server.
+func startWire(t *testing.T, target string) *wire {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{t: t, target: target, listener: listener, open: map[net.Conn]bool{}}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { w.carry(connection) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		w.cut()
+		serving.Wait()
+	})
+	return w
+}
+
+// carry takes one connection to the server, until either side or the wire ends it.
+func (w *wire) carry(near net.Conn) {
+	defer near.Close() //nolint:errcheck // one side or the wire has closed it
+	far, err := (&net.Dialer{}).DialContext(context.WithoutCancel(w.t.Context()), "tcp", w.target)
+	if err != nil {
+		return
+	}
+	defer far.Close() //nolint:errcheck // one side or the wire has closed it
+	if !w.keep(near, far) {
+		return
+	}
+	var carrying sync.WaitGroup
+	for from, to := range map[net.Conn]net.Conn{near: far, far: near} {
+		carrying.Go(func() {
+			_, _ = io.Copy(to, from)
+			_ = to.Close()
+			_ = from.Close()
+		})
+	}
+	carrying.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, near)
+	delete(w.open, far)
+}
+
+// keep notes a connection, unless the wire is cut.
+func (w *wire) keep(connections ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.isCut {
+		return false
+	}
+	for _, c := range connections {
+		w.open[c] = true
+	}
+	return true
+}
+
+// cut ends all connections, and those to come at their beginning.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = true
+	for c := range w.open {
+		_ = c.Close()
+	}
+	clear(w.open)
+}
+
+// mend takes connections again.
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = false
+}
