@@ -31,8 +31,12 @@ const (
 	retry = 500 * time.Millisecond
 	// probe is how soon it is asked again while nothing is decided anyway.
 	probe = 3 * time.Second
-	// patience is how many ticks a source may be out of reach before what was known
-	// of it counts for nothing: half a minute.
+	// grace is how long what is known of a source counts once it is not watched any
+	// more. With the time that a call takes, no role is used two seconds after it was
+	// taken away.
+	grace = time.Second
+	// patience is how many ticks a kind that held objects has to be denied before it
+	// counts as gone: half a minute.
 	patience = 6
 	tick     = 5 * time.Second
 )
@@ -84,6 +88,9 @@ func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
 // errNotRead is what is missing before the first answer.
 var errNotRead = errors.New("not read yet")
 
+// errUnwatched is what is missing when a watch has ended and there is no other.
+var errUnwatched = errors.New("the watch has ended and the API server does not answer")
+
 // errOutdated makes a reflector read all anew.
 var errOutdated = errors.New("what is known is too old to go on from")
 
@@ -108,6 +115,8 @@ type follower struct {
 	// still is; ticks is for how long.
 	err   error
 	ticks int
+	// unwatched runs while it is synced and nobody watches it.
+	unwatched *time.Timer
 }
 
 // run follows until the context ends.
@@ -122,7 +131,10 @@ func (f *follower) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && !errors.Is(err, errOutdated) {
+		switch {
+		case err == nil:
+			f.startGrace()
+		case !errors.Is(err, errOutdated):
 			f.failed(err)
 		}
 		pause := probe
@@ -153,16 +165,51 @@ func (f *follower) watch(ctx context.Context, options metav1.ListOptions) (watch
 		return nil, errOutdated
 	}
 	watching, err := f.reader.Watch(ctx, f.newList(), &client.ListOptions{Raw: &options})
+	if err != nil {
+		// The reflector tries some errors again by itself, and never tells.
+		f.startGrace()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case err != nil && f.synced && f.err == nil:
-		// The reflector tries some errors again by itself, and never tells.
 		f.err = err
-	case err == nil && f.synced:
+	case err == nil && f.synced && !fromStart:
 		f.err, f.ticks = nil, 0
+		f.endGrace()
 	}
 	return watching, err
+}
+
+// startGrace is told that what is known is not watched any more. Unless it is again
+// before the grace is over, it counts for nothing.
+func (f *follower) startGrace() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.synced || f.unwatched != nil {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(grace, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.unwatched != timer {
+			return
+		}
+		if f.err == nil {
+			f.err = errUnwatched
+		}
+		f.becomeStale()
+	})
+	f.unwatched = timer
+}
+
+// endGrace is called under the lock.
+func (f *follower) endGrace() {
+	if f.unwatched != nil {
+		f.unwatched.Stop()
+		f.unwatched = nil
+	}
 }
 
 func (f *follower) isSynced() bool {
@@ -178,7 +225,7 @@ func (f *follower) isAbsent() bool {
 }
 
 // failed is told of each end of reading. A clear no of the API server counts at
-// once; what is only out of reach has until the patience is over.
+// once; what is only out of reach has until the grace is over.
 func (f *follower) failed(err error) {
 	if f.optional && apierrors.IsNotFound(err) && f.isBelievedAbsent() {
 		if !f.isSynced() {
@@ -191,8 +238,9 @@ func (f *follower) failed(err error) {
 	}
 	f.mu.Lock()
 	isNews := f.err == nil || f.err.Error() != err.Error()
-	f.err = err
+	f.err, f.absent = err, false
 	f.mu.Unlock()
+	f.startGrace()
 	if isNews {
 		f.selectors.log.info("what decides on roles cannot be read", "resource", f.resource.String(), "reason", f.explain(err))
 	}
@@ -212,19 +260,21 @@ func (f *follower) isBelievedAbsent() bool {
 // tick is called at even intervals.
 func (f *follower) tick() {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.err != nil {
 		f.ticks++
-	}
-	isTooOld := f.synced && f.ticks >= patience
-	f.mu.Unlock()
-	if isTooOld {
-		f.markStale()
 	}
 }
 
 func (f *follower) markStale() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.becomeStale()
+}
+
+// becomeStale is called under the lock.
+func (f *follower) becomeStale() {
+	f.endGrace()
 	if f.synced {
 		f.selectors.log.info("nothing is decided until it can be read again", "resource", f.resource.String())
 	}
@@ -279,6 +329,7 @@ func (f *follower) Replace(objects []any, _ string) error {
 		f.selectors.log.info("what decides on roles has been read", "resource", f.resource.String(), "objects", len(objects))
 	}
 	f.synced, f.absent, f.err, f.ticks = true, false, nil, 0
+	f.endGrace()
 	f.selectors.index.MarkSynced(f.source)
 	f.mu.Unlock()
 	sourceReady.WithLabelValues(f.resource.String()).Set(1)

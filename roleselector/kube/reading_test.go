@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,31 +90,39 @@ func TestWhatTheAPIServerRefusesIsNotKnownAnyMore(t *testing.T) {
 	}
 }
 
-func TestWhatIsOutOfReachHoldsForHalfAMinute(t *testing.T) {
-	s, by := followed(t)
-	for _, f := range by {
+func TestWhatIsOutOfReachHoldsForASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, by := followed(t)
+		for _, f := range by {
+			f.read(t)
+		}
+		f := by[roleselector.Namespaces]
+		f.startGrace()
+		f.failed(errAway)
+		time.Sleep(grace - time.Millisecond)
+		if !s.index.Ready() {
+			t.Fatal("it does not decide any more after a short time")
+		}
+		time.Sleep(2 * time.Millisecond)
+		if err := s.Ready(nil); s.index.Ready() || err == nil || !strings.Contains(err.Error(), "namespaces cannot be read: connection refused") {
+			t.Errorf("after a second it still decides, or does not say why not: %v", err)
+		}
+		if _, err := f.watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); !errors.Is(err, errOutdated) {
+			t.Errorf("it goes on from what is too old: %v", err)
+		}
+		f.startGrace()
 		f.read(t)
-	}
-	f := by[roleselector.Namespaces]
-	f.failed(errAway)
-	for range patience - 1 {
-		f.tick()
-	}
-	if !s.index.Ready() {
-		t.Fatal("it does not decide any more after a short time")
-	}
-	f.tick()
-	if err := s.Ready(nil); s.index.Ready() || err == nil || !strings.Contains(err.Error(), "namespaces cannot be read: connection refused") {
-		t.Errorf("after half a minute it still decides, or does not say why not: %v", err)
-	}
-	if _, err := f.watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); !errors.Is(err, errOutdated) {
-		t.Errorf("it goes on from what is too old: %v", err)
-	}
-	f.read(t)
-	f.tick()
-	if !s.index.Ready() {
-		t.Error("it has been read again and does not decide")
-	}
+		time.Sleep(2 * grace)
+		if !s.index.Ready() {
+			t.Error("it has been read again and does not decide")
+		}
+		f.startGrace()
+		f.read(t)
+		time.Sleep(2 * grace)
+		if !s.index.Ready() {
+			t.Error("it was read again within the grace and does not decide")
+		}
+	})
 }
 
 func TestChoicesNeedNotBeInstalled(t *testing.T) {
