@@ -176,6 +176,17 @@ func TestCheckerFindsWhatIsPlanted(t *testing.T) {
 	}
 }
 
+// TestWhatWasThereBeforeTheRecorderHasNoTime: the first list says what is there, not
+// since when. That there was nothing before does not count.
+func TestWhatWasThereBeforeTheRecorderHasNoTime(t *testing.T) {
+	tale := told(selector(0, "alpha", forTeam(alphaRole, "a")))
+	tale.selectors[0].earliest, tale.selectors[0].latest = time.Time{}, time.Time{}
+	found, _ := newChecker(ownRole, nil, &tale.history).check([]awslocal.Entry{used(5, ownRole, "data"), used(5, alphaRole, "data")})
+	if len(found) != 1 || found[0].why != "prod/data "+alphaRole {
+		t.Errorf("found %v, want the call with the default role", found)
+	}
+}
+
 // TestTimesAreNarrowedByRevisions: a version whose own time is not known lies between
 // its neighbours, of whatever kind.
 func TestTimesAreNarrowedByRevisions(t *testing.T) {

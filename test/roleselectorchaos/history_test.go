@@ -91,8 +91,9 @@ func sorted[T any](versions []version[T]) []stamp {
 // state is what was stored of some objects from one version to the next.
 type state[T any] struct {
 	// from is the earliest time at which it can have begun, until the latest at
-	// which it can have ended; the zero until is "still so".
+	// which it can have ended, if it has.
 	from, until time.Time
+	ended       bool
 	objects     map[key]*T
 }
 
@@ -102,7 +103,7 @@ func statesOf[T any](versions []version[T]) []state[T] {
 	states := []state[T]{{objects: map[key]*T{}}}
 	for _, v := range versions {
 		last := &states[len(states)-1]
-		last.until = v.latest
+		last.until, last.ended = v.latest, true
 		objects := maps.Clone(last.objects)
 		delete(objects, v.key)
 		if v.object != nil {
@@ -118,7 +119,7 @@ func statesOf[T any](versions []version[T]) []state[T] {
 func within[T any](states []state[T], begin, end time.Time) []state[T] {
 	var found []state[T]
 	for _, s := range slices.Backward(states) {
-		if !s.from.After(end) && (s.until.IsZero() || !s.until.Before(begin)) {
+		if !s.from.After(end) && (!s.ended || !s.until.Before(begin)) {
 			found = append(found, s)
 		}
 	}
