@@ -164,11 +164,10 @@ func (f *follower) watch(ctx context.Context, options metav1.ListOptions) (watch
 	if !fromStart && !f.isSynced() {
 		return nil, errOutdated
 	}
+	// Nobody watches while this is being asked, which may take long: the client, and
+	// the reflector, try some errors again by themselves and never tell.
+	f.startGrace()
 	watching, err := f.reader.Watch(ctx, f.newList(), &client.ListOptions{Raw: &options})
-	if err != nil {
-		// The reflector tries some errors again by itself, and never tells.
-		f.startGrace()
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
