@@ -19,10 +19,11 @@ var (
 	span = flag.Duration("span", 40*time.Second, "how long the chaos lasts")
 )
 
-// TestEveryCallHasASelectorState lets the controller work in chaos; one run of an hour
-// is
+// TestEveryCallHasASelectorState lets the controller work in chaos. A run of an hour,
+// and one that keeps the controller's log and begins as another did, are
 //
 //	go test -timeout 2h -run EveryCall -v ./test/roleselectorchaos -args -span 1h
+//	go test -run EveryCall -v -artifacts ./test/roleselectorchaos -args -seed 7
 func TestEveryCallHasASelectorState(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
@@ -109,7 +110,7 @@ func (w *world) demandVariety(checked int, counts map[string]int) {
 	for _, role := range append([]string{ownRole}, teamRoles...) {
 		w.t.Logf("%6d calls of S3 with %s", roles[role], role)
 	}
-	if checked < 200 {
-		w.t.Errorf("only %d calls were checked", checked)
+	if checked < 100 || len(counts) < 10 {
+		w.t.Errorf("only %d calls were checked, after %d kinds of trouble: the run says little", checked, len(counts))
 	}
 }

@@ -53,7 +53,7 @@ type controller struct {
 
 func startController(t *testing.T, args, env []string) *controller {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "controller.log"))
+	log, err := os.Create(filepath.Join(t.ArtifactDir(), "controller.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
