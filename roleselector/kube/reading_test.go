@@ -99,11 +99,11 @@ func TestWhatIsOutOfReachHoldsForASecond(t *testing.T) {
 		f := by[roleselector.Namespaces]
 		f.startGrace()
 		f.failed(errAway)
-		time.Sleep(grace - time.Millisecond)
+		<-time.After(grace - time.Millisecond)
 		if !s.index.Ready() {
 			t.Fatal("it does not decide any more after a short time")
 		}
-		time.Sleep(2 * time.Millisecond)
+		<-time.After(2 * time.Millisecond)
 		if err := s.Ready(nil); s.index.Ready() || err == nil || !strings.Contains(err.Error(), "namespaces cannot be read: connection refused") {
 			t.Errorf("after a second it still decides, or does not say why not: %v", err)
 		}
@@ -112,13 +112,13 @@ func TestWhatIsOutOfReachHoldsForASecond(t *testing.T) {
 		}
 		f.startGrace()
 		f.read(t)
-		time.Sleep(2 * grace)
+		<-time.After(2 * grace)
 		if !s.index.Ready() {
 			t.Error("it has been read again and does not decide")
 		}
 		f.startGrace()
 		f.read(t)
-		time.Sleep(2 * grace)
+		<-time.After(2 * grace)
 		if !s.index.Ready() {
 			t.Error("it was read again within the grace and does not decide")
 		}

@@ -1,14 +1,16 @@
 package roleselectorchaos
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/tabard-dev/tabard/awslocal"
 )
 
 // patience is how long the cluster is given to come to rest.
@@ -17,13 +19,15 @@ const patience = 2 * time.Minute
 // settle waits until each Bucket is as the selectors that are stored now want it.
 func (w *world) settle(foreign map[string]inAWS) {
 	w.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	for {
 		w.collect()
 		unsettled := w.unsettled(foreign)
 		if len(unsettled) == 0 {
 			return
 		}
-		if time.Now().After(end) {
+		if !pause(ctx, 300*time.Millisecond) {
 			w.t.Errorf("not settled after %s:\n%s", patience, strings.Join(unsettled, "\n"))
 			return
 		}
@@ -106,22 +110,9 @@ func sayings(object *unstructured.Unstructured) (conditions []map[string]any) {
 	return conditions
 }
 
-// inspect looks at what is left in AWS: foreign buckets as they were, each other one
-// made with a role whose call the checker has seen, and wanted by an object.
+// inspect looks at what is left in AWS.
 func (w *world) inspect(foreign map[string]inAWS) {
 	w.t.Helper()
-	stock := w.stock()
-	for name, was := range foreign {
-		if is, exists := stock[name]; !exists || is.String() != was.String() {
-			w.t.Errorf("the foreign bucket %s was %s and is %s, %t", name, was, is, exists)
-		}
-	}
-	made := map[string][]string{}
-	for _, call := range w.journal {
-		if call.Operation == "CreateBucket" && call.Error == "" {
-			made[strings.TrimPrefix(call.Resource, "arn:aws:s3:::")] = append(made[call.Resource], accountOf(call.Caller))
-		}
-	}
 	list, err := w.client.Resource(buckets).List(w.t.Context(), metav1.ListOptions{})
 	w.must(list, err)
 	owners := map[string]*resource{}
@@ -129,18 +120,41 @@ func (w *world) inspect(foreign map[string]inAWS) {
 		of := resourceOf(&list.Items[i])
 		owners[of.bucket] = of
 	}
+	w.collect()
+	for _, fault := range leftovers(w.stock(), foreign, w.journal, owners) {
+		w.t.Error(fault)
+	}
+}
+
+// leftovers are what is wrong with the buckets in AWS: foreign ones are as they were,
+// each other one was made in its account by a call of the journal, which the checker
+// judges, and is that of an object.
+func leftovers(stock, foreign map[string]inAWS, journal []awslocal.Entry, owners map[string]*resource) (faults []string) {
+	for name, was := range foreign {
+		if is, exists := stock[name]; !exists || is.String() != was.String() {
+			faults = append(faults, fmt.Sprintf("the foreign bucket %s was %s and is %s, %t", name, was, is, exists))
+		}
+	}
+	made := map[string][]string{}
+	for _, call := range journal {
+		if call.Operation == "CreateBucket" && call.Error == "" {
+			name := strings.TrimPrefix(call.Resource, "arn:aws:s3:::")
+			made[name] = append(made[name], accountOf(call.Caller))
+		}
+	}
 	for name, is := range stock {
 		if _, isForeign := foreign[name]; isForeign {
 			continue
 		}
 		if !slices.Contains(made[name], is.account) {
-			w.t.Errorf("the bucket %s is in the account %s, and was made in %v", name, is.account, made[name])
+			faults = append(faults, fmt.Sprintf("the bucket %s is in the account %s, and was made in %v", name, is.account, made[name]))
 		}
 		switch owner := owners[name]; {
 		case owner == nil:
-			w.t.Errorf("the bucket %s %s is orphaned", name, is)
+			faults = append(faults, fmt.Sprintf("the bucket %s %s is orphaned", name, is))
 		case len(is.tags) > 0 && is.tags[ownerTag] != string(owner.uid):
-			w.t.Errorf("the bucket %s %s is not that of its object, whose UID is %s", name, is, owner.uid)
+			faults = append(faults, fmt.Sprintf("the bucket %s %s is not that of its object, whose UID is %s", name, is, owner.uid))
 		}
 	}
+	return faults
 }
