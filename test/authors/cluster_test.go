@@ -6,9 +6,7 @@ package authors
 import (
 	"context"
 	"crypto/x509"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -45,22 +43,7 @@ var (
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "authors")
-	if err == nil {
-		program = filepath.Join(dir, name)
-		build := exec.Command("go", "build", "-o", program, "../../examples/token-operator") //nolint:noctx // it ends by itself
-		build.Stderr = os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the example cannot be built:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
+	os.Exit(testkit.RunWithProgram(m, "../../examples/token-operator", &program))
 }
 
 // world is a cluster, an AWS that can read its issuer, and who administrates

@@ -2,7 +2,6 @@ package roleselectorchaos
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // program is the controller of the examples, built.
@@ -20,22 +21,7 @@ var program string
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	dir, err := os.MkdirTemp("", "roleselectorchaos")
-	if err == nil {
-		program = filepath.Join(dir, "bucket-controller")
-		build := exec.Command("go", "build", "-o", program, "../../examples/bucket-controller") //nolint:noctx // it ends by itself
-		build.Stderr = os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the example cannot be built:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
+	os.Exit(testkit.RunWithProgram(m, "../../examples/bucket-controller", &program))
 }
 
 // controller is the program as a process that is started anew when it is killed, as

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,22 +32,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "roleselectore2e")
-	if err == nil {
-		program = filepath.Join(dir, "bucket-controller")
-		build := exec.Command("go", "build", "-o", program, "../../examples/bucket-controller") //nolint:noctx // it ends by itself
-		build.Stderr = os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the example cannot be built:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
+	os.Exit(testkit.RunWithProgram(m, "../../examples/bucket-controller", &program))
 }
 
 // world is a cluster with the example's manifests, and the cloud that it is for.
