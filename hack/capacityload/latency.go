@@ -58,7 +58,7 @@ func latency(ctx context.Context, s settings, on *stage.Stage) error {
 	fmt.Printf("  the first of the region: %v\n", cold.Round(time.Millisecond))
 	fmt.Printf("  %d more, one after the other: median %v, p99 %v, longest %v\n", len(warm), warm[len(warm)/2].Round(10*time.Microsecond),
 		warm[len(warm)*99/100].Round(10*time.Microsecond), warm[len(warm)-1].Round(10*time.Microsecond))
-	fmt.Printf("  %.0f passes ended without an answer and were repeated a second later\n", after-before)
+	fmt.Printf("  %.0f passes ended without an answer and were woken for it\n", after-before)
 	return tellCalls(ctx, on)
 }
 
