@@ -26,3 +26,18 @@ func RunWithProgram(m *testing.M, folder string, program *string) int {
 	}
 	return m.Run()
 }
+
+// LinkSelf makes a folder in which the running test program has a name, for a
+// shell that runs what a page says.
+func LinkSelf(t testing.TB, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(folder, name)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}

@@ -62,9 +62,7 @@ func (p prober) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body bytes.Buffer
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
-		status, message := explainBody(err)
-		http.Error(w, message, status)
+	if !readBody(w, r, &body) {
 		return
 	}
 	question, err := readReview(body.Bytes())

@@ -189,6 +189,16 @@ func (m *mutator) refusal(account types.NamespacedName, result inject.Result) st
 	return ""
 }
 
+// readBody reads a review, or answers why it cannot.
+func readBody(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) bool {
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
+		status, message := explainBody(err)
+		http.Error(w, message, status)
+		return false
+	}
+	return true
+}
+
 // explainBody says why a body could not be read to its end.
 func explainBody(err error) (status int, message string) {
 	var tooLarge *http.MaxBytesError

@@ -98,9 +98,7 @@ func (o *overlaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body bytes.Buffer
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
-		status, message := explainBody(err)
-		http.Error(w, message, status)
+	if !readBody(w, r, &body) {
 		return
 	}
 	question, err := readReview(body.Bytes())

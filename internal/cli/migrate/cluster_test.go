@@ -248,14 +248,7 @@ func TestThePagesCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, "tabard")); err != nil {
-		t.Fatal(err)
-	}
+	folder := testkit.LinkSelf(t, "tabard")
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	t.Setenv(asTabard, "1")
 	commands, compared := testkit.Blocks(string(page), "sh"), 0

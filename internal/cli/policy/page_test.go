@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // asTabard in the environment makes this test program the command that it tests,
@@ -76,14 +77,7 @@ func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, "tabard")); err != nil {
-		t.Fatal(err)
-	}
+	folder := testkit.LinkSelf(t, "tabard")
 	printed, compared := "", 0
 	for _, b := range blocks(string(page)) {
 		switch b.language {

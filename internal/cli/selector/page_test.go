@@ -38,14 +38,7 @@ func TestThePagesCommands(t *testing.T) {
 	page := readPage(t)
 	c := &cluster{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
 	c.server.InstallCRDsFrom(t, "testdata/definitions.yaml")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, "tabard")); err != nil {
-		t.Fatal(err)
-	}
+	folder := testkit.LinkSelf(t, "tabard")
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	t.Setenv(asTabard, "1")
 	commands, compared := testkit.Blocks(page, "sh"), 0
