@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/hack/capacityload/stage"
 	"github.com/tabard-dev/tabard/internal/cloud/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -28,7 +29,7 @@ type growth struct {
 	// before is how many passes others have made in this process.
 	before int
 	// exchanges are those of the present turn that were read already.
-	exchanges int
+	exchanges []awslocal.Entry
 	// bundles is how many bundles of certificates there were.
 	bundles int
 }
@@ -128,8 +129,8 @@ func (g *growth) play(t *testing.T, now turn) {
 	if asked < sets {
 		t.Errorf("as %s AWS was asked %d times, want at least %d", now.caller, asked, sets)
 	}
-	if g.exchanges != now.exchanges {
-		t.Errorf("for %s a token was exchanged %d times, want %d", now.caller, g.exchanges, now.exchanges)
+	if len(g.exchanges) != now.exchanges {
+		t.Errorf("for %s a token was exchanged %d times, want %d: %+v", now.caller, len(g.exchanges), now.exchanges, g.exchanges)
 	}
 }
 
@@ -150,7 +151,7 @@ func (g *growth) awaitCaller(t *testing.T, now turn) {
 		return fmt.Errorf("there is no new call by %s in the last of %d: %+v", now.caller, len(entries), entries[max(0, len(entries)-5):])
 	})
 	g.settle(t)
-	g.exchanges = 0
+	g.exchanges = nil
 	g.readJournal(t, "")
 }
 
@@ -179,7 +180,7 @@ func (g *growth) readJournal(t *testing.T, caller string) (asked int) {
 	for _, entry := range entries {
 		switch {
 		case entry.Operation == "AssumeRoleWithWebIdentity":
-			g.exchanges++
+			g.exchanges = append(g.exchanges, entry)
 		case entry.Service != "ec2":
 		case strings.HasPrefix(entry.Caller, caller):
 			asked++

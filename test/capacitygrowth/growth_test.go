@@ -22,12 +22,12 @@ const (
 	tolerance, spanTolerance = 0.05, 0.1
 )
 
-func TestNothingGrowsAsAWebIdentityThatExpires(t *testing.T) {
+func TestNothingGrowsAsAWebIdentityThatIsRenewed(t *testing.T) {
 	if !isAlone(t) {
 		return
 	}
 	s := open(t)
-	start(t, s, true).watch(t, expire)
+	start(t, s, true).watch(t, renew)
 }
 
 func TestNothingGrowsAsASecretThatIsReplaced(t *testing.T) {

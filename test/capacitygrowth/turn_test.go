@@ -16,12 +16,18 @@ import (
 	"github.com/tabard-dev/tabard/internal/lab"
 )
 
-// expire lets the credentials expire and replaces the token and the certificates.
-// The first turn finds nothing to expire.
-func expire(t *testing.T, g *growth, i int) turn {
+// aging brings credentials of an hour to their last minute, in which whoever asks
+// next replaces them. Not to their end: what nobody asked for in an hour is
+// forgotten, and a list that is being read meanwhile would make an exchange for
+// itself, beside that of all others.
+const aging = 59 * time.Minute
+
+// renew lets the credentials grow old and replaces the token and the certificates.
+// The first turn finds nothing to renew.
+func renew(t *testing.T, g *growth, i int) turn {
 	t.Helper()
 	if i > 0 {
-		if err := g.stage.Advance(t.Context(), time.Hour); err != nil {
+		if err := g.stage.Advance(t.Context(), aging); err != nil {
 			t.Fatal(err)
 		}
 		if err := g.stage.WriteToken(t.Context()); err != nil {
