@@ -92,6 +92,26 @@ func TestCheckNamesEachForbiddenImport(t *testing.T) {
 			pkg:  pkg{ImportPath: own("hack/demo"), Imports: []string{own("internal/app")}},
 			want: []string{"./hack/demo imports ./internal/app"},
 		},
+		"an example uses what others can import, and its own parts": {
+			pkg: pkg{
+				ImportPath: own("examples/bucket-controller"), Imports: []string{
+					own("examples/bucket-controller/bucket"), own("api/services/v1alpha1"), own("awsauth/kube"), own("roleselector/kube"),
+					"sigs.k8s.io/controller-runtime",
+				},
+				XTestImports: []string{own("internal/testkit")},
+			},
+		},
+		"an example must not use what others cannot import, or another example": {
+			pkg: pkg{ImportPath: own("examples/keyless-pod"), Imports: []string{
+				own("internal/core/fault"), own("awslocal/internal/sts"), own("examples/bucket-controller/bucket"), own("hack/load"),
+			}},
+			want: []string{
+				"./examples/keyless-pod imports ./awslocal/internal/sts",
+				"./examples/keyless-pod imports ./examples/bucket-controller/bucket",
+				"./examples/keyless-pod imports ./hack/load",
+				"./examples/keyless-pod imports ./internal/core/fault",
+			},
+		},
 		"tests use the standard testing package": {
 			pkg:  pkg{ImportPath: own("internal/lab"), XTestImports: []string{"testing", "github.com/stretchr/testify/require"}},
 			want: []string{"./internal/lab tests with github.com/stretchr/testify/require"},
