@@ -39,7 +39,6 @@ func (u *user) testReport() {
   denied: 0
   resources: [{group: s3.services.k8s.aws, kind: Bucket, namespace: prod, used: 3, conflicts: 1, denied: 0}]
   truncated: true
-  lastAssumeRole: {time: "2026-01-02T03:04:05Z", code: AccessDenied}
 `).Object["status"]
 	judge(u.t, u.change(reports, "full", set(status, "status")), "")
 	if _, has, _ := unstructured.NestedMap(u.get(reports, "full"), "status"); has {

@@ -15,7 +15,6 @@ import (
 // +kubebuilder:printcolumn:name="Used",type=integer,JSONPath=`.status.used`
 // +kubebuilder:printcolumn:name="Conflicts",type=integer,JSONPath=`.status.conflicts`
 // +kubebuilder:printcolumn:name="Denied",type=integer,JSONPath=`.status.denied`
-// +kubebuilder:printcolumn:name="AssumeRole",type=string,JSONPath=`.status.lastAssumeRole.code`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type IAMRoleSelectorReport struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -63,12 +62,6 @@ type IAMRoleSelectorReportStatus struct {
 	//
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
-
-	// LastAssumeRole is what STS last answered. Whoever reports the counts calls no
-	// STS, so that it is there only if a controller that does tells it.
-	//
-	// +optional
-	LastAssumeRole *AssumeRoleResult `json:"lastAssumeRole,omitempty"`
 }
 
 // SelectorCounts are numbers of resources.
@@ -91,14 +84,4 @@ type ReportedResources struct {
 	Namespace string `json:"namespace"`
 
 	SelectorCounts `json:",inline"`
-}
-
-// AssumeRoleResult is an answer of STS to AssumeRole.
-type AssumeRoleResult struct {
-	// Time is when it answered.
-	Time metav1.Time `json:"time"`
-	// Code is OK, or the code of the error, such as AccessDenied.
-	//
-	// +kubebuilder:validation:MaxLength=128
-	Code string `json:"code"`
 }

@@ -43,14 +43,12 @@ func (c *Controller) write(ctx context.Context, wanted map[string]v1alpha1.IAMRo
 }
 
 // isCurrent says that a report says this, and belongs to the selector of which it
-// says it. The result of AssumeRole is not known here.
+// says it.
 func isCurrent(stored *v1alpha1.IAMRoleSelectorReport, status v1alpha1.IAMRoleSelectorReportStatus) bool {
 	if stored == nil || len(stored.OwnerReferences) != 1 || stored.OwnerReferences[0].UID != status.SelectorUID {
 		return false
 	}
-	said := stored.Status
-	said.LastAssumeRole = nil
-	return equality.Semantic.DeepEqual(said, status)
+	return equality.Semantic.DeepEqual(stored.Status, status)
 }
 
 // remove deletes the report of a selector that is gone. The garbage collector does
