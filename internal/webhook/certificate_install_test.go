@@ -46,7 +46,8 @@ func shipped(t *testing.T, name string) []client.Object {
 		}
 		object := map[string]client.Object{
 			"Namespace": &corev1.Namespace{}, "ServiceAccount": &corev1.ServiceAccount{}, "Service": &corev1.Service{},
-			"MutatingWebhookConfiguration": &admissionregistrationv1.MutatingWebhookConfiguration{},
+			"MutatingWebhookConfiguration":   &admissionregistrationv1.MutatingWebhookConfiguration{},
+			"ValidatingWebhookConfiguration": &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		}[kind.Kind]
 		if object == nil {
 			continue

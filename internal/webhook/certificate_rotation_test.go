@@ -75,6 +75,9 @@ func TestRotationUnderLoad(t *testing.T) {
 			seen[step] = true
 			operator = r.newOperator() // killed after the step, with all that it remembers
 		}
+		if err := followersTrust(t, r.cluster, r.secret()["ca.crt"]); seen["PutBundle"] && err != nil {
+			t.Errorf("after the step %s: %v", step, err)
+		}
 		if seen["Probe"] {
 			r.ahead += 2 * time.Minute // it has seen enough of it
 		}
@@ -98,6 +101,9 @@ func TestRotationUnderLoad(t *testing.T) {
 		t.Errorf("told %q, want that the trust is proven", last)
 	}
 	r.servesTheNew(old)
+	if err := followersTrust(t, r.cluster, r.secret()["ca.crt"]); err != nil {
+		t.Error(err)
+	}
 	created := stop()
 	t.Logf("%d pods were created", created)
 	if created < 200 {
@@ -122,6 +128,7 @@ func newRotation(t *testing.T) *rotation {
 	installNamespaces(t, r.cluster)
 	r.agedSecret()
 	installWebhook(t, r.cluster, r.webhook.address(), r.secret()["ca.crt"])
+	installFollowers(t, r.cluster)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, len(ports))
 	for _, port := range ports {
@@ -178,7 +185,7 @@ func (r *rotation) newOperator() *certificate.Controller {
 		r.t.Fatal(err)
 	}
 	return &certificate.Controller{
-		Host: own, Served: own, Configuration: "tabard-webhook",
+		Host: own, Served: own, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
 		Secret: types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"},
 		Events: r.events, Metrics: r.metrics, Entropy: rand.Reader,
 		Now: func() time.Time { return time.Now().Add(r.ahead) },

@@ -2,7 +2,8 @@
 // certificate and makes the API servers trust it. It observes one Secret and one
 // webhook configuration, lets core/certificate decide, and performs one step a
 // pass: what comes next depends on what the step made. Changes of either object
-// wake it; between them it looks when a certificate is due.
+// wake it; between them it looks when a certificate is due. A second configuration
+// that the webhook serves, for validation, is made to trust the same.
 //
 // A new authority is proved by dry runs: a pod that is never stored is created
 // through every API server, and comes back with the fingerprint of the
@@ -37,6 +38,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch;update,namespace=tabard-system
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=tabard-system
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=tabard-webhook,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=tabard-role-selectors,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create,namespace=tabard-probe
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -45,6 +47,7 @@ import (
 const (
 	DefaultSecret        = "tabard-webhook-cert"
 	DefaultConfiguration = "tabard-webhook"
+	DefaultValidating    = "tabard-role-selectors"
 )
 
 // Options say what to keep where.
@@ -54,20 +57,21 @@ type Options struct {
 	Host *rest.Config
 	// Namespace is where the Secret is.
 	Namespace string
-	// Secret and Configuration are the names of the Secret and of the
-	// MutatingWebhookConfiguration; empty means the defaults.
-	Secret, Configuration string
+	// Secret, Configuration and Validating are the names of the Secret, of the
+	// MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration, which
+	// need not be there; empty means the defaults.
+	Secret, Configuration, Validating string
 }
 
 // Controller keeps one serving certificate. It must not run concurrently with
 // itself; the manager sees to that, and its lease.
 type Controller struct {
-	// Host holds the Secret, Served the webhook configuration. Both read past
+	// Host holds the Secret, Served the webhook configurations. Both read past
 	// any cache, so that no pass works on what the pass before has replaced.
 	Host, Served client.Client
-	// Secret and Configuration are what is kept.
-	Secret        types.NamespacedName
-	Configuration string
+	// Secret and Configuration are what is kept, Validating is what follows.
+	Secret                    types.NamespacedName
+	Configuration, Validating string
 	// Probe creates the dry-run pods.
 	Probe Prober
 	// Events tells people what happens, and of problems.
@@ -95,6 +99,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	c := &Controller{
 		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
 		Configuration: either(o.Configuration, DefaultConfiguration),
+		Validating:    either(o.Validating, DefaultValidating),
 		Events:        mgr.GetEventRecorder("certificate"),
 		Metrics:       sharedMetrics(),
 		Now:           time.Now,
@@ -116,6 +121,10 @@ func Add(mgr ctrl.Manager, o Options) error {
 			func(context.Context, *corev1.Secret) []reconcile.Request { return c.request() }))).
 		WatchesRawSource(source.Kind(configurations, &admissionv1.MutatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
+				return c.request()
+			}))).
+		WatchesRawSource(source.Kind(configurations, &admissionv1.ValidatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *admissionv1.ValidatingWebhookConfiguration) []reconcile.Request {
 				return c.request()
 			}))).
 		Complete(c)
@@ -142,6 +151,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	plan := core.Decide(seen.world)
 	c.Metrics.observed(plan.Phase, seen.secret.Data)
 	c.tell(ctx, seen, plan.Notice)
+	again := c.follow(ctx, seen.world)
 	err = c.perform(ctx, seen, plan.Step)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody wrote in between: observe again
@@ -150,18 +160,23 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, fmt.Errorf("perform %T: %w", plan.Step, err)
 	}
 	c.Metrics.performed(plan.Step, seen.world)
-	return reconcile.Result{RequeueAfter: plan.Again}, nil
+	return reconcile.Result{RequeueAfter: earlier(plan.Again, again)}, nil
 }
 
-// tell makes an event of a notice when it comes up, and a line in the log.
+// tell announces a notice when it comes up.
 func (c *Controller) tell(ctx context.Context, seen observation, notice core.Notice) {
 	if notice.Reason != c.told && notice.Reason != "" {
-		kind := corev1.EventTypeNormal
-		if notice.Warning {
-			kind = corev1.EventTypeWarning
-		}
-		log.FromContext(ctx).Info(notice.Note, "reason", notice.Reason)
-		c.Events.Eventf(&seen.configuration, nil, kind, notice.Reason, "Maintain", "%s", controller.Shorten(notice.Note, "the operator's log"))
+		c.announce(ctx, &seen.configuration, notice)
 	}
 	c.told = notice.Reason
+}
+
+// announce makes an event of a notice, and a line in the log.
+func (c *Controller) announce(ctx context.Context, configuration client.Object, notice core.Notice) {
+	kind := corev1.EventTypeNormal
+	if notice.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	log.FromContext(ctx).Info(notice.Note, "reason", notice.Reason)
+	c.Events.Eventf(configuration, nil, kind, notice.Reason, "Maintain", "%s", controller.Shorten(notice.Note, "the operator's log"))
 }

@@ -56,7 +56,7 @@ func setup(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) (*ce
 	cluster := fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
 	recorder := events.NewFakeRecorder(10)
 	return &certificate.Controller{
-		Host: cluster, Served: cluster, Secret: secretKey, Configuration: "tabard-webhook",
+		Host: cluster, Served: cluster, Secret: secretKey, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
 		Events: recorder, Now: func() time.Time { return noon }, Entropy: rand.Reader,
 		Metrics: certificate.NewMetrics(prometheus.NewRegistry()),
 	}, recorder

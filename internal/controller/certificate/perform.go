@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -19,7 +20,7 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 	case nil:
 		return nil
 	case core.PutBundle:
-		return c.putBundle(ctx, seen, step)
+		return c.patchBundles(ctx, &seen.configuration, len(seen.configuration.Webhooks), step.Bundle)
 	case core.Probe:
 		return c.look(ctx, seen, step)
 	default:
@@ -69,16 +70,18 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// putBundle changes the caBundle of each hook and nothing else. Hooks are known
-// by their place, so the resourceVersion must still be the one that was read.
-func (c *Controller) putBundle(ctx context.Context, seen observation, step core.PutBundle) error {
-	patch := []operation{{Op: "replace", Path: "/metadata/resourceVersion", Value: seen.configuration.ResourceVersion}}
-	for i := range seen.configuration.Webhooks {
-		patch = append(patch, operation{Op: "add", Path: fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), Value: []byte(step.Bundle)})
+// patchBundles changes the caBundle of each hook of a webhook configuration and
+// nothing else. Hooks are known by their place, so the resourceVersion must still be
+// the one that was read.
+func (c *Controller) patchBundles(ctx context.Context, configuration client.Object, hooks int, bundle string) error {
+	patch := []operation{{Op: "replace", Path: "/metadata/resourceVersion", Value: configuration.GetResourceVersion()}}
+	for i := range hooks {
+		patch = append(patch, operation{Op: "add", Path: fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), Value: []byte(bundle)})
 	}
 	text, err := json.Marshal(patch)
 	if err != nil {
 		return fmt.Errorf("write the patch: %w", err)
 	}
-	return c.Served.Patch(ctx, seen.configuration.DeepCopy(), client.RawPatch("application/json-patch+json", text))
+	target := configuration.DeepCopyObject().(client.Object)
+	return c.Served.Patch(ctx, target, client.RawPatch(types.JSONPatchType, text))
 }
