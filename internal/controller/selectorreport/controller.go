@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/selectorreport"
 	"github.com/tabard-dev/tabard/roleselector"
@@ -119,7 +120,18 @@ func (c *Controller) report(ctx context.Context) error {
 	if !index.Ready() || !c.kinds.synced(ctx) {
 		return nil
 	}
-	wanted := core.Reports(index.All(), func(yield func(roleselector.Object, roleselector.Decision) bool) {
+	wanted := c.decide()
+	if !index.Ready() {
+		return nil // some of the decisions may be of a time when it was not
+	}
+	return c.write(ctx, wanted)
+}
+
+// decide decides on all resources, and returns what is to be reported of each
+// selector, by its name.
+func (c *Controller) decide() map[string]v1alpha1.IAMRoleSelectorReportStatus {
+	index := c.options.Selectors.Index()
+	return core.Reports(index.All(), func(yield func(roleselector.Object, roleselector.Decision) bool) {
 		for kind, object := range c.kinds.objects() {
 			ref := roleselector.Object{
 				Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name,
@@ -129,10 +141,6 @@ func (c *Controller) report(ctx context.Context) error {
 			}
 		}
 	})
-	if !index.Ready() {
-		return nil // some of the decisions may be of a time when it was not
-	}
-	return c.write(ctx, wanted)
 }
 
 // query is what the index is asked about an object. A namespace has a UID once it
