@@ -9,7 +9,10 @@
 // no more: see trim.
 //
 // Every few seconds it decides anew on all objects and writes the reports that are
-// different then: a few microseconds an object, whatever has changed.
+// different then. That takes two or three microseconds an object and hardly depends
+// on the number of selectors (BenchmarkCycle): half a percent of a core for 10,000
+// objects. To follow what each change concerns would save it, and would be a second
+// way for a report to become wrong.
 package selectorreport
 
 import (

@@ -1,0 +1,17 @@
+package testkit
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// StartControllerManager starts Kubernetes' own controllers for the API server, each
+// with the rights that it has in a cluster, and stops them at the end of the test. It
+// does not wait: what they do is what a test waits for.
+func (s *APIServer) StartControllerManager(t testing.TB) {
+	t.Helper()
+	kubeconfig := filepath.Join(s.dir, "kube-controller-manager.kubeconfig")
+	WriteKubeconfig(t, kubeconfig, s.Config)
+	s.run(t, "kube-controller-manager", "--kubeconfig="+kubeconfig, "--use-service-account-credentials",
+		"--secure-port=0", "--authentication-skip-lookup", "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400")
+}
