@@ -1,15 +1,19 @@
 package webhook_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -48,9 +52,10 @@ func followersTrust(t *testing.T, cluster client.Client, bundle []byte) error {
 	return errors.Join(problems...)
 }
 
-// TestTheOperatorKeepsTheBundleOfTheWarnings with the rights that are shipped: when
-// their configuration comes, and when somebody takes the bundle away.
-func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
+// withOperator is an API server with what is shipped, and the operator's config of
+// it with the rights that it has; change makes less of them.
+func withOperator(t *testing.T, change func(client.Client)) (cluster client.Client, own *rest.Config) {
+	t.Helper()
 	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
 	cluster, err := client.New(config, client.Options{})
 	if err != nil {
@@ -60,7 +65,8 @@ func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
 	for _, object := range shipped(t, "webhook.yaml") {
 		create(t, cluster, object)
 	}
-	own := asOperator(t, cluster, config)
+	own = asOperator(t, cluster, config)
+	change(cluster)
 	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
 	ended := make(chan error, 1)
 	go func() { ended <- keepCertificate(ctx, own) }()
@@ -70,11 +76,37 @@ func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	var secret corev1.Secret
-	key := types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}
-	eventually(t, func() error { return cluster.Get(t.Context(), key, &secret) })
+	return cluster, own
+}
+
+// awaitAuthority waits for the CA that the operator makes, until the configuration
+// that injects trusts it.
+func awaitAuthority(t *testing.T, cluster client.Client) (bundle []byte) {
+	t.Helper()
+	eventually(t, func() error {
+		var secret corev1.Secret
+		var stored admissionregistrationv1.MutatingWebhookConfiguration
+		err := errors.Join(cluster.Get(t.Context(), types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}, &secret),
+			cluster.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &stored))
+		if err != nil {
+			return err
+		}
+		bundle = stored.Webhooks[0].ClientConfig.CABundle
+		if len(bundle) == 0 || !bytes.Equal(bundle, secret.Data["ca.crt"]) {
+			return fmt.Errorf("the configuration trusts %q, want what the Secret holds", bundle)
+		}
+		return nil
+	})
+	return bundle
+}
+
+// TestTheOperatorKeepsTheBundleOfTheWarnings with the rights that are shipped: when
+// their configuration comes, and when somebody takes the bundle away.
+func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
+	cluster, own := withOperator(t, func(client.Client) {})
+	bundle := awaitAuthority(t, cluster)
 	installFollowers(t, cluster)
-	follows := func() error { return followersTrust(t, cluster, secret.Data["ca.crt"]) }
+	follows := func() error { return followersTrust(t, cluster, bundle) }
 	eventually(t, follows)
 
 	stored := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -95,4 +127,35 @@ func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
 	if err := limited.Patch(t.Context(), foreign, patch); !apierrors.IsForbidden(err) {
 		t.Errorf("the operator may change somebody else's configuration: %v", err)
 	}
+}
+
+// TestAnOperatorWithoutTheRightToTheWarningsKeepsTheCertificate: so is one whose
+// ClusterRole is of the version before.
+func TestAnOperatorWithoutTheRightToTheWarningsKeepsTheCertificate(t *testing.T) {
+	var whole rbacv1.ClusterRole
+	cluster, _ := withOperator(t, func(cluster client.Client) {
+		if err := cluster.Get(t.Context(), types.NamespacedName{Name: "tabard-certificate"}, &whole); err != nil {
+			t.Fatal(err)
+		}
+		less := whole.DeepCopy()
+		less.Rules = slices.DeleteFunc(less.Rules, func(rule rbacv1.PolicyRule) bool {
+			return slices.Contains(rule.Resources, "validatingwebhookconfigurations")
+		})
+		if len(less.Rules) == len(whole.Rules) {
+			t.Fatal("the ClusterRole has no rule on validatingwebhookconfigurations")
+		}
+		if err := cluster.Update(t.Context(), less); err != nil {
+			t.Fatal(err)
+		}
+	})
+	installFollowers(t, cluster)
+	bundle := awaitAuthority(t, cluster)
+	if err := followersTrust(t, cluster, nil); err != nil {
+		t.Error(err)
+	}
+	whole.ResourceVersion = ""
+	if err := cluster.Update(t.Context(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error { return followersTrust(t, cluster, bundle) })
 }

@@ -115,6 +115,10 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	follower, err := c.followerSource(mgr)
+	if err != nil {
+		return err
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("certificate").
 		WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(
@@ -123,10 +127,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 			func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
 				return c.request()
 			}))).
-		WatchesRawSource(source.Kind(configurations, &admissionv1.ValidatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *admissionv1.ValidatingWebhookConfiguration) []reconcile.Request {
-				return c.request()
-			}))).
+		WatchesRawSource(follower).
 		Complete(c)
 }
 

@@ -58,7 +58,7 @@ func (c *Controller) connect(mgr ctrl.Manager, host *rest.Config) (err error) {
 	return nil
 }
 
-// watches makes caches of just the objects of these names, run by the manager.
+// watches makes caches of just the two objects, run by the manager.
 func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) (secrets, configurations cache.Cache, err error) {
 	secrets, err = cache.New(host, cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Namespaces: map[string]cache.Config{c.Secret.Namespace: {FieldSelector: named(c.Secret.Name)}}},
@@ -67,17 +67,16 @@ func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) (secrets, conf
 		return nil, nil, fmt.Errorf("watch Secret %s: %w", c.Secret, err)
 	}
 	configurations, err = cache.New(mgr.GetConfig(), cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{
-		&admissionv1.MutatingWebhookConfiguration{}:   {Field: named(c.Configuration)},
-		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(c.Validating)},
+		&admissionv1.MutatingWebhookConfiguration{}: {Field: named(c.Configuration)},
 	}})
 	if err != nil {
-		return nil, nil, fmt.Errorf("watch the webhook configurations %s and %s: %w", c.Configuration, c.Validating, err)
+		return nil, nil, fmt.Errorf("watch MutatingWebhookConfiguration %s: %w", c.Configuration, err)
 	}
 	if err := mgr.Add(secrets); err != nil {
 		return nil, nil, fmt.Errorf("run the watch of Secret %s: %w", c.Secret, err)
 	}
 	if err := mgr.Add(configurations); err != nil {
-		return nil, nil, fmt.Errorf("run the watch of the webhook configurations %s and %s: %w", c.Configuration, c.Validating, err)
+		return nil, nil, fmt.Errorf("run the watch of MutatingWebhookConfiguration %s: %w", c.Configuration, err)
 	}
 	return secrets, configurations, nil
 }
