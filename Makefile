@@ -6,12 +6,14 @@ export GOFLAGS := -buildvcs=false
 
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
+PLATFORMS ?= linux/amd64,linux/arm64
 MODULES   := . iampolicy awslocal
 # A program of somebody else on older versions: it is tested and linted too.
 OLDER     := test/oldmodules
 GENERATED := api config/crd config/rbac docs/reference
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
+LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)
 GOTEST    := go test -timeout 20m
 
 # The programs that the tests start: the lab is made of them.
@@ -27,7 +29,11 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
 	@echo "building bin/tabard (the first time takes minutes; packages are listed as they are compiled)"
-	@go build -v -ldflags '-X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)' -o bin/ ./cmd/tabard ./examples/keyless-pod
+	@go build -v -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./examples/keyless-pod
+
+.PHONY: image
+image: ## Build the container image bin/image/tabard.tar, without Docker (PLATFORMS=linux/amd64 for one)
+	@go run ./hack/image --version '$(VERSION)' --ldflags '$(LDFLAGS)' --platforms '$(PLATFORMS)'
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)

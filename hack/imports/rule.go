@@ -135,6 +135,10 @@ var productRules = []rule{
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab starts the real programs; it must not share their decisions",
 	}, {
+		in: []string{"./internal/image"}, own: []string{},
+		foreign: []string{"github.com/google/go-containerregistry/...", "golang.org/x/crypto/x509roots/fallback/bundle"},
+		why:     "an image is made of any program: it knows nothing of ours",
+	}, {
 		in: []string{"./cmd/..."}, own: []string{"./internal/app/..."},
 		why: "main parses, builds and runs; the wiring is internal/app's",
 	}, {
