@@ -113,7 +113,11 @@ func (j job) write(path string, images []v1.Image, started time.Time) error {
 	if err != nil {
 		return fmt.Errorf("make the archive: %w", err)
 	}
-	defer part.Close() //nolint:errcheck // closed below when it is complete
+	// The rename is the only way an archive appears at its place.
+	defer func() {
+		_ = part.Close()
+		_ = os.Remove(part.Name())
+	}()
 	digest, err := image.Archive(part, reference, images...)
 	if err != nil {
 		return err

@@ -1,0 +1,333 @@
+package image_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/x509"
+	"debug/elf"
+	"encoding/pem"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"github.com/tabard-dev/tabard/internal/image"
+)
+
+const reference = "ghcr.io/tabard-dev/tabard:devel"
+
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
+// built is an image for an architecture, of a program in a folder of its own.
+func built(t *testing.T, architecture string) v1.Image {
+	t.Helper()
+	made, err := image.Build(image.Spec{
+		Program: save(t, executable(t, machines[architecture], nil)), Name: "tabard", Architecture: architecture, Version: "devel",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// entry is what the tests look at of a file in an image.
+type entry struct {
+	Mode     int64
+	UID, GID int
+	Modified int64
+	Content  string
+}
+
+// contents reads the file system that a container of the image would see.
+func contents(t *testing.T, made v1.Image) map[string]entry {
+	t.Helper()
+	stream := mutate.Extract(made)
+	defer stream.Close() //nolint:errcheck // in memory
+	files := map[string]entry{}
+	for reader := tar.NewReader(stream); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[header.Name] = entry{Mode: header.Mode, UID: header.Uid, GID: header.Gid, Modified: header.ModTime.Unix(), Content: string(data)}
+	}
+}
+
+func TestAnImageHoldsTheProgramRootsUsersAndNothingElse(t *testing.T) {
+	program := executable(t, elf.EM_X86_64, nil)
+	files := contents(t, built(t, "amd64"))
+	const rootsFile = "etc/ssl/certs/ca-certificates.crt"
+	if got := len(files[rootsFile].Content); got < 100_000 {
+		t.Errorf("%s has %d bytes, want the roots of the web", rootsFile, got)
+	}
+	// The roots have a test of their own.
+	if roots, found := files[rootsFile]; found {
+		roots.Content = ""
+		files[rootsFile] = roots
+	}
+	want := map[string]entry{
+		"etc": {Mode: 0o755}, "etc/ssl": {Mode: 0o755}, "etc/ssl/certs": {Mode: 0o755}, "tmp": {Mode: 0o1777},
+		rootsFile: {Mode: 0o644},
+		"etc/passwd": {Mode: 0o644, Content: "root:x:0:0:root:/root:/sbin/nologin\n" +
+			"nonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin\n"},
+		"etc/group": {Mode: 0o644, Content: "root:x:0:\nnonroot:x:65532:\n"},
+		"tabard":    {Mode: 0o755, Content: string(program)},
+	}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("files of the image (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheRootsAreCertificatesOfAuthorities(t *testing.T) {
+	rest := []byte(contents(t, built(t, "amd64"))["etc/ssl/certs/ca-certificates.crt"].Content)
+	names := map[string]bool{}
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatalf("certificate %d: %v", len(names)+1, err)
+		}
+		if !certificate.IsCA {
+			t.Errorf("%s is no authority", certificate.Subject)
+		}
+		names[certificate.Subject.CommonName] = true
+	}
+	if len(bytes.TrimSpace(rest)) > 0 {
+		t.Errorf("%d bytes are no certificates", len(rest))
+	}
+	if len(names) < 80 {
+		t.Errorf("%d roots, want at least 80", len(names))
+	}
+	for _, name := range []string{"Amazon Root CA 1", "Amazon Root CA 3", "DigiCert Global Root G2", "ISRG Root X1"} {
+		if !names[name] {
+			t.Errorf("the root %s is missing", name)
+		}
+	}
+}
+
+func TestTheProgramRunsAsNobodySpecial(t *testing.T) {
+	config, err := built(t, "arm64").ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := v1.Config{
+		User: "65532:65532", Entrypoint: []string{"/tabard"}, Env: []string{"PATH=/"}, WorkingDir: "/",
+		Labels: map[string]string{
+			"org.opencontainers.image.title":    "tabard",
+			"org.opencontainers.image.version":  "devel",
+			"org.opencontainers.image.source":   "https://github.com/tabard-dev/tabard",
+			"org.opencontainers.image.licenses": "Apache-2.0",
+		},
+	}
+	if diff := cmp.Diff(want, config.Config); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	if got := config.Platform().String(); got != "linux/arm64" {
+		t.Errorf("the image is for %s, want linux/arm64", got)
+	}
+	if got := config.Created.Unix(); got != 0 {
+		t.Errorf("the image was created at second %d, want 0: nobody gave a time", got)
+	}
+}
+
+func TestTheSameProgramGivesTheSameDigestFromAnyFolderAtAnyTime(t *testing.T) {
+	program := executable(t, elf.EM_X86_64, nil)
+	digest := func(age time.Duration, change func(*image.Spec)) v1.Hash {
+		t.Helper()
+		path := save(t, program)
+		modified := time.Now().Add(-age)
+		if err := os.Chtimes(path, modified, modified); err != nil {
+			t.Fatal(err)
+		}
+		spec := image.Spec{Program: path, Name: "tabard", Architecture: "amd64", Version: "devel"}
+		if change != nil {
+			change(&spec)
+		}
+		made, err := image.Build(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := made.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := digest(0, nil)
+	if second := digest(9*time.Hour, nil); first != second {
+		t.Errorf("digests %s and %s of the same program", first, second)
+	}
+	for name, change := range map[string]func(*image.Spec){
+		"version": func(s *image.Spec) { s.Version = "v1" },
+		"time":    func(s *image.Spec) { s.Created = time.Unix(1, 0) },
+		"name":    func(s *image.Spec) { s.Name = "other" },
+		"program": func(s *image.Spec) { s.Program = save(t, append(program, 0)) },
+	} {
+		if other := digest(0, change); other == first {
+			t.Errorf("with another %s the digest is the same", name)
+		}
+	}
+}
+
+// unpacked writes an archive's files into a folder.
+func unpacked(t *testing.T, archive []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, header.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is twice in the archive", header.Name)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// archived is the archive of the images, its digest, and its index as another
+// program reads it.
+func archived(t *testing.T, images ...v1.Image) ([]byte, v1.Hash, v1.ImageIndex) {
+	t.Helper()
+	var archive bytes.Buffer
+	digest, err := image.Archive(&archive, reference, images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := layout.ImageIndexFromPath(unpacked(t, archive.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Index(index); err != nil {
+		t.Errorf("the layout does not hold together: %v", err)
+	}
+	return archive.Bytes(), digest, index
+}
+
+// named is the one thing in the archive, which has the reference for a name.
+func named(t *testing.T, index v1.ImageIndex) v1.Descriptor {
+	t.Helper()
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Manifests) != 1 {
+		t.Fatalf("the archive holds %d things, want one with a name", len(manifest.Manifests))
+	}
+	want := map[string]string{"org.opencontainers.image.ref.name": "devel", "io.containerd.image.name": reference}
+	if diff := cmp.Diff(want, manifest.Manifests[0].Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	return manifest.Manifests[0]
+}
+
+func TestAnArchiveOfTwoPlatformsHoldsAnIndexOfThem(t *testing.T) {
+	amd, arm := built(t, "amd64"), built(t, "arm64")
+	first, digest, index := archived(t, amd, arm)
+	top := named(t, index)
+	if top.Digest != digest {
+		t.Errorf("the name stands for %s, want the digest that was returned, %s", top.Digest, digest)
+	}
+	inner, err := index.ImageIndex(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := inner.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var platforms []string
+	for i, made := range []v1.Image{amd, arm} {
+		platforms = append(platforms, manifest.Manifests[i].Platform.String())
+		want, err := made.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := manifest.Manifests[i].Digest; got != want {
+			t.Errorf("image %d is %s, want %s", i, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, platforms); diff != "" {
+		t.Errorf("platforms (-want +got):\n%s", diff)
+	}
+	if second, _, _ := archived(t, built(t, "amd64"), built(t, "arm64")); !bytes.Equal(first, second) {
+		t.Error("two archives of the same programs differ")
+	}
+}
+
+func TestAnArchiveOfOneImageNamesTheImageItself(t *testing.T) {
+	amd := built(t, "amd64")
+	_, digest, index := archived(t, amd)
+	want, err := amd.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if top := named(t, index); top.Digest != want || digest != want {
+		t.Errorf("the name stands for %s and %s was returned, want the image, %s", top.Digest, digest, want)
+	}
+}
+
+func TestAnArchiveThatWouldBeAmbiguousIsRefused(t *testing.T) {
+	amd := built(t, "amd64")
+	tests := map[string]struct {
+		reference string
+		images    []v1.Image
+		says      string
+	}{
+		"no image":          {reference, nil, "needs an image"},
+		"a platform twice":  {reference, []v1.Image{amd, amd}, "two images are for linux/amd64"},
+		"no tag":            {"ghcr.io/tabard-dev/tabard", []v1.Image{amd}, "a registry, a repository and a tag"},
+		"a tag that is not": {"ghcr.io/tabard-dev/tabard:a b", []v1.Image{amd}, "a registry, a repository and a tag"},
+		"no registry":       {"tabard:devel", []v1.Image{amd}, "a registry, a repository and a tag"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := image.Archive(io.Discard, test.reference, test.images...); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got error %v, want one that says %q", err, test.says)
+			}
+		})
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestAnArchiveThatCannotBeWrittenIsAnError(t *testing.T) {
+	if _, err := image.Archive(full{}, reference, built(t, "amd64")); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("got error %v, want the writer's", err)
+	}
+}
