@@ -27,11 +27,11 @@ func checkout(t *testing.T, text string) string {
 	return dir
 }
 
-func buildIn(t *testing.T, folder string, platforms ...string) (archive []byte, said string, err error) {
+func buildIn(t *testing.T, folder, version string, platforms ...string) (archive []byte, said string, err error) {
 	t.Helper()
 	var progress bytes.Buffer
 	j := job{
-		source: folder, program: ".", repository: "registry.example/cloak", version: "devel",
+		source: folder, program: ".", repository: "registry.example/cloak", version: version,
 		linkerFlags: "-X main.version=devel", folder: filepath.Join(folder, "bin"), platforms: platforms, progress: &progress,
 	}
 	if err := j.run(t.Context(), func(string) string { return "" }); err != nil {
@@ -42,11 +42,11 @@ func buildIn(t *testing.T, folder string, platforms ...string) (archive []byte, 
 }
 
 func TestTwoCheckoutsOfOneSourceGiveTheSameArchive(t *testing.T) {
-	first, said, err := buildIn(t, checkout(t, source), "linux/amd64", "linux/arm64")
+	first, said, err := buildIn(t, checkout(t, source), "devel", "linux/amd64", "linux/arm64")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	second, _, err := buildIn(t, checkout(t, source), "linux/amd64", "linux/arm64")
+	second, _, err := buildIn(t, checkout(t, source), "devel", "linux/amd64", "linux/arm64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,15 @@ func TestTwoCheckoutsOfOneSourceGiveTheSameArchive(t *testing.T) {
 }
 
 func TestABuildThatFailsLeavesNoArchive(t *testing.T) {
-	tests := map[string]struct{ text, platform, says string }{
-		"source with a mistake": {"package main\n\nfunc main() { missing() }\n", "linux/amd64", "go build . for linux/amd64"},
-		"another system":        {source, "windows/amd64", `"windows/amd64": a platform is linux/amd64 or linux/arm64`},
+	tests := map[string]struct{ text, version, platform, says string }{
+		"source with a mistake":    {"package main\n\nfunc main() { missing() }\n", "devel", "linux/amd64", "go build . for linux/amd64"},
+		"another system":           {source, "devel", "windows/amd64", `"windows/amd64": a platform is linux/amd64 or linux/arm64`},
+		"a version that is no tag": {source, "one two", "linux/amd64", "a registry, a repository and a tag"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			folder := checkout(t, test.text)
-			if _, _, err := buildIn(t, folder, test.platform); err == nil || !strings.Contains(err.Error(), test.says) {
+			if _, _, err := buildIn(t, folder, test.version, test.platform); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got error %v, want one that says %q", err, test.says)
 			}
 			if left, _ := filepath.Glob(filepath.Join(folder, "bin", "*.tar*")); len(left) > 0 {
