@@ -30,7 +30,7 @@ func (s *Selector) AssumeRole(subject Subject, settings Settings) (Input, []Prob
 		return Input{}, problems
 	}
 	if !settings.allows(s.reference.ARN) {
-		return Input{}, []Problem{badInput("spec.arn", "the administrator of the controller does not let it assume this role")}
+		return Input{}, []Problem{badInput("spec.arn", "the administrator of the controller does not let it assume this role, which fits none of --"+flagAllowedRoles)}
 	}
 	spec := s.assumeRole
 	if spec == nil {
@@ -75,7 +75,7 @@ func (b *builder) fault(field, format string, arguments ...any) {
 // refuseLocked makes it a fault that a selector sets a field that is locked.
 func (b *builder) refuseLocked(field Field, at string) {
 	if slices.Contains(b.settings.Locked, field) {
-		b.fault(at, "the administrator has locked the %s", field)
+		b.fault(at, "the administrator has locked the %s with --%s; take it out of the selector", field, flagLock)
 	}
 }
 
@@ -216,8 +216,7 @@ func (b *builder) value(at string, p part) string {
 	if slices.Index(scopes, v.scope) > slices.Index(scopes, b.scope) {
 		b.scope = v.scope
 	}
-	isProtected := func(prefix string) bool { return strings.HasPrefix(p.key, prefix) }
-	if p.variable == "NAMESPACE_LABEL" && !slices.ContainsFunc(b.settings.ProtectedLabels, isProtected) {
+	if p.variable == namespaceLabel && !b.settings.protects(p.key) {
 		b.fault(at, "the namespace label %q is not protected by the administrator", shortened(p.key))
 		return ""
 	}

@@ -182,8 +182,8 @@ func TestWhatSTSOrTheAdministratorRefusesIsAProblem(t *testing.T) {
 		"a flag with a key of AWS":            {v1alpha1.AssumeRole{}, Settings{SessionTags: []v1alpha1.SessionTag{tag("aws:a", value("1"))}}, "--assume-role-session-tags[aws:a]", true},
 		"a lock of nothing":                   {v1alpha1.AssumeRole{}, Settings{Locked: []Field{"arn"}}, "--lock-assume-role-fields", true},
 		"a role that is not allowed":          {v1alpha1.AssumeRole{}, Settings{AllowedRoles: []string{"arn:aws:iam::*:role/ack/*", "arn:aws:iam::111111111111:role/other"}}, "spec.arn", true},
-		"a pattern of no ARN":                 {v1alpha1.AssumeRole{}, Settings{AllowedRoles: []string{"*"}}, "--allowed-role-arns", true},
-		"an empty protected prefix":           {v1alpha1.AssumeRole{}, Settings{ProtectedLabels: []string{""}}, "protected label prefixes", true},
+		"a pattern of no ARN":                 {v1alpha1.AssumeRole{}, Settings{AllowedRoles: []string{"*"}}, "--allowed-role-arn-patterns", true},
+		"an empty protected prefix":           {v1alpha1.AssumeRole{}, Settings{ProtectedLabels: []string{""}}, "--protected-label-prefixes", true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := assuming(c.spec)

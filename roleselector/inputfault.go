@@ -18,6 +18,7 @@ const (
 	maxPolicies    = 10
 	minDuration    = 900
 	maxDuration    = 3600 // of a role that is assumed by a role
+	ownTags        = "ack-"
 	untrustedTags  = "ack-user-"
 )
 

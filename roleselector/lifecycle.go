@@ -75,6 +75,9 @@ const (
 	ReasonSelectorGone Reason = "SelectorGone"
 	// ReasonAccountChangePending: the account changes soon.
 	ReasonAccountChangePending Reason = "AccountChangePending"
+	// ReasonTooManySessions: the selector has as many sessions as it may have. It is
+	// Sessions.Admit's, and no course has it by itself.
+	ReasonTooManySessions Reason = "TooManySessions"
 )
 
 // Course is what follows from a situation.

@@ -3,6 +3,7 @@ package roleselector
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,9 @@ func plain(value func(*Selector, *Subject) string) func(*Selector, *Subject, str
 	}
 }
 
+// namespaceLabel is the one variable that takes protected labels alone.
+const namespaceLabel = "NAMESPACE_LABEL"
+
 // variables are all there are.
 var variables = map[string]variable{
 	"CLUSTER_ID":           {fixed, v1alpha1.SelectorScope, false, plain(func(_ *Selector, u *Subject) string { return u.ClusterID })},
@@ -49,7 +53,7 @@ var variables = map[string]variable{
 	"SELECTOR_UID":         {fixed, v1alpha1.SelectorScope, false, plain(func(s *Selector, _ *Subject) string { return string(s.reference.UID) })},
 	"SERVICE":              {trusted, v1alpha1.SelectorScope, false, plain(func(_ *Selector, u *Subject) string { return u.Service })},
 	"KIND":                 {trusted, v1alpha1.SelectorScope, false, plain(func(_ *Selector, u *Subject) string { return u.Kind })},
-	"NAMESPACE_LABEL": {trusted, v1alpha1.NamespaceScope, true, func(_ *Selector, u *Subject, key string) (string, bool) {
+	namespaceLabel: {trusted, v1alpha1.NamespaceScope, true, func(_ *Selector, u *Subject, key string) (string, bool) {
 		value, has := u.NamespaceLabels[key]
 		return value, has
 	}},
@@ -59,6 +63,23 @@ var variables = map[string]variable{
 		value, has := u.Labels[key]
 		return value, has
 	}},
+}
+
+// variablesUpTo are the names of those of a level and of the levels below, as they
+// are written.
+func variablesUpTo(most trust) []string {
+	var names []string
+	for name, v := range variables {
+		switch {
+		case v.trust > most:
+		case v.keyed:
+			names = append(names, "%"+name+"(KEY)%")
+		default:
+			names = append(names, "%"+name+"%")
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // part is a literal text, or a variable with its key, of a template.

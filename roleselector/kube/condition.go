@@ -113,6 +113,7 @@ var blockingReasons = []string{
 	string(roleselector.ReasonNotSynced), string(roleselector.ReasonNamespaceUnknown),
 	string(roleselector.ReasonAccountMismatch), string(roleselector.ReasonRegionMismatch),
 	string(roleselector.ReasonSelectorGone), string(roleselector.ReasonAccountChangePending),
+	string(roleselector.ReasonTooManySessions),
 }
 
 var resourceVersion = regexp.MustCompile(`selectorResourceVersion: [^,]*`)

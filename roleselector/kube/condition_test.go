@@ -115,6 +115,7 @@ func TestWhatSelectionBlockedIsNotSaidAfterwards(t *testing.T) {
 		roleselector.ReasonNoSelectorPolicy, roleselector.ReasonSelectorInvalid, roleselector.ReasonAssumeRoleInputInvalid,
 		roleselector.ReasonChoiceInvalid, roleselector.ReasonTypeUnknown, roleselector.ReasonNotSynced, roleselector.ReasonNamespaceUnknown,
 		roleselector.ReasonAccountMismatch, roleselector.ReasonRegionMismatch, roleselector.ReasonSelectorGone, roleselector.ReasonAccountChangePending,
+		roleselector.ReasonTooManySessions,
 	}
 	for _, reason := range reasons {
 		step := roleselector.Blocked
