@@ -66,7 +66,7 @@ func (s *Sessions) Admit(resource Object, used Reference, roles identity.Chain) 
 	if joined == nil {
 		if len(s.open[by]) >= s.limit {
 			return &Problem{"spec.assumeRole", fmt.Sprintf(
-				"the selector %s has %d sessions already, and may not have more; take variables out of its templates, or raise --%s",
+				"the selector %s has as many sessions as it may have, %d; take variables out of its templates, or raise --%s",
 				used.Name, s.limit, flagSessionLimit), ReasonTooManySessions}
 		}
 		joined = &session{maker: by, roles: roles}

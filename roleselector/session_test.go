@@ -70,7 +70,7 @@ func TestTheLimitOfSessionsIsAThousandUnlessSomebodySaysOtherwise(t *testing.T) 
 		name := fmt.Sprint(i)
 		if problem := sessions.Admit(bucketNamed(name), team, sessionNamed(name)); problem != nil {
 			refused = append(refused, name)
-			want := "spec.assumeRole: the selector team has 1000 sessions already, and may not have more; " +
+			want := "spec.assumeRole: the selector team has as many sessions as it may have, 1000; " +
 				"take variables out of its templates, or raise --assume-role-session-limit"
 			if problem.String() != want || problem.Reason != ReasonTooManySessions || !problem.Blocks() {
 				t.Errorf("the problem is %+v, want %s", problem, want)

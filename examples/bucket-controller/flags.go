@@ -25,11 +25,14 @@ const (
 
 // flags are the command line, with ACK's names where ACK has the flag.
 type flags struct {
-	region, deletionPolicy, noSelector string
-	enableCARM, leaderElect            bool
-	gates                              gates
-	resync                             time.Duration
-	metricsAddress, healthAddress      string
+	region, deletionPolicy        string
+	enableCARM, leaderElect       bool
+	gates                         gates
+	resync                        time.Duration
+	metricsAddress, healthAddress string
+	// options and settings are what the administrator says of selectors.
+	options  roleselector.Options
+	settings roleselector.Settings
 	// namespace is the controller's own, which holds the config maps.
 	namespace string
 }
@@ -62,7 +65,11 @@ func parseFlags(args []string, getenv func(string) string) (*flags, error) {
 	set := flag.NewFlagSet("bucket-controller", flag.ContinueOnError)
 	set.Var(f.gates, "feature-gates", "NAME=BOOL,... of "+strings.Join([]string{selectorGate, teamGate, serviceGate}, ", "))
 	set.BoolVar(&f.enableCARM, "enable-carm", true, "find roles by CARM; off where the gate IAMRoleSelector is on")
-	set.StringVar(&f.noSelector, "no-selector-policy", string(roleselector.PolicyDefaultRole), "what is done where no selector applies: DefaultRole or Deny")
+	ofSelectors := map[string]bool{}
+	for _, one := range roleselector.Flags(&f.options, &f.settings) {
+		ofSelectors[one.Name] = true
+		set.Func(one.Name, one.Usage, one.Set)
+	}
 	set.StringVar(&f.region, "aws-region", getenv("AWS_REGION"), "where buckets are made of which nothing else is said")
 	set.StringVar(&f.deletionPolicy, "deletion-policy", "delete", "what becomes of the bucket of a deleted Bucket: delete or retain")
 	set.DurationVar(&f.resync, "resync-period", 10*time.Hour, "how often to look at a Bucket that nothing happens to")
@@ -72,21 +79,30 @@ func parseFlags(args []string, getenv func(string) string) (*flags, error) {
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
-	carmGiven := false
-	set.Visit(func(given *flag.Flag) { carmGiven = carmGiven || given.Name == "enable-carm" })
+	carmGiven, idle := false, ""
+	set.Visit(func(given *flag.Flag) {
+		carmGiven = carmGiven || given.Name == "enable-carm"
+		if ofSelectors[given.Name] && !f.gates[selectorGate] {
+			idle = given.Name
+		}
+	})
+	if idle != "" {
+		return nil, fmt.Errorf("--%s has no effect without --feature-gates=%s=true", idle, selectorGate)
+	}
 	return f, f.check(carmGiven && f.enableCARM)
 }
 
 func (f *flags) check(carmAsked bool) error {
+	problems := f.settings.Problems()
 	switch {
+	case len(problems) > 0:
+		return errors.New(problems[0].String())
 	case f.gates[selectorGate] && carmAsked:
 		return errors.New("cannot enable feature gate 'IAMRoleSelector' when flag 'enable-carm' is set to true")
 	case f.region == "":
 		return errors.New("--aws-region is missing")
 	case f.deletionPolicy != "delete" && f.deletionPolicy != "retain":
 		return fmt.Errorf("--deletion-policy is %q, neither delete nor retain", f.deletionPolicy)
-	case f.noSelector != string(roleselector.PolicyDefaultRole) && f.noSelector != string(roleselector.PolicyDeny):
-		return fmt.Errorf("--no-selector-policy is %q, neither DefaultRole nor Deny", f.noSelector)
 	case f.resync <= 0:
 		return errors.New("--resync-period must be longer than 0")
 	}

@@ -26,6 +26,9 @@ type bySelectors struct {
 	// clusterID is a variable of templates, and part of the sessions' names.
 	clusterID string
 	resync    time.Duration
+	// assumeRole is what the administrator says of roles, and sessions counts them.
+	assumeRole roleselector.Settings
+	sessions   *roleselector.Sessions
 
 	mu sync.Mutex
 	// said is what the selector said when an identity was used last.
@@ -53,9 +56,28 @@ func (r *bySelectors) of(ctx context.Context, b *bucket.Bucket) (bucket.Standing
 	}
 	subject := r.selectors.Subject(bucket.Kind, b)
 	subject.ClusterID, subject.ControllerNamespace = r.clusterID, r.settings.SystemNamespace
-	standing := r.self.BySelectors(situation, subject, roleselector.Settings{})
+	standing := r.admit(b, r.self.BySelectors(situation, subject, r.assumeRole))
 	r.bypass(standing)
 	return standing, place, nil
+}
+
+// admit enters which role is assumed for a Bucket, and takes the standing's identity
+// away where that would be one session too many.
+func (r *bySelectors) admit(b *bucket.Bucket, s bucket.Standing) bucket.Standing {
+	ref := resource(client.ObjectKeyFromObject(b))
+	if s.Course.Selector.Name == "" || s.Trouble != nil {
+		r.sessions.Release(ref)
+		return s
+	}
+	if problem := r.sessions.Admit(ref, s.Course.Selector, s.Identity.Roles); problem != nil {
+		return s.Without(*problem)
+	}
+	return s
+}
+
+// resource is a Bucket as sessions are counted.
+func resource(key client.ObjectKey) roleselector.Object {
+	return roleselector.Object{Group: bucket.Kind.Group, Version: bucket.Kind.Version, Kind: bucket.Kind.Kind, Namespace: key.Namespace, Name: key.Name}
 }
 
 // mostSaid bounds what is remembered of identities. Without it they are as new.
@@ -81,4 +103,7 @@ func (r *bySelectors) bypass(s bucket.Standing) {
 	}
 }
 
-func (r *bySelectors) gone(key client.ObjectKey) { r.selectors.Forget(bucket.Kind, key) }
+func (r *bySelectors) gone(key client.ObjectKey) {
+	r.selectors.Forget(bucket.Kind, key)
+	r.sessions.Release(resource(key))
+}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
@@ -72,5 +74,33 @@ func TestAChangedSelectorIsTriedAtOnce(t *testing.T) {
 				t.Errorf("STS was asked %d times, want %d", service.refusals, c.want)
 			}
 		})
+	}
+}
+
+// TestBucketsBeyondTheLimitOfSessionsHaveNobodyToBe until there is room again.
+func TestBucketsBeyondTheLimitOfSessionsHaveNobodyToBe(t *testing.T) {
+	roles := &bySelectors{sessions: roleselector.NewSessions(1)}
+	team := roleselector.Reference{Name: "team", UID: "1", Generation: 1, ARN: "arn:aws:iam::222222222222:role/team", Account: "222222222222"}
+	standing := func(session string) bucket.Standing {
+		id := identity.Identity{Base: identity.WebIdentity, Region: "eu-west-1"}.Via(identity.Role{ARN: team.ARN, SessionName: session})
+		return bucket.Standing{Course: roleselector.Course{Step: roleselector.GoOn, Selector: team}, Identity: id, Account: team.Account, Partition: "aws"}
+	}
+	named := func(name string) *bucket.Bucket {
+		return &bucket.Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name}}
+	}
+	for _, name := range []string{"first", "second"} {
+		if got := roles.admit(named(name), standing("shared")); got != standing("shared") {
+			t.Errorf("%s has the standing %+v, want its role", name, got)
+		}
+	}
+	for _, name := range []string{"first", "second"} {
+		got := roles.admit(named("third"), standing("own"))
+		if got.Trouble == nil || got.Trouble.Reason != "TooManySessions" || got.Identity != (identity.Identity{}) || got.Account != "" {
+			t.Errorf("the third has the standing %+v, want nobody to be, and TooManySessions", got)
+		}
+		roles.admit(named(name), bucket.Standing{}) // no selector any more
+	}
+	if got := roles.admit(named("third"), standing("own")); got != standing("own") {
+		t.Errorf("with room again the third has the standing %+v, want its role", got)
 	}
 }

@@ -69,7 +69,7 @@ func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsaut
 	homes := namespaces{mgr.GetClient()}
 	if f.gates[selectorGate] {
 		selectors, err := kube.New(mgr, kube.Options{
-			Roles: roleselector.Options{NoSelector: roleselector.NoSelectorPolicy(f.noSelector)},
+			Roles: f.options,
 			Kinds: []schema.GroupVersionKind{bucket.Kind},
 		})
 		if err != nil {
@@ -81,6 +81,7 @@ func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsaut
 		}
 		c.roles = &bySelectors{
 			selectors: selectors, namespaces: homes, self: self, settings: f.carm(self.Account()), auth: auth, clusterID: id, resync: f.resync,
+			assumeRole: f.settings, sessions: roleselector.NewSessions(f.settings.SessionLimit),
 		}
 		build = build.For(&bucket.Bucket{}, builder.WithPredicates(passes(selectors.Predicate()))).WatchesRawSource(selectors.Source(bucket.Kind))
 		ready = selectors.Ready

@@ -26,6 +26,12 @@ var takePart = []string{"capacity"}
 type roleSelectorFlags struct {
 	controllers string
 	clusterID   string
+	// options and settings are the administrator's, said by the flags that all
+	// controllers with selectors have; given are those that were set, as
+	// --NAME=VALUE.
+	options  roleselector.Options
+	settings roleselector.Settings
+	given    []string
 
 	// on says that the feature gate is, and named are the controllers that take
 	// part; both come of complete.
@@ -38,6 +44,12 @@ type roleSelectorFlags struct {
 func (f *roleSelectorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.controllers, "iam-role-selector-controllers", "", "the controllers whose objects IAMRoleSelectors select, of "+strings.Join(takePart, ", ")+": a selector applies to their kinds only if it names the group (default: none); needs the feature gate "+selectorGate)
 	flags.StringVar(&f.clusterID, "iam-role-selector-cluster-id", "", "what tells this cluster from others in session names and as %CLUSTER_ID% in the templates of selectors")
+	for _, one := range roleselector.Flags(&f.options, &f.settings) {
+		flags.Func(one.Name, one.Usage, func(text string) error {
+			f.given = append(f.given, "--"+one.Name+"="+text)
+			return one.Set(text)
+		})
+	}
 }
 
 // complete checks what the flags say, with whether the feature gate is on.
@@ -58,6 +70,23 @@ func (f *roleSelectorFlags) complete(on bool) error {
 	if !on && f.controllers+f.clusterID != "" {
 		return fmt.Errorf("--iam-role-selector-controllers and --iam-role-selector-cluster-id have no effect without --feature-gates=%s=true", selectorGate)
 	}
+	return f.completeSettings()
+}
+
+// completeSettings checks the flags that all controllers with selectors have.
+func (f *roleSelectorFlags) completeSettings() error {
+	for _, flag := range f.given {
+		name, text, _ := strings.Cut(flag, "=")
+		switch {
+		case !f.on:
+			return fmt.Errorf("%s has no effect without --feature-gates=%s=true", name, selectorGate)
+		case strings.Contains(text, "%CLUSTER_ID%") && f.clusterID == "":
+			return fmt.Errorf("%s: %%CLUSTER_ID%% has no value; say it by --iam-role-selector-cluster-id, such as --iam-role-selector-cluster-id=prod-eu", name)
+		}
+	}
+	if problems := f.settings.Problems(); len(problems) > 0 {
+		return errors.New(problems[0].String())
+	}
 	return nil
 }
 
@@ -72,7 +101,7 @@ func (f *roleSelectorFlags) follow(mgr ctrl.Manager) (*kube.Selectors, error) {
 	if f.selectors != nil {
 		return f.selectors, nil
 	}
-	selectors, err := kube.New(mgr, kube.Options{Kinds: capacity.Kinds()})
+	selectors, err := kube.New(mgr, kube.Options{Roles: f.options, Kinds: capacity.Kinds()})
 	if err != nil {
 		return nil, fmt.Errorf("follow the role selectors: %w", err)
 	}
@@ -89,7 +118,7 @@ func (f *roleSelectorFlags) join(mgr ctrl.Manager, options *capacity.Options, na
 	if err != nil {
 		return err
 	}
-	options.Selectors = selectors
+	options.Selectors, options.AssumeRole = selectors, f.settings
 	options.Process = roleselector.Subject{ClusterID: f.clusterID, ControllerNamespace: namespace}
 	return nil
 }

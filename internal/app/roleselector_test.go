@@ -1,10 +1,14 @@
 package app
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/roleselector"
 )
 
 func TestRoleSelectorFlagsOfTheOperator(t *testing.T) {
@@ -47,11 +51,62 @@ func TestRoleSelectorFlagsOfTheOperator(t *testing.T) {
 	}
 }
 
+func TestTheAdministratorsFlagsForRolesOfSelectors(t *testing.T) {
+	const on, cluster = "--feature-gates=IAMRoleSelector=true", "--iam-role-selector-cluster-id=c1"
+	for name, c := range map[string]struct {
+		args     []string
+		policy   roleselector.NoSelectorPolicy
+		settings roleselector.Settings
+		refused  string
+	}{
+		"none": {args: []string{on}},
+		"all": {
+			args: []string{
+				on, cluster, "--no-selector-policy=Deny", "--assume-role-external-id=ack/%CLUSTER_ID%", "--assume-role-session-name=ack-%KIND%",
+				"--assume-role-session-tags=stage=a", "--assume-role-session-limit=5", "--lock-assume-role-fields=external-id,session-tags",
+				"--allowed-role-arn-patterns=arn:aws:iam::*:role/ack/*", "--protected-label-prefixes=identity.tabard.dev/",
+			},
+			policy: roleselector.PolicyDeny,
+			settings: roleselector.Settings{
+				ExternalID: "ack/%CLUSTER_ID%", SessionName: "ack-%KIND%", SessionLimit: 5,
+				SessionTags:  []services.SessionTag{{Key: "stage", Text: services.Text{Value: "a"}}},
+				Locked:       []roleselector.Field{roleselector.ExternalIDField, roleselector.SessionTagsField},
+				AllowedRoles: []string{"arn:aws:iam::*:role/ack/*"}, ProtectedLabels: []string{"identity.tabard.dev/"},
+			},
+		},
+		"a policy without the gate":        {args: []string{"--no-selector-policy=Deny"}, refused: "--no-selector-policy has no effect without --feature-gates=IAMRoleSelector=true"},
+		"the default without the gate":     {args: []string{"--no-selector-policy=DefaultRole"}, refused: "--no-selector-policy has no effect without --feature-gates=IAMRoleSelector=true"},
+		"an external ID without the gate":  {args: []string{"--feature-gates=IAMRoleSelector=false", "--assume-role-external-id=ab"}, refused: "--assume-role-external-id has no effect without --feature-gates=IAMRoleSelector=true"},
+		"patterns without the gate":        {args: []string{"--allowed-role-arn-patterns=arn:aws:iam::*:role/ack/*"}, refused: "--allowed-role-arn-patterns has no effect without --feature-gates=IAMRoleSelector=true"},
+		"a cluster without its ID":         {args: []string{on, "--assume-role-external-id=ack/%CLUSTER_ID%"}, refused: "--assume-role-external-id: %CLUSTER_ID% has no value; say it by --iam-role-selector-cluster-id, such as --iam-role-selector-cluster-id=prod-eu"},
+		"a bad value":                      {args: []string{on, "--assume-role-session-limit=0"}, refused: `--assume-role-session-limit=0: "0" is not a whole number of 1 or more; write 1000`},
+		"a value that is not filled in":    {args: []string{on, "--allowed-role-arn-patterns="}, refused: "--allowed-role-arn-patterns=: the value is empty; leave the flag out, or write arn:aws:iam::*:role/ack/*"},
+		"what no ARN fits":                 {args: []string{on, "--allowed-role-arn-patterns=ack/*"}, refused: `--allowed-role-arn-patterns: "ack/*" is not the ARN of a role, with * for any characters; write one such as arn:aws:iam::*:role/ack/*`},
+		"a lock of what the flags say not": {args: []string{on, "--lock-assume-role-fields=session-tags"}, refused: "--lock-assume-role-fields: session-tags locks the keys of --assume-role-session-tags, and there are none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var flags operatorFlags
+			parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
+			flags.add(parsed)
+			err := parsed.Parse(c.args)
+			if err == nil {
+				_, err = flags.complete()
+			} else {
+				err = explainFlag(err)
+			}
+			wantRefused(t, err, c.refused)
+			if got := flags.roleSelectors; err == nil && (got.options.NoSelector != c.policy || !reflect.DeepEqual(got.settings, c.settings)) {
+				t.Errorf("the policy is %q and the settings %+v, want %q and %+v", got.options.NoSelector, got.settings, c.policy, c.settings)
+			}
+		})
+	}
+}
+
 func TestTheCapacityCommandHasBothFeatureGates(t *testing.T) {
 	var flags capacityFlags
 	parsed := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.add(parsed)
-	args := []string{"--feature-gates=IAMRoleSelector=true, MachineAPIMigration=false", "--iam-role-selector-controllers=capacity"}
+	args := []string{"--feature-gates=IAMRoleSelector=true, MachineAPIMigration=false", "--iam-role-selector-controllers=capacity", "--no-selector-policy=Deny"}
 	if err := parsed.Parse(args); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +118,9 @@ func TestTheCapacityCommandHasBothFeatureGates(t *testing.T) {
 	}
 	if !flags.roleSelectors.takesPart("capacity") {
 		t.Error("capacity takes no part")
+	}
+	if got := flags.roleSelectors.options.NoSelector; got != roleselector.PolicyDeny {
+		t.Errorf("the policy is %q, want Deny", got)
 	}
 }
 

@@ -48,10 +48,16 @@ func (s Self) BySelectors(situation roleselector.Situation, subject roleselector
 	}
 	input, problems := selector.AssumeRole(subject, settings)
 	if len(problems) > 0 {
-		standing.Trouble = recoverable(string(roleselector.ReasonAssumeRoleInputInvalid), problems[0].String())
-		return standing
+		return standing.Without(problems[0])
 	}
 	return standing.as(s.Identity.In(situation.Region).Via(input.Role), input.Role.ARN)
+}
+
+// Without is the standing with nobody to be: the role of its selector must not be
+// assumed.
+func (s Standing) Without(because roleselector.Problem) Standing {
+	s.Trouble = recoverable(string(because.Reason), because.String())
+	return s.as(identity.Identity{}, "")
 }
 
 func (s Standing) as(id identity.Identity, role string) Standing {

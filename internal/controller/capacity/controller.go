@@ -66,6 +66,8 @@ type Options struct {
 	// Process is what templates of selectors read of this process: its ClusterID and
 	// ControllerNamespace.
 	Process roleselector.Subject
+	// AssumeRole are the administrator's settings for the roles of selectors.
+	AssumeRole roleselector.Settings
 	// Ages says how old the list of instance types is that is used for a region,
 	// for metrics; nil for nothing.
 	Ages func() map[string]time.Duration
@@ -100,13 +102,17 @@ type Controller struct {
 	recorder map[core.Kind]record.EventRecorder
 	metrics  *Metrics
 	current  current
+	sessions *roleselector.Sessions
 	// told is what the log says is served, nil for nothing yet.
 	told *served
 }
 
 // Add registers the controller with a manager.
 func Add(mgr ctrl.Manager, options Options) (*Controller, error) {
-	c := &Controller{options: options.withDefaults(), manager: mgr, metrics: sharedMetrics(), recorder: map[core.Kind]record.EventRecorder{}}
+	c := &Controller{
+		options: options.withDefaults(), manager: mgr, metrics: sharedMetrics(), recorder: map[core.Kind]record.EventRecorder{},
+		sessions: roleselector.NewSessions(options.AssumeRole.SessionLimit),
+	}
 	if options.Ages != nil {
 		c.metrics.catalogue.of.Store(&options.Ages)
 	}

@@ -107,7 +107,7 @@ func (r *run) ask(ctx context.Context, request Request, w *core.World, stored, p
 	if err != nil {
 		return fmt.Errorf("choose the credentials: %w", err)
 	}
-	w.Credentials = credentials
+	w.Credentials = r.admit(request, claim.Selected, who, credentials)
 	if question, ok := core.Ask(*w); ok {
 		w.Answer, w.Fault = r.desk.ask(ctx, request, inquiryKey{who, question})
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
 	"github.com/tabard-dev/tabard/roleselector"
 )
@@ -45,16 +46,36 @@ func (r *run) selected(k *kind, o *object) core.Selected {
 		return core.Selected{}
 	}
 	gvk := r.served.of(k)
-	out := core.Selected{Decision: selectors.Decide(gvk, o), Subject: selectors.Subject(gvk, o)}
+	out := core.Selected{Decision: selectors.Decide(gvk, o), Subject: selectors.Subject(gvk, o), Settings: r.options.AssumeRole}
 	out.Subject.Service, out.Subject.Kind = "capacity", k.Kind
 	out.Subject.ClusterID = r.options.Process.ClusterID
 	out.Subject.ControllerNamespace = r.options.Process.ControllerNamespace
 	return out
 }
 
+// admit enters which role is assumed for an object, if one is, and takes the
+// credentials back where that would be one session too many.
+func (r *run) admit(request Request, selected core.Selected, who identity.Identity, credentials core.Credentials) core.Credentials {
+	if !credentials.Assumed {
+		r.sessions.Release(r.resource(request))
+		return credentials
+	}
+	if problem := r.sessions.Admit(r.resource(request), selected.Decision.Selector, who.Roles); problem != nil {
+		return core.NotAssumed(selected.Decision, *problem)
+	}
+	return credentials
+}
+
+// resource is what a request is about, as sessions are counted: in whatever
+// version it is read.
+func (r *run) resource(request Request) roleselector.Object {
+	return roleselector.Object{Group: kindOf(request.Kind).Group, Kind: kindOf(request.Kind).Kind, Namespace: request.Namespace, Name: request.Name}
+}
+
 // gone forgets an object that does not exist any more.
 func (r *run) gone(request Request) {
 	r.memory.forget(request)
+	r.sessions.Release(r.resource(request))
 	if r.options.Selectors != nil {
 		r.options.Selectors.Forget(r.served.of(kindOf(request.Kind)), request.NamespacedName)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/roleselector"
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
@@ -47,7 +48,7 @@ func (f *fixture) allowSelectors(t *testing.T) {
 }
 
 // runSelected runs the controller with selectors, for the process's identity.
-func (f *fixture) runSelected(t *testing.T, env identity.Environment) (selectors *kube.Selectors) {
+func (f *fixture) runSelected(t *testing.T, env identity.Environment, settings roleselector.Settings) (selectors *kube.Selectors) {
 	t.Helper()
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) {
 		var err error
@@ -56,6 +57,7 @@ func (f *fixture) runSelected(t *testing.T, env identity.Environment) (selectors
 			t.Fatal(err)
 		}
 		o.Selectors, o.Credentials = selectors, capacity.Identities{Environment: env}
+		o.Process.ClusterID, o.AssumeRole = "c1", settings
 	})
 	return selectors
 }
@@ -104,7 +106,7 @@ func TestRoleSelectorsSayWhoAsksForAMachineSet(t *testing.T) {
 }
 
 func (f *fixture) testSelected(t *testing.T) {
-	selectors := f.runSelected(t, identity.Environment{RoleARN: ownRole, TokenFile: "/token"})
+	selectors := f.runSelected(t, identity.Environment{RoleARN: ownRole, TokenFile: "/token"}, roleselector.Settings{})
 	early, late := machines(t, "early", "early.large", ""), machines(t, "late", "late.large", "")
 	f.create(t, early)
 	f.awaitEvent(t, early, event("Warning", fromMachineAPI, "ReconcileError",
@@ -144,7 +146,7 @@ func (f *fixture) testSelected(t *testing.T) {
 }
 
 func (f *fixture) testAmbiguous(t *testing.T) {
-	f.runSelected(t, identity.Environment{})
+	f.runSelected(t, identity.Environment{}, roleselector.Settings{})
 	set := machines(t, "secret", "secret.large", "")
 	f.create(t, set)
 	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError",

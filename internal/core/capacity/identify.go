@@ -14,6 +14,8 @@ type Selected struct {
 	Decision roleselector.Decision
 	// Subject is for whom the decision's role is assumed.
 	Subject roleselector.Subject
+	// Settings are what the administrator says of that.
+	Settings roleselector.Settings
 }
 
 // identityAmbiguous is the word by which people find an object with two identities.
@@ -59,12 +61,18 @@ func withRole(env awsidentity.Environment, wish awsidentity.Wish, selected Selec
 			"the role %s of the IAMRoleSelector %s is assumed from a web identity alone, and the controller has none: "+
 				"set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE", used.ARN, used.Name)}
 	}
-	input, problems := selected.Decision.Used().AssumeRole(selected.Subject, roleselector.Settings{})
+	input, problems := selected.Decision.Used().AssumeRole(selected.Subject, selected.Settings)
 	if len(problems) > 0 {
-		return awsidentity.Identity{}, Credentials{Problem: fmt.Sprintf("the role of the IAMRoleSelector %s cannot be assumed: %s", used.Name, problems[0])}
+		return awsidentity.Identity{}, NotAssumed(selected.Decision, problems[0])
 	}
 	who := awsidentity.Identity{Base: awsidentity.WebIdentity}.Via(input.Role)
 	return who, Credentials{Method: fmt.Sprintf("role %s of the IAMRoleSelector %s", used.ARN, used.Name), Assumed: true}
+}
+
+// NotAssumed are the credentials of an object for which the role of its selector
+// must not be assumed.
+func NotAssumed(decision roleselector.Decision, because roleselector.Problem) Credentials {
+	return Credentials{Problem: fmt.Sprintf("the role of the IAMRoleSelector %s cannot be assumed: %s", decision.Selector.Name, because)}
 }
 
 // method is the source in people's words.

@@ -125,3 +125,52 @@ func TestARoleSelectorsRoleIsAssumedFromAWebIdentityAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestTheAdministratorSaysHowASelectorsRoleIsAssumed by settings, over which a selector
+// goes unless they are locked.
+func TestTheAdministratorSaysHowASelectorsRoleIsAssumed(t *testing.T) {
+	irsa := identity.Environment{RoleARN: ownRole, TokenFile: "/token"}
+	plain := func(s *services.IAMRoleSelectorSpec) { s.AssumeRole = nil }
+	tag := func(key, template string) services.SessionTag {
+		return services.SessionTag{Key: key, Text: services.Text{Template: template}}
+	}
+	for name, c := range map[string]struct {
+		change   func(*services.IAMRoleSelectorSpec)
+		settings roleselector.Settings
+		want     identity.Role // of team A for a quarter of an hour
+		problem  string        // its beginning, behind the selector's name
+	}{
+		"templates": {
+			change: plain,
+			settings: roleselector.Settings{
+				ExternalID: "ack/%CLUSTER_ID%", SessionName: "%SERVICE%-%K8S_NAMESPACE%-%RESOURCE_NAME%",
+				SessionTags: []services.SessionTag{tag("ack-kind", "%KIND%")},
+			},
+			want: identity.Role{ExternalID: "ack/c1", SessionName: "capacity-machines-workers", Tags: map[string]string{"ack-kind": "MachineSet"}},
+		},
+		"the selector goes before": {settings: roleselector.Settings{SessionName: "flag"}, want: identity.Role{SessionName: "machines"}},
+		"unless it is locked": {
+			settings: roleselector.Settings{Locked: []roleselector.Field{roleselector.SessionNameField}},
+			problem:  "spec.assumeRole.sessionName: the administrator has locked the session-name",
+		},
+		"an allowed role":         {settings: roleselector.Settings{AllowedRoles: []string{"arn:aws:iam::222222222222:role/*"}}, want: identity.Role{SessionName: "machines"}},
+		"a role that is not":      {settings: roleselector.Settings{AllowedRoles: []string{"arn:aws:iam::333333333333:role/*"}}, problem: "spec.arn: the administrator of the controller does not let it assume this role"},
+		"settings that are wrong": {settings: roleselector.Settings{ExternalID: "%KIND%"}, problem: "--assume-role-external-id: the variable %KIND% is not allowed here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := selected(true, selectorOf("a", c.change))
+			asked.Settings = c.settings
+			got, says := core.Identify(irsa, identity.Wish{}, asked)
+			if c.problem != "" {
+				if want := "the role of the IAMRoleSelector a cannot be assumed: " + c.problem; !strings.HasPrefix(says.Problem, want) || got != (identity.Identity{}) || says.Assumed {
+					t.Errorf("identity %+v with the problem %q, want none and %q", got, says.Problem, want)
+				}
+				return
+			}
+			c.want.ARN, c.want.Duration = teamA, 15*time.Minute
+			if want := (identity.Identity{Base: identity.WebIdentity}).Via(c.want); got != want || !says.Assumed {
+				t.Errorf("identity %+v (%s), want %+v", got, says.Problem, want)
+			}
+		})
+	}
+}
