@@ -3,7 +3,7 @@ package fault
 // hints say what to do about a code; those with an operation go first.
 var hints = map[string]string{
 	"AssumeRoleWithWebIdentity/AccessDenied": "the role's trust policy does not let this ServiceAccount's token in; check its Federated principal and its sub and aud conditions",
-	"AssumeRole/AccessDenied":                "the base identity may not assume the role; the role must trust it, and it needs sts:AssumeRole",
+	"AssumeRole/AccessDenied":                "the base identity may not assume the role; the role must trust it, and it needs sts:AssumeRole; session tags need sts:TagSession in both policies",
 
 	"InvalidIdentityToken":    "IAM does not accept the token; check that an OIDC provider is registered for its issuer, with its audience, and that the issuer's keys can be read",
 	"IDPRejectedClaim":        "the issuer's claims were refused; check the role's trust policy, the token's audience and that it has not expired",

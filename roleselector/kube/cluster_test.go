@@ -3,6 +3,7 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"sync"
@@ -138,6 +139,11 @@ func (w *world) start(user string) *instance {
 	}
 	i.bucketReconciler = &bucketReconciler{
 		base: identity.Identity{Base: identity.WebIdentity, Region: "eu-central-1"}, account: own, clusterID: "c7", manage: i.manage,
+	}
+	flags := flag.NewFlagSet("bucket-controller", flag.ContinueOnError)
+	i.addFlags(flags)
+	if err := flags.Parse([]string{"--no-selector-policy=Deny", "--assume-role-external-id=%CLUSTER_ID%"}); err != nil {
+		w.Fatal(err)
 	}
 	if err := i.addTo(mgr); err != nil {
 		w.Fatal(err)

@@ -2,6 +2,8 @@ package kube_test
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,10 +36,21 @@ func newBucket() *unstructured.Unstructured {
 	return bucket
 }
 
-// addTo adds the controller to a manager.
+// addFlags adds the administrator's flags to the program's.
+func (r *bucketReconciler) addFlags(set *flag.FlagSet) {
+	for _, one := range roleselector.Flags(&r.options, &r.settings) {
+		set.Func(one.Name, one.Usage, one.Set)
+	}
+}
+
+// addTo adds the controller to a manager, once the flags are read.
 func (r *bucketReconciler) addTo(mgr ctrl.Manager) error {
+	if problems := r.settings.Problems(); len(problems) > 0 {
+		return errors.New(problems[0].String())
+	}
+	r.sessions = roleselector.NewSessions(r.settings.SessionLimit)
 	selectors, err := kube.New(mgr, kube.Options{
-		Roles: roleselector.Options{NoSelector: roleselector.PolicyDeny},
+		Roles: r.options,
 		Kinds: []schema.GroupVersionKind{bucketKind},
 	})
 	if err != nil {
@@ -65,9 +78,11 @@ type bucketReconciler struct {
 	// base is who the controller is, in which account.
 	base    identity.Identity
 	account string
-	// clusterID, namespace and settings are the administrator's.
+	// clusterID, namespace, options and settings are the administrator's.
 	clusterID, namespace string
+	options              roleselector.Options
 	settings             roleselector.Settings
+	sessions             *roleselector.Sessions
 	// manage makes the bucket in AWS as the object says, or deletes it.
 	manage func(ctx context.Context, as identity.Identity, bucket *unstructured.Unstructured) error
 }
@@ -78,6 +93,7 @@ func (r *bucketReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	bucket := newBucket()
 	if err := r.client.Get(ctx, request.NamespacedName, bucket); apierrors.IsNotFound(err) {
 		r.selectors.Forget(bucketKind, request.NamespacedName)
+		r.sessions.Release(refOf(request.NamespacedName))
 		return reconcile.Result{}, nil
 	} else if err != nil {
 		return reconcile.Result{}, err
@@ -117,19 +133,32 @@ func (r *bucketReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 // identityFor is who to be for the bucket. A selector's templates may have no value
 // for it: then there is nobody to be.
 func (r *bucketReconciler) identityFor(bucket *unstructured.Unstructured, situation roleselector.Situation, course roleselector.Course) (identity.Identity, roleselector.Course) {
+	ref := refOf(client.ObjectKeyFromObject(bucket))
 	chosen := kube.Chosen(situation, course)
 	if chosen == nil {
+		r.sessions.Release(ref)
 		return r.base, course
 	}
 	subject := r.selectors.Subject(bucketKind, bucket)
 	subject.ClusterID, subject.ControllerNamespace = r.clusterID, r.namespace
 	input, problems := chosen.AssumeRole(subject, r.settings)
 	if len(problems) > 0 {
-		return identity.Identity{}, roleselector.Course{
-			Step: roleselector.Blocked, Reason: roleselector.ReasonAssumeRoleInputInvalid, Message: problems[0].String(),
-		}
+		r.sessions.Release(ref)
+		return identity.Identity{}, blockedBy(problems[0])
 	}
-	return r.base.Via(input.Role), course
+	as := r.base.Via(input.Role)
+	if problem := r.sessions.Admit(ref, course.Selector, as.Roles); problem != nil {
+		return identity.Identity{}, blockedBy(*problem)
+	}
+	return as, course
+}
+
+func blockedBy(problem roleselector.Problem) roleselector.Course {
+	return roleselector.Course{Step: roleselector.Blocked, Reason: problem.Reason, Message: problem.String()}
+}
+
+func refOf(key client.ObjectKey) roleselector.Object {
+	return roleselector.Object{Group: bucketKind.Group, Version: bucketKind.Version, Kind: bucketKind.Kind, Namespace: key.Namespace, Name: key.Name}
 }
 
 // accountOf is where a course manages the bucket.

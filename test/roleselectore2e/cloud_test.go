@@ -180,11 +180,7 @@ func (c *cloud) assumed(role string) (times int) {
 // own account.
 func (c *cloud) trusts(account, name string, controller bool) {
 	c.t.Helper()
-	if _, err := c.iam(account).UpdateAssumeRolePolicy(c.t.Context(), &iam.UpdateAssumeRolePolicyInput{
-		RoleName: &name, PolicyDocument: aws.String(trust(account, controller)),
-	}); err != nil {
-		c.t.Fatal(err)
-	}
+	c.trustsAs(account, name, trust(account, controller))
 }
 
 func trust(account string, controller bool) string {
