@@ -29,11 +29,14 @@ func bySelector() map[string]capacity.World {
 		identity.Wish{For: "machineSet workers", Secret: identity.SecretRef{Namespace: "machines", Name: "keys"}}, selected)
 	_, assumed := capacity.Identify(identity.Environment{RoleARN: "arn:aws:iam::111122223333:role/own", TokenFile: "/token"}, identity.Wish{}, selected)
 	_, alone := capacity.Identify(identity.Environment{}, identity.Wish{}, selected)
+	selected.Settings.AllowedRoles = []string{"arn:aws:iam::111122223333:role/ack/*"}
+	_, forbidden := capacity.Identify(identity.Environment{RoleARN: "arn:aws:iam::111122223333:role/own", TokenFile: "/token"}, identity.Wish{}, selected)
 	denied := failed(refused("STS", "AssumeRole", "AccessDenied", http.StatusForbidden))
 	denied.Credentials = assumed
 	return map[string]capacity.World{
 		"a selector beside a Secret":       machineAPI(func(w *capacity.World) { w.Credentials = ambiguous }),
 		"a selector without web identity":  machineAPI(func(w *capacity.World) { w.Credentials = alone }),
 		"a selector's role is not assumed": denied,
+		"a selector's role is forbidden":   machineAPI(func(w *capacity.World) { w.Credentials = forbidden }),
 	}
 }
