@@ -59,7 +59,7 @@ func Flags(options *Options, settings *Settings) []Flag {
 			settings.SessionName = text
 			return nil
 		}},
-		{flagSessionTags, "`KEY=TEMPLATE,...`: tags of all sessions, besides the selectors' own, such as ack-namespace=%K8S_NAMESPACE%; they need sts:TagSession", settings.addTags},
+		{flagSessionTags, "tags of all sessions besides the selectors' own, as `KEY=TEMPLATE,...`, such as ack-namespace=%K8S_NAMESPACE%; they need sts:TagSession", settings.addTags},
 		{flagSessionLimit, "the largest `number` of distinct sessions that the templates of one selector may make (default " + strconv.Itoa(DefaultSessionLimit) + ")", settings.setLimit},
 		{flagLock, "the `fields` that no selector may set, of external-id, session-name and session-tags with commas between them; of the tags, the keys of the flag", func(text string) error {
 			return addTo(&settings.Locked, flagLock, text)

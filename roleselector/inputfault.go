@@ -20,6 +20,7 @@ const (
 	maxDuration    = 3600 // of a role that is assumed by a role
 	ownTags        = "ack-"
 	untrustedTags  = "ack-user-"
+	sessionWords   = "2 to 64 letters, digits and _+=,.@-"
 )
 
 // form is what STS asks of a value.
@@ -35,8 +36,8 @@ func lazy(pattern, words string) func() form {
 var (
 	// Go's \w is ASCII alone, as STS's is.
 	isExternalID     = lazy(`^[\w+=,.@:/-]{2,1000}[\w+=,.@:/-]{0,224}$`, "2 to 1224 letters, digits and _+=,.@:/-")
-	isSessionName    = lazy(`^[\w+=,.@-]{2,64}$`, "2 to 64 letters, digits and _+=,.@-")
-	isSourceIdentity = lazy(`^[\w+=,.@-]{2,64}$`, "2 to 64 letters, digits and _+=,.@-")
+	isSessionName    = lazy(`^[\w+=,.@-]{2,64}$`, sessionWords)
+	isSourceIdentity = lazy(`^[\w+=,.@-]{2,64}$`, sessionWords)
 	isTagKey         = lazy(`^[\p{L}\p{Z}\p{N}_.:/=+@-]{1,128}$`, "1 to 128 letters, digits, blanks and _.:/=+-@")
 	isTagValue       = lazy(`^[\p{L}\p{Z}\p{N}_.:/=+@-]{0,256}$`, "up to 256 letters, digits, blanks and _.:/=+-@")
 	isPolicyARN      = lazy(`^arn:(aws[a-z-]*):iam::([0-9]{12}|aws):policy/[\w+=,.@/-]{1,512}$`, "the ARN of a managed policy")

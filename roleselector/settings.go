@@ -80,7 +80,7 @@ var (
 	isRolePattern = lazy(`^arn:[\w+=.@:/*-]+$`, "the ARN of a role, with * for any characters; write one such as arn:aws:iam::*:role/ack/*")
 	isLabelPrefix = lazy(`^[A-Za-z0-9][\w./-]*$`, "what keys of labels begin with; write one such as identity.tabard.dev/")
 	// A session's name is shortened where it is too long.
-	isDefaultName = lazy(`^[\w+=,.@-]{2,}$`, isSessionName().words)
+	isDefaultName = lazy(`^[\w+=,.@-]{2,}$`, sessionWords)
 	anyVariable   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[^%]*%`) })
 )
 
