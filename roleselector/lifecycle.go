@@ -42,11 +42,11 @@ type Situation struct {
 	Deleting bool
 	// Retain says that its deletion policy leaves it in AWS.
 	Retain bool
-	// LastUsed is Index.LastUsed of what is recorded; only deletion asks for it.
+	// LastUsed is Index.LastUsed of what is recorded. Only it deletes what exists.
 	LastUsed *Selector
-	// ChangeDue says that a change of account has been announced for a whole
-	// resync, or that an administrator has agreed to it.
-	ChangeDue bool
+	// Announced is the message of the change of account that has been announced for
+	// a whole resync; empty if none has. It is due if it is the change at hand.
+	Announced string
 }
 
 // Step is what a controller does next.
@@ -60,8 +60,10 @@ const (
 	Blocked Step = "Blocked"
 	// AccountChangePending: do nothing yet, and announce the change of account.
 	AccountChangePending Step = "AccountChangePending"
-	// RecreateElsewhere: make the resource anew in the account of the course's role.
-	RecreateElsewhere Step = "RecreateElsewhere"
+	// DeleteBeforeMove: delete the resource where it is, with the course's role, which
+	// is the one on record. Once it is gone, record nothing of it any longer: then it
+	// is as new, and is made with the role that is decided on.
+	DeleteBeforeMove Step = "DeleteBeforeMove"
 )
 
 // The reasons of a course that the decision does not have.
@@ -86,7 +88,7 @@ type Course struct {
 	// Reason and Message say why.
 	Reason  Reason
 	Message string
-	// Selector is the role to call AWS with, with GoOn and RecreateElsewhere; the
+	// Selector is the role to call AWS with, with GoOn and DeleteBeforeMove; the
 	// zero value is the controller's own.
 	Selector Reference
 	// TrustNotFound says that "not found" means gone: the role is the one that the
@@ -97,8 +99,9 @@ type Course struct {
 
 // Proceed says whether AWS may be called for a resource, and with which role. An
 // existing resource never changes its account unless its selector and its
-// deletion policy allow that, it never falls to the controller's role in another
-// account, and it is deleted with what it was managed with, or not at all.
+// deletion policy allow that, and then not before it is gone from the account where
+// it is. It never falls to the controller's role in another account, and it is
+// deleted with what it was managed with, or not at all.
 func Proceed(s Situation) Course {
 	if s.Deleting && s.Recorded.Selector != "" {
 		return deleteAsRecorded(s)
@@ -151,20 +154,39 @@ func (s Situation) fitsRegion() (Course, bool) {
 	return blocked(ReasonRegionMismatch, fmt.Sprintf("The resource is in the region %s and is wanted in %s.", s.Recorded.Region, s.Region)), false
 }
 
-// otherAccount is for a resource whose role is of another account than it.
+// otherAccount is for a resource whose role is of another account than it. Who may
+// not delete it where it is would leave it behind there, so that it stays.
 func (s Situation) otherAccount(account string) Course {
-	d := s.Decision
-	if d.Outcome != Use || d.OnAccountChange != v1alpha1.Recreate || s.Retain || s.Deleting {
-		return s.mismatch(account)
+	stays := s.mismatch(account)
+	if s.Decision.Outcome != Use || s.Decision.OnAccountChange != v1alpha1.Recreate || s.Deleting {
+		return stays
 	}
-	if !s.ChangeDue {
-		return Course{
-			Step: AccountChangePending, Reason: ReasonAccountChangePending,
-			Message: fmt.Sprintf("The resource is in the account %s and will be made anew in %s.", s.Recorded.Account, account),
-		}
+	switch {
+	case s.Retain:
+		stays.Message += " It is not made anew there, because its deletion policy is to retain it."
+		return stays
+	case s.Recorded.Selector == "":
+		stays.Message += " It was managed with the controller's own role, which is not its role any longer" + whoMoves
+		return stays
+	case s.LastUsed == nil || s.LastUsed.reference.Account != s.Recorded.Account:
+		stays.Message += fmt.Sprintf(" It was managed with the IAMRoleSelector %s (UID %s), which does not select it any longer",
+			s.Recorded.Selector, s.Recorded.SelectorUID) + whoMoves
+		return stays
 	}
-	return Course{Step: RecreateElsewhere, Reason: d.Reason, Message: d.Message(), Selector: d.Selector}
+	change := Course{
+		Step: AccountChangePending, Reason: ReasonAccountChangePending,
+		Message: fmt.Sprintf("The resource is in the account %s. It will be deleted there, and then made anew in %s.", s.Recorded.Account, account),
+	}
+	if s.Announced == change.Message {
+		change.Step, change.Selector, change.TrustNotFound = DeleteBeforeMove, s.LastUsed.reference, true
+	}
+	return change
 }
+
+// whoMoves is what a person can do about a resource that nobody may delete where it
+// is.
+const whoMoves = ", so that nobody may delete it where it is. Let that role be offered to it too until it has moved, " +
+	"or leave it behind on purpose: delete the object with the deletion policy retain, and make it anew."
 
 func (s Situation) mismatch(account string) Course {
 	if account == "" {

@@ -1,6 +1,7 @@
 package roleselector
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -41,6 +42,8 @@ func TestAResourceStaysWhereItIs(t *testing.T) {
 	conflict := blockedBy(Conflict, ReasonConflict)
 	last := Compile(made("a", nil)) // in accountA
 	moved := Compile(made("a", func(s *spec) { s.ARN = "arn:aws:iam::" + accountB + ":role/r" }))
+	toB, inA := recreating(using("b", accountB)), recorded("a", accountA)
+	announcement := Proceed(Situation{Decision: toB, Recorded: inA, LastUsed: last, Region: region}).Message
 	for name, c := range map[string]struct {
 		situation Situation
 		step      Step
@@ -55,15 +58,23 @@ func TestAResourceStaysWhereItIs(t *testing.T) {
 		"the same selector":                           {Situation{Decision: using("a", accountA), Recorded: recorded("a", accountA)}, GoOn, ReasonSelected, "a", true},
 		"another selector of the account":             {Situation{Decision: using("b", accountA), Recorded: recorded("a", accountA)}, GoOn, ReasonSelected, "b", false},
 		"a selector of another account":               {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA)}, Blocked, ReasonAccountMismatch, "", false},
-		"it may recreate":                             {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA)}, AccountChangePending, ReasonAccountChangePending, "", false},
-		"it may recreate and has been announced":      {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA), ChangeDue: true}, RecreateElsewhere, ReasonSelected, "b", false},
-		"it may recreate and is retained":             {Situation{Decision: recreating(using("b", accountB)), Recorded: recorded("a", accountA), ChangeDue: true, Retain: true}, Blocked, ReasonAccountMismatch, "", false},
-		"announced, but it may not":                   {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA), ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate":                             {Situation{Decision: toB, Recorded: inA, LastUsed: last}, AccountChangePending, ReasonAccountChangePending, "", false},
+		"it may recreate and has been announced":      {Situation{Decision: toB, Recorded: inA, LastUsed: last, Announced: announcement}, DeleteBeforeMove, ReasonAccountChangePending, "a", true},
+		"another change has been announced":           {Situation{Decision: toB, Recorded: inA, LastUsed: last, Announced: "The resource moves to 333344445555."}, AccountChangePending, ReasonAccountChangePending, "", false},
+		"it may recreate and is retained":             {Situation{Decision: toB, Recorded: inA, LastUsed: last, Announced: announcement, Retain: true}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate, the old selector is gone":   {Situation{Decision: toB, Recorded: inA, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate, the old one is elsewhere":   {Situation{Decision: toB, Recorded: inA, LastUsed: moved, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate what the own role made":      {Situation{Decision: toB, Recorded: recorded("", accountA), DefaultAccount: accountA, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"it may recreate, in a conflict":              {Situation{Decision: recreating(conflict), Recorded: inA, LastUsed: last, Announced: announcement}, Blocked, ReasonConflict, "", false},
+		"announced, but it may not":                   {Situation{Decision: using("b", accountB), Recorded: inA, LastUsed: last, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"announced, and wanted back where it is":      {Situation{Decision: recreating(using("a", accountA)), Recorded: inA, LastUsed: last, Announced: announcement}, GoOn, ReasonSelected, "a", true},
+		"the selector has gone":                       {Situation{Decision: none, DefaultAccount: accountB, Recorded: inA, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"another region and account":                  {Situation{Decision: toB, Recorded: Recorded{Account: accountA, Region: "us-east-1", Selector: "a", SelectorUID: "uid-1"}, LastUsed: last, Announced: announcement}, Blocked, ReasonRegionMismatch, "", false},
+		"deleted, it might be recreated":              {Situation{Decision: toB, Recorded: recorded("", accountA), Deleting: true, Announced: announcement}, Blocked, ReasonAccountMismatch, "", false},
+		"deleted while it is being recreated":         {Situation{Decision: toB, Recorded: inA, LastUsed: last, Deleting: true, Announced: announcement}, GoOn, ReasonSelected, "a", true},
 		"the default role in its account":             {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("", accountA)}, GoOn, ReasonNoSelector, "", true},
-		"the selector has gone":                       {Situation{Decision: none, DefaultAccount: accountB, Recorded: recorded("a", accountA), ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
 		"the default role of an account not known":    {Situation{Decision: none, Recorded: recorded("", accountA)}, Blocked, ReasonAccountMismatch, "", false},
 		"another region":                              {Situation{Decision: using("a", accountA), Recorded: Recorded{Account: accountA, Region: "us-east-1", Selector: "a", SelectorUID: "uid-1"}}, Blocked, ReasonRegionMismatch, "", false},
-		"another region and account":                  {Situation{Decision: recreating(using("b", accountB)), Recorded: Recorded{Account: accountA, Region: "us-east-1"}, ChangeDue: true}, Blocked, ReasonRegionMismatch, "", false},
 		"deleted with its selector":                   {Situation{Decision: using("a", accountA), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
 		"deleted, another is chosen now":              {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
 		"deleted in a conflict":                       {Situation{Decision: conflict, Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
@@ -76,7 +87,6 @@ func TestAResourceStaysWhereItIs(t *testing.T) {
 		"deleted, never made":                         {Situation{Decision: using("a", accountA), Deleting: true}, GoOn, ReasonSelected, "a", true},
 		"deleted, made with the default role":         {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("", accountA), Deleting: true}, GoOn, ReasonNoSelector, "", true},
 		"deleted, made with the default role before":  {Situation{Decision: using("a", accountA), Recorded: recorded("", accountA), Deleting: true}, GoOn, ReasonSelected, "a", false},
-		"deleted, it might be recreated":              {Situation{Decision: recreating(using("a", accountB)), Recorded: recorded("", accountA), Deleting: true, ChangeDue: true}, Blocked, ReasonAccountMismatch, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.situation.Region = region
@@ -89,6 +99,25 @@ func TestAResourceStaysWhereItIs(t *testing.T) {
 				t.Error("there is no message")
 			}
 		})
+	}
+}
+
+// TestWhyAResourceIsNotRecreatedIsTold: it is not enough that the selector allows it.
+func TestWhyAResourceIsNotRecreatedIsTold(t *testing.T) {
+	toB := recreating(using("b", accountB))
+	for name, c := range map[string]struct {
+		situation Situation
+		want      string
+	}{
+		"refused":               {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA)}, "is in the account " + accountB + "."},
+		"retained":              {Situation{Decision: toB, Recorded: recorded("a", accountA), Retain: true}, "its deletion policy is to retain it."},
+		"the selector is gone":  {Situation{Decision: toB, Recorded: recorded("a", accountA)}, "the IAMRoleSelector a (UID uid-1), which does not select it any longer" + whoMoves},
+		"the own role made it":  {Situation{Decision: toB, Recorded: recorded("", accountA)}, "the controller's own role, which is not its role any longer" + whoMoves},
+		"it is deleted instead": {Situation{Decision: toB, Recorded: recorded("", accountA), Deleting: true}, "is in the account " + accountB + "."},
+	} {
+		if got := Proceed(func() Situation { c.situation.Region = region; return c.situation }()).Message; !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: it says %q, want the end %q", name, got, c.want)
+		}
 	}
 }
 

@@ -49,10 +49,8 @@ func (r *bySelectors) of(ctx context.Context, b *bucket.Bucket) (bucket.Standing
 	place := bucket.PlaceOf(b, r.settings.SelectorSettings(home))
 	situation := roleselector.Situation{
 		Decision: r.selectors.Decide(bucket.Kind, b), Recorded: b.Recorded(), Region: place.Region,
-		Deleting: !b.DeletionTimestamp.IsZero(), Retain: place.Retain, ChangeDue: b.ChangeDue(time.Now(), r.resync),
-	}
-	if situation.Deleting {
-		situation.LastUsed = r.selectors.LastUsed(bucket.Kind, b, situation.Recorded)
+		Deleting: !b.DeletionTimestamp.IsZero(), Retain: place.Retain, Announced: kube.Announced(b.Status.Conditions, time.Now(), r.resync),
+		LastUsed: r.selectors.LastUsed(bucket.Kind, b, b.Recorded()),
 	}
 	subject := r.selectors.Subject(bucket.Kind, b)
 	subject.ClusterID, subject.ControllerNamespace = r.clusterID, r.settings.SystemNamespace

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,8 +24,8 @@ const (
 	ConditionSynced = "ACK.ResourceSynced"
 	// ConditionReady sums up the others.
 	ConditionReady = "Ready"
-	// ConditionAccountChangePending: the resource is made anew in another account
-	// soon. When it was set tells how long that has been announced.
+	// ConditionAccountChangePending: the resource is deleted soon, or now, and made
+	// anew in another account. When it was set tells how long that has been announced.
 	ConditionAccountChangePending = "AccountChangePending"
 )
 
@@ -38,7 +39,9 @@ const ReasonIAMRoleSelectorConflict = "IAMRoleSelectorConflict"
 // them with Merge.
 func Conditions(d roleselector.Decision, c roleselector.Course) []metav1.Condition {
 	switch {
-	case c.Step != roleselector.GoOn && c.Step != roleselector.RecreateElsewhere:
+	case c.Step == roleselector.DeleteBeforeMove:
+		return []metav1.Condition{condition(ConditionSelected, metav1.ConditionTrue, string(roleselector.ReasonSelected), detail(c.Selector)), announcement(c)}
+	case c.Step != roleselector.GoOn:
 		return blocked(d, c)
 	case c.Selector == (roleselector.Reference{}):
 		return []metav1.Condition{condition(ConditionSelected, metav1.ConditionFalse, string(roleselector.ReasonNoSelector), c.Message)}
@@ -70,9 +73,25 @@ func blocked(d roleselector.Decision, c roleselector.Course) []metav1.Condition 
 		condition(ConditionReady, metav1.ConditionFalse, ConditionRecoverable, c.Message),
 	}
 	if c.Step == roleselector.AccountChangePending {
-		conditions = append(conditions, condition(ConditionAccountChangePending, metav1.ConditionTrue, reason, c.Message))
+		conditions = append(conditions, announcement(c))
 	}
 	return conditions
+}
+
+// announcement stays until the change is made: when it was set is what makes it due.
+func announcement(c roleselector.Course) metav1.Condition {
+	return condition(ConditionAccountChangePending, metav1.ConditionTrue, string(c.Reason), c.Message)
+}
+
+// Announced is what roleselector.Situation wants to know of a change of account: the
+// message of the announcement among a status's conditions, if that was made at least
+// a resync ago.
+func Announced(conditions []metav1.Condition, now time.Time, resync time.Duration) string {
+	c := meta.FindStatusCondition(conditions, ConditionAccountChangePending)
+	if c == nil || c.Status != metav1.ConditionTrue || now.Sub(c.LastTransitionTime.Time) < resync {
+		return ""
+	}
+	return c.Message
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -81,11 +100,13 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 // Merge enters conditions into those that a status has, and returns the list that
 // it should have. A condition of selection that is not wanted any longer goes. A
-// transition time changes with the status alone, and that the selector has only
-// another resource version changes nothing. Neither list is changed.
+// transition time changes with the status alone, but for the announcement of another
+// change of account, and that the selector has only another resource version changes
+// nothing. Neither list is changed.
 func Merge(have, want []metav1.Condition, now metav1.Time) []metav1.Condition {
 	merged := slices.DeleteFunc(slices.Clone(have), func(c metav1.Condition) bool {
-		return meta.FindStatusCondition(want, c.Type) == nil && isOfSelection(c)
+		wanted := meta.FindStatusCondition(want, c.Type)
+		return wanted == nil && isOfSelection(c) || wanted != nil && c.Type == ConditionAccountChangePending && wanted.Message != c.Message
 	})
 	for _, c := range want {
 		if old := meta.FindStatusCondition(have, c.Type); old != nil && saysSame(*old, c) && old.ObservedGeneration == c.ObservedGeneration {

@@ -43,8 +43,9 @@ func brief(conditions []metav1.Condition) []string {
 }
 
 func TestEveryCourseHasItsConditions(t *testing.T) {
-	moves := uses
-	moves.OnAccountChange = v1alpha1.Recreate
+	moving := movingTo("111111111111")
+	due := moving
+	due.Announced = roleselector.Proceed(moving).Message
 	stopped := func(recoverable, selected string) []string {
 		return []string{"ACK.Recoverable=True " + recoverable, "ACK.IAMRoleSelected=" + selected, "ACK.ResourceSynced=Unknown " + recoverable, "Ready=False ACK.Recoverable"}
 	}
@@ -58,11 +59,11 @@ func TestEveryCourseHasItsConditions(t *testing.T) {
 		"nothing known yet":    {roleselector.Situation{Decision: unknown}, stopped("NotSynced", "Unknown NotSynced")},
 		"another account":      {roleselector.Situation{Decision: uses, Recorded: elsewhere}, stopped("AccountMismatch", "False AccountMismatch")},
 		"a change of account is announced": {
-			roleselector.Situation{Decision: moves, Recorded: elsewhere},
+			moving,
 			append(stopped("AccountChangePending", "False AccountChangePending"), "AccountChangePending=True AccountChangePending"),
 		},
 		"a change of account is due": {
-			roleselector.Situation{Decision: moves, Recorded: elsewhere, ChangeDue: true}, []string{"ACK.IAMRoleSelected=True Selected"},
+			due, []string{"ACK.IAMRoleSelected=True Selected", "AccountChangePending=True AccountChangePending"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +78,50 @@ func TestEveryCourseHasItsConditions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// movingTo is a resource that may move to an account from where it was managed with
+// a selector that still selects it.
+func movingTo(account string) roleselector.Situation {
+	uses := uses
+	uses.OnAccountChange, uses.Selector.Account = v1alpha1.Recreate, account
+	old := &v1alpha1.IAMRoleSelector{
+		ObjectMeta: metav1.ObjectMeta{Name: "old", UID: "u0"}, Spec: &v1alpha1.IAMRoleSelectorSpec{ARN: "arn:aws:iam::222222222222:role/old"},
+	}
+	return roleselector.Situation{
+		Decision: uses, Recorded: roleselector.Recorded{Account: "222222222222", Selector: "old", SelectorUID: "u0"}, LastUsed: roleselector.Compile(old),
+	}
+}
+
+// TestAnAnnouncementCountsFromWhenItWasMade, until the change is made, and not for a
+// change to another account.
+func TestAnAnnouncementCountsFromWhenItWasMade(t *testing.T) {
+	const resync = time.Hour
+	first, second := movingTo("111111111111"), movingTo("333333333333")
+	announced := kube.Merge(nil, conditionsFor(first), noon)
+	want := roleselector.Proceed(first).Message
+	for name, c := range map[string]struct {
+		conditions []metav1.Condition
+		now        metav1.Time
+		want       string
+	}{
+		"none":                       {nil, one, ""},
+		"too early":                  {announced, metav1.NewTime(one.Add(-time.Second)), ""},
+		"after a resync":             {announced, one, want},
+		"while the change goes on":   {kube.Merge(announced, conditionsFor(inTurn(first, want)), one), one, want},
+		"the change is another":      {kube.Merge(announced, conditionsFor(second), one), one, ""},
+		"the other one, in its turn": {kube.Merge(announced, conditionsFor(second), one), metav1.NewTime(one.Add(resync)), roleselector.Proceed(second).Message},
+		"it was called off":          {kube.Merge(announced, conditionsFor(roleselector.Situation{Decision: uses}), one), one, ""},
+	} {
+		if got := kube.Announced(c.conditions, c.now.Time, resync); got != c.want {
+			t.Errorf("%s: announced is %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func inTurn(s roleselector.Situation, announced string) roleselector.Situation {
+	s.Announced = announced
+	return s
 }
 
 func TestTheSelectedRoleIsSaidInTheWordsOfACK(t *testing.T) {

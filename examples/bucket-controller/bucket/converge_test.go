@@ -5,12 +5,14 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
 // stored is a bucket in the model of AWS.
@@ -33,22 +35,30 @@ type world struct {
 	refused map[string]bool
 	barren  bool
 	retain  bool
+	now     time.Time
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return &world{
 		t: t, bucket: newBucket(), buckets: map[string]*stored{}, refused: map[string]bool{}, there: map[string]bool{"a": true},
-		offered: map[string]*v1alpha1.IAMRoleSelector{"a": selector("a", teamA), "b": selector("b", teamB), "c": selector("c", teamA)},
+		offered: map[string]*v1alpha1.IAMRoleSelector{
+			"a": selector("a", teamA), "b": selector("b", teamB), "c": selector("c", teamA),
+			"d": selector("d", teamA, selectable, recreating), "e": selector("e", teamB, preferred, recreating),
+		},
+		now: now,
 	}
 }
 
 func (w *world) observe() Observed {
 	var selectors []*v1alpha1.IAMRoleSelector
-	for name := range w.there {
+	for name, is := range w.there {
+		if !is {
+			continue
+		}
 		selectors = append(selectors, w.offered[name])
 	}
-	o := observed(w.bucket, indexOf(selectors...), home, Sight{}, w.retain)
+	o := observedAt(w.now, w.bucket, indexOf(selectors...), home, Sight{}, w.retain)
 	if o.NeedsLook() {
 		o.Sight = w.look(o.Standing.Account)
 	}
@@ -107,6 +117,7 @@ func (w *world) take(o Observed, step Step) *fault.Fault {
 		w.buckets[account].tags = w.bucket.Tags()
 	case DeleteBucket:
 		w.touch(account, "deletes")
+		w.mayDelete(o)
 		delete(w.buckets, account)
 	}
 	return nil
@@ -119,6 +130,19 @@ func (w *world) release() {
 		}
 	}
 	w.bucket = nil
+}
+
+// mayDelete demands that a bucket goes with its Bucket, or before one is made in
+// another account that was announced, and with a selector that is there.
+func (w *world) mayDelete(o Observed) {
+	used := w.bucket.Recorded().Selector
+	isMove := !w.retain && used == "d" && w.there["d"] && w.there["e"] || !w.retain && used == "e" && w.there["e"] && w.there["d"]
+	if w.bucket.DeletionTimestamp == nil && (!isMove || conditionOf(w.t, w.bucket.Status, kube.ConditionAccountChangePending).Message == "") {
+		w.t.Fatalf("the bucket of a Bucket that stays is deleted with %q, and there are %v", used, w.there)
+	}
+	if o.Standing.Course.Selector.Name != used {
+		w.t.Fatalf("the bucket is deleted with %q, and was made with %q", o.Standing.Course.Selector.Name, used)
+	}
 }
 
 func (w *world) create(account string) *fault.Fault {
@@ -152,11 +176,7 @@ func (w *world) happen(what byte) {
 	switch what % 16 {
 	case 0, 1, 2:
 		name := string(rune('a' + what%16))
-		if w.there[name] {
-			delete(w.there, name)
-		} else {
-			w.there[name] = true
-		}
+		w.there[name] = !w.there[name]
 	case 3:
 		w.refused[account] = !w.refused[account]
 	case 4:
@@ -183,6 +203,11 @@ func (w *world) happen(what byte) {
 		if found := w.buckets[account]; found != nil && !found.foreign {
 			delete(w.buckets, account) // somebody deletes it
 		}
+	case 10:
+		w.now = w.now.Add(2 * time.Hour)
+	case 11, 12:
+		name := string(rune('d' + what%16 - 11))
+		w.there[name] = !w.there[name]
 	default:
 		w.pass(int(what/16) % 4)
 	}
@@ -195,6 +220,7 @@ func FuzzConverge(f *testing.F) {
 	for _, seed := range []string{
 		"", "\x3f\x3f\x3f", "\x3f\x3f\x1f\x00\x01\x3f\x3f", "\x3f\x3f\x0f\x06\x3f", "\x3f\x3f\x1f\x06\x3f", "\x3f\x3f\x3f\x3f\x00\x3f\x06\x3f",
 		"\x08\x18\x28\x3f\x3f\x3f", "\x3f\x04\x3f\x3f\x3f\x00\x01\x04\x3f\x3f\x3f", "\x00\x3f\x3f\x3f\x00\x3f\x06\x3f", "\x3f\x3f\x1f\x3f\x17\x19\x17\x3f\x06\x3f", "ZZZZZZy77777777Z",
+		"\x00\x0b\x3f\x3f\x3f\x0c\x3f\x0a\x3f\x3f\x3f", "\x00\x0b\x3f\x3f\x3f\x0c\x3f\x0a\x1f\x0c\x3f\x0c\x3f\x05\x3f\x0a\x3f", "\x00\x0b\x0c\x3f\x3f\x3f\x0c\x3f\x0c\x3f\x0a\x1f\x06\x3f",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -1,10 +1,6 @@
 package bucket
 
-import (
-	"fmt"
-
-	"github.com/tabard-dev/tabard/roleselector"
-)
+import "fmt"
 
 // Step is one thing to do.
 type Step string
@@ -35,7 +31,7 @@ const (
 	Intend Record = "Intend"
 	// Confirm records the role, and that the bucket is there.
 	Confirm Record = "Confirm"
-	// Forsake forgets where the bucket is, or was to be: it is made elsewhere.
+	// Forsake forgets where the bucket was, or was to be: there is none.
 	Forsake Record = "Forsake"
 )
 
@@ -50,15 +46,13 @@ type Plan struct {
 }
 
 // Decide says what to do about a Bucket. It never asks for a step in AWS unless
-// Proceed says GoOn and a look has shown what is there.
+// Proceed lets it and a look has shown what is there.
 func Decide(o Observed) Plan {
 	switch {
 	case o.deleting() && !o.held():
 		return Plan{Record: KeepRecord}
 	case o.deleting() && o.letsGo():
 		return Plan{Steps: []Step{ReleaseFinalizer}, Record: KeepRecord}
-	case o.Standing.Course.Step == roleselector.RecreateElsewhere:
-		return Plan{Record: Forsake, Again: true}
 	case o.Standing.isBlocked():
 		return stopped(recoverable(string(o.Standing.Course.Reason), o.Standing.Course.Message))
 	case o.Standing.Trouble != nil:
@@ -68,7 +62,9 @@ func Decide(o Observed) Plan {
 	case o.Sight.Fault != nil:
 		return AfterFault(o.Sight.Fault)
 	case o.deleting():
-		return remove(o)
+		return remove(o, Plan{Steps: []Step{ReleaseFinalizer}, Record: KeepRecord})
+	case o.Standing.moves():
+		return remove(o, Plan{Record: Forsake, Again: true})
 	}
 	return keep(o)
 }
@@ -93,19 +89,20 @@ func keep(o Observed) Plan {
 	return stopped(notOurs(o))
 }
 
-// remove is for a Bucket whose bucket is to go.
-func remove(o Observed) Plan {
+// remove is for a Bucket whose bucket is to go; then is what follows once it is gone.
+func remove(o Observed, then Plan) Plan {
 	isOurs := o.Sight.Presence == Ours || o.Sight.Presence == Bare && !o.known() && o.isRecorded()
 	switch {
 	case isOurs:
-		return Plan{Steps: []Step{DeleteBucket, ReleaseFinalizer}, Record: KeepRecord}
+		then.Steps = append([]Step{DeleteBucket}, then.Steps...)
+		return then
 	case o.Sight.Presence == Absent && o.Standing.Course.TrustNotFound:
-		return Plan{Steps: []Step{ReleaseFinalizer}, Record: KeepRecord}
+		return then
 	case o.Sight.Presence == Absent:
 		return stopped(terminal("NotFoundWithOtherRole", "The bucket was not found, but with another role than it was managed with last. "+letGo))
 	case !o.known() && o.Standing.Course.TrustNotFound:
 		// Somebody else took the name before we could.
-		return Plan{Steps: []Step{ReleaseFinalizer}, Record: KeepRecord}
+		return then
 	}
 	return stopped(notOurs(o))
 }
@@ -120,4 +117,14 @@ func notOurs(o Observed) *Trouble {
 		text += " " + letGo
 	}
 	return terminal("BucketNotOurs", text)
+}
+
+// notEmpty is S3's own refusal: who empties the bucket is somebody else.
+func notEmpty(o Observed) *Trouble {
+	text := fmt.Sprintf("The bucket %s in the account %s has objects in it, and is deleted once it has none. ", o.Bucket.Spec.Name, o.Standing.Account)
+	if o.deleting() {
+		return terminal("BucketNotEmpty", text+letGo)
+	}
+	return terminal("BucketNotEmpty", text+o.Standing.Course.Message+
+		" Take away what is to be kept, and empty it. To leave it where it is, annotate the Bucket services.k8s.aws/deletion-policy=retain.")
 }

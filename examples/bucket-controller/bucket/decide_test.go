@@ -18,11 +18,22 @@ func tagged(b *Bucket) Sight { return Sight{Presence: Ours, Tags: b.Tags()} }
 
 func recreating(s *v1alpha1.IAMRoleSelector) { s.Spec.OnAccountChange = v1alpha1.Recreate }
 
+// selectable is one of several that may be offered at once, preferred the one that is
+// used unless somebody chooses.
+func selectable(s *v1alpha1.IAMRoleSelector) {
+	s.Spec.Selection = &v1alpha1.Selection{Mode: v1alpha1.Selectable}
+}
+
+func preferred(s *v1alpha1.IAMRoleSelector) {
+	s.Spec.Selection = &v1alpha1.Selection{Mode: v1alpha1.Selectable, Default: true}
+}
+
 func announced(account string, since time.Duration) func(*Bucket) {
 	return func(b *Bucket) {
 		b.Status.Conditions = []metav1.Condition{{
 			Type: kube.ConditionAccountChangePending, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-since)),
-			Reason: "AccountChangePending", Message: "The resource is in the account " + account + ".",
+			Reason:  "AccountChangePending",
+			Message: "The resource is in the account " + b.Recorded().Account + ". It will be deleted there, and then made anew in " + account + ".",
 		}}
 	}
 }
@@ -31,6 +42,8 @@ func announced(account string, since time.Duration) func(*Bucket) {
 // begins with "look" is a Bucket of which AWS would be asked first.
 func TestEachStepFollowsFromWhatIsSeen(t *testing.T) {
 	a, b := selector("a", teamA), selector("b", teamB)
+	offered := []*v1alpha1.IAMRoleSelector{selector("a", teamA, selectable), selector("b", teamB, recreating, preferred)}
+	leaving := newBucket(held, recorded(teamA, "a", made), announced(teamB, 2*time.Hour))
 	absent, bare, foreign := Sight{Presence: Absent}, Sight{Presence: Bare}, Sight{Presence: Foreign, Tags: map[string]string{"x": "y"}}
 	for name, c := range map[string]struct {
 		bucket    *Bucket
@@ -53,10 +66,17 @@ func TestEachStepFollowsFromWhatIsSeen(t *testing.T) {
 		"a conflict stops everything":                     {bucket: newBucket(held), selectors: []*v1alpha1.IAMRoleSelector{a, b}, want: "KeepRecord; Conflict"},
 		"a conflict comes before the finalizer":           {bucket: newBucket(), selectors: []*v1alpha1.IAMRoleSelector{a, b}, want: "KeepRecord; Conflict"},
 		"L1: another account is refused":                  {bucket: newBucket(held, recorded(teamA, "a", made)), selectors: []*v1alpha1.IAMRoleSelector{b}, want: "KeepRecord; AccountMismatch"},
-		"L1: Recreate is announced first":                 {bucket: newBucket(held, recorded(teamA, "a", made)), selectors: []*v1alpha1.IAMRoleSelector{selector("b", teamB, recreating)}, want: "KeepRecord; AccountChangePending"},
-		"L1: Recreate waits for a whole resync":           {bucket: newBucket(held, recorded(teamA, "a", made), announced(teamB, time.Minute)), selectors: []*v1alpha1.IAMRoleSelector{selector("b", teamB, recreating)}, want: "KeepRecord; AccountChangePending"},
-		"L1: then the old place is forgotten":             {bucket: newBucket(held, recorded(teamA, "a", made), announced(teamB, 2*time.Hour)), selectors: []*v1alpha1.IAMRoleSelector{selector("b", teamB, recreating)}, want: "Forsake; again"},
-		"L1: but not with the policy retain":              {bucket: newBucket(held, recorded(teamA, "a", made)), selectors: []*v1alpha1.IAMRoleSelector{selector("b", teamB, recreating)}, retain: true, want: "KeepRecord; AccountMismatch"},
+		"L1: Recreate is announced first":                 {bucket: newBucket(held, recorded(teamA, "a", made)), selectors: offered, want: "KeepRecord; AccountChangePending"},
+		"L1: Recreate waits for a whole resync":           {bucket: newBucket(held, recorded(teamA, "a", made), announced(teamB, time.Minute)), selectors: offered, want: "KeepRecord; AccountChangePending"},
+		"L1: then it goes from its account":               {bucket: leaving, selectors: offered, sight: tagged(newBucket()), want: "look; DeleteBucket; Forsake; again"},
+		"L1: it may be gone from there already":           {bucket: leaving, selectors: offered, sight: absent, want: "look; Forsake; again"},
+		"L1: what is not its own there is left alone":     {bucket: leaving, selectors: offered, sight: foreign, want: "look; KeepRecord; BucketNotOurs"},
+		"L1: what was not made there is none":             {bucket: newBucket(held, recorded(teamA, "a", ""), announced(teamB, 2*time.Hour)), selectors: offered, sight: foreign, want: "look; Forsake; again"},
+		"L1: a leftover there goes too":                   {bucket: newBucket(held, recorded(teamA, "a", ""), announced(teamB, 2*time.Hour)), selectors: offered, sight: bare, want: "look; DeleteBucket; Forsake; again"},
+		"L1: another account waits for its own turn":      {bucket: newBucket(held, recorded(teamA, "a", made), announced(hub, 2*time.Hour)), selectors: offered, want: "KeepRecord; AccountChangePending"},
+		"L1: not with the policy retain":                  {bucket: leaving, selectors: offered, retain: true, want: "KeepRecord; AccountMismatch"},
+		"L1: not where its role is taken from it":         {bucket: leaving, selectors: []*v1alpha1.IAMRoleSelector{selector("b", teamB, recreating)}, want: "KeepRecord; AccountMismatch"},
+		"L1: deletion comes before any change":            {bucket: newBucket(held, deleting, recorded(teamA, "a", made), announced(teamB, 2*time.Hour)), selectors: offered, sight: tagged(newBucket()), want: "look; DeleteBucket ReleaseFinalizer; KeepRecord"},
 		"L2: no selector, and in another account":         {bucket: newBucket(held, recorded(teamA, "a", made)), want: "KeepRecord; AccountMismatch"},
 		"L2: no selector, and in the hub's account":       {bucket: newBucket(held, recorded(hub, "", made)), sight: tagged(newBucket()), want: "look; Confirm"},
 		"L3: it is deleted with the selector on record":   {bucket: newBucket(held, deleting, recorded(teamA, "a", made)), selectors: []*v1alpha1.IAMRoleSelector{a}, sight: tagged(newBucket()), want: "look; DeleteBucket ReleaseFinalizer; KeepRecord"},
@@ -228,20 +248,37 @@ func TestAConflictIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestABucketLeftBehindIsTold by an event.
-func TestABucketLeftBehindIsTold(t *testing.T) {
+// TestAChangeOfAccountIsTold when the bucket is gone from the old one, and not before.
+func TestAChangeOfAccountIsTold(t *testing.T) {
+	index := indexOf(selector("a", teamA, selectable), selector("b", teamB, recreating, preferred))
 	b := newBucket(held, recorded(teamA, "a", made), announced(teamB, 2*time.Hour))
-	o := observed(b, indexOf(selector("b", teamB, recreating)), home, Sight{}, false)
-	after := Report(o, Decide(o))
-	if after.ACKResourceMetadata != nil {
-		t.Errorf("the record is %v, want none", after.ACKResourceMetadata)
-	}
-	for _, event := range Events(b.Status, after) {
-		if event.Reason == "BucketLeftBehind" && strings.Contains(event.Message, made) {
-			return
+	told := func(after Status) (found bool) {
+		for _, event := range Events(b.Status, after) {
+			found = found || event.Reason == "AccountLeft" && strings.Contains(event.Message, made+" is gone from the account "+teamA)
 		}
+		return found
 	}
-	t.Errorf("events %v, want BucketLeftBehind", Events(b.Status, after))
+	o := observed(b, index, home, tagged(b), false)
+	after := Report(o, Decide(o))
+	if after.ACKResourceMetadata != nil || !told(after) {
+		t.Errorf("the record is %v, want none, and the events %v, want AccountLeft", after.ACKResourceMetadata, Events(b.Status, after))
+	}
+
+	full := &fault.Fault{Class: fault.Request, Service: "S3", Operation: "DeleteBucket", Code: "BucketNotEmpty"}
+	after = Report(o, AfterFailure(o, DeleteBucket, full))
+	if diff := cmp.Diff(b.Status.ACKResourceMetadata, after.ACKResourceMetadata); diff != "" || told(after) {
+		t.Errorf("nothing is gone, and the record has changed (-before +after):\n%s\nand the events are %v", diff, Events(b.Status, after))
+	}
+	want := []string{
+		"AccountChangePending=True AccountChangePending", "ACK.IAMRoleSelected=True Selected", "ACK.Terminal=True BucketNotEmpty",
+		"ACK.ResourceSynced=Unknown BucketNotEmpty", "Ready=False ACK.Terminal",
+	}
+	if diff := cmp.Diff(want, conditionsText(after.Conditions)); diff != "" {
+		t.Errorf("conditions of a bucket that is not empty: -want +got\n%s", diff)
+	}
+	if pending := conditionOf(t, after, kube.ConditionAccountChangePending); now.Sub(pending.LastTransitionTime.Time) != 2*time.Hour {
+		t.Errorf("the change is announced since %s, want it to stay due", pending.LastTransitionTime)
+	}
 }
 
 // TestARoleThatMayNotMakeTheBucketTiesItToNothing: another selector may have another

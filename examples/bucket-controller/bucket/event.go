@@ -11,7 +11,7 @@ import (
 
 // Events are those of a change of status: one for another role, or for why there is
 // none, one for each other trouble that begins or becomes another, one where all is
-// well again, and one for a bucket that is left behind.
+// well again, and one for a bucket that is gone for a change of account.
 func Events(before, after Status) []kube.Event {
 	var events []kube.Event
 	selection, changed := kube.Transition(before.Conditions, after.Conditions)
@@ -28,8 +28,8 @@ func Events(before, after Status) []kube.Event {
 		events = append(events, kube.Event{Type: corev1.EventTypeNormal, Reason: "Synced", Message: "The bucket is as it is wanted."})
 	}
 	if left := before.ACKResourceMetadata; left != nil && left.ARN != "" && after.ACKResourceMetadata == nil {
-		events = append(events, kube.Event{Type: corev1.EventTypeWarning, Reason: "BucketLeftBehind", Message: fmt.Sprintf(
-			"The bucket %s in the account %s is not looked after any longer. Its name is taken until it is deleted.", left.ARN, left.OwnerAccountID)})
+		events = append(events, kube.Event{Type: corev1.EventTypeNormal, Reason: "AccountLeft", Message: fmt.Sprintf(
+			"The bucket %s is gone from the account %s, and is made anew in another.", left.ARN, left.OwnerAccountID)})
 	}
 	return events
 }

@@ -46,8 +46,11 @@ func (s Standing) isBlocked() bool {
 	return s.Course.Step == roleselector.Blocked || s.Course.Step == roleselector.AccountChangePending
 }
 
+// moves says that the bucket is to go from its account, and the Bucket to stay.
+func (s Standing) moves() bool { return s.Course.Step == roleselector.DeleteBeforeMove }
+
 // goesOn says that AWS may be called.
-func (s Standing) goesOn() bool { return s.Course.Step == roleselector.GoOn && s.Trouble == nil }
+func (s Standing) goesOn() bool { return !s.isBlocked() && s.Trouble == nil }
 
 // Presence is what a bucket in AWS is to a Bucket.
 type Presence string

@@ -21,27 +21,18 @@ func Report(o Observed, plan Plan) Status {
 	for i := range want {
 		want[i].ObservedGeneration = o.Bucket.Generation
 	}
-	have := slices.DeleteFunc(slices.Clone(o.Bucket.Status.Conditions), func(c metav1.Condition) bool { return isOver(c, want) })
+	have := slices.DeleteFunc(slices.Clone(o.Bucket.Status.Conditions), func(c metav1.Condition) bool {
+		return meta.FindStatusCondition(want, c.Type) == nil && isOver(c.Type)
+	})
 	return Status{
 		ACKResourceMetadata: metadata(o, plan.Record),
 		Conditions:          kube.Merge(have, want, metav1.NewTime(o.Now.Truncate(time.Second))),
 	}
 }
 
-// isOver says that a condition does not hold any longer, or is another one: a
-// change of account that is announced anew.
-func isOver(c metav1.Condition, want []metav1.Condition) bool {
-	wanted := meta.FindStatusCondition(want, c.Type)
-	if c.Type == kube.ConditionAccountChangePending {
-		return wanted == nil || wanted.Message != c.Message
-	}
-	return wanted == nil && slices.Contains([]string{kube.ConditionRecoverable, Terminal, Advisory, kube.ConditionSelected}, c.Type)
-}
-
-// ChangeDue says that a change of account has been announced for so long.
-func (b *Bucket) ChangeDue(now time.Time, announced time.Duration) bool {
-	pending := meta.FindStatusCondition(b.Status.Conditions, kube.ConditionAccountChangePending)
-	return pending != nil && now.Sub(pending.LastTransitionTime.Time) >= announced
+// isOver says that a condition which is not wanted does not hold any longer.
+func isOver(kind string) bool {
+	return slices.Contains([]string{kube.ConditionRecoverable, Terminal, Advisory, kube.ConditionSelected}, kind)
 }
 
 // metadata is the record after a pass.

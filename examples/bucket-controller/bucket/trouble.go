@@ -76,5 +76,8 @@ func AfterFailure(o Observed, step Step, f *fault.Fault) Plan {
 	if step == CreateBucket && isRefusal && !o.known() {
 		plan.Record = Forsake
 	}
+	if step == DeleteBucket && f.Code == "BucketNotEmpty" {
+		plan.Trouble = notEmpty(o)
+	}
 	return plan
 }

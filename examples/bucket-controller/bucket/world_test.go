@@ -11,6 +11,7 @@ import (
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/roleselector"
+	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
 const (
@@ -91,9 +92,13 @@ const made = "arn:aws:s3:::team-data"
 
 // observed is what the shell would hand to Decide.
 func observed(b *Bucket, index *roleselector.Index, region string, sight Sight, retain bool) Observed {
+	return observedAt(now, b, index, region, sight, retain)
+}
+
+func observedAt(now time.Time, b *Bucket, index *roleselector.Index, region string, sight Sight, retain bool) Observed {
 	situation := roleselector.Situation{
 		Decision: index.Decide(query(b)), Recorded: b.Recorded(), Region: region, Retain: retain,
-		Deleting: !b.DeletionTimestamp.IsZero(), ChangeDue: b.ChangeDue(now, time.Hour),
+		Deleting: !b.DeletionTimestamp.IsZero(), Announced: kube.Announced(b.Status.Conditions, now, time.Hour),
 	}
 	if r := b.Recorded(); r.Selector != "" {
 		situation.LastUsed = index.LastUsed(query(b), r.Selector, r.SelectorUID)
