@@ -84,11 +84,12 @@ func announcement(c roleselector.Course) metav1.Condition {
 }
 
 // Announced is what roleselector.Situation wants to know of a change of account: the
-// message of the announcement among a status's conditions, if that was made at least
-// a resync ago.
+// message of the announcement among a status's conditions, if that was made a whole
+// resync ago. Times in a status have whole seconds, so it may be one younger than
+// that says.
 func Announced(conditions []metav1.Condition, now time.Time, resync time.Duration) string {
 	c := meta.FindStatusCondition(conditions, ConditionAccountChangePending)
-	if c == nil || c.Status != metav1.ConditionTrue || now.Sub(c.LastTransitionTime.Time) < resync {
+	if c == nil || c.Status != metav1.ConditionTrue || now.Sub(c.LastTransitionTime.Time) < resync+time.Second {
 		return ""
 	}
 	return c.Message

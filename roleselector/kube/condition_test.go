@@ -97,6 +97,7 @@ func movingTo(account string) roleselector.Situation {
 // change to another account.
 func TestAnAnnouncementCountsFromWhenItWasMade(t *testing.T) {
 	const resync = time.Hour
+	later := metav1.NewTime(one.Add(time.Second))
 	first, second := movingTo("111111111111"), movingTo("333333333333")
 	announced := kube.Merge(nil, conditionsFor(first), noon)
 	want := roleselector.Proceed(first).Message
@@ -106,12 +107,12 @@ func TestAnAnnouncementCountsFromWhenItWasMade(t *testing.T) {
 		want       string
 	}{
 		"none":                       {nil, one, ""},
-		"too early":                  {announced, metav1.NewTime(one.Add(-time.Second)), ""},
-		"after a resync":             {announced, one, want},
-		"while the change goes on":   {kube.Merge(announced, conditionsFor(inTurn(first, want)), one), one, want},
-		"the change is another":      {kube.Merge(announced, conditionsFor(second), one), one, ""},
-		"the other one, in its turn": {kube.Merge(announced, conditionsFor(second), one), metav1.NewTime(one.Add(resync)), roleselector.Proceed(second).Message},
-		"it was called off":          {kube.Merge(announced, conditionsFor(roleselector.Situation{Decision: uses}), one), one, ""},
+		"too early":                  {announced, one, ""},
+		"after a resync":             {announced, later, want},
+		"while the change goes on":   {kube.Merge(announced, conditionsFor(inTurn(first, want)), one), later, want},
+		"the change is another":      {kube.Merge(announced, conditionsFor(second), one), later, ""},
+		"the other one, in its turn": {kube.Merge(announced, conditionsFor(second), one), metav1.NewTime(later.Add(resync)), roleselector.Proceed(second).Message},
+		"it was called off":          {kube.Merge(announced, conditionsFor(roleselector.Situation{Decision: uses}), one), later, ""},
 	} {
 		if got := kube.Announced(c.conditions, c.now.Time, resync); got != c.want {
 			t.Errorf("%s: announced is %q, want %q", name, got, c.want)
