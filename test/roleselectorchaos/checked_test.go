@@ -109,6 +109,27 @@ func used(seconds float64, role, bucket string) awslocal.Entry {
 	return awslocal.Entry{Time: at(seconds), Service: "s3", Operation: "HeadBucket", Caller: session(role), Resource: "arn:aws:s3:::" + bucket}
 }
 
+// did is another operation.
+func did(seconds float64, role, operation string) awslocal.Entry {
+	call := used(seconds, role, "data")
+	call.Operation = operation
+	return call
+}
+
+// moving is the announcement of a change of account.
+func moving(from, to string) string {
+	return fmt.Sprintf("The resource is in the account %s. It will be deleted there, and then made anew in %s.", from, to)
+}
+
+// movable is a tale of two roles, alpha that made the bucket and beta that is preferred
+// by now and lets it move.
+func movable(o resource, steps ...func(*tale)) *tale {
+	beta := selectable(betaRole)
+	beta.Selection.Default, beta.OnAccountChange = true, v1alpha1.Recreate
+	o.recorded = recorded{account: "222222222222", selector: "alpha", selectorUID: "of-alpha"}
+	return told(append([]func(*tale){selector(1, "alpha", selectable(alphaRole)), selector(1, "beta", beta), exists(2, o)}, steps...)...)
+}
+
 func assumed(seconds float64, role string) awslocal.Entry {
 	return awslocal.Entry{Time: at(seconds), Service: "sts", Operation: "AssumeRole", Caller: session(ownRole), Resource: role}
 }
@@ -116,6 +137,7 @@ func assumed(seconds float64, role string) awslocal.Entry {
 func TestCheckerFindsWhatIsPlanted(t *testing.T) {
 	withAlpha := recorded{account: "222222222222", selector: "alpha", selectorUID: "of-alpha"}
 	onlyAlpha := selector(1, "alpha", forTeam(alphaRole, "a"))
+	toBeta := moving("222222222222", "333333333333")
 	for name, c := range map[string]struct {
 		tale *tale
 		call awslocal.Entry
@@ -150,6 +172,20 @@ func TestCheckerFindsWhatIsPlanted(t *testing.T) {
 		"deletion by a selector that was made anew":           {told(onlyAlpha, exists(2, resource{deleting: true, recorded: recorded{account: "222222222222", selector: "alpha", selectorUID: "of-another"}})), used(5, alphaRole, "data"), "SelectorGone"},
 		"deletion by a selector that selects others by now":   {told(onlyAlpha, labelled(1, "b"), exists(1, resource{deleting: true, recorded: withAlpha})), used(5, alphaRole, "data"), "SelectorGone"},
 		"deletion against a Deny":                             {told(onlyAlpha, selector(1, "no", v1alpha1.IAMRoleSelectorSpec{Effect: v1alpha1.Deny}), exists(2, resource{deleting: true, recorded: withAlpha})), used(5, alphaRole, "data"), "Denied"},
+		"deletion for a move that was announced":              {movable(resource{announced: toBeta}), did(5, alphaRole, "DeleteBucket"), ""},
+		"a look before such a deletion":                       {movable(resource{announced: toBeta}), used(5, alphaRole, "data"), ""},
+		"a move that nobody announced":                        {movable(resource{}), did(5, alphaRole, "DeleteBucket"), "AccountChangePending"},
+		"a move to another account than was announced":        {movable(resource{announced: moving("222222222222", "111111111111")}), did(5, alphaRole, "DeleteBucket"), "AccountChangePending"},
+		"a move of what is to be retained":                    {movable(resource{announced: toBeta, retain: true}), did(5, alphaRole, "DeleteBucket"), "AccountMismatch"},
+		"a move that the selector does not allow":             {movable(resource{announced: toBeta}, selector(2, "beta", v1alpha1.IAMRoleSelectorSpec{ARN: betaRole, Selection: &v1alpha1.Selection{Mode: v1alpha1.Selectable, Default: true}})), did(5, alphaRole, "DeleteBucket"), "AccountMismatch"},
+		"a move with a role that is not offered any longer":   {movable(resource{announced: toBeta}, noSelector(2, "alpha")), did(5, alphaRole, "DeleteBucket"), "AccountMismatch"},
+		"the new role before the bucket has gone":             {movable(resource{announced: toBeta}), did(5, betaRole, "CreateBucket"), alphaRole},
+		"the new role once it has gone":                       {movable(resource{announced: toBeta}, exists(3, resource{})), did(6, betaRole, "CreateBucket"), ""},
+		"the old role once it has gone":                       {movable(resource{announced: toBeta}, exists(3, resource{})), did(6, alphaRole, "CreateBucket"), betaRole},
+		"a bucket made where it is about to leave":            {movable(resource{announced: toBeta}), did(5, alphaRole, "CreateBucket"), "it is to go"},
+		"tags for a bucket that is being deleted":             {told(onlyAlpha, exists(2, resource{deleting: true, recorded: withAlpha})), did(5, alphaRole, "PutBucketTagging"), "it is to go"},
+		"deletion of a bucket that is to stay":                {told(onlyAlpha, exists(2, resource{recorded: withAlpha})), did(5, alphaRole, "DeleteBucket"), "it is to stay"},
+		"deletion of a bucket whose object is deleted":        {told(onlyAlpha, exists(2, resource{deleting: true, recorded: withAlpha})), did(5, alphaRole, "DeleteBucket"), ""},
 		"a bucket that nobody asked for":                      {told(onlyAlpha), used(5, alphaRole, "foreign"), "no object has ever asked for it"},
 		"an object of a bucket":                               {told(onlyAlpha), used(5, betaRole, "data/object"), alphaRole},
 		"a call after the object is gone":                     {told(onlyAlpha, gone(5)), used(7.1, alphaRole, "data"), "does not exist"},

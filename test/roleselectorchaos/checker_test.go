@@ -101,7 +101,7 @@ func (c *checker) judge(call awslocal.Entry) (of, why string) {
 		return call.Resource, c.judgeAssumed(call)
 	case call.Service == "s3" && isBucket && bucket != "":
 		bucket, _, _ = strings.Cut(bucket, "/")
-		return bucket, c.judgeBucket(call.Time, caller, bucket)
+		return bucket, c.judgeBucket(call, caller, bucket)
 	}
 	return call.Resource, "not a call that the controller makes"
 }
@@ -109,22 +109,23 @@ func (c *checker) judge(call awslocal.Entry) (of, why string) {
 // judgeAssumed wants some object that has the role.
 func (c *checker) judgeAssumed(call awslocal.Entry) (why string) {
 	for of := range c.resources {
-		if c.reasons(of, call.Resource, call.Time) == nil {
+		if c.reasons(of, call.Resource, call.Operation, call.Time) == nil {
 			return ""
 		}
 	}
 	return "no object has the role"
 }
 
-// judgeBucket wants an object that asks for the bucket, and has the role.
-func (c *checker) judgeBucket(at time.Time, role, bucket string) (why string) {
+// judgeBucket wants an object that asks for the bucket, has the role, and may do with
+// it what was done.
+func (c *checker) judgeBucket(call awslocal.Entry, role, bucket string) (why string) {
 	owners := c.owners[bucket]
 	if len(owners) == 0 {
 		return "no object has ever asked for it"
 	}
 	var all []string
 	for _, of := range owners {
-		reasons := c.reasons(of, role, at)
+		reasons := c.reasons(of, role, call.Operation, call.Time)
 		if reasons == nil {
 			return ""
 		}
@@ -134,8 +135,8 @@ func (c *checker) judgeBucket(at time.Time, role, bucket string) (why string) {
 }
 
 // reasons are nil if some state gives a role to an object in the time allowed before
-// a call, and else what the states say, sorted.
-func (c *checker) reasons(of key, role string, at time.Time) []string {
+// a call, and lets the call be made, and else what the states say, sorted.
+func (c *checker) reasons(of key, role, operation string, at time.Time) []string {
 	begin := at.Add(-allowance)
 	said := map[string]bool{}
 	choices, homes := within(c.choices[of.namespace], begin, at), within(c.namespaces[of.namespace], begin, at)
@@ -147,7 +148,9 @@ func (c *checker) reasons(of key, role string, at time.Time) []string {
 					m := moment{selectors.objects, choice.objects, home.objects[key{name: of.namespace}], object.objects[of]}
 					given, why := m.role(c.own)
 					if given == role {
-						return nil
+						if why = m.forbids(c.own, operation); why == "" {
+							return nil
+						}
 					}
 					said[given+why] = true
 				}

@@ -51,6 +51,9 @@ func (d dice) selector(role string) *v1alpha1.IAMRoleSelectorSpec {
 	} else if d.one(3) {
 		spec.Selection = d.selection()
 	}
+	if spec.ARN != "" && d.one(2) {
+		spec.OnAccountChange = v1alpha1.Recreate
+	}
 	switch d.IntN(8) {
 	case 0, 1, 2, 3:
 		spec.NamespaceSelector = &v1alpha1.NamespaceSelector{Names: []string{pickOf(d, homes...)}}

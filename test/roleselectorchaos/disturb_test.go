@@ -155,7 +155,7 @@ func (d *disturber) changeSelector() {
 		return
 	}
 	if role == "" {
-		spec.Effect, spec.Selection = v1alpha1.Deny, nil
+		spec.Effect, spec.Selection, spec.OnAccountChange = v1alpha1.Deny, nil, ""
 	}
 	found.Object["spec"] = d.plain(spec)
 	d.put(selectors, found, "selectors rewritten")
@@ -178,7 +178,8 @@ func (d *disturber) changeChoice() {
 	}
 }
 
-// changeBucket makes a Bucket, or changes or deletes the one that is there.
+// changeBucket makes a Bucket, or changes or deletes the one that is there. What is to
+// be retained is not deleted: it would be left in AWS on purpose.
 func (d *disturber) changeBucket() {
 	k := key{pickOf(d.dice, homes...), fmt.Sprintf("b%d", d.dice.IntN(bucketsOfHome))}
 	found := d.get(buckets, k)
@@ -190,21 +191,17 @@ func (d *disturber) changeBucket() {
 		return
 	case found.GetDeletionTimestamp() != nil:
 		return
-	case d.dice.one(8):
+	case d.dice.one(8) && found.GetAnnotations()[policyAnnotation] == "":
 		d.remove(buckets, k, "buckets deleted")
 		return
 	}
-	switch d.dice.IntN(4) {
+	switch d.dice.IntN(6) {
 	case 0:
 		found.SetLabels(d.dice.ownLabels())
 	case 1:
-		annotations := maps.Clone(found.GetAnnotations())
-		if annotations == nil {
-			annotations = map[string]string{v1alpha1.ChoiceAnnotation: pickOf(d.dice, selectorNames...)}
-		} else {
-			delete(annotations, v1alpha1.ChoiceAnnotation)
-		}
-		found.SetAnnotations(annotations)
+		toggle(found, v1alpha1.ChoiceAnnotation, pickOf(d.dice, selectorNames...))
+	case 2:
+		toggle(found, policyAnnotation, "retain")
 	default:
 		found.Object["spec"] = map[string]any{"name": bucketName(k), "tagging": map[string]any{
 			"tagSet": []any{map[string]any{"key": "edition", "value": fmt.Sprint(d.dice.IntN(1000))}},
@@ -212,6 +209,22 @@ func (d *disturber) changeBucket() {
 	}
 	d.put(buckets, found, "buckets changed")
 }
+
+// toggle sets an annotation, or takes it away.
+func toggle(object *unstructured.Unstructured, name, value string) {
+	annotations := maps.Clone(object.GetAnnotations())
+	if _, is := annotations[name]; is {
+		delete(annotations, name)
+	} else if annotations == nil {
+		annotations = map[string]string{name: value}
+	} else {
+		annotations[name] = value
+	}
+	object.SetAnnotations(annotations)
+}
+
+// policyAnnotation says what becomes of the bucket of a deleted Bucket.
+const policyAnnotation = "services.k8s.aws/deletion-policy"
 
 // bucketsOfHome is how many Buckets a namespace has at most.
 const bucketsOfHome = 12

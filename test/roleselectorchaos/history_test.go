@@ -25,7 +25,11 @@ type resource struct {
 	// choice is the annotation's.
 	choice   string
 	deleting bool
-	recorded recorded
+	// retain is its deletion policy; announced is the change of account that its
+	// status announces, empty for none.
+	retain    bool
+	announced string
+	recorded  recorded
 }
 
 // recorded is what the status of a Bucket says of the last calls that went well.

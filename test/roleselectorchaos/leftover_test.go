@@ -11,7 +11,10 @@ import (
 
 func TestLeftoversAreFound(t *testing.T) {
 	foreign := map[string]inAWS{"theirs": {account: "222222222222", tags: map[string]string{"owner": "us"}, objects: 1}}
-	owners := map[string]*resource{"data": {key: thing, uid: "u1", bucket: "data"}}
+	owner := func(account string) map[string]*resource {
+		return map[string]*resource{"data": {key: thing, uid: "u1", bucket: "data", recorded: recorded{account: account}}}
+	}
+	owners := owner("222222222222")
 	ours := inAWS{account: "222222222222", tags: map[string]string{ownerTag: "u1"}}
 	create := awslocal.Entry{Service: "s3", Operation: "CreateBucket", Caller: session(alphaRole), Resource: "arn:aws:s3:::data"}
 	for name, c := range map[string]struct {
@@ -25,6 +28,8 @@ func TestLeftoversAreFound(t *testing.T) {
 		"a bucket without tags yet":             {foreign["theirs"], inAWS{account: "222222222222"}, create, owners, ""},
 		"an orphan":                             {foreign["theirs"], ours, create, nil, "orphaned"},
 		"a bucket of an object that was before": {foreign["theirs"], inAWS{account: "222222222222", tags: map[string]string{ownerTag: "u0"}}, create, owners, "is not that of its object"},
+		"a bucket left behind by a move":        {foreign["theirs"], ours, create, owner("333333333333"), "is left behind"},
+		"a bucket of an object without record":  {foreign["theirs"], ours, create, owner(""), "is left behind"},
 		"a bucket that nobody made":             {foreign["theirs"], ours, awslocal.Entry{}, owners, "was made in []"},
 		"a bucket in another account":           {foreign["theirs"], inAWS{account: "333333333333", tags: ours.tags}, create, owners, "is in the account 333333333333"},
 		"a foreign bucket with other tags":      {inAWS{account: "222222222222", tags: ours.tags, objects: 1}, ours, create, owners, "the foreign bucket theirs"},

@@ -79,7 +79,7 @@ func tellVersions[T any](add func(time.Time, string), kind string, versions []ve
 func describe(object any) string {
 	switch o := object.(type) {
 	case *resource:
-		return fmt.Sprintf("labels %v, choice %q, deleting %t, recorded %+v, UID %s", o.labels, o.choice, o.deleting, o.recorded, o.uid)
+		return fmt.Sprintf("labels %v, choice %q, deleting %t, retain %t, recorded %+v, announced %q, UID %s", o.labels, o.choice, o.deleting, o.retain, o.recorded, o.announced, o.uid)
 	case *namespace:
 		return fmt.Sprint(o.labels)
 	}

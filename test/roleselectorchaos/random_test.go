@@ -41,14 +41,26 @@ func (t *tale) randomly(d dice, seconds float64) {
 		}
 		if d.one(3) {
 			o.recorded = recorded{pickOf(d, "222222222222", "333333333333"), name, types.UID("of-" + name)}
+			o.retain = d.one(4)
+			if d.one(2) {
+				o.announced = moving(o.recorded.account, pickOf(d, "222222222222", "333333333333"))
+			}
 		}
 		exists(seconds, o)(t)
 	}
 }
 
+// randomTale is one of many changes, or of few after a resource may move.
 func randomTale(d dice) (t *tale, end float64) {
-	t = told()
-	for range 5 + d.IntN(25) {
+	t, changes := told(), 5+d.IntN(25)
+	if d.one(3) {
+		o := resource{retain: d.one(4)}
+		if d.one(2) {
+			o.announced = moving("222222222222", pickOf(d, "111111111111", "333333333333", "333333333333"))
+		}
+		t, changes, end = movable(o), d.IntN(4), 2
+	}
+	for range changes {
 		end += d.Float64() * 1.5
 		t.randomly(d, end)
 	}
@@ -176,8 +188,11 @@ func TestScanAgreesWithIndex(t *testing.T) {
 			t.Fatalf("the scan says %q %s, the library %q %s of\n%+v\n%+v", gotRole, gotWhy, wantRole, wantWhy, m.resource, m.selectors)
 		}
 		seen[gotWhy+gotRole]++
+		if gotWhy == "" && m.forbids(ownRole, "CreateBucket") != "" && !m.resource.deleting {
+			seen["leaving"]++
+		}
 	}
-	for _, each := range append([]string{ownRole, "Conflict", "Denied", "AmbiguousChoice", "ChoiceNotPermitted", "SelectorGone", "AccountMismatch"}, teamRoles...) {
+	for _, each := range append([]string{ownRole, "Conflict", "Denied", "AmbiguousChoice", "ChoiceNotPermitted", "SelectorGone", "AccountMismatch", "AccountChangePending", "leaving"}, teamRoles...) {
 		if t.Logf("%5d %s", seen[each], each); seen[each] < 20 {
 			t.Errorf("%d cases end with %s: the test says little of it", seen[each], each)
 		}
@@ -204,10 +219,10 @@ func (m moment) byLibrary() (role, why string) {
 	course := roleselector.Proceed(roleselector.Situation{
 		Decision: index.Decide(query), DefaultAccount: accountOf(ownRole), Deleting: m.resource.deleting,
 		Recorded: roleselector.Recorded{Account: r.account, Selector: r.selector, SelectorUID: r.selectorUID},
-		LastUsed: index.LastUsed(query, r.selector, r.selectorUID),
+		LastUsed: index.LastUsed(query, r.selector, r.selectorUID), Retain: m.resource.retain, Announced: m.resource.announced,
 	})
 	switch {
-	case course.Step != roleselector.GoOn:
+	case course.Step != roleselector.GoOn && course.Step != roleselector.DeleteBeforeMove:
 		return "", string(course.Reason)
 	case course.Selector.Name == "":
 		return ownRole, ""

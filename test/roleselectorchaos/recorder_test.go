@@ -145,7 +145,14 @@ func resourceOf(object *unstructured.Unstructured) *resource {
 	metadata := func(path ...string) string {
 		return text(append([]string{"status", "ackResourceMetadata"}, path...)...)
 	}
+	announced := ""
+	for _, c := range sayings(object) {
+		if c["type"] == "AccountChangePending" && c["status"] == "True" {
+			announced, _ = c["message"].(string)
+		}
+	}
 	return &resource{
+		retain: object.GetAnnotations()[policyAnnotation] == "retain", announced: announced,
 		key: key{object.GetNamespace(), object.GetName()}, uid: object.GetUID(), bucket: text("spec", "name"),
 		labels: object.GetLabels(), choice: object.GetAnnotations()[v1alpha1.ChoiceAnnotation], deleting: object.GetDeletionTimestamp() != nil,
 		recorded: recorded{

@@ -35,33 +35,81 @@ func (m moment) role(own string) (role, why string) {
 	if m.resource == nil || m.home == nil {
 		return "", "does not exist"
 	}
-	recorded := m.resource.recorded
-	role, why = m.decide(own)
-	if m.resource.deleting && recorded.selector != "" {
-		role, why = m.lastUsed(why)
+	selector, why := m.decide()
+	if m.resource.deleting && m.resource.recorded.selector != "" {
+		selector, why = m.lastUsed(why)
 	}
-	if role != "" && recorded.account != "" && recorded.account != accountOf(role) {
-		return "", "AccountMismatch"
+	switch role = roleOfSelector(selector, own); {
+	case why != "":
+		return "", why
+	case m.isElsewhere(role):
+		return m.leave(selector)
 	}
-	return role, why
+	return role, ""
 }
 
-// lastUsed is the role of the selector on record, with which alone the resource is
+// roleOfSelector is the controller's own where there is none.
+func roleOfSelector(s *v1alpha1.IAMRoleSelector, own string) string {
+	if s == nil {
+		return own
+	}
+	return s.Spec.ARN
+}
+
+// isElsewhere says that the resource is in another account than a role.
+func (m moment) isElsewhere(role string) bool {
+	return m.resource.recorded.account != "" && m.resource.recorded.account != accountOf(role)
+}
+
+// leave is the role of the selector on record: with it a resource is deleted where it
+// is, if the selector that it has now lets it move, if it is not to be retained, and if
+// that was announced.
+func (m moment) leave(to *v1alpha1.IAMRoleSelector) (role, why string) {
+	r := m.resource
+	if to == nil || to.Spec.OnAccountChange != v1alpha1.Recreate || r.retain || r.deleting {
+		return "", "AccountMismatch"
+	}
+	last, why := m.lastUsed("")
+	if why != "" || m.isElsewhere(last.Spec.ARN) {
+		return "", "AccountMismatch"
+	}
+	if !strings.Contains(r.announced, "in the account "+r.recorded.account+".") || !strings.HasSuffix(r.announced, " in "+accountOf(to.Spec.ARN)+".") {
+		return "", "AccountChangePending"
+	}
+	return last.Spec.ARN, ""
+}
+
+// forbids says what stands against an operation although the resource has the role:
+// what goes is not made, and what stays is not deleted.
+func (m moment) forbids(own, operation string) (why string) {
+	selector, undecided := m.decide()
+	goes := m.resource.deleting || undecided == "" && m.isElsewhere(roleOfSelector(selector, own))
+	switch {
+	case operation == "DeleteBucket" && !goes:
+		return "it is to stay"
+	case goes && (operation == "CreateBucket" || operation == "PutBucketTagging"):
+		return "it is to go"
+	}
+	return ""
+}
+
+// lastUsed is the selector on record, with which alone the resource is
 // deleted: if it is the same object and still selects it, even if others do too,
 // but not against a Deny.
-func (m moment) lastUsed(decided string) (role, why string) {
+func (m moment) lastUsed(decided string) (last *v1alpha1.IAMRoleSelector, why string) {
 	s := m.selectors[key{name: m.resource.recorded.selector}]
 	switch {
 	case decided == "Denied":
-		return "", decided
+		return nil, decided
 	case s == nil, s.UID != m.resource.recorded.selectorUID, s.Spec.Effect == v1alpha1.Deny, !m.selects(s):
-		return "", "SelectorGone"
+		return nil, "SelectorGone"
 	}
-	return s.Spec.ARN, ""
+	return s, ""
 }
 
-// decide goes through the selectors and the choices.
-func (m moment) decide(own string) (role, why string) {
+// decide goes through the selectors and the choices; nil is none, if nothing stands
+// against that.
+func (m moment) decide() (used *v1alpha1.IAMRoleSelector, why string) {
 	var selecting, offered, defaults []*v1alpha1.IAMRoleSelector
 	denied, exclusive := false, 0
 	for _, s := range m.selectors {
@@ -87,21 +135,21 @@ func (m moment) decide(own string) (role, why string) {
 	choice, tied := m.choice()
 	switch {
 	case denied:
-		return "", "Denied"
+		return nil, "Denied"
 	case tied:
-		return "", "AmbiguousChoice"
+		return nil, "AmbiguousChoice"
 	case exclusive > 0 && len(selecting) > 1:
-		return "", "Conflict"
+		return nil, "Conflict"
 	case choice.name != "":
 		return chosen(selecting, choice, exclusive > 0)
 	case len(offered) == 1:
-		return offered[0].Spec.ARN, ""
+		return offered[0], ""
 	case len(defaults) == 1:
-		return defaults[0].Spec.ARN, ""
+		return defaults[0], ""
 	case len(offered) > 1:
-		return "", "Conflict"
+		return nil, "Conflict"
 	}
-	return own, ""
+	return nil, ""
 }
 
 func selectionOf(s *v1alpha1.IAMRoleSelector) v1alpha1.Selection {
@@ -117,9 +165,9 @@ type pick struct {
 	annotated bool
 }
 
-// chosen is the role of the selector that was picked. An exclusive one needs no
+// chosen is the selector that was picked. An exclusive one needs no
 // leave to be picked, and there is no other then.
-func chosen(selecting []*v1alpha1.IAMRoleSelector, choice pick, exclusive bool) (role, why string) {
+func chosen(selecting []*v1alpha1.IAMRoleSelector, choice pick, exclusive bool) (used *v1alpha1.IAMRoleSelector, why string) {
 	for _, s := range selecting {
 		channel, listed := v1alpha1.NamespaceChoice, selectionOf(s).Choosers
 		if choice.annotated {
@@ -127,10 +175,10 @@ func chosen(selecting []*v1alpha1.IAMRoleSelector, choice pick, exclusive bool) 
 		}
 		permitted := exclusive || slices.Contains(listed, channel) || len(listed) == 0 && !choice.annotated
 		if s.Name == choice.name && (choice.uid == "" || choice.uid == string(s.UID)) && permitted {
-			return s.Spec.ARN, ""
+			return s, ""
 		}
 	}
-	return "", "ChoiceNotPermitted"
+	return nil, "ChoiceNotPermitted"
 }
 
 // choice is the annotation, or the most specific choice of the namespace: one by

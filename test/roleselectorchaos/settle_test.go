@@ -48,7 +48,11 @@ func (w *world) unsettled(foreign map[string]inAWS) (all []string) {
 		object := &list.Items[i]
 		of := resourceOf(object)
 		role, why := checker.now(of.key)
-		if fault := faultOf(of, object, role, stock, foreign); fault != "" {
+		fault := faultOf(of, object, role, stock, foreign)
+		if why == "AccountChangePending" {
+			fault = "its account is still to change"
+		}
+		if fault != "" {
 			all = append(all, fmt.Sprintf("%s/%s, with the role %q %s: %s\n  %+v\n  %v", of.namespace, of.name, role, why, fault, *of, sayings(object)))
 		}
 	}
@@ -154,6 +158,8 @@ func leftovers(stock, foreign map[string]inAWS, journal []awslocal.Entry, owners
 			faults = append(faults, fmt.Sprintf("the bucket %s %s is orphaned", name, is))
 		case len(is.tags) > 0 && is.tags[ownerTag] != string(owner.uid):
 			faults = append(faults, fmt.Sprintf("the bucket %s %s is not that of its object, whose UID is %s", name, is, owner.uid))
+		case owner.recorded.account != is.account:
+			faults = append(faults, fmt.Sprintf("the bucket %s %s is left behind: its object is on record in the account %q", name, is, owner.recorded.account))
 		}
 	}
 	return faults
