@@ -127,7 +127,7 @@ func movable(o resource, steps ...func(*tale)) *tale {
 	beta := selectable(betaRole)
 	beta.Selection.Default, beta.OnAccountChange = true, v1alpha1.Recreate
 	o.recorded = recorded{account: "222222222222", selector: "alpha", selectorUID: "of-alpha"}
-	return told(append([]func(*tale){selector(1, "alpha", selectable(alphaRole)), selector(1, "beta", beta), exists(2, o)}, steps...)...)
+	return told(append([]func(*tale){selector(1, "alpha", selectable(alphaRole)), selector(1.5, "beta", beta), exists(2, o)}, steps...)...)
 }
 
 func assumed(seconds float64, role string) awslocal.Entry {
@@ -195,6 +195,7 @@ func TestCheckerFindsWhatIsPlanted(t *testing.T) {
 		"assuming a role that nobody has":                     {told(onlyAlpha), assumed(5, betaRole), "no object has the role"},
 		"assuming a role during a conflict":                   {told(onlyAlpha, selector(1, "beta", forTeam(betaRole, "a"))), assumed(5, alphaRole), "no object has the role"},
 		"assuming a role from another than the controller's":  {told(onlyAlpha), awslocal.Entry{Time: at(5), Service: "sts", Operation: "AssumeRole", Caller: session(betaRole), Resource: alphaRole}, "from the controller's own"},
+		"a denial before anybody read which role it is":       {told(), awslocal.Entry{Time: at(5), Service: "sts", Operation: "AssumeRole", Caller: session(ownRole), Error: "AccessDenied"}, ""},
 		"a token for the controller's role":                   {told(), awslocal.Entry{Time: at(5), Service: "sts", Operation: "AssumeRoleWithWebIdentity", Caller: "anonymous", Resource: ownRole}, ""},
 		"a token for another role":                            {told(), awslocal.Entry{Time: at(5), Service: "sts", Operation: "AssumeRoleWithWebIdentity", Caller: "anonymous", Resource: alphaRole}, "its own role"},
 		"a call of an administrator, who may do what he will": {told(), awslocal.Entry{Time: at(5), Service: "s3", Operation: "ListBuckets", Caller: "arn:aws:iam::111111111111:user/administrator"}, ""},

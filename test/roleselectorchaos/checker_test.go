@@ -98,6 +98,9 @@ func (c *checker) judge(call awslocal.Entry) (of, why string) {
 		if caller != c.own {
 			return call.Resource, "roles are assumed from the controller's own"
 		}
+		if call.Resource == "" && call.Error != "" {
+			return "", "" // denied before the role was read
+		}
 		return call.Resource, c.judgeAssumed(call)
 	case call.Service == "s3" && isBucket && bucket != "":
 		bucket, _, _ = strings.Cut(bucket, "/")
@@ -147,7 +150,7 @@ func (c *checker) reasons(of key, role, operation string, at time.Time) []string
 				for _, choice := range choices {
 					m := moment{selectors.objects, choice.objects, home.objects[key{name: of.namespace}], object.objects[of]}
 					given, why := m.role(c.own)
-					if given == role {
+					if why == "" && given == role {
 						if why = m.forbids(c.own, operation); why == "" {
 							return nil
 						}
