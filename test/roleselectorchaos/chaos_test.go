@@ -46,6 +46,10 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 	w.pacify(counts)
 	w.settle(foreign)
 	w.inspect(foreign)
+	amid, _ := moves(w.tell().resources)
+	w.relocate(controller, counts)
+	w.settle(foreign)
+	w.inspect(foreign)
 	controller.end()
 	w.collect()
 
@@ -56,6 +60,13 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 	}
 	t.Logf("%d calls checked, %d violations; %s", checked, len(found), listed(counts))
 	w.demandVariety(checked, counts)
+	times, faults := moves(history.resources)
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+	if t.Logf("%d changes of account amid chaos, %d after it", amid, times-amid); times == amid {
+		t.Error("no Bucket has moved to another account: the run says little")
+	}
 }
 
 // disturbed makes all trouble for a while, and returns what it was.
