@@ -205,8 +205,8 @@ func (x *Index) Decide(q Query) Decision {
 }
 
 // LastUsed is the selector of a name and UID if it still selects the query and
-// its role can still be used: what Proceed wants to know of a resource that is
-// being deleted. Nil is none.
+// its role can still be used: what Proceed wants to know of a resource that is to
+// be deleted where it is. Nil is none.
 func (x *Index) LastUsed(q Query, name string, uid types.UID) *Selector {
 	s := x.Get(name)
 	if s == nil || s.reference.UID != uid || s.deny || s.isBroken() || s.selects(&q, !x.options.CatchAll(q.Group)) != Yes {

@@ -3,7 +3,7 @@ package kube
 import "github.com/tabard-dev/tabard/roleselector"
 
 // Chosen is the selector whose role a course says to use: the one decided on, or
-// for a deletion the one on record. Nil is the controller's own role, or none at
+// for a deletion, also before a move, the one on record. Nil is the controller's own role, or none at
 // all where the course is blocked. Its AssumeRole makes the whole input.
 func Chosen(s roleselector.Situation, c roleselector.Course) *roleselector.Selector {
 	switch used := s.Decision.Used(); {

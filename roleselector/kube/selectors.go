@@ -139,9 +139,9 @@ func (s *Selectors) Forget(kind schema.GroupVersionKind, key client.ObjectKey) {
 	}
 }
 
-// LastUsed is what roleselector.Situation wants to know of a resource that is
-// being deleted: the selector on record, if it still selects the resource. Call
-// Decide before.
+// LastUsed is what roleselector.Situation wants to know of a resource that is to
+// be deleted where it is: the selector on record, if it still selects the resource.
+// Call Decide before.
 func (s *Selectors) LastUsed(kind schema.GroupVersionKind, object client.Object, recorded roleselector.Recorded) *roleselector.Selector {
 	query, entered := s.objects.Query(refOf(kind, client.ObjectKeyFromObject(object)))
 	if !entered || recorded.Selector == "" {

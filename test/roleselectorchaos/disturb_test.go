@@ -57,7 +57,9 @@ func (d *disturber) disturb(ctx context.Context) {
 }
 
 func (d *disturber) change() {
-	switch d.dice.IntN(10) {
+	switch d.dice.IntN(12) {
+	case 10, 11:
+		d.lure()
 	case 0, 1, 2, 3:
 		d.changeSelector()
 	case 4:

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
@@ -39,6 +40,33 @@ func (w *world) relocate(c *controller, counts map[string]int) {
 		c.kill()
 		counts["kills"]++
 	}
+}
+
+// lure rewrites two selectors of different accounts, if it finds them, so that the
+// Buckets of a namespace that have the one may move to the other.
+func (d *disturber) lure() {
+	home, names := pickOf(d.dice, homes...), d.dice.Perm(len(selectorNames))
+	from, to := d.get(selectors, key{name: selectorNames[names[0]]}), d.get(selectors, key{name: selectorNames[names[1]]})
+	if from == nil || to == nil {
+		return
+	}
+	roles := [2]string{}
+	for i, s := range []*unstructured.Unstructured{from, to} {
+		roles[i], _, _ = unstructured.NestedString(s.Object, "spec", "arn")
+		if roles[i] == "" {
+			return
+		}
+		spec := v1alpha1.IAMRoleSelectorSpec{
+			ARN: roles[i], NamespaceSelector: &v1alpha1.NamespaceSelector{Names: []string{home}}, OnAccountChange: v1alpha1.Recreate,
+			Selection: &v1alpha1.Selection{Mode: v1alpha1.Selectable, Default: s == to},
+		}
+		s.Object["spec"] = d.plain(spec)
+	}
+	if accountOf(roles[0]) == accountOf(roles[1]) {
+		return
+	}
+	d.put(selectors, from, "selectors rewritten")
+	d.put(selectors, to, "selectors preferred")
 }
 
 // moves are how often Buckets have left their account for another, by versions that

@@ -102,7 +102,9 @@ type IAMRoleSelectorSpec struct {
 
 	// OnAccountChange says what is done when a resource that exists in one
 	// account comes to a role of another: Refuse, the default, does nothing and
-	// says so; Recreate makes it anew in the other account.
+	// says so; Recreate, after an announcement, deletes it where it is and makes it
+	// anew in the other account, if the selector of old still selects it and the
+	// deletion policy does not retain it.
 	//
 	// +optional
 	OnAccountChange AccountChange `json:"onAccountChange,omitempty"`
@@ -131,6 +133,6 @@ type AccountChange string
 const (
 	// Refuse leaves the resource where it is and reports it. It is the default.
 	Refuse AccountChange = "Refuse"
-	// Recreate makes the resource anew in the new account.
+	// Recreate deletes the resource where it is and makes it anew in the new account.
 	Recreate AccountChange = "Recreate"
 )
