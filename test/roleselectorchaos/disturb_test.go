@@ -47,6 +47,9 @@ func (d *disturber) disturb(ctx context.Context) {
 				return
 			}
 		}
+		if d.dice.one(3) {
+			d.lure(ctx)
+		}
 		for range d.dice.IntN(12) {
 			d.changeBucket()
 			if !pause(ctx, time.Duration(200+d.dice.IntN(400))*time.Millisecond) {
@@ -57,9 +60,7 @@ func (d *disturber) disturb(ctx context.Context) {
 }
 
 func (d *disturber) change() {
-	switch d.dice.IntN(12) {
-	case 10, 11:
-		d.lure()
+	switch d.dice.IntN(10) {
 	case 0, 1, 2, 3:
 		d.changeSelector()
 	case 4:

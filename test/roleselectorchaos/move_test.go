@@ -1,12 +1,12 @@
 package roleselectorchaos
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
@@ -42,31 +42,48 @@ func (w *world) relocate(c *controller, counts map[string]int) {
 	}
 }
 
-// lure rewrites two selectors of different accounts, if it finds them, so that the
-// Buckets of a namespace that have the one may move to the other.
-func (d *disturber) lure() {
+// lure leaves two selectors of different accounts, for one namespace, prefers the one
+// and then the other, and gives Buckets the time to move. Some are made anew for it:
+// those of the controller's own role stay where they are.
+func (d *disturber) lure(ctx context.Context) {
 	home, names := pickOf(d.dice, homes...), d.dice.Perm(len(selectorNames))
-	from, to := d.get(selectors, key{name: selectorNames[names[0]]}), d.get(selectors, key{name: selectorNames[names[1]]})
-	if from == nil || to == nil {
+	for _, name := range selectorNames {
+		d.remove(selectors, key{name: name}, "selectors deleted")
+	}
+	first := d.dice.IntN(bucketsOfHome - 4)
+	for i := first; i < first+4; i++ {
+		k := key{home, fmt.Sprintf("b%d", i)}
+		if found := d.get(buckets, k); found != nil && found.GetAnnotations()[policyAnnotation] == "" {
+			d.remove(buckets, k, "buckets deleted")
+		}
+	}
+	if !pause(ctx, time.Second) {
 		return
 	}
-	roles := [2]string{}
-	for i, s := range []*unstructured.Unstructured{from, to} {
-		roles[i], _, _ = unstructured.NestedString(s.Object, "spec", "arn")
-		if roles[i] == "" {
+	roles := []string{pickOf(d.dice, alphaRole, otherRole), betaRole}
+	d.dice.Shuffle(2, func(i, j int) { roles[i], roles[j] = roles[j], roles[i] })
+	for preferred, lasts := range []time.Duration{time.Second, 3 * time.Second} {
+		for i, role := range roles {
+			k := key{name: selectorNames[names[i]]}
+			made := d.made(selectors, k, v1alpha1.IAMRoleSelectorSpec{
+				ARN: role, NamespaceSelector: &v1alpha1.NamespaceSelector{Names: []string{home}}, OnAccountChange: v1alpha1.Recreate,
+				Selection: &v1alpha1.Selection{Mode: v1alpha1.Selectable, Default: i == preferred},
+			})
+			if found := d.get(selectors, k); found != nil {
+				made.SetResourceVersion(found.GetResourceVersion())
+			}
+			d.put(selectors, made, "selectors offered to move")
+		}
+		for i := first; i < first+4; i++ {
+			k := key{home, fmt.Sprintf("b%d", i)}
+			if d.get(buckets, k) == nil {
+				d.put(buckets, d.made(buckets, k, map[string]any{"name": bucketName(k)}), "buckets made")
+			}
+		}
+		if !pause(ctx, lasts) {
 			return
 		}
-		spec := v1alpha1.IAMRoleSelectorSpec{
-			ARN: roles[i], NamespaceSelector: &v1alpha1.NamespaceSelector{Names: []string{home}}, OnAccountChange: v1alpha1.Recreate,
-			Selection: &v1alpha1.Selection{Mode: v1alpha1.Selectable, Default: s == to},
-		}
-		s.Object["spec"] = d.plain(spec)
 	}
-	if accountOf(roles[0]) == accountOf(roles[1]) {
-		return
-	}
-	d.put(selectors, from, "selectors rewritten")
-	d.put(selectors, to, "selectors preferred")
 }
 
 // moves are how often Buckets have left their account for another, by versions that

@@ -50,7 +50,9 @@ func (s Standing) isBlocked() bool {
 func (s Standing) moves() bool { return s.Course.Step == roleselector.DeleteBeforeMove }
 
 // goesOn says that AWS may be called.
-func (s Standing) goesOn() bool { return !s.isBlocked() && s.Trouble == nil }
+func (s Standing) goesOn() bool {
+	return (s.Course.Step == roleselector.GoOn || s.moves()) && s.Trouble == nil
+}
 
 // Presence is what a bucket in AWS is to a Bucket.
 type Presence string
