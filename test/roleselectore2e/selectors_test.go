@@ -36,7 +36,6 @@ func TestBucketsAreManagedWithTheRolesOfTheirSelectors(t *testing.T) {
 		{"deletion", (*world).deletion},
 		{"foreign", (*world).foreign},
 		{"choices", (*world).choices},
-		{"one session", (*world).oneSession},
 		{"recovery", func(w *world) { recover(w) }},
 	} {
 		began := time.Now()

@@ -2,55 +2,11 @@ package roleselectore2e
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
 )
-
-// crowd is how many Buckets share one role.
-const crowd = 300
-
-// oneSession: however many Buckets use a role, it is assumed once.
-func (w *world) oneSession() {
-	w.namespace("crowd", nil, nil)
-	role := w.aws.role(blue, "crowd")
-	w.selects("crowd", role, "crowd")
-	w.aws.Admin().ClearJournal()
-	for i := range crowd {
-		w.bucket("crowd", fmt.Sprintf("data-%03d", i))
-	}
-	w.await(func() error {
-		var list bucket.BucketList
-		if err := w.List(w.t.Context(), &list, client.InNamespace("crowd")); err != nil {
-			return err
-		}
-		ready := 0
-		for i := range list.Items {
-			if strings.Contains(conditions(&list.Items[i]), "Ready=True") {
-				ready++
-			}
-		}
-		if ready != crowd {
-			return fmt.Errorf("%d of %d Buckets are ready", ready, crowd)
-		}
-		return nil
-	})
-	made := 0
-	for _, name := range w.aws.buckets(blue) {
-		if strings.HasPrefix(name, "crowd-data-") {
-			made++
-		}
-	}
-	if made != crowd {
-		w.t.Errorf("there are %d buckets in the account, want %d", made, crowd)
-	}
-	if times := w.aws.assumed(role); times != 1 {
-		w.t.Errorf("the role was assumed %d times for %d Buckets, want once", times, crowd)
-	}
-}
 
 // refused: STS says no for a while. That is told, nothing is recorded of it, and STS
 // is not asked for each Bucket. A change of the selector asks anew at once; the rest

@@ -144,15 +144,19 @@ func (w *world) selector(name, role string, change func(*v1alpha1.IAMRoleSelecto
 // bucket makes a Bucket whose bucket is called NAMESPACE-NAME.
 func (w *world) bucket(namespace, name string, change ...func(*bucket.Bucket)) *bucket.Bucket {
 	w.t.Helper()
-	made := &bucket.Bucket{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       bucket.Spec{Name: namespace + "-" + name, Tagging: &bucket.Tagging{TagSet: []bucket.Tag{{Key: "of", Value: name}}}},
-	}
+	made := newBucket(namespace, name)
 	for _, c := range change {
 		c(made)
 	}
 	w.create(made)
 	return made
+}
+
+func newBucket(namespace, name string) *bucket.Bucket {
+	return &bucket.Bucket{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       bucket.Spec{Name: namespace + "-" + name, Tagging: &bucket.Tagging{TagSet: []bucket.Tag{{Key: "of", Value: name}}}},
+	}
 }
 
 // reread is a Bucket as it is stored now; nil if it is gone.
