@@ -26,11 +26,7 @@ func (w *world) follow(what string, total int, change func(), want func(*bucket.
 			w.t.Fatalf("%s: the Bucket %s is as it should become already", what, there.Items[i].Name)
 		}
 	}
-	watcher, err := client.NewWithWatch(w.api.Config, client.Options{Scheme: w.Scheme()})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	watch, err := watcher.Watch(ctx, &there, client.InNamespace("crowd"), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: there.ResourceVersion}})
+	watch, err := w.Watch(ctx, &there, client.InNamespace("crowd"), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: there.ResourceVersion}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

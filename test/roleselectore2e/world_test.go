@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // world is a cluster with the example's manifests, and the cloud that it is for.
 type world struct {
-	client.Client
+	client.WithWatch
 	t   *testing.T
 	dir string
 	api *testkit.APIServer
@@ -62,7 +62,7 @@ func newWorld(t *testing.T, selectorKinds bool) *world {
 		}
 	}
 	var err error
-	if w.Client, err = client.New(api.Config, client.Options{Scheme: scheme}); err != nil {
+	if w.WithWatch, err = client.NewWithWatch(api.Config, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
 	w.apply("rights.yaml")
