@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
@@ -59,7 +60,8 @@ func (lab Lab) etcdArguments() []string {
 func (lab Lab) awsArguments() []string {
 	return []string{
 		"--listen", Loopback + ":" + strconv.Itoa(lab.Ports.AWS), "--dir", lab.Path("aws"),
-		"--state", lab.Path("aws", "state.json"), "--region", Region, "--account", AccountID,
+		"--state", lab.Path("aws", "state.json"), "--region", Region,
+		"--account", strings.Join(append([]string{AccountID}, lab.Accounts...), ","),
 	}
 }
 

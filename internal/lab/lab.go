@@ -24,7 +24,7 @@ const (
 // S3 clients put the bucket before it.
 const Loopback = "127.0.0.1"
 
-// Region and AccountID are those of the lab's AWS.
+// Region is that of the lab's AWS, and AccountID the account that every lab has.
 const (
 	Region    = "us-west-2"
 	AccountID = "123456789012"
@@ -38,7 +38,8 @@ const maxDirBytes = 80
 // ErrNone says that a folder holds no lab.
 var ErrNone = errors.New("no lab here")
 
-// DirError says why a folder cannot hold a lab. Another folder helps.
+// DirError says why a folder cannot hold a lab, or not the one that is asked for.
+// Another folder helps.
 type DirError struct{ Reason string }
 
 // Error implements error.
@@ -54,7 +55,9 @@ type Lab struct {
 	// Bucket is the S3 bucket that the issuer's documents belong into. It does
 	// not exist before somebody publishes.
 	Bucket string `json:"bucket"`
-	Ports  Ports  `json:"ports"`
+	// Accounts are those of the local AWS besides AccountID, each once and sorted.
+	Accounts []string `json:"accounts,omitempty"`
+	Ports    Ports    `json:"ports"`
 	// Localkube and Tabard are the programs that the processes were started
 	// from last.
 	Localkube string `json:"localkube"`

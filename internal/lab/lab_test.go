@@ -329,8 +329,10 @@ func TestStatus(t *testing.T) {
 }
 
 func TestAdministrator(t *testing.T) {
-	tests := map[string]struct{ data, refused string }{
+	tests := map[string]struct{ account, data, refused string }{
 		"the account's key is read":        {data: `{"123456789012":{"accessKeyID":"AKIA1","secretAccessKey":"s"}}`},
+		"a further account's key is read":  {account: "222222222222", data: `{"222222222222":{"accessKeyID":"AKIA1","secretAccessKey":"s"},"123456789012":{}}`},
+		"an unknown account is refused":    {account: "333333333333", refused: `the lab has no account "333333333333"; it has [123456789012 222222222222]`},
 		"another account's is not":         {data: `{"210987654321":{"accessKeyID":"AKIA1","secretAccessKey":"s"}}`, refused: "names no administrator"},
 		"a broken file is told":            {data: `[`, refused: "not readable"},
 		"a file that is not there is told": {refused: "is the lab up?"},
@@ -338,6 +340,7 @@ func TestAdministrator(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			lab := example(t.TempDir())
+			lab.Accounts = []string{"222222222222"}
 			if err := lab.makeFolders(); err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +349,11 @@ func TestAdministrator(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			variables, err := lab.Env()
+			account := AccountID
+			if test.account != "" {
+				account = test.account
+			}
+			variables, err := lab.Env(account)
 			if test.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refused) {
 					t.Fatalf("got %v, want %q", err, test.refused)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
@@ -99,10 +100,25 @@ func statusOf(record process.Record, alive bool) ProcessStatus {
 // Variable is one entry of an environment.
 type Variable struct{ Name, Value string }
 
+// AccountError says that a lab does not have an account.
+type AccountError struct {
+	Account string
+	// Known are those that it has.
+	Known []string
+}
+
+// Error implements error.
+func (err *AccountError) Error() string {
+	return fmt.Sprintf("the lab has no account %q; it has %v", err.Account, err.Known)
+}
+
 // Env is what a person's shell needs to use the lab: as the cluster's
-// administrator and as the administrator of the local AWS account.
-func (lab Lab) Env() ([]Variable, error) {
-	accessKeyID, secretAccessKey, err := lab.administrator()
+// administrator and as the administrator of an account of the local AWS.
+func (lab Lab) Env(account string) ([]Variable, error) {
+	if known := append([]string{AccountID}, lab.Accounts...); !slices.Contains(known, account) {
+		return nil, &AccountError{account, known}
+	}
+	accessKeyID, secretAccessKey, err := lab.administrator(account)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +138,9 @@ func (lab Lab) Env() ([]Variable, error) {
 	}, nil
 }
 
-// administrator returns the access key of the lab's AWS account, which the
+// administrator returns the access key of an account's administrator, which the
 // local AWS made and wrote down.
-func (lab Lab) administrator() (accessKeyID, secretAccessKey string, err error) {
+func (lab Lab) administrator(account string) (accessKeyID, secretAccessKey string, err error) {
 	path := lab.Path("aws", "administrators.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -137,8 +153,8 @@ func (lab Lab) administrator() (accessKeyID, secretAccessKey string, err error) 
 	if err := json.Unmarshal(data, &byAccount); err != nil {
 		return "", "", fmt.Errorf("%s is not readable: %w", path, err)
 	}
-	if key, found := byAccount[AccountID]; found {
+	if key, found := byAccount[account]; found {
 		return key.AccessKeyID, key.SecretAccessKey, nil
 	}
-	return "", "", fmt.Errorf("%s names no administrator of account %s", path, AccountID)
+	return "", "", fmt.Errorf("%s names no administrator of account %s", path, account)
 }

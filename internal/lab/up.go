@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ type UpOptions struct {
 	Dir string
 	// Localkube and Tabard are the paths of the two programs.
 	Localkube, Tabard string
+	// Accounts are those that the local AWS of a new lab has besides AccountID;
+	// those of a lab that is there must be the same, or none.
+	Accounts []string
 	// Out takes one line a step.
 	Out io.Writer
 }
@@ -75,9 +79,14 @@ func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
 	lab, err := Load(dir)
 	if errors.Is(err, ErrNone) {
 		lab, err = newLab(dir)
+		lab.Accounts = further(options.Accounts)
 	}
 	if err != nil {
 		return Lab{}, err
+	}
+	if wanted := further(options.Accounts); len(wanted) > 0 && !slices.Equal(wanted, lab.Accounts) {
+		return Lab{}, &DirError{fmt.Sprintf("the lab in %s has the accounts %v, not %v; accounts are decided when a lab is made: choose another folder with --dir",
+			dir, append([]string{AccountID}, lab.Accounts...), append([]string{AccountID}, wanted...))}
 	}
 	lab.Localkube, lab.Tabard = options.Localkube, options.Tabard
 	for _, step := range []func() error{
@@ -93,6 +102,13 @@ func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
 		}
 	}
 	return lab, nil
+}
+
+// further are the accounts besides AccountID, each once and sorted.
+func further(accounts []string) []string {
+	others := slices.DeleteFunc(slices.Clone(accounts), func(account string) bool { return account == AccountID })
+	slices.Sort(others)
+	return slices.Compact(others)
 }
 
 // linkPrograms makes kubectl and tabard available below one folder for the

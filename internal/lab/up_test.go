@@ -3,11 +3,35 @@ package lab
 import (
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
+
+func TestAccountsAreDecidedWhenALabIsMade(t *testing.T) {
+	dir := t.TempDir()
+	up := func(accounts ...string) (Lab, error) {
+		return prepare(dir, UpOptions{Localkube: "/bin/localkube", Tabard: "/bin/tabard", Accounts: accounts}, time.Now())
+	}
+	want := []string{"111111111111", "222222222222"}
+	for _, same := range [][]string{{"222222222222", "111111111111", AccountID, "222222222222"}, {"111111111111", "222222222222"}, nil} {
+		lab, err := up(same...)
+		if err != nil || !slices.Equal(lab.Accounts, want) {
+			t.Fatalf("asked for %v: the accounts are %v, %v; want %v", same, lab.Accounts, err, want)
+		}
+		if arguments := lab.awsArguments(); arguments[len(arguments)-1] != "123456789012,111111111111,222222222222" {
+			t.Errorf("the local AWS is started with %v", arguments)
+		}
+	}
+	var refused *DirError
+	if _, err := up("333333333333"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "accounts are decided when a lab is made") {
+		t.Errorf("other accounts: %v, want a DirError that says why", err)
+	}
+}
 
 // TestUpNoticesAComponentThatIsDying is about one that was killed just before:
 // it is there when up looks first, and must not be waited for.

@@ -12,30 +12,53 @@ import (
 // TestQuickstart runs every command of docs/quickstart.md, in order, in one
 // shell that stops at the first failure.
 func TestQuickstart(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "quickstart.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := shellBlocks(string(text))
-	if strings.Count(script, "\n") < 10 {
-		t.Fatalf("docs/quickstart.md holds hardly any commands: %q", script)
-	}
-	dir := t.TempDir()
-	env := append(os.Environ(), "LAB="+dir)
+	newReader(t).follow(readPage(t, "quickstart.md"))
+}
+
+// reader does what a page says, with a lab of their own.
+type reader struct {
+	t   *testing.T
+	dir string
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	r := &reader{t, t.TempDir()}
 	t.Cleanup(func() {
-		down := exec.CommandContext(context.WithoutCancel(t.Context()), "bin/tabard", "lab", "down", "--dir", dir)
-		down.Dir, down.Env = root, env
+		down := exec.CommandContext(context.WithoutCancel(t.Context()), "bin/tabard", "lab", "down", "--dir", r.dir)
+		down.Dir = root
 		if out, err := down.CombinedOutput(); err != nil {
 			t.Errorf("take the lab down: %v\n%s", err, out)
 		}
 	})
-	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
-	shell.Dir, shell.Env = root, env
+	return r
+}
+
+// follow runs the commands of a page, or of a part of it, and returns what they
+// print.
+func (r *reader) follow(page string) string {
+	r.t.Helper()
+	shell := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", shellBlocks(page))
+	shell.Dir, shell.Env = root, append(os.Environ(), "LAB="+r.dir)
 	out, err := shell.CombinedOutput()
-	t.Logf("%s", out)
+	r.t.Logf("%s", out)
 	if err != nil {
-		t.Fatalf("the quickstart's commands failed: %v", err)
+		r.t.Fatalf("the page's commands failed: %v", err)
 	}
+	return string(out)
+}
+
+// readPage reads a page of docs that consists of commands.
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(shellBlocks(string(text)), "\n") < 10 {
+		t.Fatalf("docs/%s holds hardly any commands:\n%s", name, text)
+	}
+	return string(text)
 }
 
 // shellBlocks joins the fenced blocks of a page that are marked sh.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -103,6 +105,7 @@ func (flags *folder) load() (lab.Lab, error) {
 
 func newUp(streams Streams, flags *folder) *cobra.Command {
 	var program string
+	var accounts []string
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Start a lab, or repair one",
@@ -114,11 +117,14 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find this program's own file: %w", err)
 			}
+			if at := slices.IndexFunc(accounts, isNoAccount); at >= 0 {
+				return &Exit{Code: 2, Err: fmt.Errorf("--account %q is no account ID; want 12 digits", accounts[at])}
+			}
 			path, err := localkube.Find(program, self, os.Getenv)
 			if err != nil {
 				return &Exit{Code: 2, Err: err}
 			}
-			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Out: streams.Out})
+			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Accounts: accounts, Out: streams.Out})
 			var unusable *lab.DirError
 			if errors.As(err, &unusable) {
 				return &Exit{Code: 2, Err: err}
@@ -128,7 +134,12 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 	}
 	command.Flags().StringVar(&program, "localkube", "", "the localkube `program` (default $"+localkube.EnvVar+
 		", else beside this program, on the PATH, in the cache)")
+	command.Flags().StringSliceVar(&accounts, "account", nil, "further `account` of the local AWS, for a new lab; repeat for several (it always has "+lab.AccountID+")")
 	return command
+}
+
+func isNoAccount(id string) bool {
+	return len(id) != 12 || strings.Trim(id, "0123456789") != ""
 }
 
 func newDown(streams Streams, flags *folder) *cobra.Command {

@@ -44,6 +44,7 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 		"stop without a lab":              {[]string{"stop", "--dir", empty, "x"}, "no lab here"},
 		"up in a folder of somebody else": {[]string{"up", "--dir", foreign, "--localkube", program}, "is not empty"},
 		"up with too long a path":         {[]string{"up", "--dir", "/tmp/" + strings.Repeat("x", 90), "--localkube", program}, "socket"},
+		"up with an account that is none": {[]string{"up", "--dir", empty, "--account", "111111111111,team-a"}, "12 digits"},
 		"up with a program that is none":  {[]string{"up", "--dir", empty, "--localkube", empty}, "make localkube"},
 	}
 	for name, test := range tests {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -70,7 +71,8 @@ func number(value int64, unit string) string {
 }
 
 func newEnv(streams Streams, flags *folder) *cobra.Command {
-	return &cobra.Command{
+	var account string
+	command := &cobra.Command{
 		Use:   "env",
 		Short: "Print what a shell needs to use a lab: eval \"$(tabard lab env)\"",
 		Long: "Prints the variables of the cluster's administrator and of an administrator of the local AWS account,\n" +
@@ -81,13 +83,19 @@ func newEnv(streams Streams, flags *folder) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			variables, err := loaded.Env()
+			variables, err := loaded.Env(account)
+			var unknown *lab.AccountError
+			if errors.As(err, &unknown) {
+				return &Exit{Code: 2, Err: err}
+			}
 			if err != nil {
 				return err
 			}
 			return writeEnv(streams.Out, variables, loaded.Path("bin"))
 		},
 	}
+	command.Flags().StringVar(&account, "account", lab.AccountID, "the `account` of the local AWS whose administrator's key is printed")
+	return command
 }
 
 func writeEnv(out io.Writer, variables []lab.Variable, bin string) error {
