@@ -5,60 +5,84 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
 )
+
+// tally counts the Buckets of a namespace that are as they are wanted.
+type tally struct {
+	want   func(*bucket.Bucket) error
+	began  time.Time
+	first  time.Duration // until the first of them was so
+	done   map[string]bool
+	behind map[string]error
+}
+
+func (s *tally) see(b *bucket.Bucket) {
+	if s.behind[b.Name] = s.want(b); s.behind[b.Name] != nil {
+		delete(s.done, b.Name)
+		return
+	}
+	if s.done[b.Name] = true; s.first == 0 {
+		s.first = time.Since(s.began)
+	}
+}
 
 // follow makes a change, and waits until as many Buckets of the namespace crowd as
 // there are to be are as it makes them, which none may be before. It says how long
 // that takes the first of them, and all.
 func (w *world) follow(what string, total int, change func(), want func(*bucket.Bucket) error) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
-	var there bucket.BucketList
-	if err := w.List(ctx, &there, client.InNamespace("crowd")); err != nil {
-		w.t.Fatal(err)
+	seen := &tally{want: want, began: time.Now(), done: map[string]bool{}, behind: map[string]error{}}
+	watching := w.watchCrowd(ctx, seen)
+	defer func() { watching.Stop() }()
+	for name := range seen.done {
+		w.t.Fatalf("%s: the Bucket %s is as it should become already", what, name)
 	}
-	for i := range there.Items {
-		if want(&there.Items[i]) == nil {
-			w.t.Fatalf("%s: the Bucket %s is as it should become already", what, there.Items[i].Name)
+	seen.began = time.Now()
+	change()
+	for len(seen.done) < total && ctx.Err() == nil {
+		event := <-watching.ResultChan()
+		if b, isBucket := event.Object.(*bucket.Bucket); isBucket {
+			seen.see(b)
+			continue
+		}
+		if ctx.Err() == nil { // API servers end watches as they like
+			watching.Stop()
+			watching = w.watchCrowd(ctx, seen)
 		}
 	}
-	watch, err := w.Watch(ctx, &there, client.InNamespace("crowd"), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: there.ResourceVersion}})
+	all := time.Since(seen.began)
+	if len(seen.done) == total {
+		w.t.Logf("%s: the first Bucket follows after %v, all %d after %v", what, seen.first.Round(time.Millisecond), total, all.Round(time.Millisecond))
+		return
+	}
+	for name, err := range seen.behind {
+		if err != nil {
+			w.t.Fatalf("%s: %d of %d Buckets are as wanted; of %s %v", what, len(seen.done), total, name, err)
+		}
+	}
+	w.t.Fatalf("%s: %d of %d Buckets are as wanted; the others are not there", what, len(seen.done), total)
+}
+
+// watchCrowd sees all Buckets as they are, and watches from there.
+func (w *world) watchCrowd(ctx context.Context, seen *tally) watch.Interface {
+	w.t.Helper()
+	var list bucket.BucketList
+	if err := w.List(ctx, &list, client.InNamespace("crowd")); err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range list.Items {
+		seen.see(&list.Items[i])
+	}
+	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
+	watching, err := w.Watch(ctx, &list, client.InNamespace("crowd"), from)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer watch.Stop()
-	began := time.Now()
-	change()
-	changed := time.Since(began)
-	var first time.Duration
-	behind, done := map[string]error{}, map[string]bool{}
-	for len(done) < total {
-		event, open := <-watch.ResultChan()
-		b, isBucket := event.Object.(*bucket.Bucket)
-		if !open || !isBucket {
-			break
-		}
-		if behind[b.Name] = want(b); behind[b.Name] != nil {
-			delete(done, b.Name)
-			continue
-		}
-		if done[b.Name] = true; first == 0 {
-			first = time.Since(began)
-		}
-	}
-	all := time.Since(began)
-	if len(done) < total {
-		for name, err := range behind {
-			if err != nil {
-				w.t.Fatalf("%s: %d of %d Buckets are as wanted; of %s %v", what, len(done), total, name, err)
-			}
-		}
-		w.t.Fatalf("%s: %d of %d Buckets are as wanted; nothing is heard of the others", what, len(done), total)
-	}
-	w.t.Logf("%s (%v): the first Bucket follows after %v, all %d after %v", what,
-		changed.Round(time.Millisecond), first.Round(time.Millisecond), total, all.Round(time.Millisecond))
+	return watching
 }
