@@ -113,12 +113,20 @@ func says(b *bucket.Bucket, begins ...string) error {
 	return nil
 }
 
+// mostEntries are what the journal keeps.
+const mostEntries = 10_000
+
 // wantAsked demands which roles have been assumed, how often, and who has asked
 // about the buckets, since it was called last.
 func (w *world) wantAsked(assumed map[string]int, callers ...string) {
 	w.t.Helper()
 	roles, seen := map[string]int{}, map[string]int{}
-	for _, e := range w.aws.Admin().Journal() {
+	journal := w.aws.Admin().Journal()
+	w.t.Logf("that took %d calls to AWS", len(journal))
+	if len(journal) >= mostEntries {
+		w.t.Fatal("the journal has forgotten its first entries")
+	}
+	for _, e := range journal {
 		switch {
 		case e.Operation == "AssumeRole":
 			roles[e.Resource]++
