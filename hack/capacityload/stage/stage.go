@@ -95,7 +95,7 @@ func (s *Stage) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	variables, err := s.lab.Env()
+	variables, err := s.lab.Env(lab.AccountID)
 	if err != nil {
 		return err
 	}
