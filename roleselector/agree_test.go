@@ -31,6 +31,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		w.change(d)
 		if d.one(50) {
 			w.index.Replace(slices.Collect(maps.Values(compiledOf(w.naiveWorld))))
+			w.index.ReplaceChoices(compiledChoicesOf(w.naiveWorld))
 		}
 		q := d.query(namespaces)
 		seen[agree(t, w, q).Reason]++
@@ -50,6 +51,14 @@ func compiledOf(w naiveWorld) map[string]*Selector {
 	compiled := map[string]*Selector{}
 	for name, object := range w.selectors {
 		compiled[name] = Compile(object)
+	}
+	return compiled
+}
+
+func compiledChoicesOf(w naiveWorld) []*Choice {
+	var compiled []*Choice
+	for _, object := range w.choices {
+		compiled = append(compiled, CompileChoice(object))
 	}
 	return compiled
 }
@@ -121,7 +130,14 @@ func TestAnswersBesideWritersAreThoseOfSomeMoment(t *testing.T) {
 		change := shadow.change(d)
 		states = append(states, shadow.frozen())
 		compiled := slices.Collect(maps.Values(compiledOf(shadow.naiveWorld)))
-		script = append(script, func() { replay(w.index, change, compiled, i%20 == 0) })
+		choices := compiledChoicesOf(shadow.naiveWorld)
+		script = append(script, func() {
+			if i%20 == 0 {
+				replaceAll(w.index, change, compiled, choices)
+			} else {
+				replay(w.index, change)
+			}
+		})
 	}
 	var started, done atomic.Int64
 	finished := make(chan string, readers)
@@ -157,15 +173,21 @@ func TestAnswersBesideWritersAreThoseOfSomeMoment(t *testing.T) {
 	}
 }
 
-// replay does to an index what was done to another, or replaces everything.
-func replay(index *Index, change Change, selectors []*Selector, all bool) {
+// replaceAll does to an index what was done to another by replacing everything of
+// the kind that was changed.
+func replaceAll(index *Index, change Change, selectors []*Selector, choices []*Choice) {
+	if change.NewSelector != nil || change.OldSelector != nil {
+		index.Replace(selectors)
+	} else {
+		index.ReplaceChoices(choices)
+	}
+}
+
+// replay does to an index what was done to another.
+func replay(index *Index, change Change) {
 	switch {
 	case change.NewSelector != nil:
-		if all {
-			index.Replace(selectors)
-		} else {
-			index.Set(change.NewSelector)
-		}
+		index.Set(change.NewSelector)
 	case change.OldSelector != nil:
 		index.Delete(change.OldSelector.Reference().Name)
 	case change.NewChoice != nil:

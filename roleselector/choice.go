@@ -1,6 +1,9 @@
 package roleselector
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -40,6 +43,9 @@ func CompileChoice(object *identityv1alpha1.IAMRoleChoice) *Choice {
 // Namespace is the one whose resources it is for.
 func (c *Choice) Namespace() string { return c.namespace }
 
+// Name is its name there.
+func (c *Choice) Name() string { return c.name }
+
 // Problems are what is wrong with the object; it must not be changed.
 func (c *Choice) Problems() []Problem { return c.problems }
 
@@ -74,4 +80,22 @@ func mostSpecific(choices []*Choice, q *Query) (best, tied *Choice) {
 		}
 	}
 	return best, tied
+}
+
+func byChoiceName(a, b *Choice) int { return strings.Compare(a.name, b.name) }
+
+// choicesByNamespace has each namespace's choices, sorted by name. Of two with one
+// namespace and name it has the later.
+func choicesByNamespace(choices []*Choice) map[string][]*Choice {
+	byNamespace := map[string][]*Choice{}
+	for _, c := range choices {
+		list := byNamespace[c.namespace]
+		at, found := slices.BinarySearchFunc(list, c, byChoiceName)
+		if found {
+			list[at] = c
+		} else {
+			byNamespace[c.namespace] = slices.Insert(list, at, c)
+		}
+	}
+	return byNamespace
 }

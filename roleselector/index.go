@@ -1,6 +1,7 @@
 package roleselector
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -120,6 +121,17 @@ func (x *Index) DeleteChoice(namespace, name string) Change {
 	return x.exchangeChoice(namespace, name, nil)
 }
 
+// ReplaceChoices exchanges all choices at once. Of two with one namespace and name
+// the later counts. Any resource may be concerned by it.
+func (x *Index) ReplaceChoices(choices []*Choice) {
+	full := choicesByNamespace(choices)
+	x.writers.Lock()
+	defer x.writers.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.choices = full
+}
+
 func (x *Index) exchangeChoice(namespace, name string, by *Choice) Change {
 	x.writers.Lock()
 	defer x.writers.Unlock()
@@ -136,7 +148,7 @@ func (x *Index) exchangeChoice(namespace, name string, by *Choice) Change {
 	}
 	if by != nil {
 		list = append(list, by)
-		slices.SortFunc(list, func(a, b *Choice) int { return strings.Compare(a.name, b.name) })
+		slices.SortFunc(list, byChoiceName)
 	}
 	if len(list) == 0 {
 		delete(x.choices, namespace)
@@ -166,6 +178,20 @@ func (x *Index) All() []*Selector {
 }
 
 func byName(a, b *Selector) int { return strings.Compare(a.reference.Name, b.reference.Name) }
+
+// AllChoices are the choices, sorted by namespace and name.
+func (x *Index) AllChoices() []*Choice {
+	x.mu.RLock()
+	var all []*Choice
+	for _, list := range x.choices {
+		all = append(all, list...)
+	}
+	x.mu.RUnlock()
+	slices.SortFunc(all, func(a, b *Choice) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), byChoiceName(a, b))
+	})
+	return all
+}
 
 // Match appends the selectors that select the query to into, in no order, and
 // returns it. It is not known whether those are all while the labels of the

@@ -40,44 +40,26 @@ func (f selectorFeed) replace(objects []any) {
 
 func (f selectorFeed) isEmpty() bool { return len(f.index.All()) == 0 }
 
-type choiceKey struct{ namespace, name string }
-
-type choiceFeed struct {
-	index *roleselector.Index
-	known map[choiceKey]bool
-}
+type choiceFeed struct{ index *roleselector.Index }
 
 func (f choiceFeed) set(object any) roleselector.Change {
-	choice := object.(*identityv1alpha1.IAMRoleChoice)
-	f.known[choiceKey{choice.Namespace, choice.Name}] = true
-	return f.index.SetChoice(roleselector.CompileChoice(choice))
+	return f.index.SetChoice(roleselector.CompileChoice(object.(*identityv1alpha1.IAMRoleChoice)))
 }
 
 func (f choiceFeed) remove(object any) roleselector.Change {
 	choice := object.(*identityv1alpha1.IAMRoleChoice)
-	return f.drop(choiceKey{choice.Namespace, choice.Name})
-}
-
-func (f choiceFeed) drop(key choiceKey) roleselector.Change {
-	delete(f.known, key)
-	return f.index.DeleteChoice(key.namespace, key.name)
+	return f.index.DeleteChoice(choice.Namespace, choice.Name)
 }
 
 func (f choiceFeed) replace(objects []any) {
-	there := map[choiceKey]bool{}
-	for _, object := range objects {
-		choice := object.(*identityv1alpha1.IAMRoleChoice)
-		there[choiceKey{choice.Namespace, choice.Name}] = true
-		f.set(object)
+	choices := make([]*roleselector.Choice, len(objects))
+	for i, object := range objects {
+		choices[i] = roleselector.CompileChoice(object.(*identityv1alpha1.IAMRoleChoice))
 	}
-	for key := range f.known {
-		if !there[key] {
-			f.drop(key)
-		}
-	}
+	f.index.ReplaceChoices(choices)
 }
 
-func (f choiceFeed) isEmpty() bool { return len(f.known) == 0 }
+func (f choiceFeed) isEmpty() bool { return len(f.index.AllChoices()) == 0 }
 
 // namespaceFeed also keeps what a Subject tells of namespaces.
 type namespaceFeed struct {
@@ -116,6 +98,8 @@ func (f *namespaceFeed) drop(name string) roleselector.Change {
 	return f.objects.DeleteNamespace(name)
 }
 
+// replace enters one namespace after the other: a decision asks about one only, so
+// that none is made by half of what was read.
 func (f *namespaceFeed) replace(objects []any) {
 	there := map[string]bool{}
 	for _, object := range objects {

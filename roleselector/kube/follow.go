@@ -69,7 +69,7 @@ func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
 			resource: v1alpha1.GroupVersion.WithResource("iamroleselectors").GroupResource(),
 			example:  &v1alpha1.IAMRoleSelector{}, newList: func() client.ObjectList { return &v1alpha1.IAMRoleSelectorList{} },
 		}, {
-			source: roleselector.Choices, feed: choiceFeed{s.index, map[choiceKey]bool{}}, optional: true,
+			source: roleselector.Choices, feed: choiceFeed{s.index}, optional: true,
 			resource: identityv1alpha1.GroupVersion.WithResource("iamrolechoices").GroupResource(),
 			example:  &identityv1alpha1.IAMRoleChoice{}, newList: func() client.ObjectList { return &identityv1alpha1.IAMRoleChoiceList{} },
 		}, {

@@ -173,8 +173,8 @@ func TestAFeedDropsWhatIsNotThereAnyMore(t *testing.T) {
 	if all := s.index.All(); len(all) != 1 || s.index.Get("kept") == nil {
 		t.Errorf("selectors: %v", all)
 	}
-	if known := by[roleselector.Choices].feed.(choiceFeed).known; len(known) != 1 || !known[choiceKey{"prod", "kept"}] {
-		t.Errorf("choices: %v", known)
+	if all := s.index.AllChoices(); len(all) != 1 || all[0].Namespace() != "prod" || all[0].Name() != "kept" {
+		t.Errorf("choices: %v", all)
 	}
 	if uid, _ := s.namespaces.get("old"); uid != "" || len(s.namespaces.known) != 1 {
 		t.Errorf("namespaces: %v", s.namespaces.known)
