@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,43 +23,33 @@ import (
 )
 
 const (
-	// retry is how soon the API server is asked again while what is known counts:
-	// until then changes are not seen.
+	// retry is how soon the API server is asked again where it could not be reached.
 	retry = 500 * time.Millisecond
-	// probe is how soon it is asked again while nothing is decided anyway.
+	// probe is how soon it is asked again what it has refused.
 	probe = 3 * time.Second
 	// grace is how long what is known of a source counts once it is not watched any
-	// more. With the time that a call takes, no role is used two seconds after it was
-	// taken away.
+	// more, as long as the API server answers.
 	grace = time.Second
+	// longestRead bounds a list, of which a page has to arrive.
+	longestRead = 30 * time.Second
+	// shortestWatch, and twice that, is how long the API server keeps a watch open:
+	// one on which nothing arrives although its connection is alive is then begun
+	// anew. overdue is for an API server that does not end it.
+	shortestWatch = 30 * time.Second
+	overdue       = 5 * time.Second
 	// patience is how many ticks a kind that held objects has to be denied before it
 	// counts as gone: half a minute.
 	patience = 6
 	tick     = 5 * time.Second
 )
 
-// newReader makes a client that reads what is followed. Its mapper is a table: a
-// kind that is not installed is then an answer of the API server like others.
-func newReader(config *rest.Config, httpClient *http.Client) (client.WithWatch, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, identityv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(v1alpha1.GroupVersion.WithKind("IAMRoleSelector"), meta.RESTScopeRoot)
-	mapper.Add(identityv1alpha1.GroupVersion.WithKind("IAMRoleChoice"), meta.RESTScopeNamespace)
-	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
-	return client.NewWithWatch(config, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+func namespaceList() client.ObjectList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	return list
 }
 
 func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
-	namespaces := func() client.ObjectList {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-		return list
-	}
 	followers := []*follower{
 		{
 			source: roleselector.Selectors, feed: selectorFeed{s.index},
@@ -75,7 +62,7 @@ func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
 		}, {
 			source: roleselector.Namespaces, feed: s.namespaces,
 			resource: schema.GroupResource{Resource: "namespaces"},
-			example:  &metav1.PartialObjectMetadata{}, newList: namespaces,
+			example:  &metav1.PartialObjectMetadata{}, newList: namespaceList,
 		},
 	}
 	for _, f := range followers {
@@ -109,8 +96,10 @@ type follower struct {
 
 	mu     sync.Mutex
 	synced bool
-	// absent is an optional kind that is not installed: it is synced, and empty.
-	absent bool
+	// justRead is from a reading until it is watched for the first time.
+	justRead bool
+	// silent is while the API server does not answer: what is known does not count.
+	silent bool
 	// err is why it is not synced, or what is wrong with the connection although it
 	// still is; ticks is for how long.
 	err   error
@@ -127,19 +116,25 @@ func (f *follower) run(ctx context.Context) {
 		Name: f.resource.String(), Backoff: &wait.Backoff{Duration: retry, Cap: retry, Steps: 1, Factor: 1, Jitter: 0.5},
 	})
 	for ctx.Err() == nil {
+		began := time.Now()
 		err := reflector.ListAndWatchWithContext(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		switch {
+		case errors.Is(err, errOutdated):
+			err = nil
 		case err == nil:
 			f.startGrace()
-		case !errors.Is(err, errOutdated):
+		default:
 			f.failed(err)
 		}
-		pause := probe
-		if f.isSynced() && !f.isAbsent() {
-			pause = retry
+		pause := retry
+		switch {
+		case isRefused(err):
+			pause = probe
+		case err == nil && time.Since(began) > probe:
+			pause = 0 // it was watched until now
 		}
 		select {
 		case <-time.After(wait.Jitter(pause, 0.5)):
@@ -153,6 +148,8 @@ func (f *follower) list(ctx context.Context, options metav1.ListOptions) (runtim
 	if options.ResourceVersion == "0" {
 		options.ResourceVersion = ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, longestRead)
+	defer cancel()
 	list := f.newList()
 	err := f.reader.List(ctx, list, &client.ListOptions{Raw: &options, Limit: options.Limit, Continue: options.Continue})
 	return list, err
@@ -161,44 +158,53 @@ func (f *follower) list(ctx context.Context, options metav1.ListOptions) (runtim
 // watch goes on from what is known only while that is not too old.
 func (f *follower) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	fromStart := options.SendInitialEvents != nil && *options.SendInitialEvents
-	if !fromStart && !f.isSynced() {
-		return nil, errOutdated
-	}
 	// Nobody watches while this is being asked, which may take long: the client, and
 	// the reflector, try some errors again by themselves and never tell.
 	f.startGrace()
+	if !fromStart && !f.isSynced() {
+		return nil, errOutdated
+	}
+	lasts := wait.Jitter(shortestWatch, 1).Truncate(time.Second)
+	options.TimeoutSeconds = new(int64(lasts.Seconds()))
 	watching, err := f.reader.Watch(ctx, f.newList(), &client.ListOptions{Raw: &options})
+	if err == nil {
+		time.AfterFunc(lasts+overdue, watching.Stop)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case err != nil && f.synced && f.err == nil:
 		f.err = err
-	case err == nil && f.synced && !fromStart:
-		f.err, f.ticks = nil, 0
+	case err == nil && !fromStart && !f.synced: // it took too long
+		watching.Stop()
+		return nil, errOutdated
+	case err == nil && !fromStart:
+		f.err, f.ticks, f.justRead = nil, 0, false
 		f.endGrace()
 	}
 	return watching, err
 }
 
 // startGrace is told that what is known is not watched any more. Unless it is again
-// before the grace is over, it counts for nothing.
+// before the grace is over, it counts for nothing. While the API server is silent
+// there is no grace: what is known is old already.
 func (f *follower) startGrace() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.synced || f.unwatched != nil {
 		return
 	}
+	if f.silent && !f.justRead {
+		f.becomeStale()
+		return
+	}
 	var timer *time.Timer
 	timer = time.AfterFunc(grace, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.unwatched != timer {
-			return
+		if f.unwatched == timer {
+			f.becomeStale()
 		}
-		if f.err == nil {
-			f.err = errUnwatched
-		}
-		f.becomeStale()
 	})
 	f.unwatched = timer
 }
@@ -217,10 +223,28 @@ func (f *follower) isSynced() bool {
 	return f.synced
 }
 
-func (f *follower) isAbsent() bool {
+// setSilent is told whether the API server answers. Where it does again, what is
+// known still counts if it was watched all the time.
+func (f *follower) setSilent(silent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.absent
+	f.silent = silent
+	if f.unwatched != nil && !f.justRead {
+		f.becomeStale()
+		return
+	}
+	f.mark()
+}
+
+// mark tells the index whether what is known counts. It is called under the lock.
+func (f *follower) mark() {
+	if f.synced && !f.silent {
+		f.selectors.index.MarkSynced(f.source)
+		sourceReady.WithLabelValues(f.resource.String()).Set(1)
+		return
+	}
+	f.selectors.index.MarkStale(f.source)
+	sourceReady.WithLabelValues(f.resource.String()).Set(0)
 }
 
 // failed is told of each end of reading. A clear no of the API server counts at
@@ -230,22 +254,24 @@ func (f *follower) failed(err error) {
 		if !f.isSynced() {
 			_ = f.Replace(nil, "")
 		}
-		f.mu.Lock()
-		f.absent = true
-		f.mu.Unlock()
 		return
 	}
 	f.mu.Lock()
 	isNews := f.err == nil || f.err.Error() != err.Error()
-	f.err, f.absent = err, false
+	f.err = err
 	f.mu.Unlock()
 	f.startGrace()
 	if isNews {
 		f.selectors.log.info("what decides on roles cannot be read", "resource", f.resource.String(), "reason", f.explain(err))
 	}
-	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+	if isRefused(err) {
 		f.markStale()
 	}
+}
+
+// isRefused says that it is a clear no of the API server.
+func isRefused(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
 // isBelievedAbsent: deleting a kind deletes its objects first. If there are still
@@ -274,12 +300,14 @@ func (f *follower) markStale() {
 // becomeStale is called under the lock.
 func (f *follower) becomeStale() {
 	f.endGrace()
+	if f.err == nil {
+		f.err = errUnwatched
+	}
 	if f.synced {
 		f.selectors.log.info("nothing is decided until it can be read again", "resource", f.resource.String())
 	}
 	f.synced = false
-	f.selectors.index.MarkStale(f.source)
-	sourceReady.WithLabelValues(f.resource.String()).Set(0)
+	f.mark()
 }
 
 // missing is an error that says what has not been read, nil if all has.
@@ -327,15 +355,11 @@ func (f *follower) Replace(objects []any, _ string) error {
 	if !f.synced {
 		f.selectors.log.info("what decides on roles has been read", "resource", f.resource.String(), "objects", len(objects))
 	}
-	f.synced, f.absent, f.err, f.ticks = true, false, nil, 0
+	f.synced, f.justRead, f.err, f.ticks = true, true, nil, 0
 	f.endGrace()
-	f.selectors.index.MarkSynced(f.source)
+	f.mark()
 	f.mu.Unlock()
-	sourceReady.WithLabelValues(f.resource.String()).Set(1)
-	if f.selectors.index.Ready() {
-		f.selectors.syncedOnce.Do(func() { close(f.selectors.synced) })
-	}
-	f.selectors.waves.add(wave{everything: true})
+	f.selectors.lookAtAll()
 	return nil
 }
 

@@ -22,7 +22,7 @@ func followed(t *testing.T) (*Selectors, map[roleselector.Source]*follower) {
 	t.Helper()
 	quiet := func(string, ...any) {}
 	s := newSelectors(Options{Kinds: []schema.GroupVersionKind{bucketKind}}, logs{quiet, quiet})
-	s.followers = s.newFollowers(nil)
+	s.follow(nil)
 	by := map[roleselector.Source]*follower{}
 	for _, f := range s.followers {
 		by[f.source] = f

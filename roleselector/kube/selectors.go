@@ -34,6 +34,7 @@ type Selectors struct {
 	objects    *roleselector.Objects
 	namespaces *namespaceFeed
 	followers  []*follower
+	pulse      *pulse
 	waves      *waves
 	sleepers   sleepers
 	log        logs
@@ -56,7 +57,7 @@ func New(mgr ctrl.Manager, options Options) (*Selectors, error) {
 	if len(options.Kinds) == 0 {
 		return nil, errors.New("no kinds whose resources are selected")
 	}
-	reader, err := newReader(mgr.GetConfig(), mgr.GetHTTPClient())
+	reader, err := newReader(mgr.GetConfig())
 	if err != nil {
 		return nil, fmt.Errorf("make a client that reads selectors: %w", err)
 	}
@@ -64,11 +65,17 @@ func New(mgr ctrl.Manager, options Options) (*Selectors, error) {
 		info:   mgr.GetLogger().WithName("roleselector").Info,
 		detail: mgr.GetLogger().WithName("roleselector").V(1).Info,
 	})
-	s.followers = s.newFollowers(reader)
+	s.follow(reader)
 	if err := mgr.Add(background{s}); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// follow says from where all is read.
+func (s *Selectors) follow(reader client.WithWatch) {
+	s.followers = s.newFollowers(reader)
+	s.pulse = &pulse{selectors: s, reader: reader}
 }
 
 func newSelectors(options Options, log logs) *Selectors {
@@ -98,6 +105,7 @@ func (b background) Start(ctx context.Context) error {
 	for _, f := range b.followers {
 		running.Go(func() { f.run(ctx) })
 	}
+	running.Go(func() { b.pulse.run(ctx) })
 	running.Go(func() { b.work(ctx) })
 	running.Wait()
 	return nil
@@ -164,7 +172,7 @@ func (s *Selectors) Subject(kind schema.GroupVersionKind, object client.Object) 
 
 // Ready is a healthz.Checker: an error says what has not been read, and why.
 func (s *Selectors) Ready(*http.Request) error {
-	var missing []error
+	missing := []error{s.pulse.missing()}
 	for _, f := range s.followers {
 		missing = append(missing, f.missing())
 	}

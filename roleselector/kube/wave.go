@@ -96,6 +96,15 @@ func (s *Selectors) look(w wave, turns *turns) {
 	}
 }
 
+// lookAtAll is told that more counts than before. Once all does, who waits for the
+// first reading goes on.
+func (s *Selectors) lookAtAll() {
+	if s.index.Ready() {
+		s.syncedOnce.Do(func() { close(s.synced) })
+	}
+	s.waves.add(wave{everything: true})
+}
+
 // reconsider decides anew and wakes the resources whose decision is another.
 func (s *Selectors) reconsider(refs []roleselector.Object) {
 	woken := 0
