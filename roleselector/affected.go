@@ -1,6 +1,9 @@
 package roleselector
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Change is what a writer of an Index or of Objects has changed, for Affected: a
 // selector, a choice, or a namespace. What is nil was not there before, or is
@@ -27,30 +30,56 @@ type NamespaceChange struct {
 func (o *Objects) Affected(change Change) []Object {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	found := o.selectedBy(change.NewSelector, nil, nil)
-	found = o.selectedBy(change.OldSelector, change.NewSelector, found)
-	found = o.affectedByChoice(change.OldChoice, change.NewChoice, found)
+	refs := o.selectedBy(change.NewSelector, nil, nil)
+	refs = o.selectedBy(change.OldSelector, change.NewSelector, refs)
+	found := o.affectedByChoice(change.OldChoice, change.NewChoice, nil)
 	found = o.affectedByNamespace(change.Namespace, found)
-	refs := make([]Object, len(found))
-	for i, object := range found {
-		refs[i] = object.ref
+	return appendRefs(refs, found)
+}
+
+func appendRefs(refs []Object, objects []*object) []Object {
+	refs = slices.Grow(refs, len(objects))
+	for _, object := range objects {
+		refs = append(refs, object.ref)
 	}
 	return refs
 }
 
 // selectedBy appends what a selector may select and another one does not.
-func (o *Objects) selectedBy(s, other *Selector, found []*object) []*object {
+func (o *Objects) selectedBy(s, other *Selector, refs []Object) []Object {
 	if s == nil {
-		return found
+		return refs
 	}
+	if s.selectsByTypeAlone() && (other == nil || other.selectsByTypeAlone()) {
+		return o.ofKindsSelectedBy(s, other, refs)
+	}
+	var found []*object
 	for object := range o.candidates(s) {
-		q := object.query()
-		needGroup := !o.index.options.CatchAll(q.Group)
+		q, needGroup := object.query(), object.kind.needGroup
 		if s.selects(&q, needGroup) != No && (other == nil || other.selects(&q, needGroup) == No) {
 			found = append(found, object)
 		}
 	}
-	return found
+	return appendRefs(refs, found)
+}
+
+// ofKindsSelectedBy is selectedBy where the type alone counts: no object is looked
+// at, and a selector of all 50,000 costs the copy of their names.
+func (o *Objects) ofKindsSelectedBy(s, other *Selector, refs []Object) []Object {
+	var selected []*kind
+	size := 0
+	for _, k := range o.kinds {
+		q := k.query()
+		if anyTypeSelects(s.types, &q, k.needGroup) && (other == nil || !anyTypeSelects(other.types, &q, k.needGroup)) {
+			selected = append(selected, k)
+			size += len(k.refs)
+		}
+	}
+	refs = slices.Grow(refs, size)
+	for _, k := range selected {
+		refs = append(refs, k.refs...)
+	}
+	return refs
 }
 
 func (o *Objects) affectedByChoice(before, after *Choice, found []*object) []*object {
@@ -103,7 +132,7 @@ func (x *Index) asksAboutLost(set, other map[string]string) bool {
 // candidates are objects that include all that a selector may select, found by
 // the part of it that leads to the fewest.
 func (o *Objects) candidates(s *Selector) iter.Seq[*object] {
-	best := all(o.byRef)
+	best := o.all()
 	better := func(c crowd) {
 		if c.size < best.size {
 			best = c
@@ -139,14 +168,24 @@ type crowd struct {
 	each iter.Seq[*object]
 }
 
-func all(byRef map[Object]*object) crowd {
-	return crowd{len(byRef), func(yield func(*object) bool) {
-		for _, object := range byRef {
-			if !yield(object) {
+func (o *Objects) all() crowd {
+	return crowd{len(o.byRef), func(yield func(*object) bool) {
+		for _, k := range o.kinds {
+			if !k.each(yield) {
 				return
 			}
 		}
 	}}
+}
+
+// each says whether all have been given out.
+func (k *kind) each(yield func(*object) bool) bool {
+	for _, object := range k.objects {
+		if !yield(object) {
+			return false
+		}
+	}
+	return true
 }
 
 // join makes one crowd of sets.
@@ -202,12 +241,20 @@ func (o *Objects) inAllowed(s *Selector) crowd {
 }
 
 func (o *Objects) ofTypes(s *Selector) crowd {
-	var sets []set[*object]
-	for kind, objects := range o.kinds {
-		q := Query{Group: kind.group, Version: kind.version, Kind: kind.kind}
-		if anyTypeSelects(s.types, &q, false) {
-			sets = append(sets, objects)
+	var selected []*kind
+	size := 0
+	for _, k := range o.kinds {
+		q := k.query()
+		if anyTypeSelects(s.types, &q, k.needGroup) {
+			selected = append(selected, k)
+			size += len(k.objects)
 		}
 	}
-	return join(sets)
+	return crowd{size, func(yield func(*object) bool) {
+		for _, k := range selected {
+			if !k.each(yield) {
+				return
+			}
+		}
+	}}
 }

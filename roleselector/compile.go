@@ -201,6 +201,11 @@ func (s *Selector) selectsName(namespace string) bool {
 	return found
 }
 
+// selectsByTypeAlone says that it selects all or nothing of a kind.
+func (s *Selector) selectsByTypeAlone() bool {
+	return len(s.names)+len(s.namespaceTerms)+len(s.resourceTerms) == 0
+}
+
 func (s *Selector) selectsNamespaceLabels(q *Query) Verdict {
 	switch {
 	case len(s.namespaceTerms) == 0:

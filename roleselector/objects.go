@@ -1,9 +1,6 @@
 package roleselector
 
-import (
-	"maps"
-	"sync"
-)
+import "sync"
 
 // Object names one resource.
 type Object struct{ Group, Version, Kind, Namespace, Name string }
@@ -20,7 +17,7 @@ type Objects struct {
 	unknown            set[*namespace]       // those whose labels are not known
 	labelledNamespaces inverse[*namespace]
 	labelled           inverse[*object]
-	kinds              map[resourceType]set[*object]
+	kinds              map[resourceType]*kind // those with objects
 }
 
 // object is one resource; decision is guarded by the lock of Objects.
@@ -29,7 +26,34 @@ type object struct {
 	labels   map[string]string
 	choice   string
 	home     *namespace
+	kind     *kind
+	at       int // in the lists of its kind
 	decision Decision
+}
+
+// kind is what objects of one type have in common. The lists are in one order.
+type kind struct {
+	resourceType
+	needGroup bool // only selectors that name the group apply
+	objects   []*object
+	refs      []Object // of these, so that all are copied at once
+}
+
+// query is the part of a query that is about the kind.
+func (k *kind) query() Query { return Query{Group: k.group, Version: k.version, Kind: k.kind} }
+
+func (k *kind) put(o *object) {
+	o.kind, o.at = k, len(k.objects)
+	k.objects, k.refs = append(k.objects, o), append(k.refs, o.ref)
+}
+
+// remove puts the last object in the place of another.
+func (k *kind) remove(o *object) {
+	last := len(k.objects) - 1
+	k.objects[o.at], k.refs[o.at] = k.objects[last], k.refs[last]
+	k.objects[o.at].at = o.at
+	k.objects[last], k.refs[last] = nil, Object{}
+	k.objects, k.refs = k.objects[:last], k.refs[:last]
 }
 
 type namespace struct {
@@ -54,7 +78,7 @@ func NewObjects(index *Index) *Objects {
 		index: index,
 		byRef: map[Object]*object{}, namespaces: map[string]*namespace{}, unknown: set[*namespace]{},
 		labelledNamespaces: newInverse[*namespace](), labelled: newInverse[*object](),
-		kinds: map[resourceType]set[*object]{},
+		kinds: map[resourceType]*kind{},
 	}
 }
 
@@ -69,11 +93,7 @@ func (o *Objects) Put(ref Object, labels map[string]string, choice string) (d De
 		entered = &object{ref: ref, home: o.home(ref.Namespace)}
 		o.byRef[ref] = entered
 		entered.home.objects[entered] = struct{}{}
-		kind := resourceType{ref.Group, ref.Version, ref.Kind}
-		if o.kinds[kind] == nil {
-			o.kinds[kind] = set[*object]{}
-		}
-		o.kinds[kind][entered] = struct{}{}
+		o.kindOf(ref).put(entered)
 	}
 	o.labelled.drop(entered.labels, entered)
 	o.labelled.put(labels, entered)
@@ -87,6 +107,17 @@ func (o *Objects) decide(object *object) (d Decision, changed bool) {
 	changed = !d.Equal(object.decision)
 	object.decision = d
 	return d, changed
+}
+
+// kindOf is the kind of a resource, made unless it is there.
+func (o *Objects) kindOf(ref Object) *kind {
+	written := resourceType{ref.Group, ref.Version, ref.Kind}
+	k := o.kinds[written]
+	if k == nil {
+		k = &kind{resourceType: written, needGroup: !o.index.options.CatchAll(ref.Group)}
+		o.kinds[written] = k
+	}
+	return k
 }
 
 // home is the namespace of a name, made unless it is there.
@@ -110,10 +141,9 @@ func (o *Objects) Delete(ref Object) {
 	}
 	delete(o.byRef, ref)
 	o.labelled.drop(gone.labels, gone)
-	kind := resourceType{ref.Group, ref.Version, ref.Kind}
-	o.kinds[kind].remove(gone)
-	if len(o.kinds[kind]) == 0 {
-		delete(o.kinds, kind)
+	gone.kind.remove(gone)
+	if len(gone.kind.objects) == 0 {
+		delete(o.kinds, gone.kind.resourceType)
 	}
 	gone.home.objects.remove(gone)
 	o.forget(ref.Namespace)
@@ -181,8 +211,8 @@ func (o *Objects) All() []Object {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	refs := make([]Object, 0, len(o.byRef))
-	for ref := range maps.Keys(o.byRef) {
-		refs = append(refs, ref)
+	for _, kind := range o.kinds {
+		refs = append(refs, kind.refs...)
 	}
 	return refs
 }
