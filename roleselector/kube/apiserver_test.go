@@ -42,9 +42,9 @@ type apiServer struct {
 	broken bool
 }
 
-func startServer() *apiServer {
+func startServer(http2 bool) *apiServer {
 	a := &apiServer{wire: newWire(), selectors: map[string]bool{}, version: 1, changed: make(chan struct{})}
-	a.http = &httptest.Server{Listener: a.wire, EnableHTTP2: true, Config: &http.Server{
+	a.http = &httptest.Server{Listener: a.wire, EnableHTTP2: http2, Config: &http.Server{
 		Handler: a, ErrorLog: log.New(io.Discard, "", 0),
 	}}
 	a.http.StartTLS()

@@ -18,5 +18,6 @@
 // Nothing is decided before all has been read. What the API server does not
 // serve, or does not let be read, makes Ready fail and every decision
 // NotYetKnown; the manager, and the controllers that use no selectors, go on.
-// Where the API server cannot be reached, what was known holds for a second.
+// Where the API server cannot be reached, or is silent, what was known holds for a
+// second and a half at most.
 package kube

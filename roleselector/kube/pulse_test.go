@@ -13,8 +13,13 @@ import (
 // selector, a, and decides by it.
 func onAServer(t *testing.T, test func(t *testing.T, a *apiServer, s *Selectors)) {
 	t.Helper()
+	onAServerThatSpeaks(t, true, test)
+}
+
+func onAServerThatSpeaks(t *testing.T, http2 bool, test func(t *testing.T, a *apiServer, s *Selectors)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		a := startServer()
+		a := startServer(http2)
 		a.set("a", true)
 		s, stop := followedOn(t, a)
 		defer func() {
@@ -147,5 +152,21 @@ func TestWhatAQuietHourCosts(t *testing.T) {
 				t.Errorf("%d %s, want %d at the most", made, what, most)
 			}
 		}
+	})
+}
+
+func TestOverHTTP1WatchesAreBegunAnewAgainAndAgain(t *testing.T) {
+	onAServerThatSpeaks(t, false, func(t *testing.T, a *apiServer, s *Selectors) {
+		_, watches := a.counted()
+		for range 600 {
+			<-time.After(100 * time.Millisecond)
+			decides(t, s, roleselector.Use, "a")
+		}
+		if _, w := a.counted(); w < watches+20 {
+			t.Errorf("%d watches were begun in a minute, want one in each second and a half", w-watches)
+		}
+		a.set("a", false)
+		<-time.After(fresh)
+		decides(t, s, roleselector.NoSelector, "")
 	})
 }
