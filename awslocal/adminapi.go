@@ -54,7 +54,8 @@ func (s *Server) route(services http.Handler) http.Handler {
 }
 
 // isLocal keeps out other machines, and web pages that a browser on this one
-// shows: those send an Origin, or come by a name that is not this machine's.
+// shows: those send an Origin, or come by a name that is not this machine's. Who
+// calls from the address that is called is on this machine, whatever the address.
 func isLocal(r *http.Request) bool {
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || r.Header.Get("Origin") != "" {
@@ -66,7 +67,16 @@ func isLocal(r *http.Request) bool {
 	}
 	local := name == "localhost" || net.ParseIP(strings.Trim(name, "[]")) != nil
 	address := net.ParseIP(peer)
-	return local && address != nil && address.IsLoopback()
+	return local && address != nil && (address.IsLoopback() || address.Equal(called(r)))
+}
+
+// called is the address of this machine that a request came in by; nil if nobody
+// listens, as in tests.
+func called(r *http.Request) net.IP {
+	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return at.IP
+	}
+	return nil
 }
 
 func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {

@@ -15,6 +15,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/lab/node"
 )
 
 // certificateLife is long: a lab is kept as long as somebody likes, and its
@@ -22,7 +24,7 @@ import (
 const certificateLife = 10 * 365 * 24 * time.Hour
 
 // leaf is a certificate to be made: a server's and a client's in one, since
-// every holder here is on 127.0.0.1.
+// every holder here is on this machine.
 type leaf struct {
 	file  string
 	name  string
@@ -30,15 +32,26 @@ type leaf struct {
 	hosts []string
 }
 
-// leaves are the certificates of the lab. The names and groups are those that
-// Kubernetes binds rights to by default.
-var leaves = []leaf{
-	{file: "etcd", name: "etcd"},
-	{file: "etcd-client", name: "kube-apiserver"},
-	{file: "kube-apiserver", name: "kube-apiserver", hosts: []string{
-		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}},
-	{file: "kube-controller-manager", name: "system:kube-controller-manager"},
-	{file: "admin", name: "tabard-lab-admin", group: "system:masters"},
+// leaves are the certificates of the lab, the administrator's last. The names and
+// groups are those that Kubernetes binds rights to by default.
+func (lab Lab) leaves() []leaf {
+	control := []leaf{
+		{file: "etcd", name: "etcd"},
+		{file: "etcd-client", name: "kube-apiserver"},
+		{file: "kube-apiserver", name: "kube-apiserver", hosts: []string{
+			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}},
+		{file: "kube-controller-manager", name: "system:kube-controller-manager"},
+	}
+	return append(append(control, lab.nodeLeaves()...), leaf{file: "admin", name: "tabard-lab-admin", group: "system:masters"})
+}
+
+// addresses are those of the lab's servers. All certificates have all of them.
+func (lab Lab) addresses() []net.IP {
+	out := []net.IP{net.ParseIP(Loopback)}
+	if lab.Node == nil {
+		return out
+	}
+	return append(out, lab.Node.Host.AsSlice(), lab.Node.Address.AsSlice(), net.ParseIP(node.ServiceAddress))
 }
 
 // ensureKeys makes the CA, the certificates and the token signing key. Files
@@ -57,8 +70,8 @@ func (lab Lab) ensureKeys(now time.Time) error {
 	if err := lab.writePair("ca", certificate.Raw, key); err != nil {
 		return err
 	}
-	for number, leaf := range leaves {
-		raw, key, err := leaf.sign(certificate, key, int64(number)+2, now)
+	for number, leaf := range lab.leaves() {
+		raw, key, err := leaf.sign(lab.addresses(), certificate, key, int64(number)+2, now)
 		if err != nil {
 			return fmt.Errorf("make the certificate of %s: %w", leaf.file, err)
 		}
@@ -111,7 +124,7 @@ func newCA(now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	return certificate, key, err
 }
 
-func (leaf leaf) sign(ca *x509.Certificate, caKey crypto.Signer, serial int64, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
+func (leaf leaf) sign(addresses []net.IP, ca *x509.Certificate, caKey crypto.Signer, serial int64, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -125,7 +138,7 @@ func (leaf leaf) sign(ca *x509.Certificate, caKey crypto.Signer, serial int64, n
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IPAddresses: []net.IP{net.ParseIP(Loopback)}, DNSNames: leaf.hosts,
+		IPAddresses: addresses, DNSNames: leaf.hosts,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, ca, key.Public(), caKey)
 	return der, key, err

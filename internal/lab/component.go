@@ -18,27 +18,40 @@ const (
 )
 
 // Components are the names of the lab's own processes in the order in which
-// they start. There is no scheduler and no kubelet: pods stay pending, and
-// "lab run" runs their commands.
-var Components = []string{Etcd, LocalAWS, APIServer, ControllerManager}
+// they start. Without a node there is no scheduler and no kubelet: pods stay
+// pending, and "lab run" runs their commands.
+func (lab Lab) Components() []string {
+	control := []string{Etcd, LocalAWS, APIServer, ControllerManager}
+	if lab.Node == nil {
+		return control
+	}
+	return append(append([]string{Holder}, control...), Scheduler, Containerd, Kubelet, Proxy)
+}
 
 // component returns how one of the lab's own processes is started.
 func (lab Lab) component(name string) process.Spec {
-	arguments := map[string]func() []string{
-		Etcd: lab.etcdArguments, LocalAWS: lab.awsArguments,
-		APIServer: lab.apiServerArguments, ControllerManager: lab.controllerManagerArguments,
-	}[name]()
-	program := lab.Localkube
-	if name == LocalAWS {
-		program = lab.Tabard
-	}
 	return process.Spec{
-		Name: name, Command: append([]string{program, name}, arguments...),
+		Name: name, Command: lab.command(name),
 		// Nothing of the caller's environment: a proxy, a KUBECONFIG or an AWS
 		// profile in it would change what the lab does.
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + lab.Dir, "TMPDIR=" + lab.Path("tmp")},
 		Dir: lab.Dir, Log: lab.Path("logs", name+".log"),
 	}
+}
+
+// command is the program of a component with its arguments.
+func (lab Lab) command(name string) []string {
+	switch name {
+	case Etcd:
+		return append([]string{lab.Localkube, name}, lab.etcdArguments()...)
+	case LocalAWS:
+		return append([]string{lab.Tabard, name}, lab.awsArguments()...)
+	case APIServer:
+		return append([]string{lab.Localkube, name}, lab.apiServerArguments()...)
+	case ControllerManager:
+		return append([]string{lab.Localkube, name}, lab.controllerManagerArguments()...)
+	}
+	return lab.nodeCommand(name)
 }
 
 func (lab Lab) etcdArguments() []string {
@@ -59,17 +72,17 @@ func (lab Lab) etcdArguments() []string {
 
 func (lab Lab) awsArguments() []string {
 	return []string{
-		"--listen", Loopback + ":" + strconv.Itoa(lab.Ports.AWS), "--dir", lab.Path("aws"),
+		"--listen", lab.Host() + ":" + strconv.Itoa(lab.Ports.AWS), "--dir", lab.Path("aws"),
 		"--state", lab.Path("aws", "state.json"), "--region", Region,
 		"--account", strings.Join(append([]string{AccountID}, lab.Accounts...), ","),
 	}
 }
 
 func (lab Lab) apiServerArguments() []string {
-	return []string{
+	arguments := []string{
 		"--etcd-servers=" + loopbackURL(lab.Ports.Etcd), "--etcd-cafile=" + lab.pki("ca.crt"),
 		"--etcd-certfile=" + lab.pki("etcd-client.crt"), "--etcd-keyfile=" + lab.pki("etcd-client.key"),
-		"--bind-address=" + Loopback, "--advertise-address=" + Loopback, "--secure-port=" + strconv.Itoa(lab.Ports.APIServer),
+		"--bind-address=" + lab.Host(), "--advertise-address=" + lab.Host(), "--secure-port=" + strconv.Itoa(lab.Ports.APIServer),
 		"--tls-cert-file=" + lab.pki("kube-apiserver.crt"), "--tls-private-key-file=" + lab.pki("kube-apiserver.key"),
 		"--client-ca-file=" + lab.pki("ca.crt"), "--anonymous-auth=false",
 		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
@@ -77,12 +90,15 @@ func (lab Lab) apiServerArguments() []string {
 		"--service-account-signing-key-file=" + lab.pki("service-account.key"),
 		"--service-account-key-file=" + lab.pki("service-account.pub"),
 		"--service-cluster-ip-range=10.96.0.0/24",
-		// Endpoints refuse loopback addresses, so the API server could not
-		// publish its own: it would only log an error every ten seconds.
-		"--endpoint-reconciler-type=none",
 		"--event-ttl=15m", "--profiling=false", "--shutdown-watch-termination-grace-period=0s",
 		"--max-requests-inflight=100", "--max-mutating-requests-inflight=50",
 	}
+	if lab.Node != nil {
+		return append(arguments, lab.nodeAPIServerArguments()...)
+	}
+	// Endpoints refuse loopback addresses, so the API server could not publish its
+	// own: it would only log an error every ten seconds.
+	return append(arguments, "--endpoint-reconciler-type=none")
 }
 
 func (lab Lab) controllerManagerArguments() []string {

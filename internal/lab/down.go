@@ -51,6 +51,9 @@ func Down(ctx context.Context, options DownOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := lab.clearNode(ctx); err != nil {
+		return err
+	}
 	if !options.Keep {
 		if err := lab.empty(); err != nil {
 			return err
@@ -60,18 +63,22 @@ func Down(ctx context.Context, options DownOptions) error {
 	return err
 }
 
-// waves orders the end: first what uses the lab, then what uses etcd, then
-// etcd, so that nothing spends its grace on a peer that has gone. A command is
-// asked by the process that keeps its files; asked by both it would take the
-// second time for a threat. Only what that process left behind comes second.
+// waves orders the end: first what uses the lab, then the node, then what uses
+// etcd, then etcd, so that nothing spends its grace on a peer that has gone. A
+// command is asked by the process that keeps its files; asked by both it would take
+// the second time for a threat. Only what that process left behind comes second.
 func waves(records []process.Record) [][]process.Record {
-	out := make([][]process.Record, 4)
+	out := make([][]process.Record, 6)
 	for _, record := range records {
 		wave := 0
 		switch record.Name {
-		case Etcd:
+		case Etcd, Holder: // the address of the API server goes with the node
+			wave = 5
+		case LocalAWS, APIServer, ControllerManager, Scheduler:
+			wave = 4
+		case Containerd:
 			wave = 3
-		case LocalAWS, APIServer, ControllerManager:
+		case Kubelet, Proxy:
 			wave = 2
 		default:
 			if strings.HasSuffix(record.Name, CommandSuffix) {

@@ -9,7 +9,7 @@ import (
 )
 
 // folders are what a lab's folder holds.
-var folders = []string{"aws", "bin", "etcd", "logs", "manifests", "pki", "pods", "run", "tmp"}
+var folders = []string{"aws", "bin", "etcd", "logs", "manifests", "node", "pki", "pods", "run", "tmp"}
 
 // prepareDir makes the lab's folder, for its owner only. A folder that holds
 // something else already is refused: "down" will empty it.

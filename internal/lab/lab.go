@@ -2,6 +2,9 @@
 // all on 127.0.0.1, and Tabard's own programs and the commands of pods beside
 // them. It starts the real programs, each as a process of its own that outlives
 // the command that started it. Everything that a lab is lives in one folder.
+//
+// A lab may have a node: then pods run in containers, and the API server and the
+// local AWS are at an address that they reach.
 package lab
 
 import (
@@ -11,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tabard-dev/tabard/internal/lab/node"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
@@ -20,8 +24,8 @@ const (
 	kind       = "Lab"
 )
 
-// Loopback is the address of everything. It is never "localhost": a name makes
-// S3 clients put the bucket before it.
+// Loopback is the address of everything that pods do not call. It is never
+// "localhost": a name makes S3 clients put the bucket before it.
 const Loopback = "127.0.0.1"
 
 // Region is that of the lab's AWS, and AccountID the account that every lab has.
@@ -58,13 +62,16 @@ type Lab struct {
 	// Accounts are those of the local AWS besides AccountID, each once and sorted.
 	Accounts []string `json:"accounts,omitempty"`
 	Ports    Ports    `json:"ports"`
+	// Node is nil for a lab without one.
+	Node *node.Node `json:"node,omitempty"`
 	// Localkube and Tabard are the programs that the processes were started
 	// from last.
 	Localkube string `json:"localkube"`
 	Tabard    string `json:"tabard"`
 }
 
-// Ports are the TCP ports of the lab on 127.0.0.1.
+// Ports are the TCP ports of the lab, on 127.0.0.1; with a node, those of the API
+// server and the local AWS are on Host.
 type Ports struct {
 	APIServer         int `json:"apiServer"`
 	Etcd              int `json:"etcd"`
@@ -72,17 +79,26 @@ type Ports struct {
 	ControllerManager int `json:"controllerManager"`
 	AWS               int `json:"aws"`
 	Webhook           int `json:"webhook"`
+	Scheduler         int `json:"scheduler,omitempty"`
+}
+
+// Host is the address of the API server and the local AWS.
+func (lab Lab) Host() string {
+	if lab.Node != nil {
+		return lab.Node.Host.String()
+	}
+	return Loopback
 }
 
 // IssuerURL is the issuer of the lab's ServiceAccount tokens.
 func (lab Lab) IssuerURL() string { return lab.AWSURL() + "/" + lab.Bucket }
 
 // AWSURL is the endpoint of the local AWS.
-func (lab Lab) AWSURL() string { return fmt.Sprintf("https://%s:%d", Loopback, lab.Ports.AWS) }
+func (lab Lab) AWSURL() string { return fmt.Sprintf("https://%s:%d", lab.Host(), lab.Ports.AWS) }
 
 // APIServerURL is the address of the Kubernetes API.
 func (lab Lab) APIServerURL() string {
-	return fmt.Sprintf("https://%s:%d", Loopback, lab.Ports.APIServer)
+	return fmt.Sprintf("https://%s:%d", lab.Host(), lab.Ports.APIServer)
 }
 
 // Path is a path below the lab's folder.

@@ -33,10 +33,10 @@ func TestPlan(t *testing.T) {
 		want      Ports
 		refused   string
 	}{
-		"free ports are taken as they come": {candidate: count(0), free: always, want: Ports{1, 2, 3, 4, 5, 6}},
-		"a taken port is passed over":       {candidate: count(0), free: func(port int) bool { return port != 2 }, want: Ports{1, 3, 4, 5, 6, 7}},
+		"free ports are taken as they come": {candidate: count(0), free: always, want: Ports{1, 2, 3, 4, 5, 6, 7}},
+		"a taken port is passed over":       {candidate: count(0), free: func(port int) bool { return port != 2 }, want: Ports{1, 3, 4, 5, 6, 7, 8}},
 		"no port is given twice": {
-			candidate: func() func() int { next := 1; return func() int { next++; return next / 2 } }(), free: always, want: Ports{1, 2, 3, 4, 5, 6},
+			candidate: func() func() int { next := 1; return func() int { next++; return next / 2 } }(), free: always, want: Ports{1, 2, 3, 4, 5, 6, 7},
 		},
 		"a machine without free ports is refused": {candidate: count(0), free: func(int) bool { return false }, refused: "no free port"},
 	}
@@ -63,11 +63,11 @@ func TestPlan(t *testing.T) {
 }
 
 func TestNewLabsDiffer(t *testing.T) {
-	first, err := newLab("/d")
+	first, err := newLab("/d", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newLab("/d")
+	second, err := newLab("/d", false)
 	if err != nil || first.Bucket == second.Bucket {
 		t.Errorf("two labs share the bucket %s (%v)", first.Bucket, err)
 	}
@@ -252,7 +252,7 @@ func TestComponentsListenOnLoopbackOnly(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/somebody/else")
 	t.Setenv("AWS_PROFILE", "production")
 	lab := example("/d")
-	for _, name := range Components {
+	for _, name := range lab.Components() {
 		spec := lab.component(name)
 		text := strings.Join(spec.Command, " ")
 		if !strings.Contains(text, Loopback) || strings.Contains(text, "0.0.0.0") || strings.Contains(text, "localhost") {
@@ -272,7 +272,7 @@ func TestComponentsListenOnLoopbackOnly(t *testing.T) {
 
 func TestWaves(t *testing.T) {
 	var records []process.Record
-	for _, name := range []string{"etcd", "kube-apiserver", "operator.command", "operator", "awslocal", "run-7"} {
+	for _, name := range []string{"etcd", "kube-apiserver", "operator.command", "operator", "awslocal", "run-7", "node", "kubelet", "containerd", "kube-proxy"} {
 		records = append(records, process.Record{Name: name})
 	}
 	var got [][]string
@@ -283,7 +283,7 @@ func TestWaves(t *testing.T) {
 		}
 		got = append(got, names)
 	}
-	want := [][]string{{"operator", "run-7"}, {"operator.command"}, {"kube-apiserver", "awslocal"}, {"etcd"}}
+	want := [][]string{{"operator", "run-7"}, {"operator.command"}, {"kubelet", "kube-proxy"}, {"containerd"}, {"kube-apiserver", "awslocal"}, {"etcd", "node"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -305,7 +305,7 @@ func TestStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range Components {
+	for _, name := range lab.Components() {
 		put(process.Record{Name: name, Identity: self})
 	}
 	put(process.Record{Name: "done", Identity: gone, Exit: &good, Log: "x"})

@@ -96,13 +96,17 @@ func (lab Lab) writeManifests() error {
 }
 
 // writeKubeconfigs writes the client configurations of the administrator and of
-// the controller manager.
+// the components that call the API server.
 func (lab Lab) writeKubeconfigs() error {
-	for path, holder := range map[string]string{
-		lab.Kubeconfig(): "admin",
-		lab.pki("kube-controller-manager.kubeconfig"): "kube-controller-manager",
-	} {
-		if err := lab.writeKubeconfig(path, holder); err != nil {
+	if err := lab.writeKubeconfig(lab.Kubeconfig(), "admin"); err != nil {
+		return err
+	}
+	holders := []string{ControllerManager}
+	if lab.Node != nil {
+		holders = append(holders, Scheduler, Proxy, Kubelet)
+	}
+	for _, holder := range holders {
+		if err := lab.writeKubeconfig(lab.pki(holder+".kubeconfig"), holder); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"net"
 	"strconv"
+
+	"github.com/tabard-dev/tabard/internal/lab/node"
 )
 
 // Ports are taken from below the range that systems use for outgoing
@@ -28,7 +30,7 @@ func plan(dir string, candidate func() int, free func(int) bool, random [4]byte)
 	taken := map[int]bool{}
 	const tries = 1000
 	ports := &lab.Ports
-	for _, port := range []*int{&ports.APIServer, &ports.Etcd, &ports.EtcdPeer, &ports.ControllerManager, &ports.AWS, &ports.Webhook} {
+	for _, port := range []*int{&ports.APIServer, &ports.Etcd, &ports.EtcdPeer, &ports.ControllerManager, &ports.AWS, &ports.Webhook, &ports.Scheduler} {
 		for range tries {
 			if try := candidate(); !taken[try] && free(try) {
 				*port, taken[try] = try, true
@@ -42,8 +44,8 @@ func plan(dir string, candidate func() int, free func(int) bool, random [4]byte)
 	return lab, nil
 }
 
-// newLab plans a lab on this machine, now.
-func newLab(dir string) (Lab, error) {
+// newLab plans a lab on this machine, now, with a node if it is to have one.
+func newLab(dir string, withNode bool) (Lab, error) {
 	var (
 		random [4]byte
 		failed error
@@ -60,6 +62,15 @@ func newLab(dir string) (Lab, error) {
 		return firstPort + int(offset.Int64())
 	}
 	lab, err := plan(dir, candidate, isFree, random)
+	if err := errors.Join(err, failed); err != nil || !withNode {
+		return lab, err
+	}
+	taken, err := node.Taken()
+	if err != nil {
+		return Lab{}, err
+	}
+	planned, err := node.Plan(random, func() uint32 { return uint32(candidate()) }, taken)
+	lab.Node = &planned
 	return lab, errors.Join(err, failed)
 }
 

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tabard-dev/tabard/internal/lab/node"
 )
 
 // checkWithin bounds one question to a component.
@@ -39,6 +41,17 @@ func (lab Lab) check(name string) (func(context.Context) error, error) {
 		return lab.httpsCheck(lab.APIServerURL()+"/readyz", lab.pki("ca.crt"), "admin")
 	case ControllerManager:
 		return lab.controllersCheck()
+	case Holder:
+		return lab.holderCheck(), nil
+	case Scheduler:
+		return lab.httpsCheck(loopbackURL(lab.Ports.Scheduler)+"/healthz", lab.pki("ca.crt"), "")
+	case Containerd:
+		return lab.containerdCheck(), nil
+	case Proxy:
+		// Its /healthz waits for the Node, which the kubelet is still to make.
+		return plainCheck(fmt.Sprintf("http://%s:%d/livez", lab.Node.Address, node.ProxyHealthPort)), nil
+	case Kubelet:
+		return lab.kubeletCheck()
 	}
 	return nil, fmt.Errorf("the lab has no component %q", name)
 }

@@ -35,7 +35,7 @@ type ProcessStatus struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	PID   int    `json:"pid,omitempty"`
-	// Port is where it listens on 127.0.0.1; zero for a command of a pod.
+	// Port is where it listens; zero for a command of a pod.
 	Port int `json:"port,omitempty"`
 	// ResidentBytes and PeakBytes are its main memory, now and at most.
 	ResidentBytes int64 `json:"residentBytes,omitempty"`
@@ -66,9 +66,12 @@ func (lab Lab) Status() (Status, error) {
 	for _, record := range records {
 		byName[record.Name] = record
 	}
-	ports := map[string]int{Etcd: lab.Ports.Etcd, LocalAWS: lab.Ports.AWS, APIServer: lab.Ports.APIServer, ControllerManager: lab.Ports.ControllerManager}
+	ports := map[string]int{
+		Etcd: lab.Ports.Etcd, LocalAWS: lab.Ports.AWS, APIServer: lab.Ports.APIServer,
+		ControllerManager: lab.Ports.ControllerManager, Scheduler: lab.Ports.Scheduler,
+	}
 	status := Status{Dir: lab.Dir, IssuerURL: lab.IssuerURL(), Bucket: lab.Bucket, Ports: lab.Ports}
-	for _, name := range Components {
+	for _, name := range lab.Components() {
 		one := statusOf(byName[name], byName[name].Alive())
 		one.Name, one.Port = name, ports[name]
 		status.Processes = append(status.Processes, one)

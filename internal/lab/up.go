@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tabard-dev/tabard/internal/lab/node"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
@@ -23,6 +25,8 @@ type UpOptions struct {
 	// Accounts are those that the local AWS of a new lab has besides AccountID;
 	// those of a lab that is there must be the same, or none.
 	Accounts []string
+	// Node asks for a node, on which pods run in containers.
+	Node bool
 	// Out takes one line a step.
 	Out io.Writer
 }
@@ -56,8 +60,11 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 		return Lab{}, err
 	}
 	started := 0
-	for _, name := range Components {
+	for _, name := range lab.Components() {
 		didStart, err := lab.ensureComponent(ctx, name, options.Out)
+		if err == nil {
+			err = lab.settle(ctx, name)
+		}
 		if err != nil {
 			return Lab{}, err
 		}
@@ -78,15 +85,15 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
 	lab, err := Load(dir)
 	if errors.Is(err, ErrNone) {
-		lab, err = newLab(dir)
-		lab.Accounts = further(options.Accounts)
+		if lab, err = newLab(dir, options.Node); err == nil {
+			lab.Accounts = further(options.Accounts)
+		}
 	}
 	if err != nil {
 		return Lab{}, err
 	}
-	if wanted := further(options.Accounts); len(wanted) > 0 && !slices.Equal(wanted, lab.Accounts) {
-		return Lab{}, &DirError{fmt.Sprintf("the lab in %s has the accounts %v, not %v; accounts are decided when a lab is made: choose another folder with --dir",
-			dir, append([]string{AccountID}, lab.Accounts...), append([]string{AccountID}, wanted...))}
+	if err := options.check(lab); err != nil {
+		return Lab{}, err
 	}
 	lab.Localkube, lab.Tabard = options.Localkube, options.Tabard
 	for _, step := range []func() error{
@@ -95,6 +102,7 @@ func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
 		func() error { return lab.ensureKeys(now) },
 		lab.writeKubeconfigs,
 		lab.writeManifests,
+		lab.writeNode,
 		lab.linkPrograms,
 	} {
 		if err := step(); err != nil {
@@ -102,6 +110,25 @@ func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
 		}
 	}
 	return lab, nil
+}
+
+// check refuses what a lab cannot be any more, or not on this machine.
+func (options UpOptions) check(lab Lab) error {
+	if wanted := further(options.Accounts); len(wanted) > 0 && !slices.Equal(wanted, lab.Accounts) {
+		return &DirError{fmt.Sprintf("the lab in %s has the accounts %v, not %v; accounts are decided when a lab is made: choose another folder with --dir",
+			lab.Dir, append([]string{AccountID}, lab.Accounts...), append([]string{AccountID}, wanted...))}
+	}
+	if options.Node && lab.Node == nil {
+		return &DirError{fmt.Sprintf("the lab in %s has no node, and its addresses are part of the issuer's URL: "+
+			"take it down with \"tabard lab down --dir %[1]s\" first, or name another folder with --dir", lab.Dir)}
+	}
+	if lab.Node == nil {
+		return nil
+	}
+	if err := node.Check(node.ThisMachine(exec.LookPath), lab.Dir); err != nil {
+		return &DirError{err.Error()}
+	}
+	return nil
 }
 
 // further are the accounts besides AccountID, each once and sorted.
@@ -146,6 +173,11 @@ func (lab Lab) ensureComponent(ctx context.Context, name string, out io.Writer) 
 			return false, lab.unusable(name, err)
 		}
 	}
+	if name == Holder { // what is left of the node is in namespaces that nobody can enter
+		if err := lab.clearNode(ctx); err != nil {
+			return false, err
+		}
+	}
 	_, ended, err := lab.Processes().Start(lab.component(name))
 	if err != nil {
 		return false, err
@@ -155,6 +187,19 @@ func (lab Lab) ensureComponent(ctx context.Context, name string, out io.Writer) 
 	}
 	_, err = fmt.Fprintf(out, "%-24s %5.1f s\n", name, time.Since(begin).Seconds())
 	return true, err
+}
+
+// settle does what is to be done once a component can be used. It may be done again.
+func (lab Lab) settle(ctx context.Context, name string) error {
+	switch name {
+	case Holder:
+		return lab.settleHolder()
+	case LocalAWS:
+		return lab.writeAWSManifests()
+	case Containerd:
+		return lab.loadOwnImages(ctx)
+	}
+	return nil
 }
 
 // unusable adds what the component's log says last; nil stays nil.

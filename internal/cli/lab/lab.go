@@ -49,9 +49,10 @@ func (exit *Exit) ExitCode() int { return exit.Code }
 func New(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lab",
-		Short: "Run a Kubernetes control plane and a local AWS on this machine",
+		Short: "Run a Kubernetes cluster and a local AWS on this machine",
 		Long: "A lab is a real Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager; no nodes)\n" +
-			"and a local AWS, all on 127.0.0.1, in one folder. \"lab run\" runs the command of a pod as its kubelet would.",
+			"and a local AWS, all on 127.0.0.1, in one folder. \"lab run\" runs the command of a pod as its kubelet would.\n" +
+			"With --node (Linux, root, containerd) it has a real node too, and pods run in containers.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	flags := &folder{}
@@ -59,6 +60,7 @@ func New(streams Streams) *cobra.Command {
 	command.AddCommand(
 		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags),
 		newRun(streams, flags), newRunInit(), newStop(streams, flags), newDown(streams, flags),
+		newLoad(streams, flags), newNodeInit(flags), newNodeExec(flags), newPause(),
 	)
 	for _, one := range command.Commands() {
 		one.RunE = spoken(streams, one.RunE)
@@ -106,11 +108,16 @@ func (flags *folder) load() (lab.Lab, error) {
 func newUp(streams Streams, flags *folder) *cobra.Command {
 	var program string
 	var accounts []string
+	var withNode bool
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Start a lab, or repair one",
 		Long: "Starts everything and waits until it is usable; the processes stay in the background.\n" +
-			"A lab that is up is left alone. One that lost a process gets it back, with its ports and data.",
+			"A lab that is up is left alone. One that lost a process gets it back, with its ports and data.\n\n" +
+			"With --node it has a scheduler, a kubelet and a container runtime of its own, in namespaces of their own:\n" +
+			"pods run in containers. That needs Linux, root, and Debian's packages containerd, runc,\n" +
+			"containernetworking-plugins and nftables, or the same from elsewhere.",
+		Example: "  tabard lab up\n  sudo tabard lab up --node --dir /srv/lab",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			self, err := os.Executable()
@@ -124,7 +131,7 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 			if err != nil {
 				return &Exit{Code: 2, Err: err}
 			}
-			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Accounts: accounts, Out: streams.Out})
+			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Node: withNode, Accounts: accounts, Out: streams.Out})
 			var unusable *lab.DirError
 			if errors.As(err, &unusable) {
 				return &Exit{Code: 2, Err: err}
@@ -132,6 +139,7 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 			return err
 		},
 	}
+	command.Flags().BoolVar(&withNode, "node", false, "run pods in containers on a node of the lab's own; a lab keeps what it was made with")
 	command.Flags().StringVar(&program, "localkube", "", "the localkube `program` (default $"+localkube.EnvVar+
 		", else beside this program, on the PATH, in the cache)")
 	command.Flags().StringSliceVar(&accounts, "account", nil, "further `account` of the local AWS, for a new lab; repeat for several (it always has "+lab.AccountID+")")

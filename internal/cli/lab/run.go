@@ -97,7 +97,7 @@ func checkName(loaded lab.Lab, name string) error {
 	if !backgroundName().MatchString(name) {
 		return fmt.Errorf("--detach %q is no name; want up to 42 lower-case letters, digits and dashes", name)
 	}
-	for _, component := range lab.Components {
+	for _, component := range loaded.Components() {
 		if name == component {
 			return fmt.Errorf("--detach %s is the name of a part of the lab; choose another", name)
 		}

@@ -1,0 +1,256 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/lab/node"
+)
+
+// Names of the processes of a lab's node. Holder holds its namespaces.
+const (
+	Holder     = "node"
+	Scheduler  = "kube-scheduler"
+	Containerd = "containerd"
+	Proxy      = "kube-proxy"
+	Kubelet    = "kubelet"
+)
+
+// Hidden commands of the program, which the lab calls.
+const (
+	// NodeInit becomes the holder of a node's namespaces.
+	NodeInit = "node-init"
+	// NodeExec becomes a program on the node.
+	NodeExec = "node-exec"
+	// Pause does nothing until it is told to end: the holder of namespaces, of the
+	// node's and of each pod's.
+	Pause = "pause"
+)
+
+// kubeletClient is the holder of the certificate by which the API server asks the
+// kubelet for logs.
+const kubeletClient = "kubelet-client"
+
+// nodeLeaves are the certificates of the node's programs and their clients.
+func (lab Lab) nodeLeaves() []leaf {
+	if lab.Node == nil {
+		return nil
+	}
+	return []leaf{
+		{file: Scheduler, name: "system:kube-scheduler"},
+		{file: Proxy, name: "system:kube-proxy"},
+		{file: Kubelet, name: "system:node:" + lab.Node.Name, group: "system:nodes", hosts: []string{lab.Node.Name}},
+		{file: kubeletClient, name: "kube-apiserver-kubelet-client", group: "system:masters"},
+	}
+}
+
+// nodeAPIServerArguments let the API server reach pods: webhooks at their own
+// addresses instead of their Service's, which are known on the node alone, and logs
+// through the kubelet.
+func (lab Lab) nodeAPIServerArguments() []string {
+	return []string{
+		"--enable-aggregator-routing=true", "--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-certificate-authority=" + lab.pki("ca.crt"),
+		"--kubelet-client-certificate=" + lab.pki(kubeletClient+".crt"), "--kubelet-client-key=" + lab.pki(kubeletClient+".key"),
+	}
+}
+
+// nodeCommand is the program of one of the node's components with its arguments.
+func (lab Lab) nodeCommand(name string) []string {
+	switch name {
+	case Holder:
+		return []string{lab.Tabard, "lab", NodeInit, "--dir", lab.Dir}
+	case Scheduler:
+		return []string{
+			lab.Localkube, name, "--kubeconfig=" + lab.pki(name+".kubeconfig"), "--bind-address=" + Loopback, fmt.Sprintf("--secure-port=%d", lab.Ports.Scheduler),
+			"--tls-cert-file=" + lab.pki(name+".crt"), "--tls-private-key-file=" + lab.pki(name+".key"),
+			"--authentication-skip-lookup", "--leader-elect=false", "--profiling=false",
+		}
+	case Containerd:
+		return lab.onNode("containerd", "--config", lab.Path("node", "containerd.toml"))
+	case Proxy:
+		return lab.onNode(lab.Localkube, name, "--config="+lab.Path("node", "kube-proxy.json"))
+	}
+	return lab.onNode(lab.Localkube, name, "--config="+lab.Path("node", "kubelet.json"), "--kubeconfig="+lab.pki(name+".kubeconfig"),
+		"--hostname-override="+lab.Node.Name, "--node-ip="+lab.Node.Address.String(),
+		"--root-dir="+lab.Path("node", "kubelet"), "--cert-dir="+lab.Path("node", "kubelet-pki"))
+}
+
+// onNode is a command that is run in the node's namespaces.
+func (lab Lab) onNode(command ...string) []string {
+	return append([]string{lab.Tabard, "lab", NodeExec, "--dir", lab.Dir, "--"}, command...)
+}
+
+// nodeFiles are the files of the node.
+func (lab Lab) nodeFiles() node.Files {
+	return node.Files{
+		Dir: lab.Path("node"), CA: lab.pki("ca.crt"), Proxy: lab.pki(Proxy + ".kubeconfig"),
+		Certificate: lab.pki(Kubelet + ".crt"), Key: lab.pki(Kubelet + ".key"),
+	}
+}
+
+// writeNode writes the configuration of the node's programs.
+func (lab Lab) writeNode() error {
+	if lab.Node == nil {
+		return nil
+	}
+	return lab.Node.Write(lab.nodeFiles())
+}
+
+// InitNode becomes the holder of the node's namespaces. It returns only to report
+// an error.
+func (lab Lab) InitNode() error {
+	if lab.Node == nil {
+		return fmt.Errorf("the lab in %s has no node", lab.Dir)
+	}
+	return node.Init(*lab.Node, lab.Path("node"), []string{lab.Tabard, "lab", Pause})
+}
+
+// EnterNode becomes a program on the node. It returns only to report an error.
+func (lab Lab) EnterNode(command []string) error {
+	record, found, err := lab.Processes().Get(Holder)
+	if err != nil {
+		return err
+	}
+	if lab.Node == nil || !found || !record.Alive() {
+		return fmt.Errorf("the node of the lab in %s is not up; \"tabard lab status\" shows what runs", lab.Dir)
+	}
+	program, err := exec.LookPath(command[0])
+	if err != nil {
+		return fmt.Errorf("find %s: %w", command[0], err)
+	}
+	return node.Enter(*lab.Node, record.PID, append([]string{program}, command[1:]...))
+}
+
+// clearNode ends what is left of the node and its pods, before a new holder starts
+// and after the old one was ended.
+func (lab Lab) clearNode(ctx context.Context) error {
+	if lab.Node == nil {
+		return nil
+	}
+	if err := lab.Node.Remove(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{Holder, Containerd, Proxy, Kubelet} {
+		if err := lab.Processes().Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holderCheck waits until the holder is in namespaces of its own.
+func (lab Lab) holderCheck() func(context.Context) error {
+	return func(context.Context) error {
+		record, _, err := lab.Processes().Get(Holder)
+		if err != nil {
+			return err
+		}
+		ours, err := os.Readlink("/proc/self/ns/net")
+		if err != nil {
+			return err
+		}
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", record.PID))
+		if err != nil {
+			return err
+		}
+		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", record.PID))
+		if err == nil && (its == ours || !isPause(command)) {
+			err = errors.New("its namespaces are not made yet")
+		}
+		return err
+	}
+}
+
+// settleHolder connects the node to this machine.
+func (lab Lab) settleHolder() error {
+	record, _, err := lab.Processes().Get(Holder)
+	if err != nil || lab.Node.Connected() {
+		return err
+	}
+	return lab.Node.Connect(record.PID)
+}
+
+// containerdCheck asks whether the runtime takes calls.
+func (lab Lab) containerdCheck() func(context.Context) error {
+	return func(ctx context.Context) error {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "unix", lab.nodeFiles().Socket())
+		if err != nil {
+			return err
+		}
+		return connection.Close()
+	}
+}
+
+// plainCheck asks a URL of the node without TLS.
+func plainCheck(url string) func(context.Context) error {
+	client := &http.Client{Timeout: checkWithin, Transport: &http.Transport{DisableKeepAlives: true}}
+	return func(ctx context.Context) error { return get(ctx, client, url) }
+}
+
+// kubeletCheck asks the kubelet itself, and whether the API server knows its node to
+// be ready.
+func (lab Lab) kubeletCheck() (func(context.Context) error, error) {
+	client, err := lab.Client()
+	if err != nil {
+		return nil, err
+	}
+	healthy := plainCheck(fmt.Sprintf("http://%s:%d/healthz", lab.Node.Address, node.KubeletHealthPort))
+	return func(ctx context.Context) error {
+		if err := healthy(ctx); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, checkWithin)
+		defer cancel()
+		found, err := client.CoreV1().Nodes().Get(ctx, lab.Node.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range found.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				return nil
+			}
+			if condition.Type == corev1.NodeReady {
+				err = fmt.Errorf("the node is not ready: %s: %s", condition.Reason, condition.Message)
+			}
+		}
+		return errors.Join(err, errNotReady)
+	}, nil
+}
+
+var errNotReady = errors.New("the node has not said that it is ready")
+
+// loadWithin bounds the loading of one archive of images.
+const loadWithin = 5 * time.Minute
+
+// LoadImages puts the images of an archive (an OCI layout or what "docker save"
+// writes) on the node, and returns what the runtime says of it.
+func (lab Lab) LoadImages(ctx context.Context, archive string) (string, error) {
+	if lab.Node == nil {
+		return "", fmt.Errorf("the lab in %s has no node to load images on; make one with \"tabard lab up --node\"", lab.Dir)
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadWithin)
+	defer cancel()
+	command := exec.CommandContext(ctx, "ctr", "--address", lab.nodeFiles().Socket(), "--namespace", "k8s.io", "images", "import", archive)
+	said, err := command.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("load the images of %s: %w: %s", filepath.Base(archive), err, said)
+	}
+	return string(said), nil
+}
+
+// isPause says whether a command line is the holder's own.
+func isPause(commandLine []byte) bool {
+	return bytes.HasSuffix(commandLine, []byte("\x00"+Pause+"\x00"))
+}

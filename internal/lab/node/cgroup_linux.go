@@ -1,0 +1,177 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// hierarchy is a mounted hierarchy of control groups.
+type hierarchy struct {
+	root string
+	// unified is version 2; controllers are those of version 1.
+	unified     bool
+	controllers []string
+}
+
+// hierarchies reads them from the table of mounts of a process (proc(5),
+// mountinfo). A hierarchy that is mounted twice is listed once.
+func hierarchies(mountinfo string) []hierarchy {
+	var out []hierarchy
+	seen := map[string]bool{}
+	for line := range strings.Lines(mountinfo) {
+		mount, super, found := strings.Cut(strings.TrimSuffix(line, "\n"), " - ")
+		fields, rest := strings.Fields(mount), strings.Fields(super)
+		if !found || len(fields) < 5 || len(rest) < 3 || fields[3] != "/" || seen[fields[2]] {
+			continue
+		}
+		if rest[0] != "cgroup" && rest[0] != "cgroup2" {
+			continue
+		}
+		seen[fields[2]] = true
+		out = append(out, hierarchy{root: fields[4], unified: rest[0] == "cgroup2", controllers: strings.Split(rest[2], ",")})
+	}
+	return out
+}
+
+// tracking is the hierarchy by which the node's processes are known: that of version
+// 2, which machines with version 1 have too, else the one that counts processes.
+func tracking(all []hierarchy) (hierarchy, error) {
+	for _, wanted := range []func(hierarchy) bool{
+		func(h hierarchy) bool { return h.unified },
+		func(h hierarchy) bool { return slices.Contains(h.controllers, "pids") },
+	} {
+		if at := slices.IndexFunc(all, wanted); at >= 0 {
+			return all[at], nil
+		}
+	}
+	return hierarchy{}, errors.New("this machine has no hierarchy of control groups mounted that could hold the node; mount cgroup2 at /sys/fs/cgroup")
+}
+
+func mounted() ([]hierarchy, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("find the control groups: %w", err)
+	}
+	return hierarchies(string(text)), nil
+}
+
+// system is the group of the node's own programs; version 2 wants processes in
+// leaves only.
+const system = "system"
+
+// prepareCgroups makes the node's control group in each hierarchy.
+func prepareCgroups(name string) error {
+	all, err := mounted()
+	if err != nil {
+		return err
+	}
+	held, err := tracking(all)
+	if err != nil {
+		return err
+	}
+	for _, each := range all {
+		if err := os.MkdirAll(filepath.Join(each.root, name), 0o755); err != nil {
+			return fmt.Errorf("make the node's control group: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(held.root, name, system), 0o755); err != nil {
+		return fmt.Errorf("make the node's control group: %w", err)
+	}
+	return nil
+}
+
+// join moves this process into the node's control group, and so all that it starts.
+func join(name string) error {
+	if err := prepareCgroups(name); err != nil {
+		return err
+	}
+	all, err := mounted()
+	if err != nil {
+		return err
+	}
+	held, err := tracking(all)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(held.root, name, system, "cgroup.procs")
+	if err := os.WriteFile(path, []byte("0"), 0o600); err != nil {
+		return fmt.Errorf("join the node's control group: %w", err)
+	}
+	return nil
+}
+
+// removeWithin bounds how long the node's last processes may take to go.
+const removeWithin = 20 * time.Second
+
+// Remove ends every process of the node that is left, and removes its control
+// groups. Where there are none there is nothing to do.
+func (node Node) Remove(ctx context.Context) error {
+	all, err := mounted()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
+	for {
+		var last error
+		for _, each := range all {
+			last = errors.Join(last, clear(filepath.Join(each.root, node.Cgroup)))
+		}
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("remove the node's control groups: %w", last)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// clear kills what is in a control group and in those below it, and removes them,
+// the deepest first. An error says what is left; it may be gone at the next try.
+func clear(group string) error {
+	var groups []string
+	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		if err == nil && entry.IsDir() {
+			groups = append(groups, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var left error
+	for _, each := range slices.Backward(groups) {
+		kill(each)
+		if err := os.Remove(each); err != nil && !errors.Is(err, os.ErrNotExist) {
+			left = errors.Join(left, err)
+		}
+	}
+	return left
+}
+
+// kill ends the processes of one control group.
+func kill(group string) {
+	text, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
+	if err != nil {
+		return // it has gone
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has gone
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+)
+
+// uplink is the node's end of the cable.
+const uplink = "uplink"
+
+// Taken are the networks that this machine has addresses in or routes to.
+func Taken() ([]netip.Prefix, error) {
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return nil, fmt.Errorf("read this machine's routes: %w", err)
+	}
+	addresses, err := netlink.AddrList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return nil, fmt.Errorf("read this machine's addresses: %w", err)
+	}
+	var out []netip.Prefix
+	for _, route := range routes {
+		out = appendPrefix(out, route.Dst)
+	}
+	for _, address := range addresses {
+		out = appendPrefix(out, address.IPNet)
+	}
+	return out, nil
+}
+
+// appendPrefix adds a network; nil is that of the default route and is no more
+// taken than all of the world.
+func appendPrefix(to []netip.Prefix, network *net.IPNet) []netip.Prefix {
+	if network == nil {
+		return to
+	}
+	address, ok := netip.AddrFromSlice(network.IP)
+	bits, _ := network.Mask.Size()
+	if !ok || bits == 0 {
+		return to
+	}
+	return append(to, netip.PrefixFrom(address.Unmap(), bits))
+}
+
+// Connect lays the cable between this machine and the node whose namespaces a
+// process holds. All of it goes when that namespace goes.
+func (node Node) Connect(holder int) error {
+	if err := node.lay(holder); err != nil {
+		return fmt.Errorf("connect the node: %w", err)
+	}
+	if err := node.connectHere(); err != nil {
+		return fmt.Errorf("connect this machine to the node: %w", err)
+	}
+	if err := node.connectThere(holder); err != nil {
+		return fmt.Errorf("connect the node to this machine: %w", err)
+	}
+	return nil
+}
+
+// lay makes the cable, in place of one to a node that has gone.
+func (node Node) lay(holder int) error {
+	if old, err := netlink.LinkByName(node.Link); err == nil {
+		if err := netlink.LinkDel(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return netlink.LinkAdd(&netlink.Veth{
+		LinkAttrs: netlink.LinkAttrs{Name: node.Link}, PeerName: uplink, PeerNamespace: netlink.NsPid(holder),
+	})
+}
+
+func (node Node) connectHere() error {
+	link, err := netlink.LinkByName(node.Link)
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(link, address(node.Host)); err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return err
+	}
+	return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: network(node.Pods), Gw: node.Address.AsSlice()})
+}
+
+func (node Node) connectThere(holder int) error {
+	namespace, err := netns.GetFromPid(holder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = namespace.Close() }()
+	there, err := netlink.NewHandleAt(namespace)
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	loopback, err := there.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	link, err := there.LinkByName(uplink)
+	if err != nil {
+		return err
+	}
+	if err := there.AddrAdd(link, address(node.Address)); err != nil {
+		return err
+	}
+	for _, each := range []netlink.Link{loopback, link} {
+		if err := there.LinkSetUp(each); err != nil {
+			return err
+		}
+	}
+	return there.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: node.Host.AsSlice()})
+}
+
+// address is one on the cable.
+func address(at netip.Addr) *netlink.Addr {
+	return &netlink.Addr{IPNet: &net.IPNet{IP: at.AsSlice(), Mask: net.CIDRMask(cableBits, 32)}}
+}
+
+func network(of netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: of.Addr().AsSlice(), Mask: net.CIDRMask(of.Bits(), 32)}
+}
+
+// Connected says whether this machine has its end of the cable.
+func (node Node) Connected() bool {
+	link, err := netlink.LinkByName(node.Link)
+	if err != nil {
+		return false
+	}
+	addresses, err := netlink.AddrList(link, netlink.FAMILY_V4)
+	return err == nil && len(addresses) > 0
+}
