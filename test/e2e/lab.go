@@ -17,15 +17,11 @@ import (
 
 // controlPlane starts the lab and asks the API server for its version.
 func (s *Story) controlPlane(ctx context.Context) error {
-	if _, err := s.tabard(ctx, "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
-		return err
-	}
-	env, err := s.tabard(ctx, "lab", "env", "--dir", s.Dir)
+	err := s.Up(ctx)
 	if err != nil {
 		return err
 	}
-	s.env = parseEnv(env)
-	if s.rest, err = clientcmd.BuildConfigFromFlags("", s.env["KUBECONFIG"]); err != nil {
+	if s.rest, err = clientcmd.BuildConfigFromFlags("", s.Env["KUBECONFIG"]); err != nil {
 		return err
 	}
 	if s.kube, err = kubernetes.NewForConfig(s.rest); err != nil {
@@ -36,14 +32,14 @@ func (s *Story) controlPlane(ctx context.Context) error {
 		return err
 	}
 	s.say("API server %s at %s", version.GitVersion, s.rest.Host)
-	s.say("its tokens will say iss = %s", s.env["TABARD_ISSUER_URL"])
+	s.say("its tokens will say iss = %s", s.Env["TABARD_ISSUER_URL"])
 	return nil
 }
 
 // emptyAccount lists what the account holds: nothing.
 func (s *Story) emptyAccount(ctx context.Context) error {
 	var err error
-	if s.admin, err = s.awsConfig(s.administrator()); err != nil {
+	if s.admin, err = s.Config(s.Administrator()); err != nil {
 		return err
 	}
 	caller, err := sts.NewFromConfig(s.admin).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
@@ -75,12 +71,12 @@ func (s *Story) emptyAccount(ctx context.Context) error {
 // install applies Tabard's own manifests.
 func (s *Story) install(ctx context.Context) error {
 	for _, folder := range []string{"crd", "manifests", "rbac"} {
-		if _, err := s.kubectl(ctx, "apply", "-f", filepath.Join(s.Root, "config", folder)); err != nil {
+		if _, err := s.Kubectl(ctx, "apply", "-f", filepath.Join(s.Root, "config", folder)); err != nil {
 			return err
 		}
 	}
 	// No pod network reaches a lab's processes, so its webhook is called by URL.
-	_, err := s.kubectl(ctx, "apply", "-f", filepath.Join(s.Dir, "manifests", "webhook.yaml"))
+	_, err := s.Kubectl(ctx, "apply", "-f", filepath.Join(s.Dir, "manifests", "webhook.yaml"))
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 const (
@@ -28,7 +29,7 @@ func (s *Story) bootstrap(ctx context.Context) error {
 	if err := s.install(ctx); err != nil {
 		return err
 	}
-	out, err := s.tabard(ctx, "issuer", "bootstrap", "-f", s.issuerManifest())
+	out, err := s.RunTabard(ctx, "issuer", "bootstrap", "-f", s.issuerManifest())
 	if err != nil {
 		return err
 	}
@@ -55,13 +56,13 @@ type process struct {
 // detach starts a container's command in the background, as its kubelet would.
 func (s *Story) detach(ctx context.Context, name, target string, args ...string) error {
 	run := append([]string{"lab", "run", "--dir", s.Dir, "-n", system, target, "--detach", name, "--", s.Tabard}, args...)
-	_, err := s.tabard(ctx, run...)
+	_, err := s.RunTabard(ctx, run...)
 	return err
 }
 
 // pid finds a process of the lab.
 func (s *Story) pid(ctx context.Context, name string) (int, error) {
-	text, err := s.tabard(ctx, "lab", "status", "--dir", s.Dir, "-o", "json")
+	text, err := s.RunTabard(ctx, "lab", "status", "--dir", s.Dir, "-o", "json")
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +86,7 @@ func (s *Story) startOperator(ctx context.Context) error {
 	if err := s.detachIssuer(ctx); err != nil {
 		return err
 	}
-	if _, err := s.kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
+	if _, err := s.Kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
 		return err
 	}
 	if err := s.issuerReady(ctx, 60*time.Second); err != nil {
@@ -99,7 +100,7 @@ func (s *Story) startOperator(ctx context.Context) error {
 
 // withoutKeys looks at the operator's environment as the kernel has it.
 func (s *Story) withoutKeys(ctx context.Context) error {
-	pid, err := s.pid(ctx, "tabard-issuer.command")
+	pid, err := s.pid(ctx, "tabard-issuer.Command")
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s *Story) detachIssuer(ctx context.Context) error {
 // issuerReady waits for the OIDCIssuer and prints its conditions.
 func (s *Story) issuerReady(ctx context.Context, patience time.Duration) error {
 	var issuer v1alpha1.OIDCIssuer
-	err := eventually(ctx, patience, func(ctx context.Context) error {
+	err := onlab.Eventually(ctx, patience, func(ctx context.Context) error {
 		var err error
 		if issuer, err = s.issuer(ctx); err != nil {
 			return err
@@ -186,7 +187,7 @@ type call struct {
 
 func (s *Story) journal(ctx context.Context) ([]call, error) {
 	var entries []call
-	err := s.control(ctx, "GET", "journal", nil, &entries)
+	err := s.Control(ctx, "GET", "journal", nil, &entries)
 	return entries, err
 }
 
@@ -216,7 +217,7 @@ func (s *Story) operatorInJournal(ctx context.Context) error {
 
 // stsClient is an STS client that signs nothing.
 func (s *Story) stsClient() (*sts.Client, error) {
-	config, err := s.awsConfig(nil)
+	config, err := s.Config(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 
 // createRole makes the workload's role and bucket as an administrator would.
 func (s *Story) createRole(ctx context.Context) error {
-	s.dataBucket = "team-a-data-" + s.env["TABARD_ISSUER_BUCKET"][len("tabard-lab-"):][:8]
+	s.dataBucket = "team-a-data-" + s.Env["TABARD_ISSUER_BUCKET"][len("tabard-lab-"):][:8]
 	client := iam.NewFromConfig(s.admin)
 	trust, err := document(s.trustStatement())
 	if err != nil {
@@ -65,7 +67,7 @@ func (s *Story) providerARN() string {
 }
 
 func (s *Story) issuerPath() string {
-	return strings.TrimPrefix(s.env["TABARD_ISSUER_URL"], "https://")
+	return strings.TrimPrefix(s.Env["TABARD_ISSUER_URL"], "https://")
 }
 
 func (s *Story) trustStatement() map[string]any {
@@ -124,8 +126,8 @@ func (s *Story) startWebhook(ctx context.Context) error {
 		return err
 	}
 	return s.detach(ctx, "tabard-webhook", "deployment/tabard-webhook", "webhook",
-		"--bind-address=127.0.0.1", "--port="+s.env["TABARD_WEBHOOK_PORT"], "--metrics-port=-1",
-		"--namespace="+system, "--aws-default-region="+s.env["AWS_REGION"])
+		"--bind-address=127.0.0.1", "--port="+s.Env["TABARD_WEBHOOK_PORT"], "--metrics-port=-1",
+		"--namespace="+system, "--aws-default-region="+s.Env["AWS_REGION"])
 }
 
 // serviceAccount makes a namespace and a ServiceAccount bound to the role.
@@ -144,7 +146,7 @@ func (s *Story) serviceAccount(ctx context.Context, namespace, name string) erro
 // hook with failurePolicy Ignore lets pods pass while it is starting.
 func (s *Story) injectedPod(ctx context.Context, namespace, name, account string) (*corev1.Pod, error) {
 	var pod *corev1.Pod
-	err := eventually(ctx, 60*time.Second, func(ctx context.Context) error {
+	err := onlab.Eventually(ctx, 60*time.Second, func(ctx context.Context) error {
 		var err error
 		pods := s.kube.CoreV1().Pods(namespace)
 		if err = pods.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil && !missing(err) {
@@ -208,7 +210,7 @@ func (s *Story) runPod(ctx context.Context) error {
 
 // program runs keyless-pod in a pod of the team and decodes its answer.
 func (s *Story) program(ctx context.Context, pod string, args ...string) (map[string]string, error) {
-	out, err := s.inPod(ctx, team, pod, append([]string{s.KeylessPod}, args...)...)
+	out, err := s.InPod(ctx, team, pod, append([]string{s.KeylessPod}, args...)...)
 	if err != nil {
 		return nil, err
 	}

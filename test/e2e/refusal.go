@@ -19,6 +19,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 func exists(err error) bool  { return apierrors.IsAlreadyExists(err) }
@@ -57,8 +59,8 @@ func awsText(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	if r, ok := errors.AsType[*refused](err); ok {
-		lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	if r, ok := errors.AsType[*onlab.RefusedError](err); ok {
+		lines := strings.Split(strings.TrimSpace(r.Stderr), "\n")
 		return lines[len(lines)-1]
 	}
 	return err.Error()
@@ -98,11 +100,11 @@ func (s *Story) expiredToken(ctx context.Context) error {
 	if err := s.exchange(ctx, token); err != nil {
 		return fmt.Errorf("the token is refused while it is good: %w", err)
 	}
-	if err := s.control(ctx, "POST", "clock", map[string]string{"tokenOffset": "16m"}, nil); err != nil {
+	if err := s.Control(ctx, "POST", "clock", map[string]string{"tokenOffset": "16m"}, nil); err != nil {
 		return err
 	}
 	refusal := s.exchange(ctx, token)
-	if err := s.control(ctx, "POST", "clock", map[string]string{"tokenOffset": "0s"}, nil); err != nil {
+	if err := s.Control(ctx, "POST", "clock", map[string]string{"tokenOffset": "0s"}, nil); err != nil {
 		return err
 	}
 	return refusal

@@ -16,21 +16,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 // Story is one run of the story in one lab.
 type Story struct {
-	// Tabard, KeylessPod and Localkube are the programs' absolute paths.
-	Tabard, KeylessPod, Localkube string
-	// Root is the repository's folder, for the manifests.
-	Root string
-	// Dir is the lab's folder.
-	Dir string
+	onlab.Lab
+	// KeylessPod is the workload's absolute path.
+	KeylessPod string
 	// Out receives what was observed, line by line.
 	Out io.Writer
 
 	// What the steps learn and later ones use.
-	env        map[string]string
 	rest       *rest.Config
 	kube       kubernetes.Interface
 	admin      aws.Config
@@ -77,12 +75,7 @@ func (s *Story) Tell(ctx context.Context) error {
 
 // Close takes the lab down. Its files, the logs among them, stay if asked.
 func (s *Story) Close(ctx context.Context, keepFiles bool) error {
-	args := []string{"lab", "down", "--dir", s.Dir}
-	if keepFiles {
-		args = append(args, "--keep")
-	}
-	_, err := s.tabard(ctx, args...)
-	return err
+	return s.Down(ctx, keepFiles)
 }
 
 func (s *Story) say(format string, args ...any) {
@@ -100,8 +93,8 @@ func Programs(root, dir string, out io.Writer) (*Story, error) {
 		return nil, err
 	}
 	s := &Story{
-		Tabard: filepath.Join(root, "bin", "tabard"), KeylessPod: filepath.Join(root, "bin", "keyless-pod"),
-		Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir, Out: out,
+		Lab:        onlab.Lab{Tabard: filepath.Join(root, "bin", "tabard"), Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir},
+		KeylessPod: filepath.Join(root, "bin", "keyless-pod"), Out: out,
 	}
 	for _, program := range []string{s.Tabard, s.KeylessPod, s.Localkube} {
 		if info, err := os.Stat(program); err != nil || info.IsDir() {

@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 // Steps of the story that scenarios begin after.
@@ -33,7 +34,7 @@ func TestKeyReplacedBehindTheOperator(t *testing.T) {
 	s.replaceSigningKey(t)
 
 	var seen metav1.Condition
-	err := eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := onlab.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		issuer, err := s.issuer(ctx)
 		if err != nil {
 			return err
@@ -82,7 +83,7 @@ func TestDocumentsAndProviderGone(t *testing.T) {
 	if err := s.detachIssuer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err = eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err = onlab.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		issuer, err := s.issuer(ctx)
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func TestDocumentsAndProviderGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.tabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest())
+	out, err := s.RunTabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest())
 	if err != nil {
 		t.Fatalf("the repair failed: %v\n%s", err, out)
 	}
@@ -114,7 +115,7 @@ func TestAWSDownForAMinute(t *testing.T) {
 	// A stopped process takes connections and answers none of them.
 	signal(t, pid, syscall.SIGSTOP)
 	t.Cleanup(func() { signal(t, pid, syscall.SIGCONT) })
-	err = eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+	err = onlab.Eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
 		issuer, err := s.issuer(ctx)
 		if err != nil {
 			return err
@@ -156,7 +157,7 @@ func TestOperatorKilledAgainAndAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			if _, err := s.kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
+			if _, err := s.Kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -176,10 +177,10 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.deletionDeletes(t)
-	if _, err := s.kubectl(t.Context(), "delete", "oidcissuer", issuerName, "--wait=false"); err != nil {
+	if _, err := s.Kubectl(t.Context(), "delete", "oidcissuer", issuerName, "--wait=false"); err != nil {
 		t.Fatal(err)
 	}
-	err := eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := onlab.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		issuer, err := s.issuer(ctx)
 		if err != nil {
 			return err
@@ -198,7 +199,7 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 		t.Fatalf("%d providers are left while a role trusts it, expected 1", got)
 	}
 	s.deleteRole(t)
-	err = eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+	err = onlab.Eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
 		switch _, err := s.issuer(ctx); {
 		case missing(err):
 			return nil
@@ -213,7 +214,7 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 	if got := s.providers(t); got != 0 {
 		t.Errorf("%d providers are left, expected none", got)
 	}
-	_, err = s3.NewFromConfig(s.admin).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String(s.env["TABARD_ISSUER_BUCKET"])})
+	_, err = s3.NewFromConfig(s.admin).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"])})
 	if err == nil {
 		t.Error("the bucket that Tabard created is still there")
 	}
@@ -259,7 +260,7 @@ func (s *Story) replaceSigningKey(t *testing.T) {
 	write(pub, "PUBLIC KEY", public, old)
 	write(filepath.Join(s.Dir, "pki", "service-account.key"), "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key), nil)
 	s.kill(t, "kube-apiserver", "kube-controller-manager")
-	if out, err := s.tabard(t.Context(), "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
+	if out, err := s.RunTabard(t.Context(), "lab", "up", "--dir", s.Dir, "--localkube", s.Localkube); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
@@ -284,14 +285,14 @@ func (s *Story) kill(t *testing.T, names ...string) {
 // stop kills a process that runs in the background of the lab.
 func (s *Story) stop(t *testing.T, name string) {
 	t.Helper()
-	if out, err := s.tabard(t.Context(), "lab", "stop", "--dir", s.Dir, name); err != nil {
+	if out, err := s.RunTabard(t.Context(), "lab", "stop", "--dir", s.Dir, name); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
 
 func deleteObjects(t *testing.T, s *Story) {
 	t.Helper()
-	bucket := s.env["TABARD_ISSUER_BUCKET"]
+	bucket := s.Env["TABARD_ISSUER_BUCKET"]
 	for _, key := range []string{core.DiscoveryPath, core.KeysPath} {
 		_, err := s3.NewFromConfig(s.admin).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String(key)})
 		if err != nil {
@@ -312,10 +313,10 @@ func (s *Story) deletionDeletes(t *testing.T) {
 	if err := os.WriteFile(s.issuerManifest(), []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
+	if _, err := s.Kubectl(t.Context(), "apply", "-f", s.issuerManifest()); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.tabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest()); err != nil {
+	if out, err := s.RunTabard(t.Context(), "issuer", "bootstrap", "-f", s.issuerManifest()); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
