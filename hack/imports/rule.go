@@ -131,7 +131,7 @@ var productRules = []rule{
 		why:  "the lab's commands are a thin layer over internal/lab",
 	}, {
 		in:   []string{"./internal/lab/..."},
-		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/..."},
+		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/...", "./internal/image"},
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab starts the real programs; it must not share their decisions",
 	}, {

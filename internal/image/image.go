@@ -33,6 +33,8 @@ type Spec struct {
 	Program string
 	// Name is the program's name in the image's root folder, and the image's title.
 	Name string
+	// Arguments are what the program gets if the pod names none.
+	Arguments []string
 	// Architecture is amd64 or arm64, and must be the program's.
 	Architecture string
 	// Version is the version of the program, for the image's label.
@@ -40,6 +42,8 @@ type Spec struct {
 	// Created is the image's creation time. The zero value stands for the
 	// beginning of 1970, never for now.
 	Created time.Time
+	// Compression is gzip's level, zero its default.
+	Compression int
 }
 
 var nameSyntax = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
@@ -63,11 +67,11 @@ func Build(spec Spec) (v1.Image, error) {
 	}
 	// What all programs need comes first: it is stored and pulled once for all
 	// of their versions.
-	base, err := addendum(baseFiles(), "root certificates, users, /tmp", created)
+	base, err := addendum(baseFiles(), "root certificates, users, /tmp", created, spec.level())
 	if err != nil {
 		return nil, err
 	}
-	own, err := addendum([]file{{name: spec.Name, mode: 0o755, data: program}}, "the program "+spec.Name, created)
+	own, err := addendum([]file{{name: spec.Name, mode: 0o755, data: program}}, "the program "+spec.Name, created, spec.level())
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +95,7 @@ func configuration(spec Spec, created v1.Time) *v1.ConfigFile {
 		Config: v1.Config{
 			User:       User,
 			Entrypoint: []string{"/" + spec.Name},
+			Cmd:        spec.Arguments,
 			// So that kubectl exec finds the program by its name.
 			Env:        []string{"PATH=/"},
 			WorkingDir: "/",
@@ -104,14 +109,22 @@ func configuration(spec Spec, created v1.Time) *v1.ConfigFile {
 	}
 }
 
+// level is gzip's level.
+func (spec Spec) level() int {
+	if spec.Compression == 0 {
+		return gzip.DefaultCompression
+	}
+	return spec.Compression
+}
+
 // addendum makes one layer of the files.
-func addendum(files []file, contents string, created v1.Time) (mutate.Addendum, error) {
+func addendum(files []file, contents string, created v1.Time, level int) (mutate.Addendum, error) {
 	packed, err := pack(files)
 	if err != nil {
 		return mutate.Addendum{}, fmt.Errorf("pack %s: %w", contents, err)
 	}
 	layer, err := tarball.LayerFromOpener(packed, tarball.WithMediaType(types.OCILayer),
-		tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
+		tarball.WithCompressionLevel(level), tarball.WithCompressedCaching)
 	if err != nil {
 		return mutate.Addendum{}, fmt.Errorf("compress %s: %w", contents, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/yaml"
 )
 
 // object is a manifest in the making: the lab writes two, and needs neither
@@ -81,18 +80,13 @@ func selector(key, operator string, values ...any) object {
 	return object{"matchExpressions": []any{expression}}
 }
 
-// writeManifests writes what a user of the lab applies.
+// writeManifests writes what a user of the lab applies. With a node the webhook is
+// reached as in any cluster, by its own manifest.
 func (lab Lab) writeManifests() error {
-	for name, manifest := range map[string]object{"issuer.yaml": lab.issuerManifest(), "webhook.yaml": lab.webhookManifest()} {
-		data, err := yaml.Marshal(manifest)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-		if err := writeFile(lab.Path("manifests", name), data); err != nil {
-			return err
-		}
+	if err := lab.writeManifest("issuer.yaml", lab.issuerManifest()); err != nil || lab.Node != nil {
+		return err
 	}
-	return nil
+	return lab.writeManifest("webhook.yaml", lab.webhookManifest())
 }
 
 // writeKubeconfigs writes the client configurations of the administrator and of

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -231,24 +230,9 @@ func (lab Lab) kubeletCheck() (func(context.Context) error, error) {
 
 var errNotReady = errors.New("the node has not said that it is ready")
 
-// loadWithin bounds the loading of one archive of images.
+// loadWithin bounds one question to the container runtime, the loading of images
+// among them.
 const loadWithin = 5 * time.Minute
-
-// LoadImages puts the images of an archive (an OCI layout or what "docker save"
-// writes) on the node, and returns what the runtime says of it.
-func (lab Lab) LoadImages(ctx context.Context, archive string) (string, error) {
-	if lab.Node == nil {
-		return "", fmt.Errorf("the lab in %s has no node to load images on; make one with \"tabard lab up --node\"", lab.Dir)
-	}
-	ctx, cancel := context.WithTimeout(ctx, loadWithin)
-	defer cancel()
-	command := exec.CommandContext(ctx, "ctr", "--address", lab.nodeFiles().Socket(), "--namespace", "k8s.io", "images", "import", archive)
-	said, err := command.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("load the images of %s: %w: %s", filepath.Base(archive), err, said)
-	}
-	return string(said), nil
-}
 
 // isPause says whether a command line is the holder's own.
 func isPause(commandLine []byte) bool {
