@@ -5,9 +5,11 @@
 //	keyless-pod whoami
 //	keyless-pod put s3://BUCKET/KEY TEXT
 //	keyless-pod get s3://BUCKET/KEY
+//	keyless-pod repeat INTERVAL COMMAND…
 //
 // It prints one line of JSON. When AWS refuses, it prints AWS's own error and
-// exits with 1.
+// exits with 1. With repeat it does the same again and again, as a service would,
+// with one SDK configuration, and goes on when AWS refuses.
 package main
 
 import (
@@ -18,6 +20,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -26,29 +29,48 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-const usage = "usage: keyless-pod whoami | put s3://BUCKET/KEY TEXT | get s3://BUCKET/KEY"
+const usage = "usage: keyless-pod whoami | put s3://BUCKET/KEY TEXT | get s3://BUCKET/KEY | repeat INTERVAL COMMAND…"
 
 func main() {
-	answer, err := run(context.Background(), os.Args[1:])
-	if err != nil {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, explain(err))
-		os.Exit(1)
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(answer); err != nil {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) (map[string]string, error) {
-	if len(args) == 0 {
-		return nil, errors.New(usage)
-	}
+func run(ctx context.Context, args []string) error {
 	// One attempt: a refusal is shown as it came, not after retries.
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(1))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if len(args) < 3 || args[0] != "repeat" {
+		return tell(ctx, cfg, args)
+	}
+	interval, err := time.ParseDuration(args[1])
+	if err != nil || interval <= 0 {
+		return fmt.Errorf("%q is no interval such as 2s", args[1])
+	}
+	for ; ; time.Sleep(interval) {
+		if err := tell(ctx, cfg, args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, explain(err))
+		}
+	}
+}
+
+// tell does one command and prints its answer.
+func tell(ctx context.Context, cfg aws.Config, args []string) error {
+	answer, err := do(ctx, cfg, args)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(answer)
+}
+
+func do(ctx context.Context, cfg aws.Config, args []string) (map[string]string, error) {
 	switch {
+	case len(args) == 0:
+		return nil, errors.New(usage)
 	case args[0] == "whoami" && len(args) == 1:
 		return whoami(ctx, cfg)
 	case args[0] == "put" && len(args) == 3:

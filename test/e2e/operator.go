@@ -177,24 +177,10 @@ func wantConditions(conditions []metav1.Condition, types ...string) error {
 	return nil
 }
 
-// call is one line of the local AWS's journal.
-type call struct {
-	Operation string `json:"operation"`
-	Caller    string `json:"caller"`
-	Status    int    `json:"status"`
-	Error     string `json:"error"`
-}
-
-func (s *Story) journal(ctx context.Context) ([]call, error) {
-	var entries []call
-	err := s.Control(ctx, "GET", "journal", nil, &entries)
-	return entries, err
-}
-
 // operatorInJournal demands that the operator's calls were signed by a session
 // of its own role.
 func (s *Story) operatorInJournal(ctx context.Context) error {
-	entries, err := s.journal(ctx)
+	entries, err := s.Journal(ctx)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,62 +25,16 @@ const (
 // createRole makes the workload's role and bucket as an administrator would.
 func (s *Story) createRole(ctx context.Context) error {
 	s.dataBucket = "team-a-data-" + s.Env["TABARD_ISSUER_BUCKET"][len("tabard-lab-"):][:8]
-	client := iam.NewFromConfig(s.admin)
-	trust, err := document(s.trustStatement())
-	if err != nil {
-		return err
-	}
-	created, err := client.CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String(roleName), AssumeRolePolicyDocument: &trust})
-	if err != nil {
-		return err
-	}
-	s.role = aws.ToString(created.Role.Arn)
-	policy, err := document(map[string]any{
+	var err error
+	s.role, err = s.CreateRole(ctx, roleName, s.Trust(s.account, team, account), map[string]any{
 		"Effect": "Allow", "Action": []string{"s3:GetObject", "s3:PutObject"},
 		"Resource": "arn:aws:s3:::" + s.dataBucket + "/reports/*",
 	})
 	if err != nil {
 		return err
 	}
-	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
-		RoleName: aws.String(roleName), PolicyName: aws.String("reports"), PolicyDocument: &policy,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = s3.NewFromConfig(s.admin).CreateBucket(ctx, &s3.CreateBucketInput{
-		Bucket: &s.dataBucket,
-		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-			LocationConstraint: s3types.BucketLocationConstraint(s.admin.Region),
-		},
-	})
 	s.say("%s trusts system:serviceaccount:%s:%s for s3://%s/reports/*", s.role, team, account, s.dataBucket)
-	return err
-}
-
-func (s *Story) providerARN() string {
-	return "arn:aws:iam::" + s.account + ":oidc-provider/" + s.issuerPath()
-}
-
-func (s *Story) issuerPath() string {
-	return strings.TrimPrefix(s.Env["TABARD_ISSUER_URL"], "https://")
-}
-
-func (s *Story) trustStatement() map[string]any {
-	return map[string]any{
-		"Effect":    "Allow",
-		"Principal": map[string]string{"Federated": s.providerARN()},
-		"Action":    "sts:AssumeRoleWithWebIdentity",
-		"Condition": map[string]any{"StringEquals": map[string]string{
-			s.issuerPath() + ":sub": "system:serviceaccount:" + team + ":" + account,
-			s.issuerPath() + ":aud": audience,
-		}},
-	}
-}
-
-func document(statement any) (string, error) {
-	text, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{statement}})
-	return string(text), err
+	return s.CreateBucket(ctx, s.dataBucket)
 }
 
 // createPod starts the webhook, binds the ServiceAccount, and creates a pod.

@@ -151,7 +151,7 @@ func (s *Story) deletedProvider(ctx context.Context) error {
 		return err
 	}
 	_, err = iam.NewFromConfig(s.admin).DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{
-		OpenIDConnectProviderArn: aws.String(s.providerARN()),
+		OpenIDConnectProviderArn: aws.String(s.ProviderARN(s.account)),
 	})
 	if err != nil {
 		return fmt.Errorf("delete the provider: %w", err)

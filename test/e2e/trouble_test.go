@@ -75,7 +75,7 @@ func TestDocumentsAndProviderGone(t *testing.T) {
 	s.stop(t, "tabard-issuer")
 	deleteObjects(t, s)
 	_, err := iam.NewFromConfig(s.admin).DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{
-		OpenIDConnectProviderArn: aws.String(s.providerARN()),
+		OpenIDConnectProviderArn: aws.String(s.ProviderARN(s.account)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,152 @@
+// Package bed is what the scenarios on a real node share: a lab with a node, on
+// which Tabard runs as its users run it, from their manifests.
+package bed
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/test/onlab"
+)
+
+// Bed is a lab with a node for one test.
+type Bed struct {
+	*onlab.Lab
+	Kube kubernetes.Interface
+	// Account is the AWS account.
+	Account string
+
+	t *testing.T
+}
+
+// Open starts a lab with a node and installs Tabard. The test ends it, and keeps its
+// logs if it failed.
+func Open(t *testing.T) *Bed {
+	t.Helper()
+	root := testkit.Root()
+	dir, err := os.MkdirTemp("", "node-") // t.TempDir's are too long for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Bed{t: t, Lab: &onlab.Lab{
+		Tabard: filepath.Join(root, "bin", "tabard"), Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir,
+	}}
+	t.Cleanup(b.close)
+	began := time.Now()
+	if err := b.Up(t.Context(), "--node"); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the node is ready %.1f s after \"lab up --node\"", time.Since(began).Seconds())
+	config, err := clientcmd.BuildConfigFromFlags("", b.Env["KUBECONFIG"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Kube, err = kubernetes.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	if b.Account, err = b.Lab.Account(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.install()
+	t.Logf("Tabard is installed after %.1f s", time.Since(began).Seconds())
+	return b
+}
+
+// close ends the lab. What a failed test left behind is told.
+func (b *Bed) close() {
+	ctx := context.WithoutCancel(b.t.Context())
+	failed := b.t.Failed()
+	if failed {
+		b.tell(ctx)
+	}
+	if err := b.Down(ctx, failed); err != nil {
+		b.t.Error(err)
+	}
+	if failed {
+		b.t.Logf("the logs are in %s", filepath.Join(b.Dir, "logs"))
+		return
+	}
+	if err := os.RemoveAll(b.Dir); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// tell logs what runs and what went wrong.
+func (b *Bed) tell(ctx context.Context) {
+	for _, args := range [][]string{
+		{"get", "pods", "--all-namespaces", "-o", "wide"},
+		{"get", "events", "--all-namespaces", "--field-selector", "type=Warning"},
+	} {
+		said, err := b.Lab.Kubectl(ctx, args...)
+		b.t.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, said)
+	}
+}
+
+// install does what docs/lab.md tells a person to do.
+func (b *Bed) install() {
+	b.t.Helper()
+	manifest := func(name string) string { return filepath.Join(b.Dir, "manifests", name) }
+	for _, folder := range []string{"crd", "manifests", "rbac"} {
+		b.Kubectl("apply", "-f", filepath.Join(b.Root, "config", folder))
+	}
+	b.Kubectl("apply", "-n", system, "-f", manifest("aws.yaml"))
+	b.Kubectl("patch", "deployment", "tabard-issuer", "-n", system, "--patch-file", manifest("issuer-patch.yaml"))
+	b.Run("issuer", "bootstrap", "-f", manifest("issuer.yaml"))
+	b.Kubectl("apply", "-f", manifest("issuer.yaml"))
+	b.Kubectl("wait", "oidcissuer/lab", "--for=condition=Ready", "--timeout=180s")
+	for _, name := range []string{"tabard-issuer", "tabard-operator", "tabard-webhook"} {
+		b.Kubectl("rollout", "status", "-n", system, "deployment/"+name, "--timeout=180s")
+	}
+	b.Eventually("the API server knows the webhook's CA", func(ctx context.Context) error {
+		found, err := b.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, "tabard-webhook", getOptions)
+		if err != nil {
+			return err
+		}
+		for _, hook := range found.Webhooks {
+			if len(hook.ClientConfig.CABundle) == 0 {
+				return errNoCA
+			}
+		}
+		return nil
+	})
+}
+
+// Run runs tabard, which must succeed.
+func (b *Bed) Run(args ...string) string {
+	b.t.Helper()
+	said, err := b.RunTabard(b.t.Context(), args...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return said
+}
+
+// Kubectl runs kubectl, which must succeed.
+func (b *Bed) Kubectl(args ...string) string {
+	b.t.Helper()
+	said, err := b.Lab.Kubectl(b.t.Context(), args...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return said
+}
+
+// patience is how long anything may take that a kubelet does: a loaded machine
+// starts a pod within seconds.
+const patience = 3 * time.Minute
+
+// Eventually waits until what is expected is so.
+func (b *Bed) Eventually(expected string, ask func(context.Context) error) {
+	b.t.Helper()
+	if err := onlab.Eventually(b.t.Context(), patience, ask); err != nil {
+		b.t.Fatalf("%s: %v", expected, err)
+	}
+}
