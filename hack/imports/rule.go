@@ -145,10 +145,10 @@ var productRules = []rule{
 		in: []string{"./..."}, except: []string{"./internal/app/...", "./cmd/..."},
 		deny: []ban{{what: []string{"./internal/app/..."}, why: "internal/app is wiring: only cmd and tests import it"}},
 	}, {
-		in: []string{"./..."}, except: []string{"./internal/testkit/..."},
+		in: []string{"./..."}, except: []string{"./internal/testkit/...", "./test/..."},
 		deny: []ban{{what: []string{"./internal/testkit/..."}, why: "internal/testkit is for tests only"}},
 	}, {
-		in: []string{"./..."}, except: []string{"./internal/testkit/...", "./awslocal/awslocaltest"},
+		in: []string{"./..."}, except: []string{"./internal/testkit/...", "./awslocal/awslocaltest", "./test/..."},
 		deny: []ban{{what: []string{"testing", "net/http/httptest", "github.com/google/go-cmp/..."}, why: "the product does not carry test code"}},
 	}, {
 		in: []string{"./..."}, tests: true, deep: true,

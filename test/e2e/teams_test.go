@@ -53,12 +53,10 @@ func (r *reader) account(id string) (issuer string, buckets []string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	env, err := s.tabard(r.t.Context(), "lab", "env", "--dir", r.dir, "--account", id)
-	if err != nil {
+	if err := s.ReadEnv(r.t.Context(), "--account", id); err != nil {
 		r.t.Fatal(err)
 	}
-	s.env = parseEnv(env)
-	config, err := s.awsConfig(s.administrator())
+	config, err := s.Config(s.Administrator())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -69,5 +67,5 @@ func (r *reader) account(id string) (issuer string, buckets []string) {
 	for _, b := range out.Buckets {
 		buckets = append(buckets, aws.ToString(b.Name))
 	}
-	return s.env["TABARD_ISSUER_BUCKET"], buckets
+	return s.Env["TABARD_ISSUER_BUCKET"], buckets
 }

@@ -42,7 +42,12 @@ func (lab *Lab) Up(ctx context.Context, flags ...string) error {
 	if _, err := lab.RunTabard(ctx, up...); err != nil {
 		return err
 	}
-	env, err := lab.RunTabard(ctx, "lab", "env", "--dir", lab.Dir)
+	return lab.ReadEnv(ctx)
+}
+
+// ReadEnv reads the lab's environment.
+func (lab *Lab) ReadEnv(ctx context.Context, flags ...string) error {
+	env, err := lab.RunTabard(ctx, append([]string{"lab", "env", "--dir", lab.Dir}, flags...)...)
 	lab.Env = parseEnv(env)
 	return err
 }

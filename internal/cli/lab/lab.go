@@ -118,7 +118,7 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 			"pods run in containers. That needs Linux, root, and Debian's packages containerd, runc,\n" +
 			"containernetworking-plugins and nftables, or the same from elsewhere.",
 		Example: "  tabard lab up\n  sudo tabard lab up --node --dir /srv/lab",
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			self, err := os.Executable()
 			if err != nil {
