@@ -24,7 +24,7 @@ export TABARD_LOCALKUBE := $(CURDIR)/bin/localkube
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
@@ -41,9 +41,9 @@ localkube: ## Build the Kubernetes control plane of the lab, once per version (m
 	@mkdir -p bin
 	@path=$$(go run ./hack/localkube) && ln -sfn "$$path" bin/localkube && echo "$$path"
 
-# Tests with these names need clients that a fresh machine does not have; make
-# conformance runs them.
-FOREIGN := ^Test(CommandLine|JavaScript|Python)
+# Tests with these names need what a fresh machine does not have: make conformance
+# runs those with clients of others, make e2e-node those on a node.
+FOREIGN := ^Test(CommandLine|JavaScript|Python|Node)
 
 .PHONY: test
 test: build localkube ## Run the whole test suite
@@ -52,6 +52,10 @@ test: build localkube ## Run the whole test suite
 .PHONY: e2e
 e2e: build localkube ## Run only the tests on real programs, and say what they do
 	$(GOTEST) -count=1 -v ./test/lab/... ./test/e2e/...
+
+.PHONY: e2e-node
+e2e-node: build localkube ## Run pods in containers on a real node (Linux, root, containerd; a quarter of an hour)
+	$(GOTEST) -count=1 -p 3 -run '^TestNode' ./test/node/...
 
 .PHONY: conformance
 conformance: ## Ask the local AWS with clients that are not ours (needs node 20, npm, aws, boto3)

@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil || interval <= 0 {
 		return fmt.Errorf("%q is no interval such as 2s", args[1])
 	}
-	for ; ; time.Sleep(interval) {
+	for tick := time.Tick(interval); ; <-tick {
 		if err := tell(ctx, cfg, args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, explain(err))
 		}
