@@ -5,6 +5,7 @@ package bed
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,33 +91,23 @@ func (b *Bed) tell(ctx context.Context) {
 	}
 }
 
-// install does what docs/lab.md tells a person to do.
+// install runs what docs/lab.md tells a person to type.
 func (b *Bed) install() {
 	b.t.Helper()
-	manifest := func(name string) string { return filepath.Join(b.Dir, "manifests", name) }
-	for _, folder := range []string{"crd", "manifests", "rbac"} {
-		b.Kubectl("apply", "-f", filepath.Join(b.Root, "config", folder))
+	page, err := os.ReadFile(filepath.Join(b.Root, "docs", "lab.md"))
+	if err != nil {
+		b.t.Fatal(err)
 	}
-	b.Kubectl("apply", "-n", system, "-f", manifest("aws.yaml"))
-	b.Kubectl("patch", "deployment", "tabard-issuer", "-n", system, "--patch-file", manifest("issuer-patch.yaml"))
-	b.Run("issuer", "bootstrap", "-f", manifest("issuer.yaml"))
-	b.Kubectl("apply", "-f", manifest("issuer.yaml"))
-	b.Kubectl("wait", "oidcissuer/lab", "--for=condition=Ready", "--timeout=180s")
-	for _, name := range []string{"tabard-issuer", "tabard-operator", "tabard-webhook"} {
-		b.Kubectl("rollout", "status", "-n", system, "deployment/"+name, "--timeout=180s")
+	blocks := testkit.Blocks(string(page), "sh")
+	if len(blocks) != 1 {
+		b.t.Fatalf("docs/lab.md has %d blocks of commands to run, want one", len(blocks))
 	}
-	b.Eventually("the API server knows the webhook's CA", func(ctx context.Context) error {
-		found, err := b.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, "tabard-webhook", getOptions)
-		if err != nil {
-			return err
-		}
-		for _, hook := range found.Webhooks {
-			if len(hook.ClientConfig.CABundle) == 0 {
-				return errNoCA
-			}
-		}
-		return nil
-	})
+	script := "set -euo pipefail\neval \"$(bin/tabard lab env --dir \"$LAB\")\"\n" + blocks[0]
+	command := exec.CommandContext(b.t.Context(), "bash", "-c", script)
+	command.Dir, command.Env = b.Root, append(os.Environ(), "LAB="+b.Dir)
+	if said, err := command.CombinedOutput(); err != nil {
+		b.t.Fatalf("install Tabard as docs/lab.md says: %v\n%s", err, said)
+	}
 }
 
 // Run runs tabard, which must succeed.

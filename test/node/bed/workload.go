@@ -19,16 +19,8 @@ import (
 	"github.com/tabard-dev/tabard/test/onlab"
 )
 
-// system is Tabard's own namespace.
-const system = "tabard-system"
-
 // WorkloadImage is the image of examples/keyless-pod.
 const WorkloadImage = "localhost/keyless-pod:1"
-
-var (
-	getOptions = metav1.GetOptions{}
-	errNoCA    = errors.New("a webhook has no CA yet")
-)
 
 // LoadWorkload puts the workload's image on the node.
 func (b *Bed) LoadWorkload() {
