@@ -24,7 +24,7 @@ export TABARD_LOCALKUBE := $(CURDIR)/bin/localkube
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
@@ -56,6 +56,10 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 .PHONY: e2e-node
 e2e-node: build localkube ## Run pods in containers on a real node (Linux, root, containerd; a quarter of an hour)
 	$(GOTEST) -count=1 -p 3 -run '^TestNode' ./test/node/...
+
+.PHONY: e2e-node-long
+e2e-node-long: build localkube ## Let the kubelet replace a pod's token three times (half an hour)
+	TABARD_NODE_ROTATIONS=3 $(GOTEST) -timeout 50m -count=1 -v ./test/node/02-rotation
 
 .PHONY: conformance
 conformance: ## Ask the local AWS with clients that are not ours (needs node 20, npm, aws, boto3)

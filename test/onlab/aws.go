@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -97,11 +98,15 @@ func (lab *Lab) CreateBucket(ctx context.Context, name string) error {
 
 // Call is one line of the local AWS's journal.
 type Call struct {
-	Operation string `json:"operation"`
-	Caller    string `json:"caller"`
-	Resource  string `json:"resource"`
-	Status    int    `json:"status"`
-	Error     string `json:"error"`
+	// Time is by the local AWS's clock.
+	Time      time.Time `json:"time"`
+	Operation string    `json:"operation"`
+	Caller    string    `json:"caller"`
+	// AccessKeyID is the key that signed; a session has one of its own.
+	AccessKeyID string `json:"accessKeyID"`
+	Resource    string `json:"resource"`
+	Status      int    `json:"status"`
+	Error       string `json:"error"`
 }
 
 // Journal is every call of the local AWS.
