@@ -175,7 +175,7 @@ func (lab Lab) holderCheck() func(context.Context) error {
 // settleHolder connects the node to this machine.
 func (lab Lab) settleHolder() error {
 	record, _, err := lab.Processes().Get(Holder)
-	if err != nil || lab.Node.Connected() {
+	if err != nil || lab.Node.Connected(record.PID) {
 		return err
 	}
 	return lab.Node.Connect(record.PID)

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 )
 
 // uplink is the node's end of the cable.
@@ -66,7 +67,8 @@ func (node Node) Connect(holder int) error {
 // lay makes the cable, in place of one to a node that has gone.
 func (node Node) lay(holder int) error {
 	if old, err := netlink.LinkByName(node.Link); err == nil {
-		if err := netlink.LinkDel(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		// It goes with the old node's namespace too, some time after the last process.
+		if err := netlink.LinkDel(old); err != nil && !errors.Is(err, unix.ENODEV) {
 			return err
 		}
 	}
@@ -128,12 +130,24 @@ func network(of netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: of.Addr().AsSlice(), Mask: net.CIDRMask(of.Bits(), 32)}
 }
 
-// Connected says whether this machine has its end of the cable.
-func (node Node) Connected() bool {
-	link, err := netlink.LinkByName(node.Link)
+// Connected says whether the cable is laid to the node whose namespaces a process
+// holds. One to a node that has gone may be there for a while.
+func (node Node) Connected(holder int) bool {
+	namespace, err := netns.GetFromPid(holder)
 	if err != nil {
 		return false
 	}
-	addresses, err := netlink.AddrList(link, netlink.FAMILY_V4)
-	return err == nil && len(addresses) > 0
+	defer func() { _ = namespace.Close() }()
+	there, err := netlink.NewHandleAt(namespace)
+	if err != nil {
+		return false
+	}
+	defer there.Close()
+	link, err := there.LinkByName(uplink)
+	if err != nil {
+		return false
+	}
+	// The route is what Connect makes last, and goes with the machine's end.
+	routes, err := there.RouteList(link, netlink.FAMILY_V4)
+	return err == nil && slices.ContainsFunc(routes, func(route netlink.Route) bool { return route.Gw.Equal(node.Host.AsSlice()) })
 }

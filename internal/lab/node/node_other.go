@@ -23,7 +23,7 @@ func Taken() ([]netip.Prefix, error) { return nil, errLinuxOnly }
 func (Node) Connect(int) error { return errLinuxOnly }
 
 // Connected is for Linux.
-func (Node) Connected() bool { return false }
+func (Node) Connected(int) bool { return false }
 
 // Remove is for Linux.
 func (Node) Remove(context.Context) error { return errLinuxOnly }
