@@ -27,9 +27,13 @@ const team = "team-r"
 const rotationsVariable = "TABARD_NODE_ROTATIONS"
 
 // back is how far the clock of the local AWS is put back, but for what judges tokens
-// and signatures. A session then ends six minutes from now by the clock of the SDK,
-// which takes a new one five minutes before that: it needs its token each minute.
-const back = 54 * time.Minute
+// and signatures. A session of an hour then ends in a minute by the clock of the SDK,
+// which takes a new one as soon as that is over: it needs its token each minute.
+const back = 59 * time.Minute
+
+// spare is for how long AWS takes a session after the end that it has told: a call
+// may be under way when it comes.
+const spare = 20 * time.Second
 
 // grace is for how long AWS takes a token after its expiry.
 const grace = 5 * time.Minute
@@ -84,7 +88,9 @@ func open(t *testing.T) *rotation {
 	b := bed.Open(t)
 	b.LoadWorkload()
 	r := &rotation{Bed: b, t: t, role: b.Team(team, nil)}
-	b.Clock(map[string]string{"advance": (-back).String(), "tokenOffset": back.String(), "signatureOffset": back.String()})
+	b.Clock(map[string]string{
+		"advance": (-back).String(), "tokenOffset": back.String(), "signatureOffset": back.String(), "credentialOffset": (-spare).String(),
+	})
 	b.Apply(team, "pod.yaml", r.role)
 	b.AwaitLine(team, "app", "app", `"wrote"`)
 	pod, err := b.Kube.CoreV1().Pods(team).Get(t.Context(), "app", metav1.GetOptions{})

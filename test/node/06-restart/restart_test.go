@@ -61,16 +61,15 @@ func (r *restart) kubeletAndRuntime() {
 	if is.ContainerID != was.ContainerID || is.RestartCount != 0 || !is.State.Running.StartedAt.Equal(&was.State.Running.StartedAt) {
 		r.t.Errorf("the container was %+v and is %+v", was, is)
 	}
-	r.stillServes(string(after.UID), token)
+	r.stillServes(string(after.UID), token, killed)
 	r.SaysNothingBut(team, "pod/"+after.Name, "app", wrote)
 	r.Kubectl("delete", "deployment", "app", "-n", team, "--wait", "--cascade=foreground", "--timeout=120s")
 	r.noRefusals()
 }
 
 // stillServes asks for what a kubelet does for pods: new tokens, logs, and new pods.
-func (r *restart) stillServes(pod string, old bed.Token) {
+func (r *restart) stillServes(pod string, old bed.Token, killed time.Time) {
 	r.t.Helper()
-	began := time.Now()
 	// It keeps no tokens but in the pods' volumes, and those it does not read: after
 	// its start it asks for new ones.
 	r.Eventually("the kubelet refreshes the pod's token", func(context.Context) error {
@@ -80,10 +79,10 @@ func (r *restart) stillServes(pod string, old bed.Token) {
 		}
 		return err
 	})
-	r.Since(began, "from \"lab up\" to a new token for the old pod")
+	r.Since(killed, "from the kill to a new token for the old pod")
 	r.awaitCalls()
 	r.awaitLines()
-	began = time.Now()
+	began := time.Now()
 	r.Kubectl("scale", "deployment/app", "-n", team, "--replicas=2")
 	r.Kubectl("rollout", "status", "deployment/app", "-n", team, "--timeout=180s")
 	pods := r.pods()
@@ -116,6 +115,7 @@ func (r *restart) wholeNode() {
 	r.Since(began, "from \"lab up\" to the pod's first call on the new node")
 	r.Eventually("each pod runs again, in a new container", func(context.Context) error { return cameBack(before, r.containers()) })
 	r.Since(began, "from \"lab up\" until every pod is ready again")
+	r.SaysNothingBut(team, "deployment/app", "app", wrote)
 	r.stillInjects()
 	r.noRefusals()
 }
