@@ -61,6 +61,13 @@ func Open(t *testing.T) *Bed {
 	return b
 }
 
+// For is the bed for a subtest, which fails by itself.
+func (b *Bed) For(t *testing.T) *Bed {
+	its := *b
+	its.t = t
+	return &its
+}
+
 // close ends the lab. What a failed test left behind is told.
 func (b *Bed) close() {
 	ctx := context.WithoutCancel(b.t.Context())
