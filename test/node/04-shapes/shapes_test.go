@@ -47,9 +47,17 @@ func TestNodeEachShapeOfPodHasItsIdentity(t *testing.T) {
 func (s shape) users() {
 	for _, pod := range []struct {
 		name, container string
-		user            int
-	}{{"one-user", "app", 1000}, {"two-users", "app", 1000}, {"two-users", "other", 2000}, {"one-group", "app", 65532}} {
+		want            confinement
+	}{
+		{"one-user", "app", confinement{"1000", true, "0600 of 1000:0"}},
+		{"two-users", "app", confinement{"1000", true, "0644 of 0:0"}},
+		{"two-users", "other", confinement{"2000", true, "0644 of 0:0"}},
+		{"one-group", "app", confinement{"65532", true, "0640 of 0:3000"}},
+	} {
 		s.awaitCaller("deployment/"+pod.name, pod.container)
+		if got := confinementOf(s.t, processOf(s.t, s.pod("app="+pod.name), pod.container)); got != pod.want {
+			s.t.Errorf("%s %s: got %+v, want %+v", pod.name, pod.container, got, pod.want)
+		}
 	}
 	s.wantSessions(4)
 }
