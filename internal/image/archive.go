@@ -25,41 +25,72 @@ const (
 	nameAnnotation = "io.containerd.image.name"
 )
 
-// Archive writes a tar of an OCI image layout, which ctr images import, skopeo
-// and crane read, and returns the digest of what the reference names in it: the
-// image, or with several an index of them, each for another platform.
+// Named is what a reference names in an archive: an image, or with several an index
+// of them, each for another platform.
+type Named struct {
+	Reference string
+	Images    []v1.Image
+}
+
+// Archive writes a tar of an OCI image layout with the images of one reference, and
+// returns the digest of what it names.
 func Archive(w io.Writer, reference string, images ...v1.Image) (v1.Hash, error) {
-	tag, err := name.NewTag(reference, name.StrictValidation)
-	if err != nil {
-		return v1.Hash{}, fmt.Errorf("the reference of an image is a registry, a repository and a tag: %w", err)
-	}
-	named, err := descriptors(images)
+	digests, err := ArchiveAll(w, Named{reference, images})
 	if err != nil {
 		return v1.Hash{}, err
 	}
+	return digests[0], nil
+}
+
+// ArchiveAll writes a tar of an OCI image layout, which ctr images import, skopeo
+// and crane read, and returns the digests of what the references name in it. What
+// images share is stored once.
+func ArchiveAll(w io.Writer, all ...Named) ([]v1.Hash, error) {
 	a := archive{tar: tar.NewWriter(w), written: map[v1.Hash]bool{}}
-	for _, image := range images {
-		if err := a.image(image); err != nil {
-			return v1.Hash{}, fmt.Errorf("write the image's archive: %w", err)
-		}
-	}
-	top := named[0].Descriptor
-	if len(named) > 1 {
-		index := mutate.IndexMediaType(mutate.AppendManifests(empty.Index, named...), types.OCIImageIndex)
-		described, err := partial.Descriptor(index)
+	var tops []v1.Descriptor
+	var digests []v1.Hash
+	for _, named := range all {
+		top, err := a.named(named)
 		if err != nil {
-			return v1.Hash{}, fmt.Errorf("describe the index of images: %w", err)
+			return nil, err
 		}
-		top = *described
+		tops, digests = append(tops, top), append(digests, top.Digest)
+	}
+	if err := a.close(tops); err != nil {
+		return nil, fmt.Errorf("write the image's archive: %w", err)
+	}
+	return digests, nil
+}
+
+// named writes what a reference names and describes it.
+func (a archive) named(named Named) (v1.Descriptor, error) {
+	tag, err := name.NewTag(named.Reference, name.StrictValidation)
+	if err != nil {
+		return v1.Descriptor{}, fmt.Errorf("the reference of an image is a registry, a repository and a tag: %w", err)
+	}
+	described, err := descriptors(named.Images)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	for _, image := range named.Images {
+		if err := a.image(image); err != nil {
+			return v1.Descriptor{}, fmt.Errorf("write the image's archive: %w", err)
+		}
+	}
+	top := described[0].Descriptor
+	if len(described) > 1 {
+		index := mutate.IndexMediaType(mutate.AppendManifests(empty.Index, described...), types.OCIImageIndex)
+		descriptor, err := partial.Descriptor(index)
+		if err != nil {
+			return v1.Descriptor{}, fmt.Errorf("describe the index of images: %w", err)
+		}
+		top = *descriptor
 		if err := a.manifest(index); err != nil {
-			return v1.Hash{}, fmt.Errorf("write the image's archive: %w", err)
+			return v1.Descriptor{}, fmt.Errorf("write the image's archive: %w", err)
 		}
 	}
-	top.Annotations = map[string]string{tagAnnotation: tag.TagStr(), nameAnnotation: reference}
-	if err := a.close(top); err != nil {
-		return v1.Hash{}, fmt.Errorf("write the image's archive: %w", err)
-	}
-	return top.Digest, nil
+	top.Annotations = map[string]string{tagAnnotation: tag.TagStr(), nameAnnotation: named.Reference}
+	return top, nil
 }
 
 // descriptors describes each image with its platform. No two may have the same.
@@ -172,9 +203,9 @@ func (a archive) file(name string, size int64, content io.Reader) error {
 }
 
 // close writes the files by which a reader finds the rest.
-func (a archive) close(top v1.Descriptor) error {
+func (a archive) close(tops []v1.Descriptor) error {
 	index, err := json.Marshal(v1.IndexManifest{
-		SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: []v1.Descriptor{top},
+		SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: tops,
 	})
 	if err != nil {
 		return err

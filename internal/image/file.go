@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/pem"
-	"io"
 	"strings"
 	"time"
 
@@ -56,8 +55,11 @@ func roots() []byte {
 
 // pack writes the files into a tar archive. Owner and times are fixed, so that
 // the archive depends on the files alone.
-func pack(files []file) (open func() (io.ReadCloser, error), err error) {
+func pack(files []file) ([]byte, error) {
 	var packed bytes.Buffer
+	for _, f := range files {
+		packed.Grow(len(f.data)) // programs are large
+	}
 	writer := tar.NewWriter(&packed)
 	for _, f := range files {
 		header := &tar.Header{
@@ -77,5 +79,5 @@ func pack(files []file) (open func() (io.ReadCloser, error), err error) {
 	if err := writer.Close(); err != nil {
 		return nil, err
 	}
-	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil }, nil
+	return packed.Bytes(), nil
 }

@@ -5,14 +5,16 @@
 package image
 
 import (
-	"compress/gzip"
+	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
@@ -33,8 +35,6 @@ type Spec struct {
 	Program string
 	// Name is the program's name in the image's root folder, and the image's title.
 	Name string
-	// Arguments are what the program gets if the pod names none.
-	Arguments []string
 	// Architecture is amd64 or arm64, and must be the program's.
 	Architecture string
 	// Version is the version of the program, for the image's label.
@@ -42,8 +42,9 @@ type Spec struct {
 	// Created is the image's creation time. The zero value stands for the
 	// beginning of 1970, never for now.
 	Created time.Time
-	// Compression is gzip's level, zero its default.
-	Compression int
+	// Plain leaves the layers uncompressed, for whoever unpacks them at once on the
+	// same machine.
+	Plain bool
 }
 
 var nameSyntax = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
@@ -67,11 +68,11 @@ func Build(spec Spec) (v1.Image, error) {
 	}
 	// What all programs need comes first: it is stored and pulled once for all
 	// of their versions.
-	base, err := addendum(baseFiles(), "root certificates, users, /tmp", created, spec.level())
+	base, err := addendum(baseFiles(), "root certificates, users, /tmp", created, spec.Plain)
 	if err != nil {
 		return nil, err
 	}
-	own, err := addendum([]file{{name: spec.Name, mode: 0o755, data: program}}, "the program "+spec.Name, created, spec.level())
+	own, err := addendum([]file{{name: spec.Name, mode: 0o755, data: program}}, "the program "+spec.Name, created, spec.Plain)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,6 @@ func configuration(spec Spec, created v1.Time) *v1.ConfigFile {
 		Config: v1.Config{
 			User:       User,
 			Entrypoint: []string{"/" + spec.Name},
-			Cmd:        spec.Arguments,
 			// So that kubectl exec finds the program by its name.
 			Env:        []string{"PATH=/"},
 			WorkingDir: "/",
@@ -109,24 +109,36 @@ func configuration(spec Spec, created v1.Time) *v1.ConfigFile {
 	}
 }
 
-// level is gzip's level.
-func (spec Spec) level() int {
-	if spec.Compression == 0 {
-		return gzip.DefaultCompression
+// WithArguments is an image of the same layers whose program gets arguments if the
+// pod names none.
+func WithArguments(of v1.Image, arguments ...string) (v1.Image, error) {
+	file, err := of.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("read the image's configuration: %w", err)
 	}
-	return spec.Compression
+	config := file.Config
+	config.Cmd = arguments
+	image, err := mutate.Config(of, config)
+	if err != nil {
+		return nil, fmt.Errorf("set the image's configuration: %w", err)
+	}
+	return image, nil
 }
 
 // addendum makes one layer of the files.
-func addendum(files []file, contents string, created v1.Time, level int) (mutate.Addendum, error) {
+func addendum(files []file, contents string, created v1.Time, plain bool) (mutate.Addendum, error) {
 	packed, err := pack(files)
 	if err != nil {
 		return mutate.Addendum{}, fmt.Errorf("pack %s: %w", contents, err)
 	}
-	layer, err := tarball.LayerFromOpener(packed, tarball.WithMediaType(types.OCILayer),
-		tarball.WithCompressionLevel(level), tarball.WithCompressedCaching)
+	history := v1.History{Created: created, CreatedBy: contents}
+	if plain {
+		return mutate.Addendum{Layer: static.NewLayer(packed, types.OCIUncompressedLayer), History: history}, nil
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }
+	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 	if err != nil {
 		return mutate.Addendum{}, fmt.Errorf("compress %s: %w", contents, err)
 	}
-	return mutate.Addendum{Layer: layer, History: v1.History{Created: created, CreatedBy: contents}}, nil
+	return mutate.Addendum{Layer: layer, History: history}, nil
 }

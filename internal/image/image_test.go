@@ -299,6 +299,80 @@ func TestAnArchiveOfOneImageNamesTheImageItself(t *testing.T) {
 	}
 }
 
+func TestAnArchiveOfTwoReferencesStoresWhatTheyShareOnce(t *testing.T) {
+	for name, plain := range map[string]bool{"compressed": false, "plain": true} {
+		t.Run(name, func(t *testing.T) { testTwoReferences(t, plain) })
+	}
+}
+
+func testTwoReferences(t *testing.T, plain bool) {
+	first, err := image.Build(image.Spec{
+		Program: save(t, executable(t, elf.EM_X86_64, nil)), Name: "tabard", Architecture: "amd64", Plain: plain,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pausing, err := image.WithArguments(first, "lab", "pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	all := []image.Named{{Reference: reference, Images: []v1.Image{first}}, {Reference: "localhost/pause:1", Images: []v1.Image{pausing}}}
+	digests, err := image.ArchiveAll(&archive, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := layout.ImageIndexFromPath(unpacked(t, archive.Bytes())) // which refuses what is there twice
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]v1.Hash{}
+	for _, each := range manifest.Manifests {
+		names[each.Annotations["io.containerd.image.name"]] = each.Digest
+	}
+	if diff := cmp.Diff(map[string]v1.Hash{reference: digests[0], "localhost/pause:1": digests[1]}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	second, err := index.Image(digests[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := second.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"lab", "pause"}, config.Config.Cmd); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(contents(t, first), contents(t, second)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	layers, err := second.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range layers {
+		digest, err := layer.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := layer.DiffID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (digest == content) != plain {
+			t.Errorf("a layer is %s, what is in it %s", digest, content)
+		}
+	}
+	if err := validate.Index(index); err != nil && !plain { // it takes all layers to be compressed
+		t.Errorf("the layout does not hold together: %v", err)
+	}
+}
+
 func TestAnArchiveThatWouldBeAmbiguousIsRefused(t *testing.T) {
 	amd := built(t, "amd64")
 	tests := map[string]struct {

@@ -47,10 +47,19 @@ func Down(ctx context.Context, options DownOptions) error {
 	if err != nil {
 		return err
 	}
-	count, err := lab.end(ctx, records)
+	peers, control := split(records)
+	count, err := lab.end(ctx, peers)
 	if err != nil {
 		return err
 	}
+	if err := lab.evict(ctx); err != nil {
+		return err
+	}
+	more, err := lab.end(ctx, control)
+	if err != nil {
+		return err
+	}
+	count += more
 	if err := lab.clearNode(ctx); err != nil {
 		return err
 	}
@@ -62,6 +71,9 @@ func Down(ctx context.Context, options DownOptions) error {
 	_, err = fmt.Fprintf(options.Out, "the lab in %s is down: %d processes ended in %.1f s\n", lab.Dir, count, time.Since(begin).Seconds())
 	return err
 }
+
+// controlWave is the first wave of the lab's control plane.
+const controlWave = 4
 
 // waves orders the end: first what uses the lab, then the node, then what uses
 // etcd, then etcd, so that nothing spends its grace on a peer that has gone. A
@@ -75,7 +87,7 @@ func waves(records []process.Record) [][]process.Record {
 		case Etcd, Holder: // the address of the API server goes with the node
 			wave = 5
 		case LocalAWS, APIServer, ControllerManager, Scheduler:
-			wave = 4
+			wave = controlWave
 		case Containerd:
 			wave = 3
 		case Kubelet, Proxy:
@@ -88,6 +100,20 @@ func waves(records []process.Record) [][]process.Record {
 		out[wave] = append(out[wave], record)
 	}
 	return out
+}
+
+// split parts what uses the control plane from the control plane. The pods end in
+// between: the API server lets the calls of its clients come to their end before its
+// own, and pods do not know that theirs is near.
+func split(records []process.Record) (peers, control []process.Record) {
+	for wave, each := range waves(records) {
+		if wave < controlWave {
+			peers = append(peers, each...)
+		} else {
+			control = append(control, each...)
+		}
+	}
+	return peers, control
 }
 
 // end ends processes wave by wave and forgets them. It returns how many ran.

@@ -1,15 +1,15 @@
 package lab
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/tabard-dev/tabard/internal/image"
 	"github.com/tabard-dev/tabard/internal/lab/node"
@@ -21,11 +21,12 @@ const ownImage = "ghcr.io/tabard-dev/tabard:devel"
 // imageNamespace is where containerd keeps what the kubelet sees.
 const imageNamespace = "k8s.io"
 
-// ctr asks the node's runtime.
-func (lab Lab) ctr(ctx context.Context, arguments ...string) (string, error) {
+// ctr asks the node's runtime. input is what it reads, nil for nothing.
+func (lab Lab) ctr(ctx context.Context, input io.Reader, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadWithin)
 	defer cancel()
 	command := exec.CommandContext(ctx, "ctr", append([]string{"--address", lab.nodeFiles().Socket(), "--namespace", imageNamespace}, arguments...)...)
+	command.Stdin = input
 	said, err := command.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(said)))
@@ -39,7 +40,7 @@ func (lab Lab) LoadImages(ctx context.Context, archive string) (string, error) {
 	if lab.Node == nil {
 		return "", fmt.Errorf("the lab in %s has no node to load images on; make one with \"tabard lab up --node\"", lab.Dir)
 	}
-	said, err := lab.ctr(ctx, "images", "import", archive)
+	said, err := lab.ctr(ctx, nil, "images", "import", archive)
 	if err != nil {
 		return "", fmt.Errorf("load the images of %s: %w", archive, err)
 	}
@@ -49,39 +50,41 @@ func (lab Lab) LoadImages(ctx context.Context, archive string) (string, error) {
 // loadOwnImages puts this program on the node, as what the manifests run and as
 // what holds the namespaces of pods. Images that are there already stay.
 func (lab Lab) loadOwnImages(ctx context.Context) error {
-	there, err := lab.ctr(ctx, "images", "ls", "--quiet")
+	there, err := lab.ctr(ctx, nil, "images", "ls", "--quiet")
 	if err != nil {
 		return fmt.Errorf("list the node's images: %w", err)
 	}
-	for reference, arguments := range map[string][]string{ownImage: nil, node.SandboxImage: {"lab", Pause}} {
-		if strings.Contains("\n"+there, "\n"+reference+"\n") {
-			continue
-		}
-		if err := lab.loadProgram(ctx, reference, arguments); err != nil {
-			return fmt.Errorf("make the image %s: %w", reference, err)
-		}
+	has := func(reference string) bool { return strings.Contains("\n"+there, "\n"+reference+"\n") }
+	if has(ownImage) && has(node.SandboxImage) {
+		return nil
+	}
+	reader, writer := io.Pipe()
+	archived := make(chan error, 1)
+	go func() {
+		err := lab.archiveOwnImages(writer)
+		archived <- err
+		_ = writer.CloseWithError(err) // a pipe's is always nil
+	}()
+	_, err = lab.ctr(ctx, reader, "images", "import", "-")
+	_ = reader.Close() // lets the writer go if nobody read to the end
+	if err := errors.Join(<-archived, err); err != nil {
+		return fmt.Errorf("put this program on the node: %w", err)
 	}
 	return nil
 }
 
-// loadProgram loads an image of this program.
-func (lab Lab) loadProgram(ctx context.Context, reference string, arguments []string) (err error) {
-	built, err := image.Build(image.Spec{
-		Program: lab.Tabard, Name: "tabard", Arguments: arguments, Architecture: runtime.GOARCH, Version: "lab",
-		Compression: gzip.BestSpeed, // it is unpacked at once, on this machine
-	})
+// archiveOwnImages writes the archive of the program's two images, which differ in
+// nothing but what the program is told.
+func (lab Lab) archiveOwnImages(w io.Writer) error {
+	own, err := image.Build(image.Spec{Program: lab.Tabard, Name: "tabard", Architecture: runtime.GOARCH, Version: "lab", Plain: true})
 	if err != nil {
 		return err
 	}
-	archive, err := os.Create(lab.Path("tmp", filepath.Base(strings.ReplaceAll(reference, ":", "-"))+".tar"))
+	sandbox, err := image.WithArguments(own, "lab", Pause)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(archive.Name())) }()
-	_, err = image.Archive(archive, reference, built)
-	if err := errors.Join(err, archive.Close()); err != nil {
-		return err
-	}
-	_, err = lab.LoadImages(ctx, archive.Name())
+	_, err = image.ArchiveAll(w, image.Named{Reference: ownImage, Images: []v1.Image{own}},
+		image.Named{Reference: node.SandboxImage, Images: []v1.Image{sandbox}})
 	return err
 }

@@ -289,6 +289,26 @@ func TestWaves(t *testing.T) {
 	}
 }
 
+func TestPodsEndBeforeTheControlPlane(t *testing.T) {
+	var records []process.Record
+	for _, name := range []string{"awslocal", "containerd", "etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubelet", "node", "operator"} {
+		records = append(records, process.Record{Name: name})
+	}
+	peers, control := split(records)
+	names := func(of []process.Record) (out []string) {
+		for _, each := range of {
+			out = append(out, each.Name)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"operator", "kube-proxy", "kubelet", "containerd"}, names(peers)); diff != "" {
+		t.Errorf("before the pods (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"awslocal", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd", "node"}, names(control)); diff != "" {
+		t.Errorf("after the pods (-want +got):\n%s", diff)
+	}
+}
+
 func TestStatus(t *testing.T) {
 	lab := example(t.TempDir())
 	if err := lab.makeFolders(); err != nil {

@@ -137,11 +137,46 @@ func (node Node) Remove(ctx context.Context) error {
 	}
 }
 
-// clear kills what is in a control group and in those below it, and removes them,
-// the deepest first. An error says what is left; it may be gone at the next try.
-func clear(group string) error {
-	var groups []string
-	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
+// Evict ends every process of the node but the holder of its namespaces. It returns
+// when they are gone.
+func (node Node) Evict(ctx context.Context, holder int) error {
+	all, err := mounted()
+	if err != nil {
+		return err
+	}
+	held, err := tracking(all)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
+	for {
+		left, err := killBelow(filepath.Join(held.root, node.Cgroup), holder)
+		if err != nil || left == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("end the node's pods: %d processes are left", left)
+		case <-time.After(15 * time.Millisecond):
+		}
+	}
+}
+
+// killBelow kills what is in a control group and in those below it, but for one
+// process. It returns how many there were.
+func killBelow(group string, spared int) (int, error) {
+	groups, err := groupsOf(group)
+	count := 0
+	for _, each := range groups {
+		count += kill(each, spared)
+	}
+	return count, err
+}
+
+// groupsOf lists a control group and those below it, each before its own.
+func groupsOf(group string) (groups []string, err error) {
+	err = filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
@@ -150,12 +185,19 @@ func clear(group string) error {
 		}
 		return err
 	})
+	return groups, err
+}
+
+// clear kills what is in a control group and in those below it, and removes them,
+// the deepest first. An error says what is left; it may be gone at the next try.
+func clear(group string) error {
+	groups, err := groupsOf(group)
 	if err != nil {
 		return err
 	}
 	var left error
 	for _, each := range slices.Backward(groups) {
-		kill(each)
+		kill(each, 0)
 		if err := os.Remove(each); err != nil && !errors.Is(err, os.ErrNotExist) {
 			left = errors.Join(left, err)
 		}
@@ -163,15 +205,19 @@ func clear(group string) error {
 	return left
 }
 
-// kill ends the processes of one control group.
-func kill(group string) {
+// kill ends the processes of one control group but for one of them. It returns how
+// many there were.
+func kill(group string, spared int) int {
 	text, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
 	if err != nil {
-		return // it has gone
+		return 0 // it has gone
 	}
+	count := 0
 	for word := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 0 && pid != spared {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has gone
+			count++
 		}
 	}
+	return count
 }

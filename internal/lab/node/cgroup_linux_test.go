@@ -1,9 +1,12 @@
 package node
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,5 +72,40 @@ func TestClearSaysWhatIsLeft(t *testing.T) {
 	}
 	if err := clear(group); err == nil || !strings.Contains(err.Error(), filepath.Join(group, "a")) {
 		t.Errorf("a group that stays: got %v", err)
+	}
+}
+
+// A process of this test stands for what is in a group; the group is a folder.
+func TestKillBelowSparesTheHolder(t *testing.T) {
+	start := func() *exec.Cmd {
+		command := exec.Command("sleep", "600")
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+		return command
+	}
+	holder, pod := start(), start()
+	group := t.TempDir()
+	inner := filepath.Join(group, "pods", "one")
+	if err := os.MkdirAll(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, pid := range map[string]int{group: holder.Process.Pid, inner: pod.Process.Pid} {
+		if err := os.WriteFile(filepath.Join(path, "cgroup.procs"), []byte(fmt.Sprintln(pid)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count, err := killBelow(group, holder.Process.Pid); count != 1 || err != nil {
+		t.Errorf("killed %d, %v; want one", count, err)
+	}
+	if err := pod.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("the pod's process ended with %v, want it to be killed", err)
+	}
+	if err := holder.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the holder is gone: %v", err)
+	}
+	if count, err := killBelow(filepath.Join(group, "none"), 0); count != 0 || err != nil {
+		t.Errorf("no group: killed %d, %v", count, err)
 	}
 }

@@ -27,3 +27,6 @@ func (Node) Connected(int) bool { return false }
 
 // Remove is for Linux.
 func (Node) Remove(context.Context) error { return errLinuxOnly }
+
+// Evict is for Linux.
+func (Node) Evict(context.Context, int) error { return errLinuxOnly }
