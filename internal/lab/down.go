@@ -26,6 +26,11 @@ type DownOptions struct {
 // grace is how long a process has to end by itself.
 const grace = 8 * time.Second
 
+// graceAlone is how long it has where the node's holder died before: the address of
+// the API server went with it, and the API server would wait in vain for the clients
+// that it had there.
+const graceAlone = 2 * time.Second
+
 // Down ends every process of the lab and removes its files. Where there is no
 // lab there is nothing to do, and that is no error.
 func Down(ctx context.Context, options DownOptions) error {
@@ -48,14 +53,15 @@ func Down(ctx context.Context, options DownOptions) error {
 		return err
 	}
 	peers, control := split(records)
-	count, err := lab.end(ctx, peers)
+	count, err := lab.end(ctx, grace, peers)
 	if err != nil {
 		return err
 	}
-	if err := lab.evict(ctx); err != nil {
+	patience, err := lab.evict(ctx)
+	if err != nil {
 		return err
 	}
-	more, err := lab.end(ctx, control)
+	more, err := lab.end(ctx, patience, control)
 	if err != nil {
 		return err
 	}
@@ -116,8 +122,25 @@ func split(records []process.Record) (peers, control []process.Record) {
 	return peers, control
 }
 
-// end ends processes wave by wave and forgets them. It returns how many ran.
-func (lab Lab) end(ctx context.Context, records []process.Record) (int, error) {
+// evict ends the pods, whose kubelet and runtime have ended, and all else on the node
+// but its holder. It returns how long the control plane then has.
+func (lab Lab) evict(ctx context.Context) (time.Duration, error) {
+	if lab.Node == nil {
+		return grace, nil
+	}
+	record, found, err := lab.Processes().Get(Holder)
+	if err != nil {
+		return 0, err
+	}
+	if !found || !record.Alive() {
+		return graceAlone, lab.Node.Evict(ctx, 0) // nobody is spared
+	}
+	return grace, lab.Node.Evict(ctx, record.PID)
+}
+
+// end ends processes wave by wave and forgets them. Each has a time to end by itself.
+// It returns how many ran.
+func (lab Lab) end(ctx context.Context, grace time.Duration, records []process.Record) (int, error) {
 	count := 0
 	for _, wave := range waves(records) {
 		for _, record := range wave {
@@ -154,6 +177,6 @@ func Stop(ctx context.Context, dir, name string) error {
 	if len(named) == 0 {
 		return fmt.Errorf("the lab in %s has no process %q; \"tabard lab status\" lists them: %w", dir, name, os.ErrNotExist)
 	}
-	_, err = lab.end(ctx, named)
+	_, err = lab.end(ctx, grace, named)
 	return err
 }

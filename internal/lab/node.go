@@ -149,22 +149,6 @@ func (lab Lab) clearNode(ctx context.Context) error {
 	return nil
 }
 
-// evict ends the pods, whose kubelet and runtime have ended, and all else on the node
-// but its holder.
-func (lab Lab) evict(ctx context.Context) error {
-	if lab.Node == nil {
-		return nil
-	}
-	record, found, err := lab.Processes().Get(Holder)
-	if err != nil {
-		return err
-	}
-	if !found || !record.Alive() {
-		record.PID = 0 // nobody is spared
-	}
-	return lab.Node.Evict(ctx, record.PID)
-}
-
 // holderCheck waits until the holder is in namespaces of its own.
 func (lab Lab) holderCheck() func(context.Context) error {
 	return func(context.Context) error {

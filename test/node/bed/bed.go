@@ -75,9 +75,11 @@ func (b *Bed) close() {
 	if failed {
 		b.tell(ctx)
 	}
+	began := time.Now()
 	if err := b.Down(ctx, failed); err != nil {
 		b.t.Error(err)
 	}
+	b.Since(began, "taking the lab down")
 	if failed {
 		b.t.Logf("the logs are in %s", filepath.Join(b.Dir, "logs"))
 		return
