@@ -43,7 +43,7 @@ func testNothingIsLeft(t *testing.T, killed []string) {
 	run(t, l, "rollout", "status", "deployment/app", "--timeout=180s")
 	traces := &trace{dir: l.Dir, group: of.Node.Cgroup, namespaces: map[string]bool{}, known: map[string]bool{}}
 	count := traces.follow()
-	own := strings.TrimPrefix(of.Node.Cgroup, "tabard-lab-")
+	own := traces.identity()
 	running := m.take()
 	running["processes"] = traces.list()
 	told := compare(before, running, own)

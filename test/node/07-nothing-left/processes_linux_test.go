@@ -19,6 +19,9 @@ type trace struct {
 	known map[string]bool
 }
 
+// identity is what the names of all that the lab makes end with.
+func (t *trace) identity() string { return strings.TrimPrefix(t.group, "tabard-lab-") }
+
 // kinds of namespaces that pods and nodes have of their own.
 var kinds = []string{"net", "mnt", "pid", "ipc", "uts"}
 
@@ -33,7 +36,7 @@ func (t *trace) follow() int {
 	}
 	found := t.processes()
 	for _, folder := range found {
-		t.known[identity(folder)] = true
+		t.known[started(folder)] = true
 		for _, kind := range kinds {
 			if name, err := os.Readlink(filepath.Join(folder, "ns", kind)); err == nil && !ours[name] {
 				t.namespaces[name] = true
@@ -52,7 +55,7 @@ func (t *trace) processes() (out []string) {
 		panic(err) // the pattern is wrong
 	}
 	for _, folder := range folders {
-		if who := identity(folder); who != "" && (t.known[who] || t.belongs(folder)) {
+		if who := started(folder); who != "" && (t.known[who] || t.belongs(folder)) {
 			out = append(out, folder)
 		}
 	}
@@ -61,6 +64,11 @@ func (t *trace) processes() (out []string) {
 
 // belongs says whether a process is of the lab.
 func (t *trace) belongs(folder string) bool {
+	// The numbers of namespaces that are gone are given out again, to other labs too.
+	groups, err := os.ReadFile(filepath.Join(folder, "cgroup"))
+	if err == nil && ofAnother(string(groups), t.identity()) {
+		return false
+	}
 	for file, mark := range map[string]string{"cmdline": t.dir, "environ": t.dir, "cgroup": t.group} {
 		if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && strings.Contains(string(text), mark) {
 			return true
@@ -79,9 +87,9 @@ func (t *trace) belongs(folder string) bool {
 	return false
 }
 
-// identity is a process's ID and start; nothing for a zombie and for one that has
+// started is a process's ID and start; nothing for a zombie and for one that has
 // gone.
-func identity(folder string) string {
+func started(folder string) string {
 	text, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {
 		return ""
