@@ -70,8 +70,10 @@ func (b *Bed) Team(namespace string, labels map[string]string) Role {
 		b.t.Fatal(err)
 	}
 	b.Kubectl("apply", "-n", namespace, "-f", filepath.Join(b.Dir, "manifests", "aws.yaml"))
-	b.Kubectl("create", "serviceaccount", "app", "-n", namespace)
-	b.Kubectl("annotate", "serviceaccount", "app", "-n", namespace, "eks.amazonaws.com/role-arn="+role.ARN)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "app", Annotations: map[string]string{"eks.amazonaws.com/role-arn": role.ARN}}}
+	if _, err := b.Kube.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+		b.t.Fatal(err)
+	}
 	return role
 }
 
