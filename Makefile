@@ -76,6 +76,7 @@ generate: ## Write everything that is generated: deepcopy, config/crd, config/rb
 	$(GEN) rbac:roleName=tabard-issuer,fileName=issuer.yaml paths=./internal/controller/issuer/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-certificate,fileName=certificate.yaml paths=./internal/controller/certificate/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-capacity,fileName=capacity.yaml paths=./internal/controller/capacity/... output:rbac:dir=config/rbac
+	$(GEN) rbac:roleName=tabard-injection,fileName=injection.yaml paths=./internal/controller/injection/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-selectorreport,fileName=selectorreport.yaml paths=./internal/controller/selectorreport/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
 	go run ./hack/reference

@@ -34,6 +34,8 @@ type operator struct {
 	serviceAccount string
 	// capacity is what the controller of that name is told.
 	capacity *capacityControllerFlags
+	// injection is what the controller of that name is told.
+	injection *injectionFlags
 	// roleSelectors is what is said of IAMRoleSelectors.
 	roleSelectors *roleSelectorFlags
 	logger        *slog.Logger
@@ -51,6 +53,7 @@ var controllers = []struct {
 }{
 	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, false, addCapacity},
 	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, false, addCertificate},
+	{"injection", "reports pods that run without the AWS identity that they should have got from the webhook", false, false, addInjection},
 	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", false, false, addIssuer},
 	{"selectorreport", "says who uses each IAMRoleSelector (IAMRoleSelectorReport); needs the feature gate " + selectorGate, true, true, addSelectorReport},
 }
@@ -65,6 +68,7 @@ type operatorFlags struct {
 	gates                     string
 	roleSelectors             roleSelectorFlags
 	capacity                  capacityControllerFlags
+	injection                 injectionFlags
 }
 
 func operatorCommand() *cobra.Command {
@@ -101,6 +105,7 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.gates, "feature-gates", "", selectorGate+"=true or =false: whether IAMRoleSelectors are followed (default: false)")
 	f.roleSelectors.add(flags)
 	f.capacity.add(flags, "capacity-")
+	f.injection.add(flags, "injection-")
 }
 
 func describeControllers() string {
@@ -129,7 +134,7 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return err
 	}
-	op.logger, op.capacity, op.roleSelectors = logger, &flags.capacity, &flags.roleSelectors
+	op.logger, op.capacity, op.injection, op.roleSelectors = logger, &flags.capacity, &flags.injection, &flags.roleSelectors
 	mgr, err := newManager(op, flags, leaseName(chosen, without(controllerNames())))
 	if err != nil {
 		return err

@@ -155,19 +155,10 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 		return Result{Reason: Undecided}, nil
 	}
 	subject.adviseUnread(found, &warnings)
-	asked := in.annotations(pod)
-	if seconds, ok := ParseExpiration(asked.tokenExpiration.Text()); ok {
-		found.tokenExpiration = seconds
-	}
-	profiles := in.readProfiles(asked, &warnings)
-	if len(profiles) > 0 && found.method == NoMethod {
-		found.method = WebIdentity // by the profiles alone
-	}
-	if found.method == NoMethod {
+	plan := in.draft(pod, subject.Namespace, &found, &warnings)
+	if plan == nil {
 		return Result{Warnings: warnings, Reason: reason}, nil
 	}
-	plan := in.plan(pod, subject.Namespace, found, profiles)
-	plan.Selection = in.selection(asked, &warnings)
 	containers, err := plan.Examine(pod)
 	if err != nil {
 		return Result{}, err
@@ -175,6 +166,25 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	in.adviseContainers(plan, containers, &warnings)
 	patch := plan.Write(pod, containers)
 	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch)}, nil
+}
+
+// draft is what a pod is to have by what was found for its ServiceAccount and by its
+// own annotations, nil if that is nothing. What is found is completed.
+func (in *Injector) draft(pod Pod, namespace string, found *binding, warnings *podpatch.Warnings) *podpatch.Plan {
+	asked := in.annotations(pod)
+	if seconds, ok := ParseExpiration(asked.tokenExpiration.Text()); ok {
+		found.tokenExpiration = seconds
+	}
+	profiles := in.readProfiles(asked, warnings)
+	if len(profiles) > 0 && found.method == NoMethod {
+		found.method = WebIdentity // by the profiles alone
+	}
+	if found.method == NoMethod {
+		return nil
+	}
+	plan := in.plan(pod, namespace, *found, profiles)
+	plan.Selection = in.selection(asked, warnings)
+	return plan
 }
 
 // outcome is the reason of a pod that has opted in. That something about its

@@ -98,6 +98,16 @@ func (p *Pod) readSpec(spec raw.Value) error {
 	return nil
 }
 
+// HasVolume says that the pod has a volume of that name.
+func (p Pod) HasVolume(name string) bool {
+	for c := p.volumes.Walk(); c.Next(); {
+		if c.Value().Get("name").Is(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // NonRoot says that the pod, or a container of it, asks not to run as root.
 func (p Pod) NonRoot() bool {
 	if nonRoot(p.securityContext) {

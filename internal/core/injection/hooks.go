@@ -1,0 +1,77 @@
+package injection
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// skipLabel is the label by which the hooks that are shipped leave a pod alone.
+const skipLabel = "eks.amazonaws.com/skip-pod-identity-webhook"
+
+// paths are those under which the webhook is asked about AWS.
+var paths = []string{"/mutate", "/mutate/required"}
+
+// Hooks are the webhook's for AWS: they say whom it is asked about.
+type Hooks []hook
+
+type hook struct{ namespaces, objects labels.Selector }
+
+// ReadHooks reads the webhook's configuration. Without one, nil, the hooks are as
+// they are shipped: about all pods without the label to skip. A hook with
+// matchConditions does not count: whom they leave out is not known here.
+func ReadHooks(configuration *admissionv1.MutatingWebhookConfiguration) (Hooks, error) {
+	if configuration == nil {
+		skip := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skipLabel, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+		objects, err := metav1.LabelSelectorAsSelector(&skip)
+		return Hooks{{labels.Everything(), objects}}, err
+	}
+	var found Hooks
+	for _, each := range configuration.Webhooks {
+		if !slices.Contains(paths, pathOf(each.ClientConfig)) || len(each.MatchConditions) > 0 {
+			continue
+		}
+		namespaces, err := selector(each.NamespaceSelector)
+		if err != nil {
+			return nil, fmt.Errorf("namespaceSelector of the hook %s: %w", each.Name, err)
+		}
+		objects, err := selector(each.ObjectSelector)
+		if err != nil {
+			return nil, fmt.Errorf("objectSelector of the hook %s: %w", each.Name, err)
+		}
+		found = append(found, hook{namespaces, objects})
+	}
+	return found, nil
+}
+
+func pathOf(config admissionv1.WebhookClientConfig) string {
+	switch {
+	case config.Service != nil && config.Service.Path != nil:
+		return *config.Service.Path
+	case config.URL != nil:
+		if parsed, err := url.Parse(*config.URL); err == nil {
+			return parsed.Path
+		}
+	}
+	return ""
+}
+
+// selector selects everything if it is absent, as a hook's does.
+func selector(of *metav1.LabelSelector) (labels.Selector, error) {
+	if of == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(of)
+}
+
+// Ask says whether the webhook is asked about a pod with labels, in a namespace with
+// labels.
+func (h Hooks) Ask(namespace, pod map[string]string) bool {
+	return slices.ContainsFunc(h, func(one hook) bool {
+		return one.namespaces.Matches(labels.Set(namespace)) && one.objects.Matches(labels.Set(pod))
+	})
+}

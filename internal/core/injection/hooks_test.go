@@ -1,0 +1,98 @@
+package injection_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/core/injection"
+)
+
+// shipped is the webhook's configuration as it is in config/manifests.
+func shipped(t *testing.T) *admissionv1.MutatingWebhookConfiguration {
+	t.Helper()
+	text, err := os.ReadFile("../../../config/manifests/webhook.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(text), "\n---\n") {
+		if !strings.Contains(part, "kind: MutatingWebhookConfiguration") {
+			continue
+		}
+		var found admissionv1.MutatingWebhookConfiguration
+		if err := yaml.UnmarshalStrict([]byte(part), &found); err != nil {
+			t.Fatal(err)
+		}
+		return &found
+	}
+	t.Fatal("webhook.yaml has no MutatingWebhookConfiguration")
+	return nil
+}
+
+func TestHooksSayWhoIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	skip := map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "true"}
+	notSystem := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"kube-system"}}}}
+	system := map[string]string{"kubernetes.io/metadata.name": "kube-system"}
+	url := "https://127.0.0.1:9443/mutate?timeout=1s"
+	cases := map[string]struct {
+		change         func(*admissionv1.MutatingWebhookConfiguration)
+		namespace, pod map[string]string
+		want           bool
+	}{
+		"as shipped":                       {want: true},
+		"as shipped, where it is required": {namespace: map[string]string{"tabard.dev/injection": "required"}, want: true},
+		"as shipped, a pod to skip":        {pod: skip},
+		"a configuration without hooks":    {change: func(c *admissionv1.MutatingWebhookConfiguration) { *c = admissionv1.MutatingWebhookConfiguration{} }},
+		"a namespace that the hooks leave out": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
+			c.Webhooks[0].NamespaceSelector, c.Webhooks[1].NamespaceSelector = notSystem, notSystem
+		}, namespace: system},
+		"a hook of a URL, without selectors": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
+			c.Webhooks = []admissionv1.MutatingWebhook{{ClientConfig: admissionv1.WebhookClientConfig{URL: &url}}}
+		}, pod: skip, want: true},
+		"hooks of other clouds alone": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
+			for i := range c.Webhooks {
+				path := "/mutate/gcp"
+				c.Webhooks[i].ClientConfig.Service.Path = &path
+			}
+		}},
+		"hooks with conditions": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
+			for i := range c.Webhooks {
+				c.Webhooks[i].MatchConditions = []admissionv1.MatchCondition{{Name: "x", Expression: "true"}}
+			}
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			configuration := shipped(t)
+			if tc.change != nil {
+				tc.change(configuration)
+			}
+			hooks, err := injection.ReadHooks(configuration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := hooks.Ask(tc.namespace, tc.pod); got != tc.want {
+				t.Errorf("asked %t, want %t", got, tc.want)
+			}
+		})
+	}
+	hooks, err := injection.ReadHooks(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !hooks.Ask(nil, nil) || hooks.Ask(nil, skip) {
+		t.Errorf("without a configuration: asked %t, to skip %t; want true, false", hooks.Ask(nil, nil), hooks.Ask(nil, skip))
+	}
+	wrong := shipped(t)
+	wrong.Webhooks[0].ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Unheard"}}}
+	if _, err := injection.ReadHooks(wrong); err == nil {
+		t.Error("a selector that is none was accepted")
+	}
+}

@@ -1,0 +1,179 @@
+// Package injection finds the pods that run without the AWS identity which they were
+// to get when they were created: the webhook did not answer, and the hook's failure
+// policy let them pass. Who is to have an identity is not decided here: core/inject
+// is asked what it would do with the pod now. Only annotations count: what the
+// webhook's config map and its identities file say is not known here.
+package injection
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+)
+
+// Settings are those of the webhook that decide who is injected.
+type Settings struct {
+	// AnnotationPrefix is the part before the slash of every annotation.
+	AnnotationPrefix string
+	// AnyRole counts also what is no ARN of an IAM role: the webhook composes ARNs,
+	// or takes any.
+	AnyRole bool
+}
+
+// Defaults are the webhook's.
+func Defaults() Settings { return Settings{AnnotationPrefix: inject.Defaults().AnnotationPrefix} }
+
+// Examiner examines pods. It is safe for concurrent use.
+type Examiner struct {
+	injector *inject.Injector
+	volumes  map[string]bool
+	// owned are the fields of whoever wrote the annotation for a role.
+	owned *metav1.FieldsV1
+}
+
+// New checks the settings.
+func New(settings Settings) (*Examiner, error) {
+	all := inject.Defaults()
+	all.AnnotationPrefix, all.AnyRoleARN = settings.AnnotationPrefix, settings.AnyRole
+	injector, err := inject.New(all)
+	if err != nil {
+		return nil, err
+	}
+	e := &Examiner{
+		injector: injector, volumes: map[string]bool{},
+		owned: metav1.NewFieldsV1(fmt.Sprintf(`{"f:metadata":{"f:annotations":{"f:%s":{}}}}`, injector.RoleAnnotation())),
+	}
+	for _, name := range injector.VolumeNames() {
+		e.volumes[name] = true
+	}
+	return e, nil
+}
+
+// Cause is why a pod is without its identity.
+type Cause string
+
+// The causes.
+const (
+	// LetThrough: it was created when the identity had been asked for already.
+	LetThrough Cause = "LetThrough"
+	// TooEarly: the ServiceAccount was annotated after the pod had been created.
+	TooEarly Cause = "TooEarly"
+	// Unclear: it is one of the two, and nobody has noted when the ServiceAccount
+	// was annotated.
+	Unclear Cause = "Unclear"
+)
+
+// lag is how late it may be seen that a ServiceAccount was annotated, by a clock that
+// is not the API server's.
+const lag = 5 * time.Second
+
+// Finding is one pod without its identity.
+type Finding struct {
+	Pod types.NamespacedName
+	UID types.UID
+	// Account is the pod's ServiceAccount, and Annotation is what asks for the
+	// identity: the ServiceAccount's, or the pod's own if it has OwnAnnotation.
+	Account, Annotation string
+	OwnAnnotation       bool
+	// Containers are those that lack it.
+	Containers []string
+	Cause      Cause
+	// Owner is what makes the pod anew: KIND/NAME as kubectl has it, empty for
+	// nothing. Restartable says that kubectl rollout restart does it.
+	Owner       string
+	Restartable bool
+}
+
+// Examine says whether a pod, as Trim leaves it, is without its identity: nil if it
+// is not. The account is the pod's ServiceAccount, as TrimAccount leaves it, nil if
+// there is none; seen is when it was seen to be annotated, zero if that was before
+// anybody looked. Whether a hook asks about the pod is not looked at.
+func (e *Examiner) Examine(pod *corev1.Pod, account *metav1.PartialObjectMetadata, seen time.Time) (*Finding, error) {
+	annotation, own := e.asks(pod, account)
+	if annotation == "" || pod.DeletionTimestamp != nil || isOver(pod) {
+		return nil, nil
+	}
+	text, err := json.Marshal(pod)
+	if err != nil {
+		return nil, fmt.Errorf("write pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	object, err := raw.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	read, err := inject.Read(object)
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	missing, err := e.injector.Missing(read, subjectOf(pod, account))
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	found := &Finding{
+		Pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, UID: pod.UID,
+		Account: pod.Spec.ServiceAccountName, Annotation: annotation, OwnAnnotation: own,
+		Containers: missing, Cause: LetThrough,
+	}
+	if !own {
+		found.Cause = causeOf(pod.CreationTimestamp.Time, annotatedAt(account), seen)
+	}
+	found.Owner, found.Restartable = ownerOf(pod)
+	return found, nil
+}
+
+// asks is the annotation that asks for an identity, empty for none, and whether it
+// is the pod's own. Most pods have none: they cost no more than this.
+func (e *Examiner) asks(pod *corev1.Pod, account *metav1.PartialObjectMetadata) (annotation string, own bool) {
+	if account != nil && e.Annotated(account) {
+		return e.injector.RoleAnnotation(), false
+	}
+	if name := e.injector.ProfilesAnnotation(); pod.Annotations[name] != "" {
+		return name, true
+	}
+	return "", false
+}
+
+// isOver says that no container of a pod runs any more, or ever will.
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+func subjectOf(pod *corev1.Pod, account *metav1.PartialObjectMetadata) inject.Subject {
+	subject := inject.Subject{Namespace: pod.Namespace}
+	if account != nil {
+		subject.Account = &inject.ServiceAccount{Annotations: account.Annotations}
+	}
+	return subject
+}
+
+// causeOf compares when a pod was created with when its ServiceAccount was annotated:
+// by the API server's notes, else by when that was seen.
+func causeOf(created, annotated, seen time.Time) Cause {
+	switch {
+	case !annotated.IsZero() && created.Before(annotated), !seen.IsZero() && created.Before(seen.Add(-lag)):
+		return TooEarly
+	case !annotated.IsZero(), !seen.IsZero() && created.After(seen):
+		return LetThrough
+	}
+	return Unclear
+}
+
+// Annotated says whether a ServiceAccount names a role.
+func (e *Examiner) Annotated(account *metav1.PartialObjectMetadata) bool {
+	return account.Annotations[e.injector.RoleAnnotation()] != ""
+}
+
+// annotatedAt is the time that TrimAccount has left, zero if it is not known.
+func annotatedAt(account *metav1.PartialObjectMetadata) time.Time {
+	if len(account.ManagedFields) == 0 || account.ManagedFields[0].Time == nil {
+		return time.Time{}
+	}
+	return account.ManagedFields[0].Time.Time
+}

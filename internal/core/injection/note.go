@@ -1,0 +1,72 @@
+package injection
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// maxNamed bounds how many containers a note names.
+const maxNamed = 5
+
+// Note tells a person what a pod lacks, why, and what to type. System is the
+// namespace that the webhook runs in.
+func (f Finding) Note(system string) string {
+	asked := fmt.Sprintf("ServiceAccount %s asks for by %s", f.Account, f.Annotation)
+	if f.OwnAnnotation {
+		asked = "its annotation " + f.Annotation + " asks for"
+	}
+	what := fmt.Sprintf("The pod runs without the AWS identity that %s: nothing was injected for %s.", asked, containers(f.Containers))
+	const older = "the pod was created before the ServiceAccount was annotated, or its annotation was last changed"
+	why := "Probably the webhook did not answer when the pod was created, and its hook let the pod pass."
+	switch f.Cause {
+	case TooEarly:
+		return fmt.Sprintf("%s This is because %s. Recreate it: %s", what, older, f.remedy())
+	case Unclear:
+		why = strings.TrimSuffix(why, ".") + "; or " + older + "."
+	}
+	return fmt.Sprintf("%s %s When the webhook is ready (kubectl -n %s rollout status deployment/tabard-webhook), recreate the pod: %s", what, why, system, f.remedy())
+}
+
+func containers(names []string) string {
+	switch {
+	case len(names) == 1:
+		return "container " + names[0]
+	case len(names) > maxNamed:
+		return fmt.Sprintf("containers %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return "containers " + strings.Join(names, ", ")
+}
+
+// remedy is what to type.
+func (f Finding) remedy() string {
+	switch {
+	case f.Restartable:
+		return fmt.Sprintf("kubectl -n %s rollout restart %s", f.Pod.Namespace, f.Owner)
+	case f.Owner != "":
+		return fmt.Sprintf("kubectl -n %s delete pod %s (%s makes another)", f.Pod.Namespace, f.Pod.Name, f.Owner)
+	}
+	return fmt.Sprintf("kubectl -n %s delete pod %s, and create it again (nothing else does)", f.Pod.Namespace, f.Pod.Name)
+}
+
+// ownerOf is what makes a pod anew, and whether kubectl rollout restart can tell it
+// to.
+func ownerOf(pod *corev1.Pod) (name string, restartable bool) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return "", false
+	}
+	kind := strings.ToLower(owner.Kind)
+	switch kind {
+	case "replicaset":
+		hash := pod.Labels["pod-template-hash"]
+		if deployment, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && hash != "" {
+			return "deployment/" + deployment, true
+		}
+	case "statefulset", "daemonset":
+		return kind + "/" + owner.Name, true
+	}
+	return kind + "/" + owner.Name, false
+}
