@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
+	"github.com/tabard-dev/tabard/internal/controller/injection"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
@@ -38,7 +39,7 @@ func TestThePagesCommands(t *testing.T) {
 }
 
 // TestThePagesMetrics finds every metric that docs/webhook.md names in what the
-// webhook and the operator's controller tell.
+// webhook and the operator's controllers tell.
 func TestThePagesMetrics(t *testing.T) {
 	c := startCluster(t)
 	c.putCertificate(time.Now())
@@ -52,6 +53,7 @@ func TestThePagesMetrics(t *testing.T) {
 
 	registry := prometheus.NewRegistry()
 	certificate.NewMetrics(registry)
+	injection.NewMetrics(registry)
 	told := c.metrics(r)
 	descriptions := make(chan *prometheus.Desc, 100)
 	registry.Describe(descriptions)
@@ -63,7 +65,7 @@ func TestThePagesMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`tabard_(webhook|certificate)_[a-z_]+`).FindAllString(string(text), -1)
+	names := regexp.MustCompile(`tabard_(webhook|certificate|injection)_[a-z_]+`).FindAllString(string(text), -1)
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) < 8 {
 		t.Fatalf("%s names %q; the test has not found them", page, names)
