@@ -69,7 +69,11 @@ func populated(tb testing.TB, count int, variable string) (*Controller, uint64) 
 			pod.Spec.ServiceAccountName = "app"
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "aws-iam-token"})
 		}
-		add(k.pods, examiner.Trim(pod))
+		kept, err := examiner.Trim(pod)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		add(k.pods, kept)
 	}
 	return &Controller{examiner: examiner, known: k}, heap() - before
 }

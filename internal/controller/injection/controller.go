@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -153,7 +152,7 @@ func (c *Controller) hooks(ctx context.Context) (core.Hooks, error) {
 // out: the error says which one it is.
 func (c *Controller) find(hooks core.Hooks) (found []*core.Finding, problem error) {
 	for _, one := range c.known.pods.List() {
-		pod, is := one.(*corev1.Pod)
+		pod, is := one.(*core.Pod)
 		if !is {
 			continue
 		}
@@ -174,7 +173,7 @@ func (c *Controller) find(hooks core.Hooks) (found []*core.Finding, problem erro
 
 // examine examines one pod. One whose ServiceAccount has just been annotated is left
 // for the next pass.
-func (c *Controller) examine(pod *corev1.Pod) (*core.Finding, error) {
+func (c *Controller) examine(pod *core.Pod) (*core.Finding, error) {
 	account := c.known.account(pod)
 	var seen time.Time
 	if account != nil && c.examiner.Annotated(account) {

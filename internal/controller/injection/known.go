@@ -50,11 +50,11 @@ func follow(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernetes.Inter
 	}
 	k := &known{seen: map[types.UID]time.Time{}}
 	pods := coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, cache.Indexers{}, func(o *metav1.ListOptions) { o.FieldSelector = running })
-	if k.pods, err = k.add(pods, "pods", func(o any) any {
+	if k.pods, err = k.add(pods, "pods", func(o any) (any, error) {
 		if pod, is := o.(*corev1.Pod); is {
 			return examiner.Trim(pod)
 		}
-		return o // a tombstone
+		return o, nil // a tombstone, or trimmed already
 	}); err != nil {
 		return nil, nil, err
 	}
@@ -62,11 +62,11 @@ func follow(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernetes.Inter
 		return metadatainformer.NewFilteredMetadataInformer(access, corev1.SchemeGroupVersion.WithResource(resource), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
 	}
 	accounts := of("serviceaccounts")
-	if k.accounts, err = k.add(accounts, "ServiceAccounts", func(o any) any {
+	if k.accounts, err = k.add(accounts, "ServiceAccounts", func(o any) (any, error) {
 		if account, is := o.(*metav1.PartialObjectMetadata); is {
-			return examiner.TrimAccount(account)
+			return examiner.TrimAccount(account), nil
 		}
-		return o
+		return o, nil
 	}); err != nil {
 		return nil, nil, err
 	}
@@ -122,19 +122,19 @@ func (k *known) seenAnnotated(account *metav1.PartialObjectMetadata) (seen time.
 	return seen, noted
 }
 
-func trimNamespace(o any) any {
+func trimNamespace(o any) (any, error) {
 	namespace, is := o.(*metav1.PartialObjectMetadata)
 	if !is {
-		return o
+		return o, nil
 	}
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,
-	}}
+	}}, nil
 }
 
 // add prepares one informer, which keeps what trim leaves.
-func (k *known) add(informer cache.SharedIndexInformer, what string, trim func(any) any) (cache.Store, error) {
-	if err := informer.SetTransform(func(o any) (any, error) { return trim(o), nil }); err != nil {
+func (k *known) add(informer cache.SharedIndexInformer, what string, trim cache.TransformFunc) (cache.Store, error) {
+	if err := informer.SetTransform(trim); err != nil {
 		return nil, fmt.Errorf("follow %s: %w", what, err)
 	}
 	k.informers = append(k.informers, informer)
@@ -156,11 +156,11 @@ func (k *known) run(ctx context.Context) (stop func()) {
 }
 
 // account is the ServiceAccount of a pod, nil if there is none.
-func (k *known) account(pod *corev1.Pod) *metav1.PartialObjectMetadata {
-	if pod.Spec.ServiceAccountName == "" {
+func (k *known) account(pod *core.Pod) *metav1.PartialObjectMetadata {
+	if pod.Account == "" {
 		return nil // also of a pod that has been injected, as Trim leaves it
 	}
-	return partial(k.accounts, pod.Namespace+"/"+pod.Spec.ServiceAccountName)
+	return partial(k.accounts, pod.Namespace+"/"+pod.Account)
 }
 
 // namespace is nil if there is none.

@@ -6,11 +6,9 @@
 package injection
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -91,26 +89,22 @@ type Finding struct {
 	Restartable bool
 }
 
-// Examine says whether a pod, as Trim leaves it, is without its identity: nil if it
-// is not. The account is the pod's ServiceAccount, as TrimAccount leaves it, nil if
-// there is none; seen is when it was seen to be annotated, zero if that was before
-// anybody looked. Whether a hook asks about the pod is not looked at.
-func (e *Examiner) Examine(pod *corev1.Pod, account *metav1.PartialObjectMetadata, seen time.Time) (*Finding, error) {
+// Examine says whether a pod is without its identity: nil if it is not. The account
+// is the pod's ServiceAccount, as TrimAccount leaves it, nil if there is none; seen is
+// when it was seen to be annotated, zero if that was before anybody looked. Whether a
+// hook asks about the pod is not looked at.
+func (e *Examiner) Examine(pod *Pod, account *metav1.PartialObjectMetadata, seen time.Time) (*Finding, error) {
 	annotation, own := e.asks(pod, account)
-	if annotation == "" || pod.DeletionTimestamp != nil || isOver(pod) {
+	if annotation == "" || len(pod.Text) == 0 {
 		return nil, nil
 	}
-	text, err := json.Marshal(pod)
+	object, err := raw.Parse(pod.Text)
 	if err != nil {
-		return nil, fmt.Errorf("write pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	object, err := raw.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		return nil, err
 	}
 	read, err := inject.Read(object)
 	if err != nil {
-		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		return nil, err
 	}
 	missing, err := e.injector.Missing(read, subjectOf(pod, account))
 	if err != nil || len(missing) == 0 {
@@ -118,34 +112,28 @@ func (e *Examiner) Examine(pod *corev1.Pod, account *metav1.PartialObjectMetadat
 	}
 	found := &Finding{
 		Pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, UID: pod.UID,
-		Account: pod.Spec.ServiceAccountName, Annotation: annotation, OwnAnnotation: own,
-		Containers: missing, Cause: LetThrough,
+		Account: pod.Account, Annotation: annotation, OwnAnnotation: own,
+		Containers: missing, Cause: LetThrough, Owner: pod.owner, Restartable: pod.restartable,
 	}
 	if !own {
 		found.Cause = causeOf(pod.CreationTimestamp.Time, annotatedAt(account), seen)
 	}
-	found.Owner, found.Restartable = ownerOf(pod)
 	return found, nil
 }
 
 // asks is the annotation that asks for an identity, empty for none, and whether it
 // is the pod's own. Most pods have none: they cost no more than this.
-func (e *Examiner) asks(pod *corev1.Pod, account *metav1.PartialObjectMetadata) (annotation string, own bool) {
-	if account != nil && e.Annotated(account) {
+func (e *Examiner) asks(pod *Pod, account *metav1.PartialObjectMetadata) (annotation string, own bool) {
+	switch {
+	case account != nil && e.Annotated(account):
 		return e.injector.RoleAnnotation(), false
-	}
-	if name := e.injector.ProfilesAnnotation(); pod.Annotations[name] != "" {
-		return name, true
+	case pod.profiles:
+		return e.injector.ProfilesAnnotation(), true
 	}
 	return "", false
 }
 
-// isOver says that no container of a pod runs any more, or ever will.
-func isOver(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-func subjectOf(pod *corev1.Pod, account *metav1.PartialObjectMetadata) inject.Subject {
+func subjectOf(pod *Pod, account *metav1.PartialObjectMetadata) inject.Subject {
 	subject := inject.Subject{Namespace: pod.Namespace}
 	if account != nil {
 		subject.Account = &inject.ServiceAccount{Annotations: account.Annotations}

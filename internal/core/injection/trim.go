@@ -2,34 +2,94 @@ package injection
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Trim is what Examine needs of a pod; trimmed twice is trimmed once, as informers
-// demand. Of one that has been injected that is next to
-// nothing; values of variables are of no pod.
-func (e *Examiner) Trim(pod *corev1.Pod) *corev1.Pod {
-	kept := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+// Pod is what Examine needs of a pod. It is small: there may be very many.
+type Pod struct {
+	// ObjectMeta has what identifies the pod; its labels and creation only if it may
+	// be without identity.
+	metav1.ObjectMeta
+	// Account is its ServiceAccount.
+	Account string
+
+	// Text is the pod as core/inject reads it, empty if it misses nothing whatever
+	// its ServiceAccount says.
+	Text []byte
+
+	// profiles says that it asks for an identity itself.
+	profiles bool
+	// owner makes it anew, see Finding.
+	owner       string
+	restartable bool
+}
+
+// Trim is what Examine needs of a pod. Of one that has been injected that is next to
+// nothing; values of variables are of no pod. The error says that it cannot be
+// written down.
+func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
+	kept := &Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 	}}
-	for _, volume := range pod.Spec.Volumes {
-		if e.volumes[volume.Name] {
-			kept.Spec.Volumes = []corev1.Volume{{Name: volume.Name}}
-			return kept
+	injected := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return e.volumes[v.Name] })
+	if injected || pod.DeletionTimestamp != nil || isOver(pod) {
+		return kept, nil
+	}
+	kept.CreationTimestamp, kept.Labels = pod.CreationTimestamp, pod.Labels
+	kept.Account = pod.Spec.ServiceAccountName
+	kept.profiles = pod.Annotations[e.injector.ProfilesAnnotation()] != ""
+	kept.owner, kept.restartable = ownerOf(pod)
+	var err error
+	kept.Text, err = json.Marshal(shape{
+		Metadata: shapeMetadata{e.prefixed(pod.Annotations)},
+		Spec:     shapeSpec{kept.Account, shapeContainers(pod.Spec.Containers), shapeContainers(pod.Spec.InitContainers)},
+	})
+	return kept, err
+}
+
+// isOver says that no container of a pod runs any more, or ever will.
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// shape is a pod with what core/inject looks at.
+type (
+	shape struct {
+		Metadata shapeMetadata `json:"metadata"`
+		Spec     shapeSpec     `json:"spec"`
+	}
+	shapeMetadata struct {
+		Annotations map[string]string `json:"annotations,omitempty"`
+	}
+	shapeSpec struct {
+		ServiceAccountName string           `json:"serviceAccountName,omitempty"`
+		Containers         []shapeContainer `json:"containers,omitempty"`
+		InitContainers     []shapeContainer `json:"initContainers,omitempty"`
+	}
+	shapeContainer struct {
+		Name string          `json:"name"`
+		Env  []shapeVariable `json:"env,omitempty"`
+	}
+	shapeVariable struct {
+		Name string `json:"name"`
+	}
+)
+
+// shapeContainers has the names of containers and of their variables for AWS.
+func shapeContainers(containers []corev1.Container) []shapeContainer {
+	kept := make([]shapeContainer, len(containers))
+	for i, container := range containers {
+		kept[i].Name = container.Name
+		for _, variable := range container.Env {
+			if strings.HasPrefix(variable.Name, "AWS_") {
+				kept[i].Env = append(kept[i].Env, shapeVariable{variable.Name})
+			}
 		}
 	}
-	kept.CreationTimestamp, kept.DeletionTimestamp = pod.CreationTimestamp, pod.DeletionTimestamp
-	kept.Labels = pod.Labels
-	kept.Annotations = e.prefixed(pod.Annotations)
-	if owner := metav1.GetControllerOf(pod); owner != nil {
-		kept.OwnerReferences = []metav1.OwnerReference{{Kind: owner.Kind, Name: owner.Name, Controller: owner.Controller}}
-	}
-	kept.Spec.ServiceAccountName = pod.Spec.ServiceAccountName
-	kept.Spec.Containers, kept.Spec.InitContainers = trimContainers(pod.Spec.Containers), trimContainers(pod.Spec.InitContainers)
-	kept.Status.Phase = pod.Status.Phase
 	return kept
 }
 
@@ -47,25 +107,8 @@ func (e *Examiner) prefixed(annotations map[string]string) (kept map[string]stri
 	return kept
 }
 
-// trimContainers leaves the names of containers and of their variables for AWS.
-func trimContainers(containers []corev1.Container) []corev1.Container {
-	if len(containers) == 0 {
-		return nil
-	}
-	kept := make([]corev1.Container, len(containers))
-	for i, container := range containers {
-		kept[i].Name = container.Name
-		for _, variable := range container.Env {
-			if strings.HasPrefix(variable.Name, "AWS_") {
-				kept[i].Env = append(kept[i].Env, corev1.EnvVar{Name: variable.Name})
-			}
-		}
-	}
-	return kept
-}
-
 // TrimAccount is what Examine needs of a ServiceAccount's metadata: its role, and
-// when it was given it. Trimmed twice is trimmed once, here too.
+// when it was given it. Trimmed twice is trimmed once, as informers demand.
 func (e *Examiner) TrimAccount(account *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	kept := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: account.Namespace, Name: account.Name, UID: account.UID, ResourceVersion: account.ResourceVersion,
