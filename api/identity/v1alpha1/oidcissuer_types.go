@@ -264,6 +264,11 @@ type SigningKey struct {
 	// LastSeen is when the key was last read from the key source, kept to
 	// within ten minutes so that status does not change at every look.
 	LastSeen metav1.Time `json:"lastSeen"`
+	// ReadableSince is when a document with the key was first fetched from the
+	// issuer's URL without credentials. No cloud can know the key before.
+	//
+	// +optional
+	ReadableSince *metav1.Time `json:"readableSince,omitempty"`
 }
 
 // PublicationStatus is what is known of the published documents.

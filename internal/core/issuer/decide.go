@@ -36,6 +36,9 @@ func Decide(w World) Plan {
 	r := turnRing(w)
 	s := stock(w, r)
 	p := decidePublication(w, r, s)
+	if p.verdict.isTrue() {
+		r = r.readable(instant(w.Now))
+	}
 	g := decideProviders(w, p.verdict.isTrue())
 	v := verdicts{published: p.verdict, keys: r.keysVerdict(w, s), provider: g.verdict}
 	v.ready = readiness(w, v)

@@ -60,6 +60,17 @@ func (r ring) knows(id string) bool {
 	return slices.ContainsFunc(r.keys, func(k v1alpha1.SigningKey) bool { return k.KeyID == id })
 }
 
+// readable notes the keys that anybody can read now.
+func (r ring) readable(now metav1.Time) ring {
+	r.keys = slices.Clone(r.keys)
+	for i := range r.keys {
+		if r.keys[i].ReadableSince == nil {
+			r.keys[i].ReadableSince = &now
+		}
+	}
+	return r
+}
+
 // forget drops expired keys that are gone from the bucket's document.
 func (r ring) forget(inBucket []Key) ring {
 	r.keys = slices.DeleteFunc(slices.Clone(r.keys), func(k v1alpha1.SigningKey) bool {
@@ -186,7 +197,7 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 		return no(ReasonTooManyKeys, "own keys and keys of others make more than %d, which AWS does not accept in one document: take out those that nobody needs (tabard issuer bootstrap --drop-foreign-keys)", MaxKeys)
 	}
 	if missing := shelf.missing(w, r.active()); len(missing) > 0 {
-		return no(ReasonKeyNotPublished, "the cluster signs with %s, which the keys document does not hold: tokens signed with it are refused until it is written", strings.Join(missing, ", "))
+		return no(ReasonKeyNotPublished, "%s", r.unpublished(token, missing))
 	}
 	if len(r.unreachable) > 0 {
 		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", strings.Join(r.unreachable, ", "))
@@ -197,7 +208,7 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 	if !shelf.known && !shelf.publicKnown {
 		return unknown(ReasonNotReachableFromHere, "neither the bucket nor %s could be read, so it is not known which keys are published", w.Issuer.Spec.URL)
 	}
-	return yes(ReasonInSync, "every key that the cluster signs with is published")
+	return yes(ReasonInSync, "every key that the cluster signs with is published: %s", r.stages(w))
 }
 
 // isActive says that a key is held as active although this look did not show

@@ -1,0 +1,71 @@
+package issuer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+// cloudsKeepKeys is how long a key should be readable before tokens are signed with
+// it: clouds keep the documents that they have fetched. AWS does not say for how
+// long; an hour is long for a document that may change at any time.
+const cloudsKeepKeys = time.Hour
+
+// unpublished explains keys that the published document lacks: a key that signs
+// already was not published first.
+func (r ring) unpublished(token Token, missing []string) string {
+	names := strings.Join(missing, ", ")
+	if token.Error != "" || !slices.Contains(missing, token.KeyID) {
+		return fmt.Sprintf("the API server shows %s, which the keys document does not hold yet: do not sign with it before it is published", names)
+	}
+	text := fmt.Sprintf("the cluster signs tokens with %s, which the keys document does not hold: clouds refuse these tokens until it is written and fetched", token.KeyID)
+	if others := slices.DeleteFunc(r.active(), func(k Key) bool { return slices.Contains(missing, k.ID) }); len(others) > 0 {
+		text += fmt.Sprintf("; sign with %s again (--service-account-signing-key-file) until this condition lists the new key as safe to sign with", keyNames(others))
+	}
+	return text
+}
+
+// stages tells for each key how far its rotation is.
+func (r ring) stages(w World) string {
+	texts := make([]string, 0, len(r.keys))
+	for _, key := range r.keys {
+		if !slices.Contains(r.expired, key.KeyID) {
+			texts = append(texts, key.KeyID+" "+r.stage(key, w))
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (r ring) stage(key v1alpha1.SigningKey, w World) string {
+	signs := w.Cluster.Token.Error == "" && w.Cluster.Token.KeyID == key.KeyID
+	switch {
+	case key.State == v1alpha1.KeyRetiring:
+		until := key.LastSeen.Add(cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement) + seenGranularity)
+		return "has gone from the API server and is published until " + until.UTC().Format(time.RFC3339)
+	case key.ReadableSince == nil && signs:
+		return "signs"
+	case key.ReadableSince == nil:
+		return "was not read back from the URL yet, do not sign with it"
+	}
+	since, safe := key.ReadableSince.UTC(), key.ReadableSince.Add(cloudsKeepKeys).UTC()
+	isEarly := w.Now.Before(safe)
+	switch {
+	case signs && isEarly && r.hasElder(key):
+		return fmt.Sprintf("signs, although it can be read only since %s: a cloud that keeps an older document may refuse its tokens until %s", since.Format(time.RFC3339), safe.Format(time.RFC3339))
+	case signs:
+		return "signs"
+	case isEarly:
+		return fmt.Sprintf("can be read since %s, sign with it after %s, when no cloud keeps an older document", since.Format(time.RFC3339), safe.Format(time.RFC3339))
+	}
+	return "is safe to sign with"
+}
+
+// hasElder says that another key was there before a key, so that it came by a
+// rotation and not with the cluster.
+func (r ring) hasElder(key v1alpha1.SigningKey) bool {
+	return slices.ContainsFunc(r.keys, func(k v1alpha1.SigningKey) bool { return k.FirstSeen.Time.Before(key.FirstSeen.Time) })
+}

@@ -1,0 +1,329 @@
+package signingkeys
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/test/node/bed"
+	"github.com/tabard-dev/tabard/test/onlab"
+)
+
+// namespace is that of the workload.
+const namespace = "team-a"
+
+// cluster is a bed whose API server's keys are rotated under a workload.
+type cluster struct {
+	*bed.Bed
+	t    *testing.T
+	role bed.Role
+	// pods are the IDs of the keys that signed the pods' tokens for AWS.
+	pods map[string]string
+}
+
+// open makes a bed with a role for the workload. Its credentials are seconds from
+// their end when they are made, so that the SDK takes new ones by the pod's token all
+// the time: the local AWS makes them by a clock that is behind, and judges tokens and
+// signatures by the true time.
+func open(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{Bed: bed.Open(t), t: t, pods: map[string]string{}}
+	c.LoadWorkload()
+	c.role = c.Team(namespace, nil)
+	const behind = "1h5m40s"
+	c.Clock(map[string]string{"advance": "-" + behind, "tokenOffset": behind, "signatureOffset": behind})
+	return c
+}
+
+// passKeyCache lets the time pass on the local AWS's clock for which it keeps the keys
+// that it has fetched. Credentials that are made from now on are made for 20 seconds.
+func (c *cluster) passKeyCache() {
+	c.t.Helper()
+	c.Clock(map[string]string{"advance": "6m"})
+	c.Clock(map[string]string{"tokenOffset": "59m40s", "signatureOffset": "59m40s"})
+}
+
+// keyPair is a signing key in the forms of the API server's files.
+type keyPair struct {
+	id              string
+	private, public []byte
+}
+
+func newKeyPair(t *testing.T) keyPair {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := core.KeyID(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keyPair{
+		id:      id,
+		private: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+		public:  pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
+	}
+}
+
+// current is the key pair that the lab was made with.
+func (c *cluster) current() keyPair {
+	c.t.Helper()
+	pair := keyPair{id: c.activeKeys()[0]}
+	for file, into := range map[string]*[]byte{"service-account.key": &pair.private, "service-account.pub": &pair.public} {
+		text, err := os.ReadFile(filepath.Join(c.Dir, "pki", file))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		*into = text
+	}
+	return pair
+}
+
+// expectKey starts a pod whose token must be signed by a key.
+func (c *cluster) expectKey(pod string, want keyPair) {
+	c.t.Helper()
+	c.create(pod)
+	if got := c.pods[pod]; got != want.id {
+		c.t.Fatalf("the token of pod %s is signed by %s, want %s", pod, got, want.id)
+	}
+}
+
+// trust lists the keys by which the API server verifies tokens; it reads them when it
+// starts.
+func (c *cluster) trust(pairs ...keyPair) {
+	c.t.Helper()
+	var all [][]byte
+	for _, pair := range pairs {
+		all = append(all, pair.public)
+	}
+	c.write("service-account.pub", bytes.Join(all, nil))
+}
+
+// signWith names the key by which the API server signs tokens; it reads it when it
+// starts.
+func (c *cluster) signWith(pair keyPair) {
+	c.t.Helper()
+	c.write("service-account.key", pair.private)
+}
+
+func (c *cluster) write(file string, text []byte) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.Dir, "pki", file), text, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// restart restarts programs of the control plane as a person does.
+func (c *cluster) restart(names ...string) {
+	c.t.Helper()
+	began := time.Now()
+	for _, name := range names {
+		c.Run("lab", "stop", "--dir", c.Dir, name)
+	}
+	c.Run("lab", "up", "--dir", c.Dir, "--localkube", c.Localkube)
+	c.Since(began, "restart of "+strings.Join(names, " and "))
+}
+
+// awaitAnswers waits until AWS has answered both containers of a pod.
+func (c *cluster) awaitAnswers(pod string) {
+	c.t.Helper()
+	c.AwaitLine(namespace, pod, "whoami", `"arn"`)
+	c.AwaitLine(namespace, pod, "put", `"wrote"`)
+}
+
+// create makes a pod and waits until it has its token.
+func (c *cluster) create(pod string) {
+	c.t.Helper()
+	text, err := os.ReadFile("pod.yaml")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	file := filepath.Join(c.t.TempDir(), pod+".yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "POD", pod)), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.Apply(namespace, file, c.role)
+	c.Eventually(pod+" has a token", func(ctx context.Context) error {
+		id, err := c.tokenKey(ctx, pod)
+		c.pods[pod] = id
+		return err
+	})
+	c.t.Logf("pod %s has a token by key %s", pod, c.pods[pod])
+}
+
+// tokenKey is the ID of the key that signed the token which the kubelet gave a pod
+// for AWS.
+func (c *cluster) tokenKey(ctx context.Context, pod string) (string, error) {
+	found, err := c.Kube.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	token := filepath.Join(c.Dir, "node", "kubelet", "pods", string(found.UID), "volumes", "kubernetes.io~projected", "aws-iam-token", "token")
+	raw, err := c.RunTabard(ctx, "lab", "node-exec", "--dir", c.Dir, "--", "cat", token)
+	if err != nil {
+		return "", err
+	}
+	header, err := core.TokenHeader(strings.TrimSpace(raw))
+	return header.KeyID, err
+}
+
+// issuer is the OIDCIssuer of the lab.
+func (c *cluster) issuer(ctx context.Context) (issuer v1alpha1.OIDCIssuer, err error) {
+	text, err := c.Lab.Kubectl(ctx, "get", "oidcissuer", "lab", "-o", "json")
+	if err != nil {
+		return issuer, err
+	}
+	return issuer, json.Unmarshal([]byte(text), &issuer)
+}
+
+// awaitKeys waits until KeysInSync has a status and a reason and its message all
+// texts. It returns the issuer.
+func (c *cluster) awaitKeys(status metav1.ConditionStatus, reason core.Reason, texts ...string) v1alpha1.OIDCIssuer {
+	c.t.Helper()
+	var issuer v1alpha1.OIDCIssuer
+	began := time.Now()
+	c.Eventually(fmt.Sprintf("KeysInSync is %s %s and says %q", status, reason, texts), func(ctx context.Context) (err error) {
+		if issuer, err = c.issuer(ctx); err != nil {
+			return err
+		}
+		seen := meta.FindStatusCondition(issuer.Status.Conditions, core.TypeKeysInSync)
+		if seen == nil || seen.Status != status || seen.Reason != string(reason) ||
+			slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(seen.Message, text) }) {
+			return fmt.Errorf("it is %+v", seen)
+		}
+		c.t.Logf("after %.1f s KeysInSync is %s %s: %s", time.Since(began).Seconds(), seen.Status, seen.Reason, seen.Message)
+		return nil
+	})
+	return issuer
+}
+
+// activeKeys are the IDs of the keys that the issuer knows to be in use.
+func (c *cluster) activeKeys() []string {
+	c.t.Helper()
+	issuer, err := c.issuer(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var ids []string
+	for _, key := range issuer.Status.Keys {
+		if key.State == v1alpha1.KeyActive {
+			ids = append(ids, key.KeyID)
+		}
+	}
+	return ids
+}
+
+// published are the IDs of the keys in the document that anybody reads.
+func (c *cluster) published() []string {
+	c.t.Helper()
+	client, err := c.Client()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.Env["TABARD_ISSUER_URL"]+"/"+core.KeysPath, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // read only
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	keys, err := core.ReadJWKS(text)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var ids []string
+	for _, key := range keys {
+		ids = append(ids, key.ID)
+	}
+	return ids
+}
+
+// journal is every call of the local AWS, none of them forgotten.
+func (c *cluster) journal() []onlab.Call {
+	c.t.Helper()
+	const kept = 10000
+	all, err := c.Journal(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if len(all) >= kept {
+		c.t.Fatalf("the journal has %d calls, it may have forgotten others", len(all))
+	}
+	return all
+}
+
+// exchanges are the journal's exchanges of tokens for credentials of the role: those
+// that were granted and those that were refused.
+func (c *cluster) exchanges() (granted, refused []onlab.Call) {
+	c.t.Helper()
+	for _, call := range c.journal() {
+		switch {
+		case call.Operation != "AssumeRoleWithWebIdentity" || call.Resource != c.role.ARN:
+		case call.Status == http.StatusOK:
+			granted = append(granted, call)
+		default:
+			refused = append(refused, call)
+		}
+	}
+	return granted, refused
+}
+
+// credentials counts the credentials with which a pod has called AWS. Each are of an
+// exchange of their own.
+func (c *cluster) credentials(pod string) int {
+	c.t.Helper()
+	used := map[string]bool{}
+	for _, call := range c.Calls(c.role) {
+		if strings.HasSuffix(call.Caller, "/"+pod) {
+			used[call.AccessKeyID] = true
+		}
+	}
+	return len(used)
+}
+
+// expectRenewal waits until AWS has taken the tokens of pods again, that of each
+// container at least once.
+func (c *cluster) expectRenewal(pods ...string) {
+	c.t.Helper()
+	before := map[string]int{}
+	for _, pod := range pods {
+		before[pod] = c.credentials(pod)
+	}
+	c.Eventually(fmt.Sprintf("%q take new credentials", pods), func(context.Context) error {
+		for _, pod := range pods {
+			if got := c.credentials(pod); got < before[pod]+3 {
+				return fmt.Errorf("%s had %d credentials, it has %d", pod, before[pod], got)
+			}
+		}
+		return nil
+	})
+}
