@@ -56,7 +56,7 @@ var Reasons = []Explanation{
 	{ReasonKeySourceMissing, keysInSync, "The ConfigMap that spec.keys names does not exist.", "Create it, or correct spec.keys.configMap."},
 	{ReasonKeySourceUnreadable, keysInSync, "The ConfigMap that spec.keys names could not be read.", "Grant the operator get on it."},
 	{ReasonAPIServerUnreachable, keysInSync, "An API server did not tell its keys, so no key is retired.", "Bring the API server back, or remove its address."},
-	{ReasonKeyNotPublished, keysInSync, "A key that the cluster signs with is not in the published document; it is being written.", "If it stays, see IssuerPublished."},
+	{ReasonKeyNotPublished, keysInSync, "A key that the API server shows is not in the published document; it is being written.", "Do not sign with it yet; where it signs already, sign with the old key again. If it stays, see IssuerPublished."},
 	{ReasonSigningKeyUnknown, keysInSync, "The cluster signs tokens with a key that its key source does not show.", "Add the key to the source; with several API servers, give all of them the same keys."},
 	{ReasonForeignKey, keysInSync + ", " + deletionBlocked, "The keys document holds a key that this cluster never had; it is left there.", "If nobody needs the key, drop it with tabard issuer bootstrap --drop-foreign-keys; whoever holds it can become anybody."},
 

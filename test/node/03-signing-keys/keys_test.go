@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -150,8 +151,28 @@ func (c *cluster) restart(names ...string) {
 // awaitAnswers waits until AWS has answered both containers of a pod.
 func (c *cluster) awaitAnswers(pod string) {
 	c.t.Helper()
-	c.AwaitLine(namespace, pod, "whoami", `"arn"`)
-	c.AwaitLine(namespace, pod, "put", `"wrote"`)
+	for _, operation := range []string{"GetCallerIdentity", "PutObject"} {
+		c.awaitAnswer(pod, operation)
+	}
+}
+
+// awaitAnswer waits until AWS has answered a call of a pod.
+func (c *cluster) awaitAnswer(pod, operation string) {
+	c.t.Helper()
+	c.Eventually(fmt.Sprintf("AWS answers %s of pod %s", operation, pod), func(context.Context) error {
+		if !slices.ContainsFunc(c.calls(pod), func(call onlab.Call) bool {
+			return call.Operation == operation && call.Status == http.StatusOK
+		}) {
+			return errors.New("it has not")
+		}
+		return nil
+	})
+}
+
+// calls are the journal's calls with credentials that AWS gave a pod.
+func (c *cluster) calls(pod string) []onlab.Call {
+	c.t.Helper()
+	return slices.DeleteFunc(c.Calls(c.role), func(call onlab.Call) bool { return !strings.HasSuffix(call.Caller, "/"+pod) })
 }
 
 // create makes a pod and waits until it has its token.
@@ -192,11 +213,11 @@ func (c *cluster) tokenKey(ctx context.Context, pod string) (string, error) {
 
 // issuer is the OIDCIssuer of the lab.
 func (c *cluster) issuer(ctx context.Context) (issuer v1alpha1.OIDCIssuer, err error) {
-	text, err := c.Lab.Kubectl(ctx, "get", "oidcissuer", "lab", "-o", "json")
+	text, err := c.Kube.Discovery().RESTClient().Get().AbsPath("/apis/identity.tabard.dev/v1alpha1/oidcissuers/lab").DoRaw(ctx)
 	if err != nil {
 		return issuer, err
 	}
-	return issuer, json.Unmarshal([]byte(text), &issuer)
+	return issuer, json.Unmarshal(text, &issuer)
 }
 
 // awaitKeys waits until KeysInSync has a status and a reason and its message all
@@ -302,10 +323,8 @@ func (c *cluster) exchanges() (granted, refused []onlab.Call) {
 func (c *cluster) credentials(pod string) int {
 	c.t.Helper()
 	used := map[string]bool{}
-	for _, call := range c.Calls(c.role) {
-		if strings.HasSuffix(call.Caller, "/"+pod) {
-			used[call.AccessKeyID] = true
-		}
+	for _, call := range c.calls(pod) {
+		used[call.AccessKeyID] = true
 	}
 	return len(used)
 }

@@ -48,7 +48,7 @@ func TestNodeKeysInTheWrongOrderAreTold(t *testing.T) {
 	c.restart("kube-apiserver")
 	c.awaitKeys(metav1.ConditionFalse, core.ReasonKeyNotPublished, third.id, "do not sign with it before it is published")
 	c.expectKey("again", second)
-	c.AwaitLine(namespace, "again", "whoami", `"arn"`)
+	c.awaitAnswer("again", "GetCallerIdentity")
 	if err := c.Control(t.Context(), http.MethodDelete, "faults", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,7 @@ func (c *cluster) expectRefusal(pod string) {
 	c.t.Helper()
 	line := c.AwaitLine(namespace, pod, "whoami", "InvalidIdentityToken")
 	c.t.Logf("pod %s: %s", pod, line)
-	granted := c.credentials(pod)
-	if granted != 0 {
+	if granted := c.credentials(pod); granted != 0 {
 		c.t.Errorf("pod %s has had %d credentials, want none", pod, granted)
 	}
 }
