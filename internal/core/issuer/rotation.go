@@ -52,9 +52,9 @@ func (r ring) stage(key v1alpha1.SigningKey, w World) string {
 		return "was not read back from the URL yet, do not sign with it"
 	}
 	since, safe := key.ReadableSince.UTC(), key.ReadableSince.Add(cloudsKeepKeys).UTC()
-	isEarly := w.Now.Before(safe)
+	isEarly := w.Now.Before(safe) && r.hasElder(key)
 	switch {
-	case signs && isEarly && r.hasElder(key):
+	case signs && isEarly:
 		return fmt.Sprintf("signs, although it can be read only since %s: a cloud that keeps an older document may refuse its tokens until %s", since.Format(time.RFC3339), safe.Format(time.RFC3339))
 	case signs:
 		return "signs"
@@ -64,8 +64,8 @@ func (r ring) stage(key v1alpha1.SigningKey, w World) string {
 	return "is safe to sign with"
 }
 
-// hasElder says that another key was there before a key, so that it came by a
-// rotation and not with the cluster.
+// hasElder says that another key was there before a key: it came by a rotation and
+// not with the cluster, of which no cloud can have an older document.
 func (r ring) hasElder(key v1alpha1.SigningKey) bool {
 	return slices.ContainsFunc(r.keys, func(k v1alpha1.SigningKey) bool { return k.FirstSeen.Time.Before(key.FirstSeen.Time) })
 }
