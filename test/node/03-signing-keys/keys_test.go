@@ -38,6 +38,8 @@ type cluster struct {
 	role bed.Role
 	// pods are the IDs of the keys that signed the pods' tokens for AWS.
 	pods map[string]string
+	// behind is how far the local AWS's clock is behind the true time.
+	behind time.Duration
 }
 
 // open makes a bed with a role for the workload. Its credentials are seconds from
@@ -49,17 +51,30 @@ func open(t *testing.T) *cluster {
 	c := &cluster{Bed: bed.Open(t), t: t, pods: map[string]string{}}
 	c.LoadWorkload()
 	c.role = c.Team(namespace, nil)
-	const behind = "1h5m40s"
-	c.Clock(map[string]string{"advance": "-" + behind, "tokenOffset": behind, "signatureOffset": behind})
+	c.advance(-lifetime + 20*time.Second - keyCache)
 	return c
 }
 
-// passKeyCache lets the time pass on the local AWS's clock for which it keeps the keys
-// that it has fetched. Credentials that are made from now on are made for 20 seconds.
+const (
+	// lifetime is that of credentials, by the local AWS's clock.
+	lifetime = time.Hour
+	// keyCache is longer than the local AWS keeps the keys that it has fetched.
+	keyCache = 6 * time.Minute
+)
+
+// advance moves the local AWS's clock, and lets it judge tokens and signatures by the
+// true time all the same.
+func (c *cluster) advance(by time.Duration) {
+	c.t.Helper()
+	c.behind -= by
+	c.Clock(map[string]string{"advance": by.String(), "tokenOffset": c.behind.String(), "signatureOffset": c.behind.String()})
+}
+
+// passKeyCache lets the time pass on the local AWS's clock for which it keeps keys.
+// Credentials that are made from the first such time on are made for 20 seconds.
 func (c *cluster) passKeyCache() {
 	c.t.Helper()
-	c.Clock(map[string]string{"advance": "6m"})
-	c.Clock(map[string]string{"tokenOffset": "59m40s", "signatureOffset": "59m40s"})
+	c.advance(keyCache)
 }
 
 // keyPair is a signing key in the forms of the API server's files.

@@ -61,7 +61,6 @@ func TestNodeKeysAreRotatedWithoutARefusal(t *testing.T) {
 	c.pretendLastSeen(first, 26*time.Hour)
 	c.awaitForgotten(first)
 	c.expectPublished(second)
-	c.passKeyCache()
 	c.expectKey("after", second)
 	c.awaitAnswers("after")
 	c.expectRenewal("signing", "dropped")
