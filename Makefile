@@ -10,7 +10,7 @@ PLATFORMS ?= linux/amd64,linux/arm64
 MODULES   := . iampolicy awslocal
 # A program of somebody else on older versions: it is tested and linted too.
 OLDER     := test/oldmodules
-GENERATED := api config/crd config/rbac docs/reference
+GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
 LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)
@@ -73,6 +73,7 @@ demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the
 .PHONY: generate
 generate: ## Write everything that is generated: deepcopy, config/crd, config/rbac, docs/reference
 	$(GEN) object crd paths=./api/... output:crd:dir=config/crd
+	$(GEN) object paths=./examples/bucket-controller/bucket
 	$(GEN) rbac:roleName=tabard-issuer,fileName=issuer.yaml paths=./internal/controller/issuer/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-certificate,fileName=certificate.yaml paths=./internal/controller/certificate/... output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-capacity,fileName=capacity.yaml paths=./internal/controller/capacity/... output:rbac:dir=config/rbac

@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-//go:generate go tool -modfile=../../../go.tools.mod controller-gen object paths=.
-
 // Kind is the kind that the controller serves, a part of ACK's of that name.
 var Kind = schema.GroupVersionKind{Group: "s3.services.k8s.aws", Version: "v1alpha1", Kind: "Bucket"}
 
