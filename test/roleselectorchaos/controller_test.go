@@ -2,8 +2,6 @@ package roleselectorchaos
 
 import (
 	"context"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,98 +108,4 @@ func (c *controller) tellLog() {
 		c.t.Log(err)
 	}
 	c.t.Logf("the end of the controller's log:\n%s", text[max(0, len(text)-8000):])
-}
-
-// wire carries connections to a server and can be cut.
-type wire struct {
-	t        *testing.T
-	target   string
-	listener net.Listener
-
-	mu    sync.Mutex
-	isCut bool
-	open  map[net.Conn]bool
-}
-
-// startWire listens in front of a server.
-func startWire(t *testing.T, target string) *wire {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{t: t, target: target, listener: listener, open: map[net.Conn]bool{}}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { w.carry(connection) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		w.cut()
-		serving.Wait()
-	})
-	return w
-}
-
-// carry takes one connection to the server, until either side or the wire ends it.
-func (w *wire) carry(near net.Conn) {
-	defer near.Close() //nolint:errcheck // one side or the wire has closed it
-	far, err := (&net.Dialer{}).DialContext(context.WithoutCancel(w.t.Context()), "tcp", w.target)
-	if err != nil {
-		return
-	}
-	defer far.Close() //nolint:errcheck // one side or the wire has closed it
-	if !w.keep(near, far) {
-		return
-	}
-	var carrying sync.WaitGroup
-	for from, to := range map[net.Conn]net.Conn{near: far, far: near} {
-		carrying.Go(func() {
-			_, _ = io.Copy(to, from)
-			_ = to.Close()
-			_ = from.Close()
-		})
-	}
-	carrying.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.open, near)
-	delete(w.open, far)
-}
-
-// keep notes a connection, unless the wire is cut.
-func (w *wire) keep(connections ...net.Conn) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.isCut {
-		return false
-	}
-	for _, c := range connections {
-		w.open[c] = true
-	}
-	return true
-}
-
-// cut ends all connections, and those to come at their beginning.
-func (w *wire) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.isCut = true
-	for c := range w.open {
-		_ = c.Close()
-	}
-	clear(w.open)
-}
-
-// mend takes connections again.
-func (w *wire) mend() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.isCut = false
 }

@@ -242,30 +242,49 @@ type trouble struct {
 	counts     map[string]int
 }
 
-// make makes one trouble after the other.
+// make makes one trouble after the other, each kind as often as the others.
 func (d *trouble) make(ctx context.Context) {
-	for pause(ctx, time.Duration(500+d.dice.IntN(3000))*time.Millisecond) {
-		d.controller.revive()
-		d.collect()
-		lasts := time.Duration(300+d.dice.IntN(3500)) * time.Millisecond
-		switch d.dice.IntN(3) {
-		case 0:
-			d.count("kills")
-			d.controller.kill()
-		case 1:
-			d.count("denials by STS")
-			d.aws.Admin().Inject(awslocal.Fault{Service: "sts", Operation: "AssumeRole", Code: "AccessDenied"})
-			pause(ctx, lasts)
-			d.aws.Admin().ClearFaults()
-			d.note("end of denials")
-		case 2:
-			d.count("cuts from the API server")
-			d.wire.cut()
-			pause(ctx, lasts)
-			d.wire.mend()
-			d.note("end of cut")
+	kinds := []func(context.Context, time.Duration){d.kill, d.deny, d.cut, d.silence}
+	for {
+		for _, which := range d.dice.Perm(len(kinds)) {
+			if !pause(ctx, time.Duration(500+d.dice.IntN(3000))*time.Millisecond) {
+				return
+			}
+			d.controller.revive()
+			d.collect()
+			kinds[which](ctx, time.Duration(300+d.dice.IntN(3500))*time.Millisecond)
 		}
 	}
+}
+
+func (d *trouble) kill(context.Context, time.Duration) {
+	d.count("kills")
+	d.controller.kill()
+}
+
+func (d *trouble) deny(ctx context.Context, lasts time.Duration) {
+	d.count("denials by STS")
+	d.aws.Admin().Inject(awslocal.Fault{Service: "sts", Operation: "AssumeRole", Code: "AccessDenied"})
+	pause(ctx, lasts)
+	d.aws.Admin().ClearFaults()
+	d.note("end of denials")
+}
+
+func (d *trouble) cut(ctx context.Context, lasts time.Duration) {
+	d.count("cuts from the API server")
+	d.wire.cut()
+	pause(ctx, lasts)
+	d.wire.mend()
+	d.note("end of cut")
+}
+
+// silence lasts longer than the controller may go by what it knows.
+func (d *trouble) silence(ctx context.Context, lasts time.Duration) {
+	d.count("silences of the API server")
+	end := d.wire.fallSilent()
+	pause(ctx, allowance+lasts)
+	end()
+	d.note("end of silence")
 }
 
 func (d *trouble) count(what string) {
