@@ -32,7 +32,7 @@ type APIServer struct {
 	issuer         string
 	etcd           string
 	port           int
-	process        *exec.Cmd
+	process        *Process
 	// flags are more than every API server here has.
 	flags []string
 }
@@ -81,10 +81,12 @@ func (s *APIServer) RotateKey(t testing.TB) {
 	}
 	der := x509.MarshalPKCS1PrivateKey(key)
 	s.write(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}))
-	if s.process != nil {
-		stop(t, s.process)
+	if s.process == nil {
+		s.startAPIServer(t)
+		return
 	}
-	s.startAPIServer(t)
+	s.process.Restart()
+	s.waitReady(t)
 }
 
 func (s *APIServer) startEtcd(t testing.TB) {
@@ -99,20 +101,23 @@ func (s *APIServer) startEtcd(t testing.TB) {
 func (s *APIServer) startAPIServer(t testing.TB) {
 	t.Helper()
 	key := filepath.Join(s.dir, "sa.key")
-	certificates := filepath.Join(s.dir, "certificates")
 	args := append([]string{"--etcd-servers", s.etcd, "--bind-address=127.0.0.1",
-		"--secure-port", strconv.Itoa(s.port), "--cert-dir", certificates,
+		"--secure-port", strconv.Itoa(s.port), "--cert-dir", s.certificates(),
 		"--token-auth-file", filepath.Join(s.dir, "tokens.csv"), "--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--disable-admission-plugins=ServiceAccount",
 		"--service-account-issuer", s.issuer, "--api-audiences=api",
 		"--service-account-key-file", key, "--service-account-signing-key-file", key}, s.flags...)
 	s.process = s.run(t, "kube-apiserver", args...)
-	s.waitReady(t, filepath.Join(certificates, "apiserver.crt"))
+	s.waitReady(t)
 }
 
+// certificates is the folder in which the API server makes its own.
+func (s *APIServer) certificates() string { return filepath.Join(s.dir, "certificates") }
+
 // waitReady waits for the certificate and then for /readyz.
-func (s *APIServer) waitReady(t testing.TB, ca string) {
+func (s *APIServer) waitReady(t testing.TB) {
 	t.Helper()
+	ca := filepath.Join(s.certificates(), "apiserver.crt")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -129,8 +134,7 @@ func (s *APIServer) waitReady(t testing.TB, ca string) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			log, _ := os.ReadFile(filepath.Join(s.dir, "kube-apiserver.log"))
-			t.Fatalf("the API server is not ready: %v\n%s", err, log)
+			t.Fatalf("the API server is not ready: %v\n%s", err, s.process.Log())
 		}
 	}
 }
@@ -156,32 +160,9 @@ func ready(ctx context.Context, config *rest.Config) error {
 }
 
 // run starts a component and stops it at the end of the test.
-func (s *APIServer) run(t testing.TB, component string, args ...string) *exec.Cmd {
+func (s *APIServer) run(t testing.TB, component string, args ...string) *Process {
 	t.Helper()
-	log, err := os.Create(filepath.Join(s.dir, component+".log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), s.localkube, append([]string{component}, args...)...)
-	command.Stdout, command.Stderr = log, log
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop(t, command)
-		_ = log.Close()
-	})
-	return command
-}
-
-// stop ends a process that this package started; one that has ended is fine.
-func stop(t testing.TB, command *exec.Cmd) {
-	t.Helper()
-	if command.ProcessState != nil {
-		return
-	}
-	_ = command.Process.Kill()
-	_ = command.Wait()
+	return startUnshown(t, exec.CommandContext(context.WithoutCancel(t.Context()), s.localkube, append([]string{component}, args...)...))
 }
 
 func (s *APIServer) write(t testing.TB, name string, content []byte) {

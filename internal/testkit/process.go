@@ -1,74 +1,140 @@
 package testkit
 
 import (
-	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
 
-// Process is a program that a test runs, with what it says.
+// Process is a program that a test runs, with what it says. One goroutine at a time
+// may use it, which need not be the test's.
 type Process struct {
-	*exec.Cmd
-	t    testing.TB
-	said output
+	t testing.TB
+	// command is as it runs now, or ran last.
+	command *exec.Cmd
+	log     *os.File
+	// ended is closed when the command has ended, with err.
+	ended chan struct{}
+	err   error
+	// stopped says that the test has ended it.
+	stopped bool
 }
 
-// output is what a process has written so far.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(text []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(text)
-}
-
-// StartProcess starts a command. At the end of the test it is killed, unless it
-// has ended; what it said is shown if the test failed.
+// StartProcess starts a command, whose streams it takes. At the end of the test it
+// is killed, unless it has ended; the end of what it said is shown if the test
+// failed, and all of it is among the test's artifacts.
 func StartProcess(t testing.TB, command *exec.Cmd) *Process {
 	t.Helper()
-	p := &Process{Cmd: command, t: t}
-	p.Stdout, p.Stderr = &p.said, &p.said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := startUnshown(t, command)
 	t.Cleanup(func() {
-		if p.ProcessState == nil {
-			p.Kill()
-		}
 		if t.Failed() {
-			t.Logf("what %s said:\n%s", strings.Join(command.Args, " "), p.Log())
+			text := p.Log()
+			t.Logf("the end of what %s said:\n%s", strings.Join(command.Args, " "), text[max(0, len(text)-8000):])
 		}
 	})
 	return p
 }
 
-// Log is what the process has said so far.
-func (p *Process) Log() string {
-	p.said.mu.Lock()
-	defer p.said.mu.Unlock()
-	return p.said.text.String()
+// startUnshown is StartProcess for a program that is not what the test is about.
+func startUnshown(t testing.TB, command *exec.Cmd) *Process {
+	t.Helper()
+	log, err := os.CreateTemp(t.ArtifactDir(), filepath.Base(command.Path)+"-*.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{t: t, command: command, log: log}
+	if err := p.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		_ = log.Close()
+	})
+	return p
 }
 
-// End stops the process as the kubelet does. That it is there to be stopped, and
-// ends well, says that it did not crash.
+func (p *Process) start() error {
+	p.command.Stdout, p.command.Stderr = p.log, p.log
+	command, ended := p.command, make(chan struct{})
+	p.ended, p.stopped = ended, false
+	if p.err = command.Start(); p.err != nil {
+		close(ended)
+		return p.err
+	}
+	go func() {
+		p.err = command.Wait()
+		close(ended)
+	}()
+	return nil
+}
+
+// Restart starts the program anew with its arguments, environment and folder, as
+// the kubelet does when it has ended. One that still runs is killed.
+func (p *Process) Restart() {
+	p.t.Helper()
+	p.Kill()
+	before := p.command
+	p.command = &exec.Cmd{Path: before.Path, Args: before.Args, Env: before.Env, Dir: before.Dir}
+	if err := p.start(); err != nil {
+		p.t.Errorf("start %s: %v", before.Path, err)
+	}
+}
+
+// PID is the process's ID.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
+// Log is what the process has said so far.
+func (p *Process) Log() string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		p.t.Error(err)
+	}
+	return string(text)
+}
+
+// Ended says whether the process has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// ExitCode waits until the process has ended by itself; -1 says that a signal ended
+// it.
+func (p *Process) ExitCode() int {
+	<-p.ended
+	return p.command.ProcessState.ExitCode()
+}
+
+// End stops the process as the kubelet does, unless the test has ended it before.
+// That it is there to be stopped, and ends well, says that it did not crash.
 func (p *Process) End() {
 	p.t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
+	if p.stopped {
+		return
 	}
-	if err := p.Wait(); err != nil {
-		p.t.Errorf("the process did not end well: %v", err)
+	p.stopped = true
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Errorf("the process cannot be stopped: %v", err)
+	}
+	<-p.ended
+	if p.err != nil {
+		p.t.Errorf("the process did not end well: %v", p.err)
 	}
 }
 
 // Kill ends the process without a chance to do anything.
 func (p *Process) Kill() {
-	_ = p.Process.Kill()
-	_ = p.Wait() // it says that it was killed
+	p.stopped = true
+	if !p.Ended() {
+		_ = p.command.Process.Kill() // it may have ended by now
+	}
+	<-p.ended
 }

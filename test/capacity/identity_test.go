@@ -132,7 +132,7 @@ func testSecret(t *testing.T, c *cluster) {
 
 	// One that starts where the Secret is there already reads it as a whole; an
 	// older API server answers with lists, whose bodies client-go can log.
-	p.end(t)
+	p.End()
 	older := *c
 	older.api = c.api.StartAnother(t, "--feature-gates=WatchList=false")
 	s.secrets = append(s.secrets, older.kubeconfig(t, s.path("kubeconfig")))
@@ -152,22 +152,19 @@ func testTokenSecret(t *testing.T, c *cluster) {
 	if err := os.Mkdir(volume, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := s.prepare(t)
+	p, prepared := s.prepare(t)
 	root := t.TempDir()
-	command, send, err := sandbox.Command(p.Path, []string{"lab", "run-init"}, sandbox.Spec{
-		Root: root, Dir: p.Dir, Command: p.Args, Env: p.Env,
+	command, send, err := sandbox.Command(prepared.Path, []string{"lab", "run-init"}, sandbox.Spec{
+		Root: root, Dir: prepared.Dir, Command: prepared.Args, Env: prepared.Env,
 		Mounts: []sandbox.Mount{{Source: volume, Target: "/var/run/secrets/openshift/serviceaccount", ReadOnly: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Cmd = command
-	p.run(t, func() error {
-		if err := p.Start(); err != nil {
-			return err
-		}
-		return send()
-	})
+	p.run(t, command)
+	if err := send(); err != nil {
+		t.Fatal(err)
+	}
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	s.awaitEvent(t, set, "Warning ReconcileError: AWS credentials not available: Secret token-secret/aws-cloud-credentials: "+
 		"the token file /var/run/secrets/openshift/serviceaccount/token: there is no such file; check the pod's projected volume")

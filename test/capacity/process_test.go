@@ -3,7 +3,6 @@ package capacity
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,26 +20,25 @@ import (
 
 // process is a running tabard capacity.
 type process struct {
-	*exec.Cmd
+	*testkit.Process
 	site *site
-	// log is what it says; metrics is where it serves them.
-	log, metrics string
+	// metrics is where it serves them.
+	metrics string
 	// own are the folders that it could write to by itself.
-	own   []string
-	ended bool
+	own []string
 }
 
 // start runs the program for the site's namespace, and ends it at the end of the
 // test.
 func (s *site) start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := s.prepare(t, args...)
-	p.run(t, p.Start)
+	p, command := s.prepare(t, args...)
+	p.run(t, command)
 	return p
 }
 
 // prepare makes everything of a process but the process.
-func (s *site) prepare(t *testing.T, args ...string) *process {
+func (s *site) prepare(t *testing.T, args ...string) (*process, *exec.Cmd) {
 	t.Helper()
 	tabard, err := filepath.Abs(os.Getenv("TABARD_BIN"))
 	if err != nil || os.Getenv("TABARD_BIN") == "" {
@@ -51,78 +48,35 @@ func (s *site) prepare(t *testing.T, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{site: s, log: folder + ".log", metrics: fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))}
+	p := &process{site: s, metrics: fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))}
 	args = append([]string{
 		"capacity", "--metrics-bind-address=" + p.metrics, "--health-addr=0", "--log-level=debug", "--sync-period=1s",
 		"--namespace=" + s.namespace,
 	}, args...)
-	p.Cmd = exec.CommandContext(context.WithoutCancel(t.Context()), tabard, args...)
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), tabard, args...)
 	for variable, name := range map[string]string{"HOME": "home", "TMPDIR": "tmp", "PWD": "work"} {
 		own := filepath.Join(folder, name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		p.own = append(p.own, own)
-		p.Env = append(p.Env, variable+"="+own)
+		command.Env = append(command.Env, variable+"="+own)
 	}
-	p.Dir = filepath.Join(folder, "work")
+	command.Dir = filepath.Join(folder, "work")
 	for name, value := range s.env {
-		p.Env = append(p.Env, name+"="+value)
+		command.Env = append(command.Env, name+"="+value)
 	}
-	return p
+	return p, command
 }
 
-// run starts what was prepared.
-func (p *process) run(t *testing.T, start func() error) {
+// run starts what was prepared, or what is to be run in its place.
+func (p *process) run(t *testing.T, command *exec.Cmd) {
 	t.Helper()
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Stdout, p.Stderr = log, log
-	if err := start(); err != nil {
-		t.Fatal(err)
-	}
+	p.Process = testkit.StartProcess(t, command)
 	t.Cleanup(func() {
-		p.end(t)
-		_ = log.Close()
+		p.End()
 		p.checkSilent(t)
-		if t.Failed() {
-			p.tail(t)
-		}
 	})
-}
-
-// end ends the process as the kubelet does, and waits until it has ended well.
-func (p *process) end(t *testing.T) {
-	t.Helper()
-	if p.ended {
-		return
-	}
-	p.ended = true
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Error(err)
-	}
-	if err := p.Wait(); err != nil {
-		t.Errorf("the process did not end well: %v", err)
-	}
-}
-
-// kill ends it without a chance to do anything.
-func (p *process) kill(t *testing.T) {
-	t.Helper()
-	p.ended = true
-	if err := p.Process.Kill(); err != nil {
-		t.Error(err)
-	}
-	_ = p.Wait() // it says that it was killed
-}
-
-// tail shows the end of the log.
-func (p *process) tail(t *testing.T) {
-	if text, err := os.ReadFile(p.log); err == nil {
-		t.Logf("the end of the log:\n%s", text[max(0, len(text)-4000):])
-	}
 }
 
 // scrape is what the process serves as metrics.
@@ -159,11 +113,7 @@ func (p *process) checkSilent(t *testing.T) {
 			t.Errorf("the process wrote %v into %s (%v), want nothing", found, filepath.Base(own), err)
 		}
 	}
-	said, err := os.ReadFile(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.checkText(t, "the log", string(said))
+	p.checkText(t, "the log", p.Log())
 	var events corev1.EventList
 	if err := p.site.List(context.WithoutCancel(t.Context()), &events, client.InNamespace(p.site.namespace)); err != nil {
 		t.Fatal(err)
@@ -187,7 +137,7 @@ func (p *process) checkText(t *testing.T, where, text string) {
 // opened under another name, holds a secret.
 func (p *process) checkFiles(t *testing.T) {
 	t.Helper()
-	folder := fmt.Sprintf("/proc/%d/fd", p.Process.Pid)
+	folder := fmt.Sprintf("/proc/%d/fd", p.PID())
 	open, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func testReplicas(t *testing.T, c *cluster) {
 	before := s.set(t, "before", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, before, m5large())
 	second.checkIdle(t)
-	first.kill(t)
+	first.Kill()
 	after := s.set(t, "after", "m6g.4xlarge", "us-west-2")
 	s.awaitAnnotations(t, after, m6g4xlarge())
 	second.awaitLeading(t)
@@ -38,7 +38,7 @@ func testReplicas(t *testing.T, c *cluster) {
 			t.Errorf("%s was written %d times, want at most 2", set.GetName(), got)
 		}
 	}
-	second.end(t)
+	second.End()
 	if holder := s.holder(t); holder != "" {
 		t.Errorf("the lease is held by %q after its holder was ended", holder)
 	}

@@ -5,14 +5,27 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
+
+// program is the controller of the examples, built.
+var program string
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(testkit.RunWithProgram(m, "../../examples/bucket-controller", &program))
+}
 
 var (
 	seed = flag.Uint64("seed", 0, "the seed of the chaos; 0 is one of its own for each run")
@@ -40,7 +53,7 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 	counts := w.disturbed(controller)
 
 	// Refused roles are remembered for longer than anybody wants to wait here.
-	controller.kill()
+	controller.Restart()
 	w.settle(foreign)
 	w.inspect(foreign)
 	w.pacify(counts)
@@ -50,7 +63,7 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 	w.relocate(controller, counts)
 	w.settle(foreign)
 	w.inspect(foreign)
-	controller.end()
+	controller.Kill()
 	w.collect()
 
 	history := w.tell()
@@ -70,7 +83,7 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 }
 
 // disturbed makes all trouble for a while, and returns what it was.
-func (w *world) disturbed(c *controller) map[string]int {
+func (w *world) disturbed(c *testkit.Process) map[string]int {
 	ctx, cancel := context.WithTimeout(w.t.Context(), *span)
 	defer cancel()
 	changes := &disturber{world: w, dice: newDice(*seed), counts: map[string]int{}}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 var kinds = map[schema.GroupVersionResource]string{selectors: "IAMRoleSelector", choices: "IAMRoleChoice", buckets: kind}
@@ -237,7 +238,7 @@ func bucketName(k key) string { return "chaos-" + k.namespace + "-" + k.name }
 // trouble is what happens to the controller and not to the cluster.
 type trouble struct {
 	*world
-	controller *controller
+	controller *testkit.Process
 	dice       dice
 	counts     map[string]int
 }
@@ -250,7 +251,9 @@ func (d *trouble) make(ctx context.Context) {
 			if !pause(ctx, time.Duration(500+d.dice.IntN(3000))*time.Millisecond) {
 				return
 			}
-			d.controller.revive()
+			if d.controller.Ended() { // it could not reach the API server at its start
+				d.controller.Restart()
+			}
 			d.collect()
 			kinds[which](ctx, time.Duration(300+d.dice.IntN(3500))*time.Millisecond)
 		}
@@ -259,7 +262,7 @@ func (d *trouble) make(ctx context.Context) {
 
 func (d *trouble) kill(context.Context, time.Duration) {
 	d.count("kills")
-	d.controller.kill()
+	d.controller.Restart()
 }
 
 func (d *trouble) deny(ctx context.Context, lasts time.Duration) {

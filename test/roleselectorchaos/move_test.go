@@ -10,11 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // relocate prefers another role for each namespace after pacify, one of another
 // account that lets Buckets move there, and kills the controller while they do.
-func (w *world) relocate(c *controller, counts map[string]int) {
+func (w *world) relocate(c *testkit.Process, counts map[string]int) {
 	d := &disturber{world: w, dice: newDice(*seed), counts: counts}
 	for i, home := range homes {
 		to := betaRole
@@ -37,7 +38,7 @@ func (w *world) relocate(c *controller, counts map[string]int) {
 	}
 	for range 3 {
 		pause(w.t.Context(), time.Duration(600+d.dice.IntN(900))*time.Millisecond)
-		c.kill()
+		c.Restart()
 		counts["kills"]++
 	}
 }

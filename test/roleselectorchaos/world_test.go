@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,7 +157,7 @@ func (w *world) makeRole(arn, trust string) {
 }
 
 // control starts the controller behind a wire to the API server.
-func (w *world) control() *controller {
+func (w *world) control() *testkit.Process {
 	w.t.Helper()
 	address, err := url.Parse(w.server.Config.Host)
 	if err != nil {
@@ -167,12 +168,15 @@ func (w *world) control() *controller {
 	config.Host = "https://" + w.wire.listener.Addr().String()
 	kubeconfig := w.write("kubeconfig", nil)
 	testkit.WriteKubeconfig(w.t, kubeconfig, config)
-	return startController(w.t, []string{"--aws-region", region, "--feature-gates", "IAMRoleSelector=true", "--resync-period", "300ms"}, []string{
+	command := exec.CommandContext(context.WithoutCancel(w.t.Context()), program,
+		"--aws-region", region, "--feature-gates", "IAMRoleSelector=true", "--resync-period", "300ms")
+	command.Env = []string{
 		"KUBECONFIG=" + kubeconfig, "ACK_SYSTEM_NAMESPACE=ack-system", "AWS_REGION=" + region,
 		"AWS_ROLE_ARN=" + ownRole, "AWS_ROLE_SESSION_NAME=controller", "AWS_WEB_IDENTITY_TOKEN_FILE=" + w.write("token", []byte(w.token())),
 		"AWS_ENDPOINT_URL=" + w.aws.URL(), "AWS_CA_BUNDLE=" + w.write("ca.pem", w.aws.CACertificate()),
 		"AWS_EC2_METADATA_DISABLED=true", "HOME=" + w.dir,
-	})
+	}
+	return testkit.StartProcess(w.t, command)
 }
 
 func (w *world) token() string {

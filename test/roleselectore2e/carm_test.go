@@ -82,7 +82,7 @@ func (w *world) migrate(p *process, made map[string]*bucket.Bucket) {
 	testkit.Shell(w.t, w.api.Config, command+"plan --controllers tabard --controllers-file "+described+" --out "+folder+
 		"\nkubectl apply -f "+folder+"/selectors\n"+
 		command+"verify --controllers tabard --live=false --controllers-file "+folder+"/controllers.yaml\n")
-	p.end()
+	p.End()
 	w.aws.Admin().ClearJournal()
 	w.start(gate)
 	for name, b := range made {

@@ -1,9 +1,7 @@
 package roleselectore2e
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,25 +21,10 @@ import (
 
 // process is a running controller.
 type process struct {
-	*exec.Cmd
+	*testkit.Process
 	w *world
 	// health is where it says whether it is ready, metrics where it counts.
 	health, metrics string
-	mu              sync.Mutex
-	text            bytes.Buffer
-}
-
-// Write takes what the controller says.
-func (p *process) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(text)
-}
-
-func (p *process) log() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
 }
 
 // token is one of the controller's ServiceAccount.
@@ -66,9 +47,8 @@ func (w *world) write(file string, content []byte) string {
 	return path
 }
 
-// prepare makes everything of a controller but the process: its environment is its
-// pod's, and holds nothing else.
-func (w *world) prepare(env map[string]string, flags ...string) *process {
+// run runs a controller: its environment is its pod's, and holds nothing else.
+func (w *world) run(env map[string]string, flags ...string) *process {
 	w.t.Helper()
 	config := rest.CopyConfig(w.api.Config)
 	config.BearerToken = w.token("api")
@@ -78,8 +58,8 @@ func (w *world) prepare(env map[string]string, flags ...string) *process {
 		w: w, health: fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(w.t)), metrics: fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(w.t)),
 	}
 	flags = append([]string{"--health-probe-bind-address=" + p.health, "--metrics-bind-address=" + p.metrics, "--aws-region=" + region}, flags...)
-	p.Cmd = exec.CommandContext(context.WithoutCancel(w.t.Context()), program, flags...)
-	p.Dir = w.dir
+	command := exec.CommandContext(context.WithoutCancel(w.t.Context()), program, flags...)
+	command.Dir = w.dir
 	own := map[string]string{
 		"KUBECONFIG": kubeconfig, "ACK_SYSTEM_NAMESPACE": "ack-system", "AWS_ENDPOINT_URL": w.aws.URL(),
 		"AWS_CA_BUNDLE": w.write("ca.pem", w.aws.CACertificate()), "AWS_ROLE_ARN": defaultRole, "AWS_ROLE_SESSION_NAME": "pod",
@@ -88,53 +68,29 @@ func (w *world) prepare(env map[string]string, flags ...string) *process {
 	maps.Copy(own, env)
 	for name, value := range own {
 		if value != "" {
-			p.Env = append(p.Env, name+"="+value)
+			command.Env = append(command.Env, name+"="+value)
 		}
 	}
-	p.Stdout, p.Stderr = p, p
+	p.Process = testkit.StartProcess(w.t, command)
 	return p
 }
 
 // start runs a controller, and ends it at the end of the test.
 func (w *world) start(flags ...string) *process {
 	w.t.Helper()
-	p := w.prepare(nil, flags...)
-	if err := p.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() {
-		if p.ProcessState == nil {
-			p.end()
-		}
-		if w.t.Failed() {
-			text := p.log()
-			w.t.Logf("the end of the controller's log:\n%s", text[max(0, len(text)-6000):])
-		}
-	})
+	p := w.run(nil, flags...)
+	w.t.Cleanup(p.End)
 	return p
-}
-
-// end stops a controller as the kubelet does. That it ends well says that it was
-// there to be stopped.
-func (p *process) end() {
-	p.w.t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		p.w.t.Error(err)
-	}
-	if err := p.Wait(); err != nil {
-		p.w.t.Errorf("the controller did not end well: %v", err)
-	}
 }
 
 // refusal is why a controller does not start.
 func (w *world) refusal(env map[string]string, flags ...string) string {
 	w.t.Helper()
-	p := w.prepare(env, flags...)
-	var exit *exec.ExitError
-	if err := p.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		w.t.Errorf("the controller ended with %v, want the exit code 1", err)
+	p := w.run(env, flags...)
+	if code := p.ExitCode(); code != 1 {
+		w.t.Errorf("the controller ended with the exit code %d, want 1", code)
 	}
-	return p.log()
+	return p.Log()
 }
 
 // get reads what a controller serves.

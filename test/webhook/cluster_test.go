@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -123,63 +122,19 @@ func (c *cluster) kubeconfig(name, address string) string {
 	return path
 }
 
-// program is a process of tabard.
-type program struct {
-	*exec.Cmd
-	log *os.File
-}
-
 // run starts a process of tabard, which is stopped at the end of the test.
-func (c *cluster) run(name string, args ...string) *program {
+func (c *cluster) run(args ...string) *testkit.Process {
 	c.t.Helper()
 	tabard := os.Getenv("TABARD_BIN")
 	if tabard == "" {
 		c.t.Fatal("TABARD_BIN is not set: run make test, or make build and set it to bin/tabard")
 	}
-	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	p := &program{Cmd: exec.CommandContext(context.WithoutCancel(c.t.Context()), tabard, args...), log: log}
-	p.Stdout, p.Stderr = log, log
-	if err := p.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() {
-		if p.ProcessState == nil {
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		}
-		_ = log.Close()
-		if c.t.Failed() {
-			c.tail(log.Name())
-		}
-	})
-	return p
-}
-
-// tail shows the end of a log.
-func (c *cluster) tail(path string) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		c.t.Logf("the end of %s:\n%s", filepath.Base(path), text[max(0, len(text)-3000):])
-	}
-}
-
-// end stops a process as the kubelet does, and waits for it.
-func (p *program) end(t *testing.T) {
-	t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Wait(); err != nil {
-		t.Errorf("the process did not end well: %v", err)
-	}
+	return testkit.StartProcess(c.t, exec.CommandContext(context.WithoutCancel(c.t.Context()), tabard, args...))
 }
 
 // replica is one process of the webhook, which the balancer knows.
 type replica struct {
-	*program
+	*testkit.Process
 	cluster *cluster
 	name    string
 	port    int
@@ -198,7 +153,7 @@ func (c *cluster) replica(name string, args ...string) *replica {
 
 func (r *replica) start() {
 	config := r.cluster.kubeconfig(r.name+".kubeconfig", r.cluster.wire.address)
-	r.program = r.cluster.run(r.name, append([]string{
+	r.Process = r.cluster.run(append([]string{
 		"webhook", "--namespace", system, "--kubeconfig", config, "--bind-address=127.0.0.1",
 		"--port", strconv.Itoa(r.port), "--metrics-port", strconv.Itoa(r.metrics), "--log-level=warn",
 	}, r.args...)...)

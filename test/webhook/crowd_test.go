@@ -57,7 +57,7 @@ func TestACrowd(t *testing.T) {
 	if answers[http.StatusOK]+answers[http.StatusServiceUnavailable] != crowd {
 		t.Errorf("answers by status %v, want %d of 200 or 503", answers, crowd)
 	}
-	used, err := measure.Of(r.Process.Pid)
+	used, err := measure.Of(r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,8 +98,7 @@ func (b *balancer) remove(r *replica) {
 	b.replicas = slices.DeleteFunc(b.replicas, func(one *replica) bool { return one == r })
 	delete(b.ready, r)
 	b.mu.Unlock()
-	_ = r.Process.Kill() // what is connected to it must not stay so
-	_ = r.Wait()
+	r.Kill() // what is connected to it must not stay so
 }
 
 // force takes a replica for ready though it is not.

@@ -46,7 +46,7 @@ func TestNoPodIsMissedInTrouble(t *testing.T) {
 		kind{"vault", "annotated", []string{roleAnnotated}},
 	)
 	for range 2 {
-		first.end(t)
+		first.End()
 		first.start()
 		c.await("the restarted replica", func(context.Context) bool { return c.balancer.count() == 2 })
 	}
@@ -54,7 +54,7 @@ func TestNoPodIsMissedInTrouble(t *testing.T) {
 	<-time.After(10 * time.Second)
 	c.wire.set(false)
 	c.changeMapping(5 * time.Second)
-	c.run("operator", "operator", "--controllers=certificate", "--leader-elect=false", "--log-level=debug",
+	c.run("operator", "--controllers=certificate", "--leader-elect=false", "--log-level=debug",
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig("operator.kubeconfig", c.config.Host[len("https://"):]))
 	c.awaitRotation()
 	roles := l.end(t)
