@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tabard-dev/tabard/internal/cli/lab"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 func TestExitCode(t *testing.T) {
@@ -19,7 +19,7 @@ func TestExitCode(t *testing.T) {
 		"success says nothing":                       {},
 		"a refusal is 1":                             {err: errors.New("no"), want: 1, says: "tabard: no\n"},
 		"unusable input is 2":                        {err: fmt.Errorf("so: %w", usageError{errors.New("no")}), want: 2, says: "tabard: so: no\n"},
-		"a command's own code is passed on silently": {err: &lab.Exit{Code: 7}, want: 7},
+		"a command's own code is passed on silently": {err: &command.Exit{Code: 7}, want: 7},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ Try it on this machine, without a cloud account:
 		return usageError{fmt.Errorf("%w; see %s --help", explainFlag(err), cmd.CommandPath())}
 	})
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), policy.New(os.Stdin, os.Stdout, os.Stderr), selectorCommand(), explainCommand(), migrateCommand(), labCommand())
+	add(root, "use", issuerCommand(), policy.New(standardStreams()), selectorCommand(), explainCommand(), migrateCommand(), labCommand())
 	add(root, "process", operatorCommand(), webhookCommand(), capacityCommand(), awslocalCommand())
 	refuseArguments(root)
 	return root

@@ -81,8 +81,16 @@ func Spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cob
 		if said, ok := errors.AsType[*Exit](err); ok {
 			return said
 		}
-		// With the error stream gone, the code still tells.
-		_, _ = fmt.Fprintf(streams.Err, "tabard: %v\n", err)
-		return &Exit{Code: Unusable, What: err.Error()}
+		return streams.Unusable(err)
 	}
+}
+
+// Unusable says why the input cannot be used, and is the end of the program.
+func (s Streams) Unusable(err error) error { return s.Refuse(Unusable, err) }
+
+// Refuse says why the program ends with an exit code, and is that end.
+func (s Streams) Refuse(code int, err error) error {
+	// With the error stream gone, the code still tells.
+	_, _ = fmt.Fprintf(s.Err, "tabard: %v\n", err)
+	return &Exit{Code: code, What: err.Error()}
 }

@@ -5,48 +5,21 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/localkube"
 )
 
-// Streams are what the commands read and write.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
-
-// Exit is an error that names the exit code of the program. What there was to
-// say about it has been said on the error stream.
-type Exit struct {
-	Code int
-	Err  error
-}
-
-// Error implements error.
-func (exit *Exit) Error() string {
-	if exit.Err == nil {
-		return fmt.Sprintf("exit code %d", exit.Code)
-	}
-	return exit.Err.Error()
-}
-
-// Unwrap returns the error behind the code.
-func (exit *Exit) Unwrap() error { return exit.Err }
-
-// ExitCode is the exit code of the program.
-func (exit *Exit) ExitCode() int { return exit.Code }
-
 // New returns the command "lab" with its sub-commands. An error that is an
-// *Exit has been said already and names the program's exit code (2 for unusable
+// *command.Exit has been said already and names the program's exit code (2 for unusable
 // input); any other is for the caller to say, with code 1.
-func New(streams Streams) *cobra.Command {
+func New(streams command.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lab",
 		Short: "Run a Kubernetes cluster and a local AWS on this machine",
@@ -55,36 +28,21 @@ func New(streams Streams) *cobra.Command {
 			"With --node (Linux, root, containerd) it has a real node too, and pods run in containers.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	flags := &folder{}
+	flags := &folder{streams: streams}
 	command.PersistentFlags().StringVar(&flags.dir, "dir", "", "the lab's `folder` (default $TABARD_LAB_DIR, else "+lab.DefaultDir(os.Getenv)+")")
 	command.AddCommand(
 		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags),
-		newRun(streams, flags), newRunInit(), newStop(streams, flags), newDown(streams, flags),
+		newRun(streams, flags), newRunInit(streams), newStop(streams, flags), newDown(streams, flags),
 		newLoad(streams, flags), newNodeInit(flags), newNodeExec(flags), newPause(),
 	)
-	for _, one := range command.Commands() {
-		one.RunE = spoken(streams, one.RunE)
-	}
 	return command
 }
 
-// spoken makes a command say its error itself where that names an exit code,
-// because the program passes such a code on without a word: it may be that of
-// a pod's command.
-func spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
-	return func(command *cobra.Command, args []string) error {
-		err := run(command, args)
-		var exit *Exit
-		if errors.As(err, &exit) && exit.Err != nil {
-			// With the error stream gone, the code still tells.
-			_, _ = fmt.Fprintf(streams.Err, "tabard: %v\n", exit.Err)
-		}
-		return err
-	}
-}
-
 // folder is the flag that all sub-commands share.
-type folder struct{ dir string }
+type folder struct {
+	dir     string
+	streams command.Streams
+}
 
 func (flags *folder) path() string {
 	if flags.dir != "" {
@@ -100,12 +58,12 @@ func (flags *folder) path() string {
 func (flags *folder) load() (lab.Lab, error) {
 	loaded, err := lab.Load(flags.path())
 	if err != nil {
-		return lab.Lab{}, &Exit{Code: 2, Err: err}
+		return lab.Lab{}, flags.streams.Unusable(err)
 	}
 	return loaded, nil
 }
 
-func newUp(streams Streams, flags *folder) *cobra.Command {
+func newUp(streams command.Streams, flags *folder) *cobra.Command {
 	var program string
 	var accounts []string
 	var withNode bool
@@ -125,16 +83,16 @@ func newUp(streams Streams, flags *folder) *cobra.Command {
 				return fmt.Errorf("find this program's own file: %w", err)
 			}
 			if at := slices.IndexFunc(accounts, isNoAccount); at >= 0 {
-				return &Exit{Code: 2, Err: fmt.Errorf("--account %q is no account ID; want 12 digits", accounts[at])}
+				return streams.Unusable(fmt.Errorf("--account %q is no account ID; want 12 digits", accounts[at]))
 			}
 			path, err := localkube.Find(program, self, os.Getenv)
 			if err != nil {
-				return &Exit{Code: 2, Err: err}
+				return streams.Unusable(err)
 			}
 			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Node: withNode, Accounts: accounts, Out: streams.Out})
 			var unusable *lab.DirError
 			if errors.As(err, &unusable) {
-				return &Exit{Code: 2, Err: err}
+				return streams.Unusable(err)
 			}
 			return err
 		},
@@ -150,7 +108,7 @@ func isNoAccount(id string) bool {
 	return len(id) != 12 || strings.Trim(id, "0123456789") != ""
 }
 
-func newDown(streams Streams, flags *folder) *cobra.Command {
+func newDown(streams command.Streams, flags *folder) *cobra.Command {
 	var keep bool
 	command := &cobra.Command{
 		Use:   "down",
@@ -164,7 +122,7 @@ func newDown(streams Streams, flags *folder) *cobra.Command {
 	return command
 }
 
-func newStop(streams Streams, flags *folder) *cobra.Command {
+func newStop(streams command.Streams, flags *folder) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop NAME",
 		Short: "End one process of a lab, by the name that \"lab status\" shows",
@@ -172,7 +130,7 @@ func newStop(streams Streams, flags *folder) *cobra.Command {
 		RunE: func(command *cobra.Command, args []string) error {
 			err := lab.Stop(command.Context(), flags.path(), args[0])
 			if errors.Is(err, os.ErrNotExist) || errors.Is(err, lab.ErrNone) {
-				return &Exit{Code: 2, Err: err}
+				return streams.Unusable(err)
 			}
 			if err != nil {
 				return err

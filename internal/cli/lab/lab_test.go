@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
@@ -19,9 +20,9 @@ import (
 func execute(t *testing.T, arguments ...string) (string, string, error) {
 	t.Helper()
 	var out, err bytes.Buffer
-	command := New(Streams{In: strings.NewReader(""), Out: &out, Err: &err})
-	command.SetArgs(arguments)
-	failed := command.ExecuteContext(t.Context())
+	lab := New(command.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+	lab.SetArgs(arguments)
+	failed := lab.ExecuteContext(t.Context())
 	return out.String(), err.String(), failed
 }
 
@@ -50,7 +51,7 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, said, err := execute(t, test.arguments...)
-			var exit *Exit
+			var exit *command.Exit
 			if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, test.said) {
 				t.Errorf("got %v, said %q; want exit code 2 and %q", err, said, test.said)
 			}

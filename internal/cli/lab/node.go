@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 )
 
-func newLoad(streams Streams, flags *folder) *cobra.Command {
+func newLoad(streams command.Streams, flags *folder) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load ARCHIVE...",
 		Short: "Put the images of archives on the node of a lab",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
@@ -28,7 +29,7 @@ type runFlags struct {
 	noNamespaces         bool
 }
 
-func newRun(streams Streams, folder *folder) *cobra.Command {
+func newRun(streams command.Streams, folder *folder) *cobra.Command {
 	flags := &runFlags{}
 	command := &cobra.Command{
 		Use:   "run pod/NAME|deployment/NAME [-- COMMAND...]",
@@ -41,7 +42,7 @@ func newRun(streams Streams, folder *folder) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); dash != 1 && len(args) > 1 {
-				return &Exit{Code: 2, Err: fmt.Errorf("put -- between the workload and its command: lab run %s -- %s …", args[0], args[1])}
+				return streams.Unusable(fmt.Errorf("put -- between the workload and its command: lab run %s -- %s …", args[0], args[1]))
 			}
 			loaded, err := folder.load()
 			if err != nil {
@@ -64,7 +65,7 @@ func newRun(streams Streams, folder *folder) *cobra.Command {
 	return command
 }
 
-func optionsOf(streams Streams, flags runFlags, self string, args []string) workload.Options {
+func optionsOf(streams command.Streams, flags runFlags, self string, args []string) workload.Options {
 	return workload.Options{
 		Namespace: flags.namespace, Target: args[0], Container: flags.container, Command: args[1:],
 		NoNamespaces: flags.noNamespaces, Record: flags.record,
@@ -73,7 +74,7 @@ func optionsOf(streams Streams, flags runFlags, self string, args []string) work
 	}
 }
 
-func run(ctx context.Context, streams Streams, loaded lab.Lab, flags runFlags, args []string) error {
+func run(ctx context.Context, streams command.Streams, loaded lab.Lab, flags runFlags, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program's own file: %w", err)
@@ -83,7 +84,7 @@ func run(ctx context.Context, streams Streams, loaded lab.Lab, flags runFlags, a
 		return err
 	}
 	if code != 0 {
-		return &Exit{Code: code}
+		return &command.Exit{Code: code, What: fmt.Sprintf("the command ended with the exit code %d", code)}
 	}
 	return nil
 }
@@ -111,9 +112,9 @@ func checkName(loaded lab.Lab, name string) error {
 
 // detach starts this program again, in the background, without the flag, and
 // returns when the command itself runs.
-func detach(ctx context.Context, streams Streams, loaded lab.Lab, flags runFlags, args []string) error {
+func detach(ctx context.Context, streams command.Streams, loaded lab.Lab, flags runFlags, args []string) error {
 	if err := checkName(loaded, flags.detach); err != nil {
-		return &Exit{Code: 2, Err: err}
+		return streams.Unusable(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -174,7 +175,7 @@ func awaitCommand(ctx context.Context, loaded lab.Lab, name string, ended <-chan
 	}
 }
 
-func newRunInit() *cobra.Command {
+func newRunInit(streams command.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: runInit, Hidden: true, Args: cobra.NoArgs,
 		Short: "The sandboxed half of \"lab run\"",
@@ -187,7 +188,7 @@ func newRunInit() *cobra.Command {
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 				code = sandbox.NotFound
 			}
-			return &Exit{Code: code, Err: err}
+			return streams.Refuse(code, err)
 		},
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 )
 
-func newStatus(streams Streams, flags *folder) *cobra.Command {
+func newStatus(streams command.Streams, flags *folder) *cobra.Command {
 	var format string
 	command := &cobra.Command{
 		Use:   "status",
@@ -21,7 +22,7 @@ func newStatus(streams Streams, flags *folder) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format != "" && format != "json" {
-				return &Exit{Code: 2, Err: fmt.Errorf("-o %s is not known; the only format is json", format)}
+				return streams.Unusable(fmt.Errorf("-o %s is not known; the only format is json", format))
 			}
 			loaded, err := flags.load()
 			if err != nil {
@@ -35,7 +36,7 @@ func newStatus(streams Streams, flags *folder) *cobra.Command {
 				return err
 			}
 			if !status.Up() {
-				return &Exit{Code: 1}
+				return &command.Exit{Code: command.Found, What: "a process is down"}
 			}
 			return nil
 		},
@@ -70,7 +71,7 @@ func number(value int64, unit string) string {
 	return fmt.Sprintf("%d%s", value, unit)
 }
 
-func newEnv(streams Streams, flags *folder) *cobra.Command {
+func newEnv(streams command.Streams, flags *folder) *cobra.Command {
 	var account string
 	command := &cobra.Command{
 		Use:   "env",
@@ -86,7 +87,7 @@ func newEnv(streams Streams, flags *folder) *cobra.Command {
 			variables, err := loaded.Env(account)
 			var unknown *lab.AccountError
 			if errors.As(err, &unknown) {
-				return &Exit{Code: 2, Err: err}
+				return streams.Unusable(err)
 			}
 			if err != nil {
 				return err

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // kinds are the values of --kind.
@@ -52,9 +52,9 @@ type finding struct {
 }
 
 // newCheck returns the command "policy check".
-func newCheck(s streams) *cobra.Command {
+func newCheck(streams command.Streams) *cobra.Command {
 	var kind, format string
-	command := &cobra.Command{
+	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Report every mistake in policy documents",
 		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: what is no policy, what
@@ -68,17 +68,17 @@ Exit code 0: no mistakes. 1: findings. 2: a file that cannot be read or is not J
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(kinds, iampolicy.Kind(kind)) {
-				return s.unusable("--kind is %q; it must be one of %s", kind, kindNames())
+				return streams.Unusable(fmt.Errorf("--kind is %q; it must be one of %s", kind, kindNames()))
 			}
 			if format != "text" && format != "json" {
-				return s.unusable("-o is %q; it must be text or json", format)
+				return streams.Unusable(fmt.Errorf("-o is %q; it must be text or json", format))
 			}
-			return s.check(iampolicy.Kind(kind), format, args)
+			return checkAll(streams, iampolicy.Kind(kind), format, args)
 		},
 	}
-	command.Flags().StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
-	command.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, or json for programs")
-	return command
+	check.Flags().StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
+	check.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, or json for programs")
+	return check
 }
 
 // kindNames lists the kinds for people.
@@ -90,54 +90,50 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-// check goes through all files, whatever is wrong with one of them.
-func (s streams) check(kind iampolicy.Kind, format string, files []string) error {
+// checkAll goes through all files, whatever is wrong with one of them.
+func checkAll(streams command.Streams, kind iampolicy.Kind, format string, files []string) error {
 	r := report{APIVersion: "tabard.dev/v1alpha1", Kind: "PolicyCheck", PolicyKind: kind, Files: []checked{}}
 	count := 0
 	var unusable error
 	for _, file := range files {
-		one := s.inspect(kind, file)
+		one := inspect(streams, kind, file)
 		if one.Unusable != "" {
-			unusable = s.unusable("%s", one.Unusable)
+			unusable = streams.Unusable(errors.New(one.Unusable))
 		}
 		count += len(one.Findings)
 		r.Files = append(r.Files, one)
 	}
-	if err := r.write(s.out, format); err != nil {
-		return fmt.Errorf("write the findings: %w", err)
+	if err := r.write(streams, format); err != nil {
+		return err
 	}
 	switch {
 	case unusable != nil:
 		return unusable
 	case count > 0:
-		return &exit{code: exitFindings, what: fmt.Sprintf("findings: %d", count)}
+		return &command.Exit{Code: command.Found, What: fmt.Sprintf("findings: %d", count)}
 	default:
 		return nil
 	}
 }
 
 // write prints the report: a line for each finding, or all of it as JSON.
-func (r *report) write(out io.Writer, format string) error {
+func (r *report) write(streams command.Streams, format string) error {
 	if format == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
+		return streams.PrintJSON(r)
 	}
+	var lines strings.Builder
 	for _, one := range r.Files {
 		for _, f := range one.Findings {
-			if _, err := fmt.Fprintf(out, "%s:%d:%d: %s: %s\n", one.File, f.Line, f.Column, f.Code, f.Message); err != nil {
-				return err
-			}
+			fmt.Fprintf(&lines, "%s:%d:%d: %s: %s\n", one.File, f.Line, f.Column, f.Code, f.Message)
 		}
 	}
-	return nil
+	return streams.Print(lines.String())
 }
 
 // inspect reads a file and finds its mistakes.
-func (s streams) inspect(kind iampolicy.Kind, file string) checked {
+func inspect(streams command.Streams, kind iampolicy.Kind, file string) checked {
 	one := checked{File: file, Findings: []finding{}}
-	document, err := s.read(file)
+	document, err := read(streams, file)
 	if err != nil {
 		one.Unusable = err.Error()
 		return one
@@ -165,8 +161,8 @@ func (s streams) inspect(kind iampolicy.Kind, file string) checked {
 }
 
 // read reads a document.
-func (s streams) read(file string) ([]byte, error) {
-	in, err := s.open(file)
+func read(streams command.Streams, file string) ([]byte, error) {
+	in, err := open(streams, file)
 	if err != nil {
 		return nil, err
 	}

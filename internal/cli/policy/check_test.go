@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 const goodTrust = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}}`
@@ -65,7 +67,7 @@ func TestCheckGoesThroughAllFiles(t *testing.T) {
 func TestCheckPrintsJSON(t *testing.T) {
 	good, bad := file(t, "good.json", goodTrust), file(t, "bad.json", `{"Statement":[]}`)
 	got := run(t, "[", "check", "--kind", "trust", "-o", "json", good, bad, "-")
-	if got.code != exitUnusable || got.errOut != "tabard: - is no JSON document\n" {
+	if got.code != command.Unusable || got.errOut != "tabard: - is no JSON document\n" {
 		t.Errorf("exit code %d, said %q", got.code, got.errOut)
 	}
 	var r report

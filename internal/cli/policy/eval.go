@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // maxLine bounds a line of --ndjson.
@@ -35,7 +36,7 @@ type answer struct {
 
 // evaluation is one run of "policy eval".
 type evaluation struct {
-	streams
+	command.Streams
 	trace bool
 	out   *json.Encoder
 	// number counts the cases, bad those that cannot be decided.
@@ -71,9 +72,9 @@ Exit code 0: all cases are decided. 2: one cannot be read; the others are decide
 all the same.`
 
 // newEval returns the command "policy eval".
-func newEval(s streams) *cobra.Command {
+func newEval(streams command.Streams) *cobra.Command {
 	var lines, trace bool
-	command := &cobra.Command{
+	eval := &cobra.Command{
 		Use:   "eval FILE",
 		Short: "Decide requests by their policies",
 		Long:  evalHelp,
@@ -82,12 +83,12 @@ func newEval(s streams) *cobra.Command {
   generate-cases | tabard policy eval --ndjson -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			in, err := s.open(args[0])
+			in, err := open(streams, args[0])
 			if err != nil {
-				return s.unusable("%v", err)
+				return streams.Unusable(err)
 			}
 			defer func() { _ = in.Close() }() // it was only read
-			e := &evaluation{streams: s, trace: trace}
+			e := &evaluation{Streams: streams, trace: trace}
 			read := e.array
 			if lines {
 				read = e.lines
@@ -95,18 +96,18 @@ func newEval(s streams) *cobra.Command {
 			return e.run(read, in)
 		},
 	}
-	command.Flags().BoolVar(&lines, "ndjson", false, "read one case a line instead of a JSON array, and answer each at once")
-	command.Flags().BoolVar(&trace, "trace", false, "add what became of each statement")
-	return command
+	eval.Flags().BoolVar(&lines, "ndjson", false, "read one case a line instead of a JSON array, and answer each at once")
+	eval.Flags().BoolVar(&trace, "trace", false, "add what became of each statement")
+	return eval
 }
 
 // run decides all cases of an input.
 func (e *evaluation) run(read func(io.Reader) error, in io.Reader) error {
-	e.out = json.NewEncoder(e.streams.out)
+	e.out = json.NewEncoder(e.Out)
 	e.out.SetEscapeHTML(false)
 	err := read(in)
 	if err == nil && e.bad > 0 {
-		return &exit{code: exitUnusable, what: fmt.Sprintf("cases that cannot be decided: %d of %d", e.bad, e.number)}
+		return &command.Exit{Code: command.Unusable, What: fmt.Sprintf("cases that cannot be decided: %d of %d", e.bad, e.number)}
 	}
 	return err
 }
@@ -116,22 +117,22 @@ func (e *evaluation) array(in io.Reader) error {
 	decoder := json.NewDecoder(bufio.NewReader(in))
 	token, err := decoder.Token()
 	if err != nil || token != json.Delim('[') {
-		return e.unusable("the input is no JSON array of cases; use --ndjson for one case a line")
+		return e.Unusable(errors.New("the input is no JSON array of cases; use --ndjson for one case a line"))
 	}
 	for decoder.More() {
 		var raw json.RawMessage
 		if err := decoder.Decode(&raw); err != nil {
-			return e.unusable("case %d: the array cannot be read: %v", e.number+1, err)
+			return e.Unusable(fmt.Errorf("case %d: the array cannot be read: %w", e.number+1, err))
 		}
 		if err := e.one(raw); err != nil {
 			return err
 		}
 	}
 	if _, err := decoder.Token(); err != nil {
-		return e.unusable("the array does not end after case %d: %v", e.number, err)
+		return e.Unusable(fmt.Errorf("the array does not end after case %d: %w", e.number, err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return e.unusable("there is more text after the array; remove it")
+		return e.Unusable(errors.New("there is more text after the array; remove it"))
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (e *evaluation) lines(in io.Reader) error {
 		}
 	}
 	if err := scanner.Err(); err != nil {
-		return e.unusable("case %d cannot be read: %v", e.number+1, err)
+		return e.Unusable(fmt.Errorf("case %d cannot be read: %w", e.number+1, err))
 	}
 	return nil
 }
@@ -166,7 +167,7 @@ func (e *evaluation) one(raw []byte) error {
 	}
 	if err != nil {
 		e.bad++
-		_ = e.unusable("case %s: %v", e.name(s.ID), err) // the code is given at the end
+		_ = e.Unusable(fmt.Errorf("case %s: %w", e.name(s.ID), err)) // the code is given at the end
 		return nil
 	}
 	if err := e.out.Encode(result); err != nil {

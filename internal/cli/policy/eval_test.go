@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // caseWith is a case that is allowed, with more members.
@@ -77,12 +78,12 @@ func TestEvalRefusesACaseThatItDoesNotUnderstand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "["+test.given+"]", "eval", "-")
-			if got.code != exitUnusable || got.out != "" || !strings.Contains(got.errOut, test.want) {
+			if got.code != command.Unusable || got.out != "" || !strings.Contains(got.errOut, test.want) {
 				t.Errorf("got %+v, want exit code 2 and %q", got, test.want)
 			}
 		})
 	}
-	if got := run(t, "", "eval", "/no/such/file"); got.code != exitUnusable {
+	if got := run(t, "", "eval", "/no/such/file"); got.code != command.Unusable {
 		t.Errorf("a file that is not there: %+v", got)
 	}
 }
@@ -154,13 +155,13 @@ func (closed) Write([]byte) (int, error) { return 0, errors.New("closed") }
 func TestALostOutputIsAnErrorOfItsOwn(t *testing.T) {
 	for _, args := range [][]string{{"eval", "-"}, {"check", "-"}} {
 		in := strings.NewReader("[" + caseWith("a", "") + "]")
-		command := New(in, closed{}, closed{})
-		command.SetArgs(args)
-		err := command.ExecuteContext(t.Context())
+		policy := New(command.Streams{In: in, Out: closed{}, Err: closed{}})
+		policy.SetArgs(args)
+		err := policy.ExecuteContext(t.Context())
 		if args[0] == "eval" && (err == nil || !strings.Contains(err.Error(), "write the answer to case 1 (a)")) {
 			t.Errorf("%v: %v", args, err)
 		}
-		if args[0] == "check" && (err == nil || !strings.Contains(err.Error(), "write the findings")) {
+		if args[0] == "check" && (err == nil || !strings.Contains(err.Error(), "write the output")) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
@@ -22,10 +23,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asTabard) == "" {
 		os.Exit(m.Run())
 	}
-	command := New(os.Stdin, os.Stdout, os.Stderr)
-	command.SetArgs(os.Args[2:]) // "tabard policy …"
-	err := command.Execute()
-	if said, ok := errors.AsType[*exit](err); ok {
+	policy := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	policy.SetArgs(os.Args[2:]) // "tabard policy …"
+	err := policy.Execute()
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		os.Exit(said.ExitCode())
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // result is what a command did.
@@ -19,13 +21,13 @@ type result struct {
 func run(t *testing.T, in string, args ...string) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	command := New(strings.NewReader(in), &out, &errOut)
-	command.SetArgs(args)
-	command.SetOut(&out)
-	command.SetErr(&errOut)
-	err := command.ExecuteContext(t.Context())
+	policy := New(command.Streams{In: strings.NewReader(in), Out: &out, Err: &errOut})
+	policy.SetArgs(args)
+	policy.SetOut(&out)
+	policy.SetErr(&errOut)
+	err := policy.ExecuteContext(t.Context())
 	r := result{out: out.String(), errOut: errOut.String()}
-	if said, ok := errors.AsType[*exit](err); ok {
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		r.code = said.ExitCode()
 	} else if err != nil {
 		t.Fatalf("policy %v: %v, which has no exit code of its own", args, err)
