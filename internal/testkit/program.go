@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,17 +28,44 @@ func RunWithProgram(m *testing.M, folder string, program *string) int {
 	return m.Run()
 }
 
-// LinkSelf makes a folder in which the running test program has a name, for a
-// shell that runs what a page says.
-func LinkSelf(t testing.TB, name string) string {
+// asProgram in the environment makes a test program the program that it tests.
+const asProgram = "TABARD_TEST_AS_PROGRAM"
+
+// RunAsProgram runs the tests of a package, or the program that they test where a
+// shell of LinkSelf's test calls for it, and returns the exit code, for TestMain. It
+// is 125 for an error that names none.
+func RunAsProgram(m *testing.M, program func(args []string) error) int {
+	if os.Getenv(asProgram) == "" {
+		return m.Run()
+	}
+	err := program(os.Args[1:])
+	if err == nil {
+		return 0
+	}
+	type coded interface {
+		error
+		ExitCode() int
+	}
+	if said, ok := errors.AsType[coded](err); ok {
+		return said.ExitCode()
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 125
+}
+
+// LinkSelf makes a folder in which the running test program has a name, and lets
+// the test's shells find it there as the program of RunAsProgram.
+func LinkSelf(t testing.TB, name string) (folder string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	folder = t.TempDir()
 	if err := os.Symlink(self, filepath.Join(folder, name)); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	t.Setenv(asProgram, "1")
 	return folder
 }

@@ -249,8 +249,6 @@ func TestThePagesCommands(t *testing.T) {
 	}
 	w := newWorld(t)
 	folder := testkit.LinkSelf(t, "tabard")
-	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
-	t.Setenv(asTabard, "1")
 	commands, compared := testkit.Blocks(string(page), "sh"), 0
 	if len(commands) < 4 {
 		t.Fatalf("the page has %d commands", len(commands))

@@ -17,28 +17,17 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/want")
 
-// asTabard in the environment makes this test program the command that it tests,
-// so that a shell can run what a page says.
-const asTabard = "TABARD_TEST_RUN_MIGRATE"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asTabard) == "" {
-		os.Exit(m.Run())
-	}
-	root := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, connect)
-	root.SetArgs(os.Args[2:]) // "tabard migrate …"
-	err := root.Execute()
-	if said, ok := errors.AsType[*command.Exit](err); ok {
-		os.Exit(said.ExitCode())
-	}
-	if err != nil {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(125)
-	}
+	os.Exit(testkit.RunAsProgram(m, func(args []string) error {
+		root := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, connect)
+		root.SetArgs(args[1:]) // "migrate …"
+		return root.Execute()
+	}))
 }
 
 func connect(path string) (dynamic.Interface, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"reflect"
@@ -15,24 +14,12 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
-// asTabard in the environment makes this test program the command that it tests,
-// so that a shell can run what the page says.
-const asTabard = "TABARD_TEST_RUN_POLICY"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asTabard) == "" {
-		os.Exit(m.Run())
-	}
-	policy := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	policy.SetArgs(os.Args[2:]) // "tabard policy …"
-	err := policy.Execute()
-	if said, ok := errors.AsType[*command.Exit](err); ok {
-		os.Exit(said.ExitCode())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(125)
-	}
+	os.Exit(testkit.RunAsProgram(m, func(args []string) error {
+		policy := New(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+		policy.SetArgs(args[1:]) // "policy …"
+		return policy.Execute()
+	}))
 }
 
 // block is a fenced block of a page.
@@ -56,13 +43,11 @@ func blocks(page string) []block {
 	return all
 }
 
-// shell runs a block in a folder with "tabard" on the path, and returns what it
-// prints on its output.
+// shell runs a block in a folder, and returns what it prints on its output.
 func shell(t *testing.T, folder, script string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	command.Dir = folder
-	command.Env = append(os.Environ(), asTabard+"=1", "PATH="+folder+":"+os.Getenv("PATH"))
 	var out, errOut bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errOut
 	if err := command.Run(); err != nil {

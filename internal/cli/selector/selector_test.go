@@ -17,28 +17,16 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/manifest"
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
 var update = flag.Bool("update", false, "rewrite what is expected in testdata")
 
-// asTabard in the environment makes this test program the commands that it tests,
-// so that a shell can run what a page says.
-const asTabard = "TABARD_TEST_RUN_SELECTOR"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asTabard) == "" {
-		os.Exit(m.Run())
-	}
-	root := newRoot(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	err := root.Execute()
-	if said, ok := errors.AsType[*command.Exit](err); ok {
-		os.Exit(said.Code)
-	}
-	if err != nil {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(125)
-	}
+	os.Exit(testkit.RunAsProgram(m, func([]string) error {
+		return newRoot(command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}).Execute()
+	}))
 }
 
 // newRoot is a program with the commands.
