@@ -81,7 +81,7 @@ func decideIn(t *testing.T, in string, policy roleselector.NoSelectorPolicy) rol
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle{world: newWorld(policy), seen: map[string]bool{}, ignored: map[string]int{}}
+	b := &bundle{world: newWorld(administrator{options: roleselector.Options{NoSelector: policy}}), seen: map[string]bool{}, ignored: map[string]int{}}
 	if err := b.add(objects); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,8 @@ API groups of your resources; what is missing of it is said, and what depends on
 is not known:
 
 ` + rights + `
+` + administratorHelp + `
+
 Controllers of ACK itself know neither choices, Deny nor expressions: what is told
 here is what controllers decide that know all fields.`
 
@@ -36,7 +38,7 @@ type explainFlags struct {
 	output     string
 	show       string
 	account    string
-	policyFlag
+	administrator
 }
 
 func newExplain(streams command.Streams, connect Connect) *cobra.Command {
@@ -83,8 +85,7 @@ func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect
 	if f.show != "all" && f.show != "matching" {
 		return fmt.Errorf("--show is %q; it must be all or matching", f.show)
 	}
-	policy, err := f.policy()
-	if err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	cluster, err := connect(f.kubeconfig)
@@ -106,7 +107,7 @@ func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect
 	if err != nil {
 		return err
 	}
-	w := newWorld(policy)
+	w := newWorld(f.administrator)
 	cluster.read(ctx, w, namespace)
 	document, err := w.explain(r, k, f.account)
 	if err != nil {

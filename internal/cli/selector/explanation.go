@@ -92,6 +92,7 @@ func (w *world) explain(r resource, k kind, controllerAccount string) (*explanat
 	}
 	query := w.query(r)
 	found := w.index.Explain(query)
+	found.Decision = w.admit(found.Decision, r, query)
 	e := &explanation{
 		APIVersion: "tabard.dev/v1alpha1", Kind: "RoleExplanation",
 		Resource:        resourceRef{r.gvk.Group, r.gvk.Version, r.gvk.Kind, query.Namespace, r.object.GetName()},

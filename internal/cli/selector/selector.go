@@ -4,15 +4,12 @@ package selector
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
-	"github.com/tabard-dev/tabard/roleselector"
 )
 
 // Cluster is a cluster that is read. It is never written.
@@ -49,21 +46,4 @@ func New(streams command.Streams, connect Connect) *cobra.Command {
 // NewExplain returns the command "explain", as New does.
 func NewExplain(streams command.Streams, connect Connect) *cobra.Command {
 	return newExplain(streams, connect)
-}
-
-// policyFlag is what is said of controllers by a flag of theirs.
-type policyFlag struct{ text string }
-
-func (p *policyFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar(&p.text, "no-selector-policy", string(roleselector.PolicyDefaultRole),
-		"what the controllers do where no selector applies, as their flag of this name says: DefaultRole or Deny")
-}
-
-func (p *policyFlag) policy() (roleselector.NoSelectorPolicy, error) {
-	switch policy := roleselector.NoSelectorPolicy(p.text); policy {
-	case roleselector.PolicyDefaultRole, roleselector.PolicyDeny:
-		return policy, nil
-	default:
-		return "", fmt.Errorf("--no-selector-policy is %q; it must be %s or %s", p.text, roleselector.PolicyDefaultRole, roleselector.PolicyDeny)
-	}
 }

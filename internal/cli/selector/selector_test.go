@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 // newRoot is a program with the commands.
 func newRoot(streams command.Streams) *cobra.Command {
 	root := &cobra.Command{Use: "tabard", SilenceUsage: true, SilenceErrors: true}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return streams.Unusable(err) })
 	root.AddCommand(New(streams, connect), NewExplain(streams, connect))
 	return root
 }
@@ -100,7 +101,7 @@ func read(t *testing.T, path string, policy roleselector.NoSelectorPolicy) *bund
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bundle{world: newWorld(policy), seen: map[string]bool{}, ignored: map[string]int{}}
+	b := &bundle{world: newWorld(administrator{options: roleselector.Options{NoSelector: policy}}), seen: map[string]bool{}, ignored: map[string]int{}}
 	if err := b.add(objects); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,8 @@ The labels of a namespace that is in no file are not known, and what depends on 
 is NotYetKnown. With --assume-unlabelled-namespaces such a namespace has no labels
 but its name (kubernetes.io/metadata.name).
 
+` + administratorHelp + `
+
 Also told are problems of selectors and choices, selectors that select none of the
 resources, and selectors that overlap.
 
@@ -39,7 +41,7 @@ type testFlags struct {
 	namespace  string
 	output     string
 	unlabelled bool
-	policyFlag
+	administrator
 }
 
 func newTest(streams command.Streams) *cobra.Command {
@@ -70,8 +72,7 @@ func (f *testFlags) run(streams command.Streams) error {
 	if len(f.files) == 0 {
 		return fmt.Errorf("there is nothing to test: give -f")
 	}
-	policy, err := f.policy()
-	if err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	objects, err := manifest.Read(f.files, streams.In)
@@ -79,7 +80,7 @@ func (f *testFlags) run(streams command.Streams) error {
 		return err
 	}
 	b := &bundle{
-		world: newWorld(policy), namespace: f.namespace, unlabelled: f.unlabelled,
+		world: newWorld(f.administrator), namespace: f.namespace, unlabelled: f.unlabelled,
 		seen: map[string]bool{}, ignored: map[string]int{},
 	}
 	if err := b.add(objects); err != nil {
@@ -113,7 +114,7 @@ func (b *bundle) decide() (*testReport, error) {
 			return nil, err
 		}
 		query := b.world.query(r)
-		decided := b.world.index.Decide(query)
+		decided := b.world.admit(b.world.index.Decide(query), r, query)
 		one := result{
 			Resource: resourceRef{r.gvk.Group, r.gvk.Version, r.gvk.Kind, r.object.GetNamespace(), r.object.GetName()},
 			Decision: describe(decided), Expected: expected, Passed: decided.MayCallAWS(),

@@ -108,7 +108,10 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 		"an argument":                       {good, append(test, "x"), `takes no arguments, and got "x"`},
 		"no files":                          {good, []string{"selector", "test"}, "give -f"},
 		"another format":                    {good, append(test, "-o", "yaml"), "it must be text or json"},
-		"another policy":                    {good, append(test, "--no-selector-policy", "Allow"), "it must be DefaultRole or Deny"},
+		"another policy":                    {good, append(test, "--no-selector-policy", "Allow"), `"Allow" is neither DefaultRole nor Deny`},
+		"a pattern that is none":            {good, append(test, "--allowed-role-arn-patterns", "role/a"), "--allowed-role-arn-patterns: "},
+		"a lock of tags that are none":      {good, append(test, "--lock-assume-role-fields", "session-tags"), "--lock-assume-role-fields: "},
+		"the limit of sessions":             {good, append(test, "--assume-role-session-limit", "1"), "unknown flag"},
 		"no YAML":                           {"a: [", test, "-: document 1:"},
 		"no selectors":                      {bucket, test, "0 IAMRoleSelectors and 1 resources"},
 		"no resources":                      {withRole("a", ""), test, "1 IAMRoleSelectors and 0 resources"},
@@ -126,7 +129,7 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 		"explain of another thing":          {"", []string{"explain", "pod/web"}, "is not yet known: use resource/KIND/NAME"},
 		"explain in another format":         {"", []string{"explain", "resource/bucket/logs", "-o", "text"}, "it must be table, json or yaml"},
 		"explain of other selectors":        {"", []string{"explain", "resource/bucket/logs", "--show", "none"}, "it must be all or matching"},
-		"explain under another policy":      {"", []string{"selector", "explain", "bucket/logs", "--no-selector-policy", ""}, "it must be DefaultRole or Deny"},
+		"explain under another policy":      {"", []string{"selector", "explain", "bucket/logs", "--no-selector-policy", ""}, "the value is empty; leave the flag out, or write Deny"},
 		"explain of a cluster that is none": {"", []string{"explain", "resource/bucket/logs", "--kubeconfig", "/no/such/file"}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,7 @@ var (
 // world is all that a decision depends on, wherever it comes from.
 type world struct {
 	index     *roleselector.Index
+	settings  roleselector.Settings
 	selectors map[string]*services.IAMRoleSelector
 	// namespaces are the labels of those that are known.
 	namespaces map[string]map[string]string
@@ -41,9 +42,9 @@ type problem struct {
 	Blocks bool `json:"blocks"`
 }
 
-func newWorld(policy roleselector.NoSelectorPolicy) *world {
+func newWorld(by administrator) *world {
 	return &world{
-		index:     roleselector.NewIndex(roleselector.Options{NoSelector: policy}),
+		index: roleselector.NewIndex(by.options), settings: by.settings,
 		selectors: map[string]*services.IAMRoleSelector{}, namespaces: map[string]map[string]string{},
 	}
 }
