@@ -253,11 +253,7 @@ func (w *world) allowAll(user string, rules ...rbacv1.PolicyRule) {
 	w.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: user + "-"}, Rules: rules}
 	w.create(role)
-	w.create(&rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	})
+	w.create(testkit.Binding(user, role.Name))
 }
 
 // with is a user with the rights that the page for authors names, and without one

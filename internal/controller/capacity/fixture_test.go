@@ -12,8 +12,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -77,19 +75,8 @@ func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
 	if f.cluster, err = client.New(f.api.Config, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	var role rbacv1.ClusterRole
-	text, err := os.ReadFile("../../../config/rbac/capacity.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, &role); err != nil {
-		t.Fatal(err)
-	}
-	f.create(t, &role, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "tabard-capacity"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}},
-	})
+	role := testkit.Rights(t, "capacity")
+	f.create(t, role, testkit.Binding("capacity", role.Name))
 	return f
 }
 

@@ -135,7 +135,7 @@ func (h *heard) count(text string) (out int) {
 // TestOneNamespaceNeedsRightsThereAlone: what is elsewhere is left alone.
 func TestOneNamespaceNeedsRightsThereAlone(t *testing.T) {
 	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
-	if err := f.cluster.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tabard-capacity"}}); err != nil {
+	if err := f.cluster.Delete(t.Context(), testkit.Binding("capacity", "tabard-capacity")); err != nil {
 		t.Fatal(err)
 	}
 	f.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}}, &rbacv1.RoleBinding{
@@ -157,11 +157,7 @@ func TestOneNamespaceNeedsRightsThereAlone(t *testing.T) {
 // the write, which is an apply, by one who may do everything.
 func TestAnObjectThatGoesMeanwhileIsNotMadeAnew(t *testing.T) {
 	f := serve(t, testkit.MachineAPI)
-	f.create(t, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "everything"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}},
-	})
+	f.create(t, testkit.Binding("capacity", "cluster-admin"))
 	f.types.know("gone.large", 2, 8192, instancetype.AMD64)
 	set := machines(t, "gone", "gone.large", labels+": kubernetes.io/arch=amd64")
 	f.types.before = func(q instancetype.Question) {

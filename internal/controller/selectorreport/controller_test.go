@@ -22,7 +22,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
@@ -58,15 +57,7 @@ func serve(t *testing.T) *fixture {
 	if f.cluster, err = client.New(f.api.Config, client.Options{Scheme: f.scheme}); err != nil {
 		t.Fatal(err)
 	}
-	var role rbacv1.ClusterRole
-	text, err := os.ReadFile("../../../config/rbac/selectorreport.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, &role); err != nil {
-		t.Fatal(err)
-	}
-	f.give(t, &role)
+	f.give(t, testkit.Rights(t, "selectorreport"))
 	f.give(t, readerOf("s3.services.k8s.aws", "buckets"))
 	return f
 }
@@ -81,11 +72,7 @@ func readerOf(group, resource string) *rbacv1.ClusterRole {
 // give gives the controller a role's rights.
 func (f *fixture) give(t *testing.T, role *rbacv1.ClusterRole) {
 	t.Helper()
-	f.create(t, role, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "selectorreport"}},
-	})
+	f.create(t, role, testkit.Binding("selectorreport", role.Name))
 }
 
 func (f *fixture) run(t *testing.T) {
