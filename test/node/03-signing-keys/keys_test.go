@@ -51,7 +51,7 @@ func open(t *testing.T) *cluster {
 	c := &cluster{Bed: bed.Open(t), t: t, pods: map[string]string{}}
 	c.LoadWorkload()
 	c.role = c.Team(namespace, nil)
-	c.advance(-lifetime + 20*time.Second - keyCache)
+	c.advance(-lifetime + 5*time.Second - keyCache)
 	return c
 }
 
@@ -71,7 +71,7 @@ func (c *cluster) advance(by time.Duration) {
 }
 
 // passKeyCache lets the time pass on the local AWS's clock for which it keeps keys.
-// Credentials that are made from the first such time on are made for 20 seconds.
+// Credentials that are made from the first such time on are made for five seconds.
 func (c *cluster) passKeyCache() {
 	c.t.Helper()
 	c.advance(keyCache)
