@@ -100,7 +100,7 @@ func (s *Story) startOperator(ctx context.Context) error {
 
 // withoutKeys looks at the operator's environment as the kernel has it.
 func (s *Story) withoutKeys(ctx context.Context) error {
-	pid, err := s.pid(ctx, "tabard-issuer.Command")
+	pid, err := s.pid(ctx, "tabard-issuer.command")
 	if err != nil {
 		return err
 	}
