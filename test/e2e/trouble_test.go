@@ -333,7 +333,7 @@ func (s *Story) providers(t *testing.T) int {
 func (s *Story) deleteRole(t *testing.T) {
 	t.Helper()
 	client := iam.NewFromConfig(s.admin)
-	_, err := client.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String(roleName), PolicyName: aws.String("reports")})
+	_, err := client.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String(roleName), PolicyName: aws.String(onlab.PolicyName)})
 	if err != nil {
 		t.Fatal(err)
 	}

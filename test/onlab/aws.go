@@ -13,6 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
+// PolicyName is the name of the policy of the roles that CreateRole makes.
+const PolicyName = "own"
+
 // audience is whom the tokens of pods are for.
 const audience = "sts.amazonaws.com"
 
@@ -77,7 +80,7 @@ func (lab *Lab) CreateRole(ctx context.Context, name string, trust, permission m
 	if err != nil {
 		return "", err
 	}
-	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String("own"), PolicyDocument: &allowed})
+	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String(PolicyName), PolicyDocument: &allowed})
 	return aws.ToString(created.Role.Arn), err
 }
 
