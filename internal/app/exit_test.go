@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -20,6 +22,7 @@ func TestExitCode(t *testing.T) {
 		"a refusal is 1":                             {err: errors.New("no"), want: 1, says: "tabard: no\n"},
 		"unusable input is 2":                        {err: fmt.Errorf("so: %w", usageError{errors.New("no")}), want: 2, says: "tabard: so: no\n"},
 		"a command's own code is passed on silently": {err: &command.Exit{Code: 7}, want: 7},
+		"the end of another program is told":         {err: fmt.Errorf("load: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), want: 1, says: "tabard: load: exit status 0\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

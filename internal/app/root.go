@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/policy"
 )
 
@@ -28,13 +29,6 @@ const (
 	exitRefused  = 1
 	exitUnusable = 2
 )
-
-// outcome is an error of which all has been said already: it only names the
-// exit code of the program.
-type outcome interface {
-	error
-	ExitCode() int
-}
 
 // usageError is input that cannot be used at all.
 type usageError struct{ error }
@@ -58,7 +52,9 @@ func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitFine
 	}
-	if said, ok := errors.AsType[outcome](err); ok {
+	// Of this one all has been said already. The end of another program, which has an
+	// exit code too, has not.
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		return said.ExitCode()
 	}
 	fmt.Fprintln(stderr, "tabard:", err)
