@@ -124,6 +124,9 @@ func (o Options) withDefaults() Options {
 	if o.Chance == nil {
 		o.Chance = rand.Float64
 	}
+	if o.HTTPClient != nil {
+		o.HTTPClient = plainBodies{o.HTTPClient}
+	}
 	if o.Source == nil {
 		o.Source = nothing{}
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
@@ -58,7 +60,7 @@ func newTrustingClient(file string, readFile func(string) ([]byte, error), now f
 
 // Do sends a request with the client of the bundles as they are now.
 func (t *trustingClient) Do(request *http.Request) (*http.Response, error) {
-	return t.current().Do(request)
+	return t.current().Do(withPlainBody(request))
 }
 
 // current returns the client, remade if the file's content changed. A file that
@@ -115,6 +117,29 @@ func (t *trustingClient) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.client.CloseIdleConnections()
+}
+
+// plainBodies is a client whose requests have plain bodies.
+type plainBodies struct{ next aws.HTTPClient }
+
+// Do sends a request.
+func (p plainBodies) Do(request *http.Request) (*http.Response, error) {
+	return p.next.Do(withPlainBody(request))
+}
+
+// withPlainBody hides that the body of an SDK's request has a WriteTo. That
+// answers io.EOF once the body is closed, which the SDK does when the answer
+// begins. If the transport then still looks whether the body is at its end, it
+// takes that for a failure to write and breaks the connection under the answer:
+// a call that AWS has already done is made again. A near server or a busy
+// machine is enough for that.
+func withPlainBody(request *http.Request) *http.Request {
+	if request.Body == nil || request.Body == http.NoBody {
+		return request
+	}
+	plain := *request
+	plain.Body = struct{ io.ReadCloser }{request.Body}
+	return &plain
 }
 
 // httpClient is a client with the transport of the SDK's own, which keeps the

@@ -39,8 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	// One attempt: a refusal is shown as it came, not after retries.
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(1))
+	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return err
 	}

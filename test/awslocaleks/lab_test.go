@@ -110,7 +110,7 @@ func (l *lab) client() *http.Client {
 	pool.AppendCertsFromPEM(l.server.CACertificate())
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig.RootCAs = pool
-	return &http.Client{Transport: transport}
+	return &http.Client{Transport: awstest.PlainBodies(transport)}
 }
 
 // config is the SDK's configuration with a key; the default chain's without one.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 const (
@@ -94,6 +96,7 @@ func start(t *testing.T) (*awslocal.Server, *s3.Client) {
 	keys := server.Administrator(awslocal.DefaultAccount)
 	client := s3.New(s3.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.PlainURL()), UsePathStyle: true, Retryer: aws.NopRetryer{},
+		HTTPClient:  &http.Client{Transport: awstest.PlainBodies(http.DefaultTransport)},
 		Credentials: credentials.NewStaticCredentialsProvider(keys.AccessKeyID, keys.SecretAccessKey, ""),
 	})
 	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("docs")}); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 const (
@@ -56,7 +57,7 @@ func newSuite(t *testing.T) *suite {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig.RootCAs = roots
 	t.Cleanup(transport.CloseIdleConnections)
-	return &suite{server: server, issuer: issuer, http: &http.Client{Transport: transport}, rows: allRows()}
+	return &suite{server: server, issuer: issuer, http: &http.Client{Transport: awstest.PlainBodies(transport)}, rows: allRows()}
 }
 
 // world is what one state of one row plays in: clients of the caller, and the

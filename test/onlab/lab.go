@@ -151,7 +151,7 @@ func (lab *Lab) Config(provider aws.CredentialsProvider) (aws.Config, error) {
 	}
 	return aws.Config{
 		Region: lab.Env["AWS_REGION"], Credentials: provider, HTTPClient: client,
-		BaseEndpoint: aws.String(lab.Env["AWS_ENDPOINT_URL"]), RetryMaxAttempts: 1,
+		BaseEndpoint: aws.String(lab.Env["AWS_ENDPOINT_URL"]),
 	}, nil
 }
 

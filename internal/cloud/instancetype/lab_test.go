@@ -2,7 +2,6 @@ package instancetype_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -70,7 +69,7 @@ func newLab(t testing.TB, home string) *lab {
 	} {
 		setenv(t, name, value)
 	}
-	if l.auth, err = awsauth.New(awsauth.Options{HTTPClient: &http.Client{Transport: plainBodies{door.Client().Transport}}}); err != nil {
+	if l.auth, err = awsauth.New(awsauth.Options{HTTPClient: door.Client()}); err != nil {
 		t.Fatalf("awsauth: %v", err)
 	}
 	l.types = l.with(source.Options{})
@@ -170,21 +169,6 @@ func wantFault(t *testing.T, got instancetype.Answer, err error, class fault.Cla
 	if got != (instancetype.Answer{}) {
 		t.Errorf("an answer beside a fault: %+v", got)
 	}
-}
-
-// plainBodies hides that the SDK's request bodies have a WriteTo. It answers
-// io.EOF once the body is closed, which the SDK does when the answer begins, and
-// the transport then breaks the connection under the answer. Only a server as
-// near as this one is quick enough for that, and tests that repeat nothing see
-// it.
-type plainBodies struct{ next http.RoundTripper }
-
-func (p plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
-	plain := *r
-	if r.Body != nil {
-		plain.Body = struct{ io.ReadCloser }{r.Body}
-	}
-	return p.next.RoundTrip(&plain)
 }
 
 // front stands before the local AWS and holds up requests to regions.
