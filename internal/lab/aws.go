@@ -15,14 +15,14 @@ const (
 	awsCAFolder = "/etc/tabard-lab"
 )
 
-// podVariables are what tells a program in a pod of the local AWS.
-func (lab Lab) podVariables() []Variable {
+// AWSVariables lead a program to the local AWS, whose CA it sees at a path.
+func (lab Lab) AWSVariables(ca string) []Variable {
 	return []Variable{
 		{"AWS_ENDPOINT_URL", lab.AWSURL()},
-		// The SDK for Go needs it for web identity.
+		// The SDK for Go makes the STS client of its web identity provider before it
+		// reads AWS_ENDPOINT_URL: without the second name it would call the real STS.
 		{"AWS_ENDPOINT_URL_STS", lab.AWSURL()},
-		{"AWS_CA_BUNDLE", awsCAFolder + "/ca.crt"},
-		{"AWS_REGION", Region},
+		{"AWS_CA_BUNDLE", ca},
 	}
 }
 
@@ -37,12 +37,11 @@ func (lab Lab) writeAWSManifests() error {
 	if err != nil {
 		return fmt.Errorf("read the CA of the local AWS: %w", err)
 	}
-	data, variables := object{}, []object{}
-	for _, variable := range lab.podVariables() {
+	// The issuer's own ConfigMap names its region.
+	data, variables := object{"AWS_REGION": Region}, []object{}
+	for _, variable := range lab.AWSVariables(awsCAFolder + "/ca.crt") {
 		data[variable.Name] = variable.Value
-		if variable.Name != "AWS_REGION" { // the issuer's own ConfigMap names it
-			variables = append(variables, object{"name": variable.Name, "value": variable.Value})
-		}
+		variables = append(variables, object{"name": variable.Name, "value": variable.Value})
 	}
 	configMap := func(name string, data object) object {
 		return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name}, "data": data}

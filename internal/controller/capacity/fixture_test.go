@@ -13,7 +13,6 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,15 +96,7 @@ func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 	if f.controller, err = capacity.Add(mgr, options); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.RunManager(t, mgr)
 }
 
 // wokenByWatchesAlone turns the regular look at all objects off.
@@ -113,11 +104,7 @@ func wokenByWatchesAlone(o *capacity.Options) { o.Sync = time.Hour }
 
 func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
-	for _, object := range objects {
-		if err := f.cluster.Create(t.Context(), object); err != nil {
-			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
+	testkit.Create(t, f.cluster, objects...)
 }
 
 // parse makes an object of its manifest.
@@ -150,24 +137,11 @@ func (f *fixture) patch(t *testing.T, object *unstructured.Unstructured, who, te
 	}
 }
 
-// await waits until what it is asked about holds; nil says so.
-func await(t *testing.T, what func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = what()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(last)
-	}
-}
-
 // awaitAnnotations waits until all annotations of an object are these.
 func (f *fixture) awaitAnnotations(t *testing.T, object *unstructured.Unstructured, want map[string]string) *unstructured.Unstructured {
 	t.Helper()
 	var now *unstructured.Unstructured
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		now = f.reread(t, object)
 		if got := now.GetAnnotations(); fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%s has the annotations %v, want %v", object.GetName(), got, want)
@@ -180,7 +154,7 @@ func (f *fixture) awaitAnnotations(t *testing.T, object *unstructured.Unstructur
 // awaitEvent waits until an event of an object says this.
 func (f *fixture) awaitEvent(t *testing.T, object *unstructured.Unstructured, want corev1.Event) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		var seen []string
 		for _, event := range f.events(t, object) {
 			if event.Type == want.Type && event.Reason == want.Reason && event.Message == want.Message && event.Source.Component == want.Source.Component {
@@ -229,7 +203,7 @@ func (f *fixture) checkEvents(t *testing.T, object *unstructured.Unstructured, w
 func (f *fixture) awaitPasses(t *testing.T, instanceType string) {
 	t.Helper()
 	until := f.types.count(instanceType) + 3
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if now := f.types.count(instanceType); now < until {
 			return fmt.Errorf("AWS was asked for %s %d times, waiting for %d", instanceType, now, until)
 		}
@@ -240,7 +214,7 @@ func (f *fixture) awaitPasses(t *testing.T, instanceType string) {
 // awaitAsked waits until AWS was asked for a type in a region.
 func (f *fixture) awaitAsked(t *testing.T, instanceType, region string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		f.types.mu.Lock()
 		defer f.types.mu.Unlock()
 		for q := range f.types.asked {

@@ -73,7 +73,7 @@ func iamRoleSelector(t *testing.T, name, spec string) *unstructured.Unstructured
 // process's own.
 func (f *fixture) awaitAsker(t *testing.T, instanceType, role string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		f.types.mu.Lock()
 		defer f.types.mu.Unlock()
 		who, asked := f.types.askers[instanceType]
@@ -119,7 +119,7 @@ func (f *fixture) testSelected(t *testing.T) {
 	f.api.InstallCRDs(t)
 	f.awaitAsker(t, "early.large", "")
 	f.awaitAnnotations(t, early, large())
-	await(t, func() error { return selectors.Ready(nil) })
+	testkit.Await(t, func() error { return selectors.Ready(nil) })
 
 	all, some := iamRoleSelector(t, "all", ""), iamRoleSelector(t, "some", ofMachines)
 	f.create(t, all, some)
@@ -131,7 +131,7 @@ func (f *fixture) testSelected(t *testing.T) {
 	torn := machines(t, "torn", "torn.large", "")
 	torn.SetLabels(map[string]string{"torn": "yes"})
 	f.create(t, other)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if selectors.Index().Get("other") == nil {
 			return errors.New("the selector other has not been seen")
 		}
@@ -156,7 +156,7 @@ func (f *fixture) testAmbiguous(t *testing.T) {
 	if err := f.cluster.Delete(t.Context(), iamRoleSelector(t, "some", ""), client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		f.types.mu.Lock()
 		defer f.types.mu.Unlock()
 		want := identity.Identity{Base: identity.Secret, Secret: identity.SecretRef{Namespace: namespace, Name: "aws-cloud-credentials"}}

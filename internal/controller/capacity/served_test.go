@@ -51,7 +51,7 @@ func TestKindsAreWatchedFromWhenTheyAreServed(t *testing.T) {
 	if err := f.cluster.Delete(t.Context(), crd); err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if err := f.cluster.Get(t.Context(), client.ObjectKeyFromObject(crd), crd.DeepCopy()); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("the kind is there still: %w", err)
 		}
@@ -108,7 +108,7 @@ func (f *fixture) listen() *heard {
 // await waits for a line with all of these texts.
 func (h *heard) await(t *testing.T, texts ...string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		for _, line := range h.lines {
@@ -232,7 +232,7 @@ func (f *fixture) addAuthority(t *testing.T) {
 	// The schema is served when a field of it is not thrown away any more.
 	probe := machines(t, "probe", "m5.large", "")
 	f.create(t, probe)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		f.setStatus(t, probe, `{"status":{"authoritativeAPI":"ClusterAPI","conditions":[{"type":"Paused","status":"True"}]}}`)
 		found, _, _ := unstructured.NestedString(f.reread(t, probe).Object, "status", "authoritativeAPI")
 		if found == "" {

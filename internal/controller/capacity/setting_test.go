@@ -25,7 +25,7 @@ func TestTheAdministratorsSettingsReachTheQuestionsToAWS(t *testing.T) {
 	selectors := f.runSelected(t, identity.Environment{RoleARN: ownRole, TokenFile: "/token"}, roleselector.Settings{
 		ExternalID: "ack/%CLUSTER_ID%", SessionName: "set-%RESOURCE_NAME%", SessionLimit: 1,
 	})
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if selectors.Index().Get("some") == nil {
 			return errors.New("the selector some has not been seen")
 		}
@@ -45,7 +45,7 @@ func TestTheAdministratorsSettingsReachTheQuestionsToAWS(t *testing.T) {
 	}
 	// Nothing wakes the second; each look at it may be before the first is forgotten.
 	looks := 0
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		looks++
 		f.patch(t, second, "someone", fmt.Sprintf(`{"metadata": {"labels": {"look": "%d"}}}`, looks))
 		if f.types.count("second.large") == 0 {
@@ -60,7 +60,7 @@ func TestTheAdministratorsSettingsReachTheQuestionsToAWS(t *testing.T) {
 func (f *fixture) awaitRole(t *testing.T, instanceType string, role identity.Role) {
 	t.Helper()
 	want := identity.Identity{Base: identity.WebIdentity}.Via(role)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		f.types.mu.Lock()
 		defer f.types.mu.Unlock()
 		if who := f.types.askers[instanceType]; who != want {

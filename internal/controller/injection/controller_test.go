@@ -1,7 +1,6 @@
 package injection_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -84,11 +82,7 @@ func (f *fixture) apply(t *testing.T, file string, kinds ...string) {
 
 func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
-	for _, object := range objects {
-		if err := f.cluster.Create(t.Context(), object); err != nil {
-			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
+	testkit.Create(t, f.cluster, objects...)
 }
 
 func (f *fixture) patch(t *testing.T, object client.Object, text string) {
@@ -119,22 +113,7 @@ func (f *fixture) run(t *testing.T, elect bool) (stop func()) {
 	if err := injection.Add(mgr, options); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(stop)
-	return stop
+	return testkit.RunManager(t, mgr)
 }
 
 func account(name string, annotated bool) *corev1.ServiceAccount {
@@ -159,7 +138,7 @@ func podOf(account, name string, volumes ...string) *corev1.Pod {
 // awaitCount waits until the metric of the namespace says this.
 func (f *fixture) awaitCount(t *testing.T, want int) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		families, err := f.registry.Gather()
 		if err != nil {
 			return err
@@ -175,21 +154,9 @@ func (f *fixture) awaitCount(t *testing.T, want int) {
 	})
 }
 
-func await(t *testing.T, what func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = what()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(last)
-	}
-}
-
 func awaitAge(t *testing.T, pod *corev1.Pod, age time.Duration) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if now := time.Since(pod.CreationTimestamp.Time); now <= age {
 			return fmt.Errorf("pod %s is %s old, want more than %s", pod.Name, now, age)
 		}
@@ -217,7 +184,7 @@ func (f *fixture) events(t *testing.T) map[string]eventsv1.Event {
 func (f *fixture) awaitEvent(t *testing.T, pod *corev1.Pod, saying string) eventsv1.Event {
 	t.Helper()
 	var found eventsv1.Event
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		found = f.events(t)[pod.Name]
 		if found.Regarding.UID != pod.UID {
 			return fmt.Errorf("pod %s has the event %+v", pod.Name, found)

@@ -1,7 +1,6 @@
 package selectorreport_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -91,24 +89,12 @@ func (f *fixture) run(t *testing.T) {
 	if err := selectorreport.Add(mgr, options); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.RunManager(t, mgr)
 }
 
 func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
-	for _, object := range objects {
-		if err := f.cluster.Create(t.Context(), object); err != nil {
-			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
+	testkit.Create(t, f.cluster, objects...)
 }
 
 func resource(group, kind, namespace, name string, labels map[string]string) *unstructured.Unstructured {
@@ -148,7 +134,7 @@ func (f *fixture) awaitReport(t *testing.T, of *services.IAMRoleSelector, n v1al
 		SelectorUID: of.UID, SelectorGeneration: of.Generation, SelectorCounts: n, Resources: places,
 	}
 	var report v1alpha1.IAMRoleSelectorReport
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		report = v1alpha1.IAMRoleSelectorReport{}
 		if err := f.cluster.Get(t.Context(), client.ObjectKey{Name: of.Name}, &report); err != nil {
 			return err
@@ -163,18 +149,6 @@ func (f *fixture) awaitReport(t *testing.T, of *services.IAMRoleSelector, n v1al
 		t.Errorf("owners of the report of %s (-want +got):\n%s", of.Name, diff)
 	}
 	return &report
-}
-
-func await(t *testing.T, what func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = what()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(last)
-	}
 }
 
 func buckets(namespace string, n v1alpha1.SelectorCounts) v1alpha1.ReportedResources {
@@ -219,7 +193,7 @@ func TestEachSelectorHasAReportOfWhoUsesIt(t *testing.T) {
 	f.awaitReport(t, both, v1alpha1.SelectorCounts{Conflicts: 4}, buckets("a", conflicts), buckets("b", conflicts))
 	f.remove(t, both)
 	f.awaitReport(t, a, two, buckets("a", two))
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		err := f.cluster.Get(t.Context(), client.ObjectKey{Name: "both"}, &v1alpha1.IAMRoleSelectorReport{})
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("the report of a selector that is gone: %w, want that it is not found", err)

@@ -68,8 +68,9 @@ func mounted() ([]hierarchy, error) {
 // leaves only.
 const system = "system"
 
-// prepareCgroups makes the node's control group in each hierarchy.
-func prepareCgroups(name string) error {
+// join makes the node's control group in each hierarchy, and moves this process into
+// it, and so all that it starts.
+func join(name string) error {
 	all, err := mounted()
 	if err != nil {
 		return err
@@ -83,27 +84,11 @@ func prepareCgroups(name string) error {
 			return fmt.Errorf("make the node's control group: %w", err)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(held.root, name, system), 0o755); err != nil {
+	own := filepath.Join(held.root, name, system)
+	if err := os.MkdirAll(own, 0o755); err != nil {
 		return fmt.Errorf("make the node's control group: %w", err)
 	}
-	return nil
-}
-
-// join moves this process into the node's control group, and so all that it starts.
-func join(name string) error {
-	if err := prepareCgroups(name); err != nil {
-		return err
-	}
-	all, err := mounted()
-	if err != nil {
-		return err
-	}
-	held, err := tracking(all)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(held.root, name, system, "cgroup.procs")
-	if err := os.WriteFile(path, []byte("0"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(own, "cgroup.procs"), []byte("0"), 0o600); err != nil {
 		return fmt.Errorf("join the node's control group: %w", err)
 	}
 	return nil
@@ -124,7 +109,7 @@ func (node Node) Remove(ctx context.Context) error {
 	for {
 		var last error
 		for _, each := range all {
-			last = errors.Join(last, clear(filepath.Join(each.root, node.Cgroup)))
+			last = errors.Join(last, removeGroups(filepath.Join(each.root, node.Cgroup)))
 		}
 		if last == nil {
 			return nil
@@ -188,9 +173,9 @@ func groupsOf(group string) (groups []string, err error) {
 	return groups, err
 }
 
-// clear kills what is in a control group and in those below it, and removes them,
+// removeGroups kills what is in a control group and in those below it, and removes them,
 // the deepest first. An error says what is left; it may be gone at the next try.
-func clear(group string) error {
+func removeGroups(group string) error {
 	groups, err := groupsOf(group)
 	if err != nil {
 		return err

@@ -33,10 +33,7 @@ const SandboxImage = "localhost/tabard-lab-sandbox:1"
 
 // Write writes the configuration of the node's programs.
 func (node Node) Write(f Files) error {
-	plugins, err := pluginFolder(func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	})
+	plugins, err := pluginFolder(exists)
 	if err != nil {
 		return fmt.Errorf("configure the node: want %w", err)
 	}

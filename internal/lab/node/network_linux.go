@@ -92,12 +92,7 @@ func (node Node) connectHere() error {
 }
 
 func (node Node) connectThere(holder int) error {
-	namespace, err := netns.GetFromPid(holder)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = namespace.Close() }()
-	there, err := netlink.NewHandleAt(namespace)
+	there, err := networkWithin(holder)
 	if err != nil {
 		return err
 	}
@@ -121,6 +116,16 @@ func (node Node) connectThere(holder int) error {
 	return there.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: node.Host.AsSlice()})
 }
 
+// networkWithin asks and changes the network namespace of a process, until it is closed.
+func networkWithin(pid int) (*netlink.Handle, error) {
+	namespace, err := netns.GetFromPid(pid)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = namespace.Close() }()
+	return netlink.NewHandleAt(namespace)
+}
+
 // address is one on the cable.
 func address(at netip.Addr) *netlink.Addr {
 	return &netlink.Addr{IPNet: &net.IPNet{IP: at.AsSlice(), Mask: net.CIDRMask(cableBits, 32)}}
@@ -133,12 +138,7 @@ func network(of netip.Prefix) *net.IPNet {
 // Connected says whether the cable is laid to the node whose namespaces a process
 // holds. One to a node that has gone may be there for a while.
 func (node Node) Connected(holder int) bool {
-	namespace, err := netns.GetFromPid(holder)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = namespace.Close() }()
-	there, err := netlink.NewHandleAt(namespace)
+	there, err := networkWithin(holder)
 	if err != nil {
 		return false
 	}

@@ -34,10 +34,12 @@ type Machine struct {
 
 // ThisMachine is the machine that this program runs on.
 func ThisMachine(look func(string) (string, error)) Machine {
-	return Machine{System: runtime.GOOS, UID: os.Geteuid(), Look: look, Exists: func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	}}
+	return Machine{System: runtime.GOOS, UID: os.Geteuid(), Look: look, Exists: exists}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Check says everything that a machine lacks for a node whose files are in a

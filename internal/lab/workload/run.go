@@ -205,11 +205,9 @@ func (job *job) run(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	job.add("AWS_ENDPOINT_URL", job.lab.AWSURL())
-	// The SDK for Go makes the STS client of its web identity provider before it
-	// reads AWS_ENDPOINT_URL: without the second name it would call the real STS.
-	job.add("AWS_ENDPOINT_URL_STS", job.lab.AWSURL())
-	job.add("AWS_CA_BUNDLE", ca)
+	for _, variable := range job.lab.AWSVariables(ca) {
+		job.add(variable.Name, variable.Value)
+	}
 	// A container has these from its image and its runtime. The home folder is
 	// an empty one: an AWS profile in the caller's must not help the command.
 	job.add("HOME", home)

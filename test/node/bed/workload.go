@@ -26,7 +26,7 @@ const WorkloadImage = "localhost/keyless-pod:1"
 func (b *Bed) LoadWorkload() {
 	b.t.Helper()
 	built, err := image.Build(image.Spec{
-		Program: filepath.Join(b.Root, "bin", "keyless-pod"), Name: "keyless-pod", Architecture: runtime.GOARCH, Version: "1",
+		Program: filepath.Join(b.Root, "bin", "keyless-pod"), Name: "keyless-pod", Architecture: runtime.GOARCH, Version: "1", Plain: true,
 	})
 	if err != nil {
 		b.t.Fatal(err)
