@@ -55,7 +55,7 @@ func (s shape) users() {
 		{"one-group", "app", confinement{"65532", true, "0640 of 0:3000"}},
 	} {
 		s.awaitCaller("deployment/"+pod.name, pod.container)
-		if got := confinementOf(s.t, processOf(s.t, s.pod("app="+pod.name), pod.container)); got != pod.want {
+		if got := confinementOf(s.t, processOf(s.t, s.RunningPod(s.name, "app="+pod.name), pod.container)); got != pod.want {
 			s.t.Errorf("%s %s: got %+v, want %+v", pod.name, pod.container, got, pod.want)
 		}
 	}
@@ -68,7 +68,7 @@ func (s shape) init() {
 	if got, want := s.Answer(line)["text"], "this was made before the app"; got != want {
 		s.t.Errorf("the app read %q, want %q", got, want)
 	}
-	pod := s.pod("app=app")
+	pod := s.RunningPod(s.name, "app=app")
 	prepare, app := pod.Status.InitContainerStatuses[0], pod.Status.ContainerStatuses[0]
 	if prepare.RestartCount+app.RestartCount > 0 {
 		s.t.Errorf("the init container was started again %d times, the app %d times", prepare.RestartCount, app.RestartCount)
@@ -93,7 +93,7 @@ func (s shape) sidecar() {
 		}
 		return err
 	})
-	pod := s.pod("app=app")
+	pod := s.RunningPod(s.name, "app=app")
 	sidecar, app := pod.Status.InitContainerStatuses[0].State.Running, pod.Status.ContainerStatuses[0].State.Running
 	if sidecar == nil || app == nil || app.StartedAt.Before(&sidecar.StartedAt) {
 		s.t.Errorf("sidecar %+v, app %+v: want both to run, the sidecar first", sidecar, app)
@@ -113,7 +113,7 @@ func (s shape) skip() {
 			s.t.Errorf("%s made a call: %s", container, lines[at])
 		}
 	}
-	for _, container := range s.pod("app=app").Spec.Containers {
+	for _, container := range s.RunningPod(s.name, "app=app").Spec.Containers {
 		given := slices.ContainsFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
 			return strings.HasPrefix(mount.MountPath, "/var/run/secrets/eks.amazonaws.com")
 		})
@@ -189,16 +189,6 @@ func (s shape) wantSessions(want int) {
 	if len(sessions) != want {
 		s.t.Errorf("the role has %d sessions, want %d: %v", len(sessions), want, sessions)
 	}
-}
-
-// pod is the only one with a label.
-func (s shape) pod(selector string) corev1.Pod {
-	s.t.Helper()
-	pods := s.pods(selector)
-	if len(pods) != 1 {
-		s.t.Fatalf("%d pods with the label %s, want 1", len(pods), selector)
-	}
-	return pods[0]
 }
 
 func (s shape) pods(selector string) []corev1.Pod {

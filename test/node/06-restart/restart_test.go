@@ -44,7 +44,7 @@ func TestNodeARestartLosesNothing(t *testing.T) {
 // goes on.
 func (r *restart) kubeletAndRuntime() {
 	r.t.Helper()
-	before := r.thePod()
+	before := r.RunningPod(team, "app=app")
 	token, err := r.Token(string(before.UID))
 	if err != nil {
 		r.t.Fatal(err)
@@ -53,7 +53,7 @@ func (r *restart) kubeletAndRuntime() {
 	r.awaitCalls()
 	r.up()
 	r.awaitNode(killed)
-	after := r.thePod()
+	after := r.RunningPod(team, "app=app")
 	if after.UID != before.UID {
 		r.t.Fatalf("the pod %s has become %s", before.UID, after.UID)
 	}
@@ -274,14 +274,4 @@ func (r *restart) pods() []corev1.Pod {
 		r.t.Fatal(err)
 	}
 	return found.Items
-}
-
-// thePod is the only one, whose container runs.
-func (r *restart) thePod() corev1.Pod {
-	r.t.Helper()
-	pods := r.pods()
-	if len(pods) != 1 || len(pods[0].Status.ContainerStatuses) != 1 || pods[0].Status.ContainerStatuses[0].State.Running == nil {
-		r.t.Fatalf("the pods are %+v, want one that runs", pods)
-	}
-	return pods[0]
 }

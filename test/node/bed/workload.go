@@ -116,6 +116,33 @@ func (b *Bed) AwaitLine(namespace, pod, container, text string) string {
 	return found
 }
 
+// RunningPod waits until there is one pod with a label and the kubelet has reported
+// that all of its containers run: it does so some time after they have begun.
+func (b *Bed) RunningPod(namespace, label string) corev1.Pod {
+	b.t.Helper()
+	var pod corev1.Pod
+	b.Eventually("the pod of "+namespace+" with the label "+label+" runs", func(ctx context.Context) error {
+		pods, err := b.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: label})
+		if err != nil {
+			return err
+		}
+		if len(pods.Items) != 1 {
+			return fmt.Errorf("there are %d pods", len(pods.Items))
+		}
+		pod = pods.Items[0]
+		if len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
+			return fmt.Errorf("its status is %+v", pod.Status)
+		}
+		for _, container := range pod.Status.ContainerStatuses {
+			if container.State.Running == nil {
+				return fmt.Errorf("its container %s is %+v", container.Name, container.State)
+			}
+		}
+		return nil
+	})
+	return pod
+}
+
 // Calls are the journal's calls by sessions of a role.
 func (b *Bed) Calls(role Role) []onlab.Call {
 	b.t.Helper()
