@@ -3,8 +3,6 @@ package lab
 import (
 	"fmt"
 	"os"
-
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -59,17 +57,4 @@ func (lab Lab) writeAWSManifests() error {
 		}
 	}
 	return nil
-}
-
-// writeManifest writes a file of DIR/manifests.
-func (lab Lab) writeManifest(name string, documents ...object) error {
-	var out []byte
-	for _, document := range documents {
-		text, err := yaml.Marshal(document)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-		out = append(append(out, "---\n"...), text...)
-	}
-	return writeFile(lab.Path("manifests", name), out)
 }

@@ -7,9 +7,10 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
 )
 
-// object is a manifest in the making: the lab writes two, and needs neither
+// object is a manifest in the making: the lab writes a few, and needs neither
 // their types nor what those pull in.
 type object = map[string]any
 
@@ -87,6 +88,19 @@ func (lab Lab) writeManifests() error {
 		return err
 	}
 	return lab.writeManifest("webhook.yaml", lab.webhookManifest())
+}
+
+// writeManifest writes a file of DIR/manifests.
+func (lab Lab) writeManifest(name string, documents ...object) error {
+	var out []byte
+	for _, document := range documents {
+		text, err := yaml.Marshal(document)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+		out = append(append(out, "---\n"...), text...)
+	}
+	return writeFile(lab.Path("manifests", name), out)
 }
 
 // writeKubeconfigs writes the client configurations of the administrator and of

@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/lab/node"
 )
@@ -191,44 +187,6 @@ func (lab Lab) containerdCheck() func(context.Context) error {
 		return connection.Close()
 	}
 }
-
-// plainCheck asks a URL of the node without TLS.
-func plainCheck(url string) func(context.Context) error {
-	client := &http.Client{Timeout: checkWithin, Transport: &http.Transport{DisableKeepAlives: true}}
-	return func(ctx context.Context) error { return get(ctx, client, url) }
-}
-
-// kubeletCheck asks the kubelet itself, and whether the API server knows its node to
-// be ready.
-func (lab Lab) kubeletCheck() (func(context.Context) error, error) {
-	client, err := lab.Client()
-	if err != nil {
-		return nil, err
-	}
-	healthy := plainCheck(fmt.Sprintf("http://%s:%d/healthz", lab.Node.Address, node.KubeletHealthPort))
-	return func(ctx context.Context) error {
-		if err := healthy(ctx); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(ctx, checkWithin)
-		defer cancel()
-		found, err := client.CoreV1().Nodes().Get(ctx, lab.Node.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, condition := range found.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				return nil
-			}
-			if condition.Type == corev1.NodeReady {
-				err = fmt.Errorf("the node is not ready: %s: %s", condition.Reason, condition.Message)
-			}
-		}
-		return errors.Join(err, errNotReady)
-	}, nil
-}
-
-var errNotReady = errors.New("the node has not said that it is ready")
 
 // loadWithin bounds one question to the container runtime, the loading of images
 // among them.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -80,6 +81,12 @@ func (lab Lab) httpsCheck(url, caFile, holder string) (func(context.Context) err
 	return func(ctx context.Context) error { return get(ctx, client, url) }, nil
 }
 
+// plainCheck asks a URL of the node without TLS.
+func plainCheck(url string) func(context.Context) error {
+	client := &http.Client{Timeout: checkWithin, Transport: &http.Transport{DisableKeepAlives: true}}
+	return func(ctx context.Context) error { return get(ctx, client, url) }
+}
+
 func get(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -145,3 +152,35 @@ func controllersWork(ctx context.Context, client kubernetes.Interface) error {
 	_, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
 	return err
 }
+
+// kubeletCheck asks the kubelet itself, and whether the API server knows its node to
+// be ready.
+func (lab Lab) kubeletCheck() (func(context.Context) error, error) {
+	client, err := lab.Client()
+	if err != nil {
+		return nil, err
+	}
+	healthy := plainCheck(fmt.Sprintf("http://%s:%d/healthz", lab.Node.Address, node.KubeletHealthPort))
+	return func(ctx context.Context) error {
+		if err := healthy(ctx); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, checkWithin)
+		defer cancel()
+		found, err := client.CoreV1().Nodes().Get(ctx, lab.Node.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range found.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				return nil
+			}
+			if condition.Type == corev1.NodeReady {
+				err = fmt.Errorf("the node is not ready: %s: %s", condition.Reason, condition.Message)
+			}
+		}
+		return errors.Join(err, errNotReady)
+	}, nil
+}
+
+var errNotReady = errors.New("the node has not said that it is ready")
