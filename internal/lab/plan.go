@@ -69,7 +69,12 @@ func newLab(dir string, withNode bool) (Lab, error) {
 	if err != nil {
 		return Lab{}, err
 	}
+	idle, err := node.Idle()
+	if err != nil {
+		return Lab{}, err
+	}
 	planned, err := node.Plan(random, func() uint32 { return uint32(candidate()) }, taken)
+	planned.Controllers = idle
 	lab.Node = &planned
 	return lab, errors.Join(err, failed)
 }

@@ -70,7 +70,10 @@ const system = "system"
 
 // join makes the node's control group in each hierarchy, and moves this process into
 // it, and so all that it starts.
-func join(name string) error {
+func (node Node) join() error {
+	if err := node.turn("+"); err != nil {
+		return err
+	}
 	all, err := mounted()
 	if err != nil {
 		return err
@@ -80,11 +83,11 @@ func join(name string) error {
 		return err
 	}
 	for _, each := range all {
-		if err := os.MkdirAll(filepath.Join(each.root, name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(each.root, node.Cgroup), 0o755); err != nil {
 			return fmt.Errorf("make the node's control group: %w", err)
 		}
 	}
-	own := filepath.Join(held.root, name, system)
+	own := filepath.Join(held.root, node.Cgroup, system)
 	if err := os.MkdirAll(own, 0o755); err != nil {
 		return fmt.Errorf("make the node's control group: %w", err)
 	}
@@ -112,7 +115,7 @@ func (node Node) Remove(ctx context.Context) error {
 			last = errors.Join(last, removeGroups(filepath.Join(each.root, node.Cgroup)))
 		}
 		if last == nil {
-			return nil
+			return node.turn("-")
 		}
 		select {
 		case <-ctx.Done():

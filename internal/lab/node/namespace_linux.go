@@ -24,7 +24,7 @@ var tunables = []string{
 func Init(node Node, dir string, holder []string) error {
 	// Namespaces belong to a thread; the holder must start from the one in them.
 	runtime.LockOSThread()
-	if err := join(node.Cgroup); err != nil {
+	if err := node.join(); err != nil {
 		return err
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET); err != nil {
@@ -96,7 +96,7 @@ func forward() error {
 // and becomes a program there. It returns only to report an error.
 func Enter(node Node, holder int, command []string) error {
 	runtime.LockOSThread()
-	if err := join(node.Cgroup); err != nil {
+	if err := node.join(); err != nil {
 		return err
 	}
 	// A thread that shares its working folder with others may not change mounts.

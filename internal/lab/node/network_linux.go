@@ -123,7 +123,8 @@ func networkWithin(pid int) (*netlink.Handle, error) {
 		return nil, err
 	}
 	defer func() { _ = namespace.Close() }()
-	return netlink.NewHandleAt(namespace)
+	// All of the kernel's other protocols would be opened too; not every kernel has them.
+	return netlink.NewHandleAt(namespace, unix.NETLINK_ROUTE)
 }
 
 // address is one on the cable.

@@ -19,6 +19,9 @@ type Node struct {
 	// Cgroup is the control group of all that runs on the node, below the root of
 	// each hierarchy.
 	Cgroup string `json:"cgroup"`
+	// Controllers are those of control groups that are off on this machine, and on as
+	// long as there is the node.
+	Controllers []string `json:"controllers,omitempty"`
 	// Link is the machine's end of the cable to the node.
 	Link string `json:"link"`
 	// Host is the machine's address on that cable, Address the node's.

@@ -19,6 +19,9 @@ func Enter(Node, int, []string) error { return errLinuxOnly }
 // Taken is for Linux.
 func Taken() ([]netip.Prefix, error) { return nil, errLinuxOnly }
 
+// Idle is for Linux.
+func Idle() ([]string, error) { return nil, errLinuxOnly }
+
 // Connect is for Linux.
 func (Node) Connect(int) error { return errLinuxOnly }
 
