@@ -71,9 +71,6 @@ const system = "system"
 // join makes the node's control group in each hierarchy, and moves this process into
 // it, and so all that it starts.
 func (node Node) join() error {
-	if err := node.turn("+"); err != nil {
-		return err
-	}
 	all, err := mounted()
 	if err != nil {
 		return err
@@ -85,6 +82,11 @@ func (node Node) join() error {
 	for _, each := range all {
 		if err := os.MkdirAll(filepath.Join(each.root, node.Cgroup), 0o755); err != nil {
 			return fmt.Errorf("make the node's control group: %w", err)
+		}
+	}
+	if sole(all) {
+		if err := node.delegate(held.root); err != nil {
+			return err
 		}
 	}
 	own := filepath.Join(held.root, node.Cgroup, system)
@@ -109,20 +111,17 @@ func (node Node) Remove(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, removeWithin)
 	defer cancel()
-	for {
-		var last error
-		for _, each := range all {
-			last = errors.Join(last, removeGroups(filepath.Join(each.root, node.Cgroup)))
-		}
-		if last == nil {
-			return node.turn("-")
-		}
+	for last := node.removeGroups(all); last != nil; last = node.removeGroups(all) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("remove the node's control groups: %w", last)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+	if sole(all) {
+		turn(all[0].root, "-", node.Controllers)
+	}
+	return nil
 }
 
 // Evict ends every process of the node but the holder of its namespaces. It returns
@@ -174,6 +173,14 @@ func groupsOf(group string) (groups []string, err error) {
 		return err
 	})
 	return groups, err
+}
+
+func (node Node) removeGroups(all []hierarchy) error {
+	var left error
+	for _, each := range all {
+		left = errors.Join(left, removeGroups(filepath.Join(each.root, node.Cgroup)))
+	}
+	return left
 }
 
 // removeGroups kills what is in a control group and in those below it, and removes them,
