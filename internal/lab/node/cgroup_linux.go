@@ -175,17 +175,18 @@ func groupsOf(group string) (groups []string, err error) {
 	return groups, err
 }
 
+// removeGroups does what it can at once; an error says what is left.
 func (node Node) removeGroups(all []hierarchy) error {
 	var left error
 	for _, each := range all {
-		left = errors.Join(left, removeGroups(filepath.Join(each.root, node.Cgroup)))
+		left = errors.Join(left, removeTree(filepath.Join(each.root, node.Cgroup)))
 	}
 	return left
 }
 
-// removeGroups kills what is in a control group and in those below it, and removes them,
+// removeTree kills what is in a control group and in those below it, and removes them,
 // the deepest first. An error says what is left; it may be gone at the next try.
-func removeGroups(group string) error {
+func removeTree(group string) error {
 	groups, err := groupsOf(group)
 	if err != nil {
 		return err

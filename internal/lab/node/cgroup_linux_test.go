@@ -52,13 +52,13 @@ func TestHierarchies(t *testing.T) {
 // removed: it holds files.
 func TestClearSaysWhatIsLeft(t *testing.T) {
 	group := filepath.Join(t.TempDir(), "tabard-lab-1")
-	if err := removeGroups(group); err != nil {
+	if err := removeTree(group); err != nil {
 		t.Errorf("nothing there: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(group, "a", "b"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeGroups(group); err != nil {
+	if err := removeTree(group); err != nil {
 		t.Errorf("empty groups: %v", err)
 	}
 	if _, err := os.Stat(group); !os.IsNotExist(err) {
@@ -70,7 +70,7 @@ func TestClearSaysWhatIsLeft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(group, "a", "held"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeGroups(group); err == nil || !strings.Contains(err.Error(), filepath.Join(group, "a")) {
+	if err := removeTree(group); err == nil || !strings.Contains(err.Error(), filepath.Join(group, "a")) {
 		t.Errorf("a group that stays: got %v", err)
 	}
 }
