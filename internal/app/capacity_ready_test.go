@@ -61,7 +61,7 @@ func TestHalfAWebIdentityIsNotReady(t *testing.T) {
 // awaitAnswer waits for an answer with that status, and with a text in it.
 func (l *capacityLab) awaitAnswer(t *testing.T, address, path string, status int, text string) {
 	t.Helper()
-	l.await(t, func() error {
+	testkit.Await(t, func() error {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
 		if err != nil {
 			return err

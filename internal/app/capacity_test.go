@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -20,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -55,7 +53,7 @@ func newCapacityLab(t *testing.T) *capacityLab {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tabard-system", "openshift-machine-api", "openshift-config-managed"} {
-		create(t, l.cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		testkit.Create(t, l.cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	for _, file := range []string{"rbac/capacity.yaml", "manifests/capacity.yaml", "manifests/openshift/capacity.yaml"} {
 		l.apply(t, filepath.Join("../../config", file))
@@ -100,7 +98,7 @@ func (l *capacityLab) apply(t *testing.T, file string) {
 		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		create(t, l.cluster, object)
+		testkit.Create(t, l.cluster, object)
 	}
 }
 
@@ -162,26 +160,13 @@ func (l *capacityLab) set(t *testing.T, name, instanceType, region string) *unst
 			"credentialsSecret": map[string]any{"name": "aws-cloud-credentials"},
 		}}}}},
 	}}
-	create(t, l.cluster, set)
+	testkit.Create(t, l.cluster, set)
 	return set
-}
-
-// await waits until the question is answered with nil.
-func (l *capacityLab) await(t *testing.T, question func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = question()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(last)
-	}
 }
 
 func (l *capacityLab) awaitCapacity(t *testing.T, set *unstructured.Unstructured, cpus string) {
 	t.Helper()
-	l.await(t, func() error {
+	testkit.Await(t, func() error {
 		if err := l.cluster.Get(t.Context(), client.ObjectKeyFromObject(set), set); err != nil {
 			return err
 		}
@@ -194,7 +179,7 @@ func (l *capacityLab) awaitCapacity(t *testing.T, set *unstructured.Unstructured
 
 func (l *capacityLab) awaitEvent(t *testing.T, set *unstructured.Unstructured, reason, message string) {
 	t.Helper()
-	l.await(t, func() error {
+	testkit.Await(t, func() error {
 		var list corev1.EventList
 		if err := l.cluster.List(t.Context(), &list, client.InNamespace(set.GetNamespace())); err != nil {
 			return err
@@ -297,7 +282,7 @@ func TestCapacityIsAskedAsTheSecret(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-machine-api", Name: "aws-cloud-credentials"},
 		StringData: map[string]string{"aws_access_key_id": "AKIAIOSFODNN7EXAMPLE", "aws_secret_access_key": "of-nobody"},
 	}
-	create(t, l.cluster, secret)
+	testkit.Create(t, l.cluster, secret)
 	l.awaitEvent(t, set, "ReconcileError", "AWS credentials rejected: Secret openshift-machine-api/aws-cloud-credentials: EC2 DescribeInstanceTypes: AuthFailure; "+
 		"AWS does not accept the credentials; check that the access key is active and of this partition, and that the account has enabled the region")
 

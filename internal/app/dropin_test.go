@@ -51,7 +51,7 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 		hooks   admissionregistrationv1.MutatingWebhookConfiguration
 	}
 	readManifests(t, "testdata/eks-webhook.yaml", &given.role, &given.binding, &given.deploy, &given.hooks)
-	create(t, cluster, &given.role, &given.binding)
+	testkit.Create(t, cluster, &given.role, &given.binding)
 	spec := given.deploy.Spec.Template.Spec
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, config, "system:serviceaccount:default:"+spec.ServiceAccountName))
 
@@ -76,7 +76,7 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 
 	url := fmt.Sprintf("https://127.0.0.1:%d%s", flags.options.Port, *given.hooks.Webhooks[0].ClientConfig.Service.Path)
 	given.hooks.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: chain}
-	create(t, cluster, &given.hooks, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app",
+	testkit.Create(t, cluster, &given.hooks, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app",
 		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/app"}}})
 	awaitInjected(t, cluster)
 	cancel()
@@ -118,15 +118,6 @@ func readManifests(t *testing.T, file string, into ...any) {
 	for i, document := range documents {
 		if err := yaml.UnmarshalStrict([]byte(document), into[i]); err != nil {
 			t.Fatalf("%s: %v", file, err)
-		}
-	}
-}
-
-func create(t *testing.T, cluster client.Client, objects ...client.Object) {
-	t.Helper()
-	for _, object := range objects {
-		if err := cluster.Create(t.Context(), object); err != nil {
-			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // RunWithProgram builds the program in a folder, tells the tests of a package where
@@ -42,11 +44,7 @@ func RunAsProgram(m *testing.M, program func(args []string) error) int {
 	if err == nil {
 		return 0
 	}
-	type coded interface {
-		error
-		ExitCode() int
-	}
-	if said, ok := errors.AsType[coded](err); ok {
+	if said, ok := errors.AsType[*command.Exit](err); ok {
 		return said.ExitCode()
 	}
 	fmt.Fprintln(os.Stderr, err)

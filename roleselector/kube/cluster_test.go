@@ -148,16 +148,7 @@ func (w *world) start(user string) *instance {
 	if err := i.addTo(mgr); err != nil {
 		w.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	i.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.Errorf("the manager ended: %v", err)
-		}
-	})
-	w.Cleanup(i.stop)
+	i.stop = testkit.RunManager(w.T, mgr)
 	return i
 }
 

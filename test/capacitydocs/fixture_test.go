@@ -106,9 +106,7 @@ func (b *bench) write(file string, content []byte) string {
 
 func (b *bench) create(object client.Object) {
 	b.t.Helper()
-	if err := b.cluster.Create(b.t.Context(), object); err != nil {
-		b.t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-	}
+	testkit.Create(b.t, b.cluster, object)
 }
 
 // shell runs commands of the page, and returns what they print.

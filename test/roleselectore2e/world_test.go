@@ -96,11 +96,7 @@ func (w *world) in(t *testing.T) *world {
 
 func (w *world) create(objects ...client.Object) {
 	w.t.Helper()
-	for _, object := range objects {
-		if err := w.Create(w.t.Context(), object); err != nil {
-			w.t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
+	testkit.Create(w.t, w, objects...)
 }
 
 // change edits an object as a person does, by a merge patch.

@@ -90,11 +90,7 @@ func (c *cluster) apply(files ...string) {
 
 func (c *cluster) create(objects ...client.Object) {
 	c.Helper()
-	for _, object := range objects {
-		if err := c.Create(c.Context(), object); err != nil {
-			c.Fatalf("create %T %s: %v", object, object.GetName(), err)
-		}
-	}
+	testkit.Create(c.T, c, objects...)
 }
 
 func (c *cluster) until(what string, check func() error) {

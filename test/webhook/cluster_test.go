@@ -106,9 +106,7 @@ func shipped[T any](t *testing.T, manifest, kind, name string) *T {
 
 func (c *cluster) create(object client.Object) {
 	c.t.Helper()
-	if err := c.Create(c.t.Context(), object); err != nil {
-		c.t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-	}
+	testkit.Create(c.t, c, object)
 }
 
 // kubeconfig writes a file by which a process reaches the API server at an

@@ -91,9 +91,7 @@ func startGolden(t *testing.T) *golden {
 
 func (g *golden) create(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := g.client.Create(t.Context(), object); err != nil {
-		t.Fatalf("create %T %s: %v", object, object.GetName(), err)
-	}
+	testkit.Create(t, g.client, object)
 }
 
 // check says what is not as the fixture wants it.
