@@ -6,10 +6,6 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
-// maxARN is the longest ARN that STS takes (AWS STS API Reference: AssumeRole,
-// RoleArn).
-const maxARN = 2048
-
 // RoleARN is the ARN of an IAM role in its parts.
 type RoleARN struct {
 	// Partition is such as aws or aws-us-gov.
@@ -21,11 +17,12 @@ type RoleARN struct {
 }
 
 // ParseRoleARN takes the ARN of an IAM role apart. False is any other text, be
-// it the ARN of something else.
+// it the ARN of something else. A role whose name is too long for IAM is one: nobody
+// can make it, and a selector names it to keep everybody from any other.
 func ParseRoleARN(text string) (RoleARN, bool) {
-	if len(text) > maxARN || !identity.IsRoleARN(text) {
+	role, ok := identity.ParseRoleARN(text)
+	if !ok {
 		return RoleARN{}, false
 	}
-	parts := strings.SplitN(text, ":", 6)
-	return RoleARN{Partition: parts[1], Account: parts[4], Role: strings.TrimPrefix(parts[5], "role/")}, true
+	return RoleARN{Partition: role.Partition, Account: role.Account, Role: strings.TrimPrefix(role.Path, "/") + role.Name}, true
 }

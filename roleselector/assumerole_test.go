@@ -228,6 +228,22 @@ func TestABrokenOrDenyingSelectorHasNoRole(t *testing.T) {
 	}
 }
 
+// TestPathsOfRolesArePassedOffAsNoOther: IAM lets a path hold what begins a path.
+func TestPathsOfRolesArePassedOffAsNoOther(t *testing.T) {
+	const arn = "arn:aws:iam::222222222222:role/team-b/:role/ack/team-a"
+	if _, ok := ParseRoleARN(arn); !ok {
+		t.Fatalf("%s is a role", arn)
+	}
+	for pattern, want := range map[string]bool{
+		"arn:aws:iam::*:role/ack/*": false, "arn:aws:iam::2*:role/ack/team-a": false, "arn:*:role/ack/*": false,
+		"arn:aws:iam::*:role/team-b/*": true, arn: true,
+	} {
+		if got := (Settings{AllowedRoles: []string{pattern}}).allows(arn); got != want {
+			t.Errorf("%q allows it: %v, want %v", pattern, got, want)
+		}
+	}
+}
+
 func TestPatternsOfAllowedRoles(t *testing.T) {
 	const arn = "arn:aws:iam::111111111111:role/ack/team-a"
 	for pattern, want := range map[string]bool{
@@ -242,6 +258,7 @@ func TestPatternsOfAllowedRoles(t *testing.T) {
 		"arn:aws:iam::2*:role/ack/*":       false,
 		"arn:aws:iam::*:role/ack/team-a/*": false,
 		"arn:aws:iam::*team-a*team-a":      false,
+		"arn:*:role/ack/*":                 true,
 		"":                                 false,
 	} {
 		if got := (Settings{AllowedRoles: []string{pattern}}).allows(arn); got != want {

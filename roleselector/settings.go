@@ -77,7 +77,7 @@ func (s Settings) Problems() []Problem {
 }
 
 var (
-	isRolePattern = lazy(`^arn:[\w+=.@:/*-]+$`, "the ARN of a role, with * for any characters; write one such as arn:aws:iam::*:role/ack/*")
+	isRolePattern = lazy(`^arn:[!-+\--~]+$`, "the ARN of a role, with * for any characters; write one such as arn:aws:iam::*:role/ack/*")
 	isLabelPrefix = lazy(`^[A-Za-z0-9][\w./-]*$`, "what keys of labels begin with; write one such as identity.tabard.dev/")
 	// A session's name is shortened where it is too long.
 	isDefaultName = lazy(`^[\w+=,.@-]{2,}$`, sessionWords)
@@ -157,7 +157,22 @@ func (s Settings) protects(key string) bool {
 
 // allows says whether a role may be assumed.
 func (s Settings) allows(arn string) bool {
-	return len(s.AllowedRoles) == 0 || slices.ContainsFunc(s.AllowedRoles, func(pattern string) bool { return fits(pattern, arn) })
+	return len(s.AllowedRoles) == 0 || slices.ContainsFunc(s.AllowedRoles, func(pattern string) bool { return fitsRole(pattern, arn) })
+}
+
+// roleMark begins the path of a role in its ARN. What is before it has no slash.
+const roleMark = ":role/"
+
+// fitsRole says whether the ARN of a role is as a pattern says. What a pattern says
+// before roleMark is about the account, and not about a path, in which IAM lets
+// people write anything, such as another :role/.
+func fitsRole(pattern, arn string) bool {
+	before, after, marked := strings.Cut(pattern, roleMark)
+	if !marked {
+		return fits(pattern, arn)
+	}
+	account, role, isRole := strings.Cut(arn, roleMark)
+	return isRole && fits(before, account) && fits(after, role)
 }
 
 // fits says whether a text is as a pattern says, in which * is any characters.

@@ -39,14 +39,8 @@ func PartitionOfARN(arn string) string {
 	return partition
 }
 
-var (
-	region  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
-	roleARN = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`) })
-)
+var region = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
 
 // IsRegion says whether a text may be a region. It becomes part of the host
 // that signed requests are sent to, so it must be one label of a host name.
 func IsRegion(text string) bool { return region().MatchString(text) }
-
-// IsRoleARN says whether a text is the ARN of an IAM role.
-func IsRoleARN(text string) bool { return roleARN().MatchString(text) }

@@ -199,7 +199,7 @@ type Provider struct {
 	// the provider. Empty: the operator's own account.
 	//
 	// +optional
-	// +kubebuilder:validation:Pattern=`^$|^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`
+	// +kubebuilder:validation:Pattern=`^$|^arn:aws[a-z0-9-]*:iam::[0-9]{12}:role/([!-~]{1,510}/)?[\w+=,.@-]{1,64}$`
 	AssumeRoleARN string `json:"assumeRoleARN,omitempty"`
 }
 

@@ -60,7 +60,7 @@ type IAMRoleSelectorSpec struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]*[A-Za-z0-9_+=,.@-]$`
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z0-9-]*:iam::[0-9]{12}:role/([!-~]{1,510}/)?[A-Za-z0-9_+=,.@-]+$`
 	ARN string `json:"arn,omitempty"`
 
 	// NamespaceSelector selects resources by their namespace.

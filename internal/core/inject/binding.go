@@ -3,6 +3,7 @@ package inject
 import (
 	"strconv"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
@@ -50,14 +51,15 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 
 // webIdentityOf is the method of a role, if it is one.
 func (in *Injector) webIdentityOf(found binding, source, account string, warnings *podpatch.Warnings) (binding, Reason) {
-	switch partition, ok := parseRoleARN(found.roleARN); {
+	role, _ := identity.ParseRoleARN(found.roleARN)
+	switch ok := identity.IsRoleARN(found.roleARN); {
 	case !ok && !in.settings.AnyRoleARN:
 		warnings.Add("ServiceAccount %.63q: %s is %.80q, no ARN of an IAM role; the pod gets no AWS identity", account, source, found.roleARN)
 		return in.defaults(), MalformedRoleARN
 	case !ok:
 		warnings.Add("ServiceAccount %.63q: %s is %.80q, no ARN of an IAM role", account, source, found.roleARN)
-	case in.settings.Partition != "" && partition != in.settings.Partition:
-		warnings.Add("ServiceAccount %.63q: %s names a role of the partition %s; this cluster is in %s", account, source, partition, in.settings.Partition)
+	case in.settings.Partition != "" && role.Partition != in.settings.Partition:
+		warnings.Add("ServiceAccount %.63q: %s names a role of the partition %.40s; this cluster is in %s", account, source, role.Partition, in.settings.Partition)
 	}
 	found.method = WebIdentity
 	return found, ""

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
@@ -75,7 +76,11 @@ func (in *Injector) planContainerCredentials(plan *podpatch.Plan, pod Pod, found
 func (in *Injector) planWebIdentity(plan *podpatch.Plan, pod Pod, namespace string, found binding) {
 	plan.Watch = beforeWebIdentity
 	in.planToken(plan, in.webIdentity, tokenFile, found)
-	in.planCredentials(plan, roleNames, found.roleARN, in.webIdentity.on(pod))
+	role := found.roleARN
+	if identity.IsRoleARN(role) {
+		role = literal(role)
+	}
+	in.planCredentials(plan, roleNames, role, in.webIdentity.on(pod))
 	if in.settings.SessionName {
 		plan.Groups[sessionGroup] = podpatch.Group{Names: sessionNames, Variables: sessionName(pod, namespace)}
 	}

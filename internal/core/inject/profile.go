@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
@@ -28,14 +29,13 @@ func (in *Injector) readProfiles(asked annotations, warnings *podpatch.Warnings)
 	for _, item := range strings.Fields(asked.roleProfiles.Text()) {
 		name, role, ok := strings.Cut(item, "=")
 		role = in.compose(role)
-		_, isRole := parseRoleARN(role)
 		switch {
 		case len(profiles) == maxProfiles:
 			warnings.Add("annotation %s has more than %d profiles; the rest is left out", in.names.roleProfiles, maxProfiles)
 			return profiles
 		case !ok || !isProfileName(name):
 			warnings.Add("annotation %s: %.80q: expected NAME=ROLE, with a name of letters, digits, - and _ that is not \"default\"", in.names.roleProfiles, item)
-		case !isRole:
+		case !identity.IsRoleARN(role):
 			warnings.Add("annotation %s: profile %s is %.80q, no ARN of an IAM role; it is left out", in.names.roleProfiles, name, role)
 		case slices.ContainsFunc(profiles, func(p profile) bool { return p.name == name }):
 			warnings.Add("annotation %s has profile %s twice; the first one counts", in.names.roleProfiles, name)

@@ -14,26 +14,13 @@ func (in *Injector) compose(value string) string {
 	return "arn:" + in.settings.Partition + ":iam::" + in.settings.ComposeAccount + ":role/" + value
 }
 
-// parseRoleARN says whether text is an ARN of an IAM role, with or without a
-// path, and of which partition. AWS: arn:PARTITION:iam::ACCOUNT:role/PATH/NAME.
-func parseRoleARN(text string) (partition string, ok bool) {
-	partition, rest, ok := strings.Cut(strings.TrimPrefix(text, "arn:"), ":iam::")
-	if !ok || !strings.HasPrefix(text, "arn:aws") || !consistsOf(partition, isPartitionRune) {
-		return "", false
-	}
-	account, name, ok := strings.Cut(rest, ":role/")
-	ok = ok && len(account) == accountLength && consistsOf(account, isDigit) && name != "" && consistsOf(name, isRoleRune)
-	return partition, ok
-}
+// literal is a value of a variable that containers see as it is. Kubernetes makes
+// $(NAME) the value of another variable, and $$ a single $: Container, env.value. A
+// role's path may have both.
+func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 func consistsOf(text string, allowed func(rune) bool) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return !allowed(r) }) < 0
 }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
-
-func isPartitionRune(r rune) bool { return r == '-' || 'a' <= r && r <= 'z' || isDigit(r) }
-
-func isRoleRune(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || isDigit(r) || strings.ContainsRune("_-/.@+=,", r)
-}

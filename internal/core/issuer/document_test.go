@@ -113,3 +113,14 @@ func TestPartitions(t *testing.T) {
 		})
 	}
 }
+
+// TestRolesInARightsPolicyStandForThemselves: in a policy * and ? are any characters,
+// and in the path of a role they are themselves.
+func TestRolesInARightsPolicyStandForThemselves(t *testing.T) {
+	t.Parallel()
+	spec := testIssuer().Spec
+	spec.Providers[0].AssumeRoleARN = "arn:aws:iam::111122223333:role/a*?$/publisher"
+	if policy := issuer.PermissionPolicy(spec, testAccount); !strings.Contains(policy, `"arn:aws:iam::111122223333:role/a${*}${?}${$}/publisher"`) {
+		t.Errorf("the policy allows more, or nothing: %s", policy)
+	}
+}

@@ -83,13 +83,18 @@ func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 	return indent(document{policyVersion, append(statements, providerRights(spec, accountID, deletes)...)})
 }
 
+// literal writes what stands for itself in the Resource of a policy, as a role's path
+// may have it (IAM User Guide: "IAM policy elements: Variables and tags", special
+// characters).
+var literal = strings.NewReplacer("*", "${*}", "?", "${?}", "$", "${$}")
+
 func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool) []statement {
 	var out []statement
 	var roles []string
 	own := false
 	for _, provider := range spec.Providers {
 		if provider.AssumeRoleARN != "" {
-			roles = append(roles, provider.AssumeRoleARN)
+			roles = append(roles, literal.Replace(provider.AssumeRoleARN))
 			continue
 		}
 		own = true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 const (
@@ -28,7 +29,6 @@ var (
 	bucketName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`) })
 	regionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`) })
 	prefixPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*)?$`) })
-	roleARN    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`) })
 )
 
 // ValidateURL says whether a text can be an issuer's URL: https, a host, no
@@ -130,7 +130,7 @@ func validateProvider(provider v1alpha1.Provider) error {
 			return fmt.Errorf("audience is %q, expected 1 to %d characters without comma or blank", audience, maxAudienceBytes)
 		}
 	}
-	if arn := provider.AssumeRoleARN; arn != "" && !roleARN().MatchString(arn) {
+	if arn := provider.AssumeRoleARN; arn != "" && !identity.IsRoleARN(arn) {
 		return fmt.Errorf("assumeRoleARN is %q, expected arn:aws:iam::ACCOUNT:role/NAME or nothing", arn)
 	}
 	return nil
