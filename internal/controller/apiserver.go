@@ -7,7 +7,9 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +18,15 @@ import (
 // apiServerName is the name that every API server's certificate holds, so that
 // an address can be verified whatever it is.
 const apiServerName = "kubernetes.default.svc"
+
+const (
+	// serversAtOnce is how many API servers are asked at the same time.
+	serversAtOnce = 8
+	// serverTimeout bounds what one API server is asked, allServersTimeout what all
+	// of them are, however many addresses there are.
+	serverTimeout     = 5 * time.Second
+	allServersTimeout = 15 * time.Second
+)
 
 // APIServer is one API server of a cluster.
 type APIServer struct {
@@ -46,6 +57,26 @@ func APIServers(ctx context.Context, reader client.Reader, config *rest.Config) 
 		servers = append(servers, APIServer{Address: address, Config: own})
 	}
 	return servers, nil
+}
+
+// EachAPIServer asks API servers, several at once, and returns when all have
+// answered or their time is over: one that does not answer keeps nobody waiting
+// for longer than itself may take. Those whose turn does not come in time are asked
+// with a context that is over.
+func EachAPIServer(ctx context.Context, servers []APIServer, ask func(ctx context.Context, index int, server APIServer)) {
+	ctx, cancel := context.WithTimeout(ctx, allServersTimeout)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(serversAtOnce)
+	for index, server := range servers {
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+			defer cancel()
+			ask(ctx, index, server)
+			return nil
+		})
+	}
+	_ = group.Wait() // none returns an error
 }
 
 func apiServerAddresses(ctx context.Context, reader client.Reader) ([]string, error) {

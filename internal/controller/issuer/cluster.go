@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,8 +26,6 @@ const (
 	probeAudience = "probe.tabard.dev"
 	// probeSeconds is the shortest life that an API server grants.
 	probeSeconds = 600
-	// apiServerTimeout bounds one look at one API server.
-	apiServerTimeout = 5 * time.Second
 )
 
 // Cluster reads what the served cluster signs its tokens with.
@@ -40,24 +39,30 @@ type Cluster struct {
 	ServiceAccount client.ObjectKey
 }
 
-// Observe reads the keys of all API servers, or of the ConfigMap, and requests
-// a token. What cannot be read says so in the result. The token itself is
-// returned beside it, for the check against the published documents.
-func (c *Cluster) Observe(ctx context.Context, source v1alpha1.KeySource) (core.Cluster, string) {
+// Observe reads the keys of all API servers, or of the ConfigMap, and requests a
+// token from each server. What cannot be read says so in the result. The tokens
+// themselves are returned beside it, one for each API server, for the check against
+// the published documents.
+//
+// Each server is asked by its own address: one that lags behind in a key rotation,
+// or signs with a key of its own, must not be hidden by a load balancer.
+func (c *Cluster) Observe(ctx context.Context, source v1alpha1.KeySource) (core.Cluster, []string) {
 	var seen core.Cluster
-	if source.Source == v1alpha1.KeySourceConfigMap && source.ConfigMap != nil {
+	inConfigMap := source.Source == v1alpha1.KeySourceConfigMap && source.ConfigMap != nil
+	if inConfigMap {
 		seen.ConfigMap = c.keyConfigMap(ctx, *source.ConfigMap)
-	} else {
-		seen.APIServers = c.apiServers(ctx)
 	}
-	raw, err := c.token(ctx)
-	if err == nil {
-		seen.Token, err = core.TokenHeader(raw)
-	}
+	found, err := controller.APIServers(ctx, c.Client, c.Config)
 	if err != nil {
-		seen.Token.Error = err.Error()
+		seen.APIServers = []core.APIServer{{Address: "kubernetes.default", Error: err.Error(), Token: core.Token{Error: err.Error()}}}
+		return seen, []string{""}
 	}
-	return seen, raw
+	seen.APIServers = make([]core.APIServer, len(found))
+	tokens := make([]string, len(found))
+	controller.EachAPIServer(ctx, found, func(ctx context.Context, i int, server controller.APIServer) {
+		seen.APIServers[i], tokens[i] = c.ask(ctx, server, !inConfigMap)
+	})
+	return seen, tokens
 }
 
 func (c *Cluster) keyConfigMap(ctx context.Context, ref v1alpha1.ConfigMapReference) *core.KeyConfigMap {
@@ -72,34 +77,26 @@ func (c *Cluster) keyConfigMap(ctx context.Context, ref v1alpha1.ConfigMapRefere
 	return &core.KeyConfigMap{Data: stored.Data}
 }
 
-// apiServers asks each API server by its own address: one that lags behind in a
-// key rotation must not be hidden by a load balancer.
-func (c *Cluster) apiServers(ctx context.Context) []core.APIServer {
-	found, err := controller.APIServers(ctx, c.Client, c.Config)
+// ask reads the keys of one API server, if they are wanted, and requests a token
+// from it.
+func (c *Cluster) ask(ctx context.Context, server controller.APIServer, wantKeys bool) (core.APIServer, string) {
+	seen := core.APIServer{Address: server.Address}
+	raw, err := c.token(ctx, server.Config)
+	if err == nil {
+		seen.Token, err = core.TokenHeader(raw)
+	}
 	if err != nil {
-		return []core.APIServer{{Address: "kubernetes.default", Error: err.Error()}}
+		seen.Token.Error = err.Error()
 	}
-	servers := make([]core.APIServer, 0, len(found))
-	for _, server := range found {
-		servers = append(servers, c.ask(ctx, server.Config, server.Address))
+	if wantKeys {
+		if seen.JWKS, err = getJWKS(ctx, server.Config); err != nil {
+			seen.Error = err.Error()
+		}
 	}
-	return servers
-}
-
-func (c *Cluster) ask(ctx context.Context, config *rest.Config, address string) core.APIServer {
-	seen := core.APIServer{Address: address}
-	body, err := getJWKS(ctx, config)
-	if err != nil {
-		seen.Error = err.Error()
-		return seen
-	}
-	seen.JWKS = body
-	return seen
+	return seen, raw
 }
 
 func getJWKS(ctx context.Context, config *rest.Config) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, apiServerTimeout)
-	defer cancel()
 	http1, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -127,15 +124,19 @@ func getJWKS(ctx context.Context, config *rest.Config) ([]byte, error) {
 	return body, nil
 }
 
-func (c *Cluster) token(ctx context.Context) (string, error) {
-	account := &corev1.ServiceAccount{}
-	account.Namespace, account.Name = c.ServiceAccount.Namespace, c.ServiceAccount.Name
+func (c *Cluster) token(ctx context.Context, config *rest.Config) (string, error) {
+	server, err := typedcorev1.NewForConfig(config)
+	if err != nil {
+		return "", err
+	}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		Audiences:         []string{probeAudience},
 		ExpirationSeconds: new(int64(probeSeconds)),
 	}}
-	if err := c.Client.SubResource("token").Create(ctx, account, request); err != nil {
-		return "", fmt.Errorf("request a token for ServiceAccount %s: %w", c.ServiceAccount, err)
+	account := c.ServiceAccount
+	answer, err := server.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("request a token for ServiceAccount %s: %w", account, err)
 	}
-	return request.Status.Token, nil
+	return answer.Status.Token, nil
 }

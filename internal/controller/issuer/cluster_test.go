@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -55,17 +57,35 @@ func newFleet(t *testing.T) *fleet {
 	}
 }
 
-// serve starts a server and returns its port.
+// serve starts a server that shows keys, and signs with the key of that name. It
+// returns the server's port.
 func (f *fleet) serve(t *testing.T, status int, keys string) int32 {
 	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := status
-		if r.URL.Path != "/openid/v1/jwks" || r.Header.Get("Authorization") != "Bearer operator" {
-			answer = http.StatusTeapot
-		}
-		w.WriteHeader(answer)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openid/v1/jwks", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
 		_, _ = w.Write([]byte(keys))
+	})
+	mux.HandleFunc("POST /api/v1/namespaces/ns/serviceaccounts/publisher/token", func(w http.ResponseWriter, _ *http.Request) {
+		part := base64.RawURLEncoding.EncodeToString
+		token := part(fmt.Appendf(nil, `{"kid":%q}`, keys)) + "." + part([]byte(`{"iss":"https://issuer.example.org"}`)) + ".signature"
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","status":{"token":%q}}`, token)
+	})
+	return f.start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer operator" {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		mux.ServeHTTP(w, r)
 	}))
+}
+
+// start starts a server and returns its port.
+func (f *fleet) start(t *testing.T, handler http.Handler) int32 {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{f.certificate}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -89,6 +109,8 @@ func (f *fleet) cluster(t *testing.T, host string, slices ...client.Object) *iss
 	return &issuer.Cluster{
 		Config: &rest.Config{Host: host, BearerToken: "operator", TLSClientConfig: rest.TLSClientConfig{CAData: f.ca}},
 		Client: fake.NewClientBuilder().WithObjects(slices...).Build(),
+
+		ServiceAccount: client.ObjectKey{Namespace: "ns", Name: "publisher"},
 	}
 }
 
@@ -100,15 +122,16 @@ func TestEachAPIServerIsAskedByItsOwnAddress(t *testing.T) {
 	cluster := f.cluster(t, "https://unused.example.com",
 		slice("a", first, "127.0.0.1"), slice("b", lagging, "127.0.0.1"), slice("c", locked, "127.0.0.1"),
 		slice("a-again", first, "127.0.0.1"), other)
-	seen, _ := cluster.Observe(t.Context(), v1alpha1.KeySource{Source: v1alpha1.KeySourceAPIServer})
+	seen, tokens := cluster.Observe(t.Context(), v1alpha1.KeySource{Source: v1alpha1.KeySourceAPIServer})
 	got := map[string]string{}
-	for _, server := range seen.APIServers {
-		got[server.Address] = string(server.JWKS)
-		if refused := server.Error != ""; refused != (server.Address == at(locked)) {
-			t.Errorf("%s: error %q", server.Address, server.Error)
+	for i, server := range seen.APIServers {
+		got[server.Address] = string(server.JWKS) + " " + server.Token.KeyID
+		isLocked := server.Address == at(locked)
+		if (server.Error != "") != isLocked || (server.Token.Error != "") != isLocked || (tokens[i] == "") != isLocked {
+			t.Errorf("%s: errors %q and %q, a token %t", server.Address, server.Error, server.Token.Error, tokens[i] != "")
 		}
 	}
-	want := map[string]string{at(first): "new", at(lagging): "old", at(locked): ""}
+	want := map[string]string{at(first): "new new", at(lagging): "old old", at(locked): " "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)
 	}
@@ -139,11 +162,11 @@ func TestWithoutAddressesTheClientsOwnIsAsked(t *testing.T) {
 func TestKeyConfigMapIsReadByName(t *testing.T) {
 	f := newFleet(t)
 	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: map[string]string{"a": "b"}}
-	cluster := f.cluster(t, "https://unused.example.com", stored)
+	cluster := f.cluster(t, "https://unused.example.com", stored, slice("a", f.serve(t, http.StatusOK, "one"), "127.0.0.1"))
 	source := v1alpha1.KeySource{Source: v1alpha1.KeySourceConfigMap, ConfigMap: &v1alpha1.ConfigMapReference{Namespace: "ns", Name: "certs"}}
 	seen, _ := cluster.Observe(t.Context(), source)
-	if seen.ConfigMap == nil || seen.ConfigMap.Data["a"] != "b" || seen.APIServers != nil {
-		t.Errorf("saw %+v, expected the ConfigMap only", seen)
+	if seen.ConfigMap == nil || seen.ConfigMap.Data["a"] != "b" || len(seen.APIServers) != 1 || seen.APIServers[0].JWKS != nil || seen.APIServers[0].Token.KeyID != "one" {
+		t.Errorf("saw %+v, expected the ConfigMap, and a token", seen)
 	}
 	source.ConfigMap.Name = "elsewhere"
 	if seen, _ = cluster.Observe(t.Context(), source); seen.ConfigMap == nil || !seen.ConfigMap.Missing {

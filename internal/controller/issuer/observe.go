@@ -60,16 +60,22 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 
 func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
 	spec := world.Issuer.Spec
-	var token string
-	world.Cluster, token = o.Cluster.Observe(ctx, spec.Keys)
+	var tokens []string
+	world.Cluster, tokens = o.Cluster.Observe(ctx, spec.Keys)
 	world.Public.Keys = o.Fetch(ctx, spec.URL+"/"+core.KeysPath)
 	world.Public.Discovery = o.Fetch(ctx, spec.URL+"/"+core.DiscoveryPath)
-	if world.Cluster.Token.Error != "" || world.Public.Keys.Status != http.StatusOK || world.Public.Discovery.Status != http.StatusOK {
+	if world.Public.Keys.Status != http.StatusOK || world.Public.Discovery.Status != http.StatusOK {
 		return
 	}
-	err := core.VerifyToken(token, world.Public.Keys.Body, world.Public.Discovery.Body, spec.URL, world.Now)
-	if err != nil {
-		world.Cluster.Token.PublicError = err.Error()
+	for i := range world.Cluster.APIServers {
+		seen := &world.Cluster.APIServers[i].Token
+		if seen.Error != "" {
+			continue
+		}
+		err := core.VerifyToken(tokens[i], world.Public.Keys.Body, world.Public.Discovery.Body, spec.URL, world.Now)
+		if err != nil {
+			seen.PublicError = err.Error()
+		}
 	}
 }
 

@@ -107,13 +107,10 @@ func verdictsOf(status v1alpha1.OIDCIssuerStatus) verdicts {
 }
 
 // readiness derives Ready: the first link of the chain that is broken, then
-// what is not known, then whether a fresh token verifies.
+// what is not known, then whether a fresh token of each API server verifies.
 func readiness(w World, v verdicts) verdict {
-	token, url := w.Cluster.Token, w.Issuer.Spec.URL
-	if token.Error == "" && token.Issuer != url {
-		return no(ReasonIssuerMismatch,
-			"the cluster's tokens name the issuer %q, spec.url is %q: both must be equal byte for byte; set kube-apiserver's --service-account-issuer to spec.url, or create an OIDCIssuer for the other URL",
-			token.Issuer, url)
+	if mismatch := w.Cluster.unlike(w.Issuer.Spec.URL); mismatch != nil {
+		return *mismatch
 	}
 	links := []struct {
 		kind string
@@ -126,14 +123,7 @@ func readiness(w World, v verdicts) verdict {
 			}
 		}
 	}
-	switch {
-	case token.Error != "":
-		return unknown(ReasonTokenUnavailable,
-			"no token of the operator's own ServiceAccount could be had to try (%s); grant create on serviceaccounts/token for it", steady(token.Error))
-	case token.PublicError != "":
-		return no(ReasonTokenNotVerified, "a token requested just now does not verify against the documents at %s: %s", url, token.PublicError)
-	}
-	return yes(ReasonVerified, "a token requested just now verifies against the documents at %s", url)
+	return w.Cluster.proof(w.Issuer.Spec.URL)
 }
 
 // instant is a time as the API server keeps it: whole seconds.

@@ -161,11 +161,11 @@ func TestDecideOnTheFirstPass(t *testing.T) {
 
 func TestDecideOnTheToken(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"a token of another issuer is named with both": {func(_ *model, w *issuer.World) { w.Cluster.Token.Issuer = testURL + "/" },
+		"a token of another issuer is named with both": {func(_ *model, w *issuer.World) { w.Cluster.APIServers[0].Token.Issuer = testURL + "/" },
 			nil, failing("", "False IssuerMismatch"), `name the issuer "` + testURL + `/", spec.url is "` + testURL + `"`},
-		"without a token nothing is proved": {func(_ *model, w *issuer.World) { w.Cluster.Token = issuer.Token{Error: "forbidden"} },
+		"without a token nothing is proved": {func(_ *model, w *issuer.World) { w.Cluster.APIServers[0].Token = issuer.Token{Error: "forbidden"} },
 			nil, failing("", "Unknown TokenUnavailable"), "serviceaccounts/token"},
-		"a token that does not verify": {func(_ *model, w *issuer.World) { w.Cluster.Token.PublicError = "the clock is wrong" },
+		"a token that does not verify": {func(_ *model, w *issuer.World) { w.Cluster.APIServers[0].Token.PublicError = "the clock is wrong" },
 			nil, failing("", "False TokenNotVerified"), "the clock is wrong"},
 	})
 }

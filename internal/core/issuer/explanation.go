@@ -67,8 +67,8 @@ var Reasons = []Explanation{
 	{ReasonProviderTrusted, providerReady + ", " + deletionBlocked, "Trust policies of roles still mention the provider.", "Change the trust policies that the message names, then it goes on by itself."},
 	{ReasonAudiencesDiffer, providerReady, "A provider has other audiences than the spec; they are being changed.", "If it stays, see the message."},
 	{ReasonIssuerMismatch, ready, "The cluster's tokens name another issuer than spec.url.", "Set kube-apiserver's --service-account-issuer to spec.url, or make an OIDCIssuer with the tokens' issuer."},
-	{ReasonTokenUnavailable, ready, "The operator could not get a token of its own ServiceAccount.", "Grant create on serviceaccounts/token for the operator's ServiceAccount."},
-	{ReasonTokenNotVerified, ready, "A fresh token does not verify against the published documents.", "See the message: it names the key, the claim or the clock."},
+	{ReasonTokenUnavailable, ready, "An API server gave the operator no token of its own ServiceAccount.", "Bring the API server that the message names back, or grant create on serviceaccounts/token for the operator's ServiceAccount."},
+	{ReasonTokenNotVerified, ready, "A fresh token of an API server does not verify against the published documents.", "See the message: it names the API server, and the key, the claim or the clock."},
 
 	{ReasonDeleting, published + ", " + keysInSync + ", " + providerReady + ", " + deletionBlocked, "The object is being deleted.", "Nothing to do, unless DeletionBlocked is True."},
 	{ReasonBucketNotEmpty, deletionBlocked, "The bucket holds objects of others and stays.", "Delete the bucket by hand when it is no longer needed."},

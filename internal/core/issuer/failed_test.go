@@ -127,7 +127,7 @@ func TestTransitionTimesMoveOnFlipsOnly(t *testing.T) {
 	for _, test := range tests {
 		m.now = start.Add(test.after)
 		w := m.observe()
-		test.change(&w.Cluster.Token)
+		test.change(&w.Cluster.APIServers[0].Token)
 		m.stored.Status = issuer.Decide(w).Status
 		for _, c := range m.stored.Status.Conditions {
 			want := start

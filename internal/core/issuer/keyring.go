@@ -128,7 +128,7 @@ func retire(key *v1alpha1.SigningKey, w World, r ring) {
 	}
 	key.State = v1alpha1.KeyRetiring
 	now := instant(w.Now)
-	if w.Cluster.Token.Error == "" && w.Cluster.Token.KeyID == key.KeyID && now.Sub(key.LastSeen.Time) > seenGranularity {
+	if w.Cluster.signs(key.KeyID) && now.Sub(key.LastSeen.Time) > seenGranularity {
 		key.LastSeen = now
 	}
 }
@@ -188,19 +188,17 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 	if r.refused != nil {
 		return no(r.refused.Reason, "%s; what is published stays as it is", r.refused.Text)
 	}
-	token := w.Cluster.Token
-	if len(r.unreachable) == 0 && token.Error == "" && token.KeyID != "" && !hasKey(r.read, token.KeyID) && !r.isActive(token.KeyID) {
-		return no(ReasonSigningKeyUnknown,
-			"the cluster signs tokens with key %s, which its key source does not show: no cloud can verify these tokens; give the key to every API server (--service-account-key-file), or add it to the ConfigMap", token.KeyID)
+	if strange := r.strangeSigners(w.Cluster); strange != nil {
+		return *strange
 	}
 	if shelf.tooMany {
 		return no(ReasonTooManyKeys, "own keys and keys of others make more than %d, which AWS does not accept in one document: take out those that nobody needs (tabard issuer bootstrap --drop-foreign-keys)", MaxKeys)
 	}
 	if missing := shelf.missing(w, r.active()); len(missing) > 0 {
-		return no(ReasonKeyNotPublished, "%s", r.unpublished(token, missing))
+		return no(ReasonKeyNotPublished, "%s", r.unpublished(w.Cluster, missing))
 	}
 	if len(r.unreachable) > 0 {
-		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", strings.Join(r.unreachable, ", "))
+		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", someOf(r.unreachable))
 	}
 	if len(shelf.foreign) > 0 && !w.DropForeignKeys {
 		return no(ReasonForeignKey, "the keys document holds %s, which this cluster never had: whoever holds such a key can become anybody; it is left there, drop it with tabard issuer bootstrap --drop-foreign-keys if nobody needs it", keyNames(shelf.foreign))

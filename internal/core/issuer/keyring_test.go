@@ -14,11 +14,12 @@ import (
 func TestDecideOnTheKeys(t *testing.T) {
 	servers := func(sets ...string) func(*model, *issuer.World) {
 		return func(_ *model, w *issuer.World) {
+			token := w.Cluster.APIServers[0].Token
 			w.Cluster.APIServers = nil
 			for _, set := range sets {
-				server := issuer.APIServer{Address: "10.0.0.1:6443", JWKS: []byte(set)}
+				server := issuer.APIServer{Address: "10.0.0.1:6443", JWKS: []byte(set), Token: token}
 				if set == "" {
-					server = issuer.APIServer{Address: "10.0.0.2:6443", Error: "connection refused"}
+					server = silentServer
 				}
 				w.Cluster.APIServers = append(w.Cluster.APIServers, server)
 			}
@@ -27,7 +28,7 @@ func TestDecideOnTheKeys(t *testing.T) {
 	configMap := func(source issuer.KeyConfigMap) func(*model, *issuer.World) {
 		return func(_ *model, w *issuer.World) {
 			w.Issuer.Spec.Keys = v1alpha1.KeySource{Source: v1alpha1.KeySourceConfigMap, ConfigMap: &v1alpha1.ConfigMapReference{Namespace: "ns", Name: "certs"}}
-			w.Cluster.APIServers, w.Cluster.ConfigMap = nil, &source
+			w.Cluster.APIServers[0].JWKS, w.Cluster.ConfigMap = nil, &source
 		}
 	}
 	one := string(keySet(0))
@@ -45,11 +46,11 @@ func TestDecideOnTheKeys(t *testing.T) {
 		"a private key is refused, what is published stays": {servers(private), nil, failing("KeysInSync", "False PrivateKeyInSource"), "what is published stays as it is"},
 		"one server's bad key set refuses all":              {servers(string(keySet(0, 1)), private), nil, failing("KeysInSync", "False PrivateKeyInSource"), ""},
 		"no key at all is refused":                          {servers(`{"keys":[]}`), nil, failing("KeysInSync", "False NoKeys"), "--service-account-signing-key-file"},
-		"the key in use is not in the source":               {func(_ *model, w *issuer.World) { w.Cluster.Token.KeyID = "other" }, nil, failing("KeysInSync", "False SigningKeyUnknown"), "with key other,"},
-		"an unknown key in use may be that of a server that is down": {func(m *model, w *issuer.World) {
+		"the key in use is not in the source":               {func(_ *model, w *issuer.World) { w.Cluster.APIServers[0].Token.KeyID = "other" }, nil, failing("KeysInSync", "False SigningKeyUnknown"), "with key other,"},
+		"an unknown key in use is told though a server is down": {func(m *model, w *issuer.World) {
 			servers(one, "")(m, w)
-			w.Cluster.Token.KeyID = "other"
-		}, nil, failing("KeysInSync", "Unknown APIServerUnreachable"), "10.0.0.2:6443"},
+			w.Cluster.APIServers[0].Token.KeyID = "other"
+		}, nil, failing("KeysInSync", "False SigningKeyUnknown"), "API server 10.0.0.1:6443 signs tokens with key other"},
 		"a ConfigMap is as good":                            {configMap(issuer.KeyConfigMap{Data: map[string]string{"a": pairs[0].pem}}), nil, healthy, ""},
 		"a missing ConfigMap is named":                      {configMap(issuer.KeyConfigMap{Missing: true}), nil, failing("KeysInSync", "False KeySourceMissing"), "ns/certs"},
 		"an empty ConfigMap is refused":                     {configMap(issuer.KeyConfigMap{}), nil, failing("KeysInSync", "False NoKeys"), "ns/certs"},

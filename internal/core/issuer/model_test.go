@@ -151,15 +151,17 @@ func (m *model) observe() issuer.World {
 }
 
 func (m *model) observeCluster(w *issuer.World) {
-	w.Cluster.APIServers = []issuer.APIServer{{Address: "10.0.0.1:6443", JWKS: keySet(m.signers...)}}
-	if m.silent {
-		w.Cluster.APIServers = append(w.Cluster.APIServers, issuer.APIServer{Address: "10.0.0.2:6443", Error: "connection refused"})
-	}
-	signer := pairs[m.signers[len(m.signers)-1]].ID
-	w.Cluster.Token = issuer.Token{Issuer: testURL, KeyID: signer}
 	w.Public = issuer.Public{Keys: m.fetch(issuer.KeysPath), Discovery: m.fetch(issuer.DiscoveryPath)}
+	signer := pairs[m.signers[len(m.signers)-1]].ID
+	token := issuer.Token{Issuer: testURL, KeyID: signer, IssuedAt: m.now}
 	if w.Public.Keys.Status == 200 && !strings.Contains(string(w.Public.Keys.Body), signer) {
-		w.Cluster.Token.PublicError = "the key is not there"
+		token.PublicError = "the key is not there"
+	}
+	w.Cluster.APIServers = []issuer.APIServer{{Address: "10.0.0.1:6443", JWKS: keySet(m.signers...), Token: token}}
+	if m.silent {
+		w.Cluster.APIServers = append(w.Cluster.APIServers, issuer.APIServer{
+			Address: "10.0.0.2:6443", Error: "connection refused", Token: issuer.Token{Error: "connection refused"},
+		})
 	}
 }
 

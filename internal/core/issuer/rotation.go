@@ -17,12 +17,13 @@ const cloudsKeepKeys = time.Hour
 
 // unpublished explains keys that the published document lacks: a key that signs
 // already was not published first.
-func (r ring) unpublished(token Token, missing []string) string {
+func (r ring) unpublished(c Cluster, missing []string) string {
 	names := strings.Join(missing, ", ")
-	if token.Error != "" || !slices.Contains(missing, token.KeyID) {
+	signers := c.those(func(s APIServer) bool { return s.Token.Error == "" && slices.Contains(missing, s.Token.KeyID) })
+	if len(signers) == 0 {
 		return fmt.Sprintf("the API server shows %s, which the keys document does not hold yet: do not sign with it before it is published", names)
 	}
-	text := fmt.Sprintf("the cluster signs tokens with %s, which the keys document does not hold: clouds refuse these tokens until it is written and fetched", token.KeyID)
+	text := fmt.Sprintf("%s signs tokens with %s, which the keys document does not hold: clouds refuse these tokens until it is written and fetched", c.name(signers), signers[0].Token.KeyID)
 	if others := slices.DeleteFunc(r.active(), func(k Key) bool { return slices.Contains(missing, k.ID) }); len(others) > 0 {
 		text += fmt.Sprintf("; sign with %s again (--service-account-signing-key-file) until this condition lists the new key as safe to sign with", keyNames(others))
 	}
@@ -41,7 +42,7 @@ func (r ring) stages(w World) string {
 }
 
 func (r ring) stage(key v1alpha1.SigningKey, w World) string {
-	signs := w.Cluster.Token.Error == "" && w.Cluster.Token.KeyID == key.KeyID
+	signs := w.Cluster.signs(key.KeyID)
 	switch {
 	case key.State == v1alpha1.KeyRetiring:
 		until := key.LastSeen.Add(cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement) + seenGranularity)

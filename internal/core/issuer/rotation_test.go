@@ -66,7 +66,7 @@ func TestKeysThatAreNotPublishedAreTold(t *testing.T) {
 		"a key that only verifies": {[]int{1, 0}, nil, "the API server shows " + second + ", which the keys document does not hold yet: do not sign with it"},
 		"a key that signs":         {[]int{0, 1}, nil, "the cluster signs tokens with " + second + ", which the keys document does not hold: clouds refuse these tokens until it is written and fetched; sign with " + first + " again"},
 		"no key to go back to":     {[]int{1}, nil, "clouds refuse these tokens until it is written and fetched"},
-		"who knows what signs":     {[]int{0, 1}, func(w *issuer.World) { w.Cluster.Token = issuer.Token{Error: "forbidden"} }, "the API server shows " + second},
+		"who knows what signs":     {[]int{0, 1}, func(w *issuer.World) { w.Cluster.APIServers[0].Token = issuer.Token{Error: "forbidden"} }, "the API server shows " + second},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

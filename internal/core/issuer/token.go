@@ -15,6 +15,9 @@ import (
 // clockSkew is how far ahead of us the API server's clock may be.
 const clockSkew = 5 * time.Minute
 
+// maxSeconds is past any time that a token can name: the year 9999.
+const maxSeconds = 253402300800
+
 // signatures are the algorithms that AWS and Kubernetes have in common.
 var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.ES384, jose.ES512}
 
@@ -23,6 +26,7 @@ type claims struct {
 	Issuer    string  `json:"iss"`
 	Expiry    float64 `json:"exp"`
 	NotBefore float64 `json:"nbf"`
+	IssuedAt  float64 `json:"iat"`
 }
 
 // TokenHeader reads what a token says of itself, without verifying it. Errors
@@ -42,7 +46,11 @@ func TokenHeader(raw string) (Token, error) {
 	if err := decodePart(parts[1], &body); err != nil {
 		return Token{}, errors.New("the token's claims are no JSON in base64url")
 	}
-	return Token{Issuer: body.Issuer, KeyID: header.KeyID}, nil
+	out := Token{Issuer: body.Issuer, KeyID: header.KeyID}
+	if body.IssuedAt > 0 && body.IssuedAt < maxSeconds {
+		out.IssuedAt = time.Unix(int64(body.IssuedAt), 0).UTC()
+	}
+	return out, nil
 }
 
 func decodePart(part string, into any) error {

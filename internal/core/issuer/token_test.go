@@ -97,12 +97,27 @@ func TestVerifyToken(t *testing.T) {
 
 func TestTokenHeader(t *testing.T) {
 	ours := newSigner(t)
-	got, err := issuer.TokenHeader(ours.sign(t, claims(testURL, 0, time.Hour)))
-	if err != nil {
-		t.Fatal(err)
+	tests := map[string]struct {
+		issued any
+		want   time.Time
+	}{
+		"a token that says when it was issued": {testTime.Unix(), testTime},
+		"one that does not":                    {nil, time.Time{}},
+		"one that was issued before time":      {-1, time.Time{}},
+		"one that was issued after all time":   {1e300, time.Time{}},
 	}
-	if want := (issuer.Token{Issuer: testURL, KeyID: ours.key.ID}); got != want {
-		t.Errorf("header is %+v, want %+v", got, want)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			body := claims(testURL, 0, time.Hour)
+			body["iat"] = test.issued
+			got, err := issuer.TokenHeader(ours.sign(t, body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (issuer.Token{Issuer: testURL, KeyID: ours.key.ID, IssuedAt: test.want}); got != want {
+				t.Errorf("header is %+v, want %+v", got, want)
+			}
+		})
 	}
 }
 

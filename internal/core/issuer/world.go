@@ -52,24 +52,27 @@ type Caller struct {
 
 // Cluster is what the cluster signs tokens with.
 type Cluster struct {
-	// APIServers is what each API server address said; one entry with the
-	// client's own address where no EndpointSlice names any.
+	// APIServers is what each API server said at its own address; one entry with
+	// the client's own address where no EndpointSlice names any. Whatever the key
+	// source is, each is asked for a token.
 	APIServers []APIServer
 	// ConfigMap is the key ConfigMap's data when the source is a ConfigMap.
 	ConfigMap *KeyConfigMap
-	// Token is a token requested just now for the operator's own
-	// ServiceAccount.
-	Token Token
 }
 
 // APIServer is what one API server says of its issuer.
 type APIServer struct {
 	// Address is HOST:PORT.
 	Address string
-	// JWKS is the body of /openid/v1/jwks.
+	// JWKS is the body of /openid/v1/jwks; not asked for where the key source is
+	// a ConfigMap.
 	JWKS []byte
 	// Error says why it could not be read; empty for none.
 	Error string
+	// Token is a token requested just now at this address, for the operator's own
+	// ServiceAccount: the key that this one signs with need not be that of the
+	// others.
+	Token Token
 }
 
 // KeyConfigMap is the ConfigMap that holds PEM public keys.
@@ -86,6 +89,8 @@ type KeyConfigMap struct {
 type Token struct {
 	// Issuer and KeyID are the token's "iss" and "kid".
 	Issuer, KeyID string
+	// IssuedAt is its "iat", by the API server's clock; zero if it has none.
+	IssuedAt time.Time
 	// PublicError says why the token does not verify against the documents
 	// fetched anonymously; empty if it does, or if they were not fetched.
 	PublicError string

@@ -1,0 +1,134 @@
+package issuer_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// listed lets the controller find API servers that listen on loopback addresses,
+// which an EndpointSlice in a cluster may not hold, and trust each one's certificate.
+func (f *fixture) listed(t *testing.T, servers ...*testkit.APIServer) {
+	t.Helper()
+	var list discoveryv1.EndpointSliceList
+	var authorities []byte
+	for _, server := range servers {
+		ca, err := os.ReadFile(server.Config.CAFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		authorities = append(authorities, ca...)
+		port, err := strconv.Atoi(server.Config.Host[strings.LastIndex(server.Config.Host, ":")+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list.Items = append(list.Items, *slice("a", int32(port), "127.0.0.1"))
+	}
+	cluster := f.controller.Observer.Cluster
+	cluster.Config = rest.CopyConfig(f.api.Config)
+	cluster.Config.TLSClientConfig = rest.TLSClientConfig{CAData: authorities}
+	own, err := client.NewWithWatch(f.api.Config, client.Options{Scheme: f.client.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Client = interceptor.NewClient(own, interceptor.Funcs{
+		List: func(ctx context.Context, below client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			if out, is := into.(*discoveryv1.EndpointSliceList); is {
+				list.DeepCopyInto(out)
+				return nil
+			}
+			return below.List(ctx, into, options...)
+		},
+	})
+}
+
+// TestAnAPIServerThatSignsWithAnotherKeyIsNamed has two API servers of one cluster,
+// of which the second signs with a key of its own, which none of the two shows.
+func TestAnAPIServerThatSignsWithAnotherKeyIsNamed(t *testing.T) {
+	f := newFixture(t)
+	odd := f.api.StartAnother(t, "--service-account-signing-key-file", privateKeyFile(t))
+	f.listed(t, f.api, odd)
+	f.create(t, "main", unchanged)
+	stored := f.settle(t, "main")
+	wantCondition(t, stored, "IssuerPublished", metav1.ConditionTrue, core.ReasonPublished)
+	message := wantCondition(t, stored, "Ready", metav1.ConditionFalse, core.ReasonSigningKeyUnknown)
+	address := strings.TrimPrefix(odd.Config.Host, "https://")
+	if !strings.Contains(message, "API server "+address+" signs tokens with key") || !strings.Contains(message, "--service-account-signing-key-file of the others") {
+		t.Errorf("Ready says %q, expected it to name %s and what to do", message, address)
+	}
+	f.listed(t, f.api)
+	wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
+	f.listed(t, f.api, f.api.StartAnother(t))
+	message = wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
+	if !strings.Contains(message, "each of 2 API servers") {
+		t.Errorf("Ready says %q, expected it to speak of both", message)
+	}
+}
+
+func privateKeyFile(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "odd.key")
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAPIServersAreAskedTogether has servers that each wait until all of them were
+// asked, which none is that waits for its turn.
+func TestAPIServersAreAskedTogether(t *testing.T) {
+	f := newFleet(t)
+	const count = 5
+	var met sync.WaitGroup
+	met.Add(count)
+	var slices []client.Object
+	for i := range count {
+		var first sync.Once
+		port := f.start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			first.Do(met.Done)
+			all := make(chan struct{})
+			go func() { met.Wait(); close(all) }()
+			select {
+			case <-all:
+			case <-r.Context().Done():
+			case <-time.After(time.Minute):
+			}
+			_, _ = w.Write([]byte("keys"))
+		}))
+		slices = append(slices, slice(strconv.Itoa(i), port, "127.0.0.1"))
+	}
+	seen, _ := f.cluster(t, "https://unused.example.com", slices...).Observe(t.Context(), v1alpha1.KeySource{Source: v1alpha1.KeySourceAPIServer})
+	if len(seen.APIServers) != count {
+		t.Fatalf("%d servers were asked, want %d", len(seen.APIServers), count)
+	}
+	for _, server := range seen.APIServers {
+		if string(server.JWKS) != "keys" {
+			t.Errorf("%s: %s", server.Address, server.Error)
+		}
+	}
+}
