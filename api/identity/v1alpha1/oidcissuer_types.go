@@ -63,8 +63,8 @@ type OIDCIssuerSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Providers []Provider `json:"providers,omitempty"`
 
-	// RetireKeysAfter is how long a key stays published after it was last seen
-	// at the API server, counted so that every token it signed has expired.
+	// RetireKeysAfter is how long a key stays published after it was seen gone from
+	// every API server, so that every token it signed has expired.
 	//
 	// +optional
 	// +kubebuilder:default="25h"
@@ -224,6 +224,12 @@ type OIDCIssuerStatus struct {
 	// +listMapKey=keyID
 	Keys []SigningKey `json:"keys,omitempty"`
 
+	// KeyRecord is the time for which the keys have been watched. A key is taken
+	// out of the published set only after retireKeysAfter of it.
+	//
+	// +optional
+	KeyRecord KeyRecord `json:"keyRecord,omitzero"`
+
 	// +optional
 	Publication PublicationStatus `json:"publication,omitempty"`
 
@@ -264,11 +270,32 @@ type SigningKey struct {
 	// LastSeen is when the key was last read from the key source, kept to
 	// within ten minutes so that status does not change at every look.
 	LastSeen metav1.Time `json:"lastSeen"`
+	// RetiringSince is when a retiring key was seen gone from every API server,
+	// and none signed with it. Its time runs from then, or from keyRecord.since if
+	// that is later.
+	//
+	// +optional
+	RetiringSince *metav1.Time `json:"retiringSince,omitempty"`
 	// ReadableSince is when a document with the key was first fetched from the
 	// issuer's URL without credentials. No cloud can know the key before.
 	//
 	// +optional
 	ReadableSince *metav1.Time `json:"readableSince,omitempty"`
+}
+
+// KeyRecord is a time in which no key of the cluster went unseen: there was a look
+// at the keys and at a fresh token of every API server at least every half an hour,
+// on a clock that agreed with the tokens.
+type KeyRecord struct {
+	// Since is when the first look after the last gap was.
+	//
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// LastLook is when the last look was, kept to within ten minutes so that status
+	// does not change at every look.
+	//
+	// +optional
+	LastLook *metav1.Time `json:"lastLook,omitempty"`
 }
 
 // PublicationStatus is what is known of the published documents.

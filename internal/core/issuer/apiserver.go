@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxNamed is how many of a list a message names: a list of addresses, say, may be
@@ -24,6 +25,20 @@ func (c Cluster) those(is func(APIServer) bool) []APIServer {
 // signs says that an API server signs tokens with a key now.
 func (c Cluster) signs(id string) bool {
 	return slices.ContainsFunc(c.APIServers, func(s APIServer) bool { return s.Token.Error == "" && s.Token.KeyID == id })
+}
+
+// isDated says that every API server gave a token that confirms the time.
+func (c Cluster) isDated(now time.Time) bool {
+	silent := c.those(func(s APIServer) bool { return s.Token.Error != "" || s.Token.IssuedAt.IsZero() })
+	return len(c.APIServers) > 0 && len(silent) == 0 && len(c.apart(now)) == 0
+}
+
+// apart are the API servers whose clocks contradict this one: a token requested just
+// now was issued long ago, or in the future.
+func (c Cluster) apart(now time.Time) []APIServer {
+	return c.those(func(s APIServer) bool {
+		return s.Token.Error == "" && !s.Token.IssuedAt.IsZero() && now.Sub(s.Token.IssuedAt).Abs() > clockSkew
+	})
 }
 
 // name names API servers in a message; all of them are the cluster.

@@ -49,7 +49,26 @@ func (m *model) violation() string {
 	if published && m.misses(string(document.Body)) {
 		return "a key that signs was published and is gone"
 	}
+	if published && m.strands(string(document.Body)) {
+		return "a key was unpublished while its tokens live"
+	}
 	return ""
+}
+
+// tokenLife is the longest life of a pod's token.
+const tokenLife = 24 * time.Hour
+
+// strands says that a document lacks a key that some reader has seen before, and by
+// which a token was signed that has not expired.
+func (m *model) strands(body string) bool {
+	stranded := false
+	for i := range foreignPair {
+		there := strings.Contains(body, pairs[i].ID)
+		signed, has := m.signed[i]
+		stranded = stranded || m.read[i] && !there && has && m.now.Before(signed.Add(tokenLife))
+		m.read[i] = m.read[i] || there
+	}
+	return stranded
 }
 
 // misses says that a key that signs, and that some reader has seen before, is
@@ -77,6 +96,18 @@ func TestViolationsAreNoticed(t *testing.T) {
 		"a signing key is taken out": {func(m *model) {
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
 		}, "a key that signs was published and is gone"},
+		"a key is taken out before its last token has expired": {func(m *model) {
+			m.signers = []int{1}
+			m.settle(t)
+			m.now = m.now.Add(tokenLife - time.Second)
+			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
+		}, "a key was unpublished while its tokens live"},
+		"a key is taken out after that": {func(m *model) {
+			m.signers = []int{1}
+			m.settle(t)
+			m.now = m.now.Add(tokenLife)
+			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
+		}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +124,7 @@ func TestViolationsAreNoticed(t *testing.T) {
 // disturb changes the environment behind the controller's back.
 func (m *model) disturb(t *testing.T, what byte) {
 	t.Helper()
-	switch what % 12 {
+	switch what % 16 {
 	case 0: // a key is added and signs
 		if next := m.signers[len(m.signers)-1] + 1; next < foreignPair {
 			m.signers = append(m.signers, next)
@@ -102,10 +133,10 @@ func (m *model) disturb(t *testing.T, what byte) {
 		if len(m.signers) > 1 {
 			m.signers = m.signers[1:]
 		}
-	case 2:
-		m.now = m.now.Add(26 * time.Hour)
+	case 2: // the operator is away
+		m.advance(26 * time.Hour)
 	case 3:
-		m.now = m.now.Add(7 * time.Minute)
+		m.advance(7 * time.Minute)
 	case 4:
 		m.throttled = !m.throttled
 	case 5:
@@ -135,6 +166,40 @@ func (m *model) disturb(t *testing.T, what byte) {
 		} else {
 			m.stored.Spec.Providers = full
 		}
+	default:
+		m.disturbTime(t, what%16)
+	}
+}
+
+// disturbTime lets clocks go wrong, and things happen while nobody looks.
+func (m *model) disturbTime(t *testing.T, what byte) {
+	t.Helper()
+	switch what {
+	case 12: // the operator's clock jumps, and jumps back
+		m.ahead = 30*time.Hour - m.ahead
+	case 13: // all of the cluster's clocks were wrong together, and are put right
+		const wrong = -40 * 24 * time.Hour
+		m.ahead, m.cluster = wrong-m.ahead, wrong-m.cluster
+	case 14: // while the operator is away, the API servers go back to an older key
+		if last := m.signer(); last > 0 {
+			was := m.signers
+			m.advance(40 * time.Minute)
+			m.signers = []int{last - 1}
+			m.advance(time.Minute)
+			m.signers = was
+		}
+	case 15: // a day under the operator's eyes
+		m.watchAnyhow(t, 26*time.Hour)
+	}
+}
+
+// watchAnyhow lets time pass with one pass at a time, whatever comes of it.
+func (m *model) watchAnyhow(t *testing.T, d time.Duration) {
+	t.Helper()
+	const step = 25 * time.Minute
+	for ; d > 0; d -= step {
+		m.advance(step)
+		m.pass(t, quiet)
 	}
 }
 
@@ -200,6 +265,10 @@ func FuzzConverge(f *testing.F) {
 	f.Add([]byte{3, 4, 3, 4, 9, 5, 9, 1, 9, 2, 9, 5})
 	f.Add([]byte{0x3f, 3, 0x5f, 0, 0x2f, 2, 0x4f, 9, 0x1f, 1})
 	f.Add([]byte{2, 8, 3, 8, 4, 8, 9, 0, 1, 1, 2, 2, 9, 2})
+	f.Add([]byte{9, 0, 9, 1, 9, 15, 9, 3})
+	f.Add([]byte{9, 0, 9, 2, 9, 1, 9, 12, 9, 12, 9, 15})
+	f.Add([]byte{9, 0, 9, 13, 9, 1, 9, 15, 9, 13, 9, 3})
+	f.Add([]byte{9, 0, 9, 1, 9, 14, 9, 15, 9, 14, 9, 3, 9, 5, 9, 15})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		m := newModel()
 		var theirs []string
@@ -212,7 +281,7 @@ func FuzzConverge(f *testing.F) {
 			theirs = m.theirs()
 			script = script[2:]
 		}
-		m.throttled, m.silent = false, false
+		m.throttled, m.silent, m.ahead, m.cluster = false, false, 0, 0
 		m.settle(t)
 		if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
 			t.Fatalf("touched what is not ours: %v", lost)

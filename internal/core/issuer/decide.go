@@ -49,6 +49,7 @@ func Decide(w World) Plan {
 		ObservedGeneration: w.Issuer.Generation,
 		Conditions:         v.conditions(w),
 		Keys:               r.keys,
+		KeyRecord:          r.record,
 		Publication:        p.status,
 		Providers:          g.status,
 	})

@@ -58,6 +58,7 @@ var Reasons = []Explanation{
 	{ReasonAPIServerUnreachable, keysInSync, "An API server did not tell its keys, so no key is retired.", "Bring the API server back, or remove its address."},
 	{ReasonKeyNotPublished, keysInSync, "A key that the API server shows is not in the published document; it is being written.", "Do not sign with it yet; where it signs already, sign with the old key again. If it stays, see IssuerPublished."},
 	{ReasonSigningKeyUnknown, keysInSync, "The cluster signs tokens with a key that its key source does not show.", "Add the key to the source; with several API servers, give all of them the same keys."},
+	{ReasonClockDiffers, keysInSync, "A token requested just now was issued more than five minutes from now by the operator's clock, so no key is retired.", "Set the clocks of the operator's node and of the API server by NTP."},
 	{ReasonForeignKey, keysInSync + ", " + deletionBlocked, "The keys document holds a key that this cluster never had; it is left there.", "If nobody needs the key, drop it with tabard issuer bootstrap --drop-foreign-keys; whoever holds it can become anybody."},
 
 	{ReasonWaitingForPublication, providerReady, "The issuer is registered once its documents can be fetched.", "See IssuerPublished."},

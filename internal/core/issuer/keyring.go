@@ -17,7 +17,7 @@ const seenGranularity = 10 * time.Minute
 
 // ring is the set of keys after a look at the key source.
 //
-//	         read           gone, all servers read      retireKeysAfter over
+//	         read            gone, settled look         retireKeysAfter over
 //	(new) ---------> Active ----------------------> Retiring ----------------> expired
 //	                   ^             read again        |                         |
 //	                   +-------------------------------+   gone from the bucket: dropped
@@ -34,6 +34,12 @@ type ring struct {
 	refused *Refusal
 	// unreachable are the API servers that did not answer, with their errors.
 	unreachable []string
+	// settled says that the look shows the keys and the signing key of every API
+	// server, at a time that their tokens confirm. Only then does a key begin to
+	// retire, or expire.
+	settled bool
+	// record is the time for which looks were settled without a gap.
+	record v1alpha1.KeyRecord
 }
 
 // own are the keys that this issuer publishes.
@@ -81,7 +87,8 @@ func (r ring) forget(inBucket []Key) ring {
 
 // turnRing reads the key source and moves each key along its life.
 func turnRing(w World) ring {
-	out := ring{keys: slices.Clone(w.Issuer.Status.Keys)}
+	now := instant(w.Now)
+	out := ring{keys: notAhead(w.Issuer.Status.Keys, now), record: w.Issuer.Status.KeyRecord}
 	var err error
 	out.read, out.unreachable, err = readSource(w)
 	if err != nil && !errors.As(err, &out.refused) {
@@ -90,13 +97,15 @@ func turnRing(w World) ring {
 	if out.refused != nil {
 		return out
 	}
-	now := instant(w.Now)
+	if out.settled = len(out.unreachable) == 0 && w.Cluster.isDated(w.Now); out.settled {
+		out.record = prolong(out.record, now)
+	}
 	for _, key := range out.read {
 		out.keys = seen(out.keys, key, now)
 	}
 	for i := range out.keys {
-		retire(&out.keys[i], w, out)
-		if isExpired(out.keys[i], w) && len(out.unreachable) == 0 {
+		out.retire(&out.keys[i], w, now)
+		if out.isExpired(out.keys[i], w) {
 			out.expired = append(out.expired, out.keys[i].KeyID)
 		}
 	}
@@ -113,31 +122,38 @@ func seen(keys []v1alpha1.SigningKey, key Key, now metav1.Time) []v1alpha1.Signi
 			State: v1alpha1.KeyActive, FirstSeen: now, LastSeen: now,
 		})
 	}
-	keys[at].Algorithm, keys[at].JWK, keys[at].State = key.Algorithm, key.JWK, v1alpha1.KeyActive
-	if now.Sub(keys[at].LastSeen.Time) > seenGranularity {
-		keys[at].LastSeen = now
+	known := &keys[at]
+	known.Algorithm, known.JWK, known.State, known.RetiringSince = key.Algorithm, key.JWK, v1alpha1.KeyActive, nil
+	if now.Sub(known.LastSeen.Time) > seenGranularity {
+		known.LastSeen = now
 	}
 	return keys
 }
 
-// retire marks a key that every server has forgotten. A key that still signs is
-// in use whatever the source says: its time does not run.
-func retire(key *v1alpha1.SigningKey, w World, r ring) {
-	if hasKey(r.read, key.KeyID) || len(r.unreachable) > 0 {
+// retire marks a key that every server has forgotten. Its time does not run while
+// one signs with it, whatever the source says.
+func (r ring) retire(key *v1alpha1.SigningKey, w World, now metav1.Time) {
+	if hasKey(r.read, key.KeyID) {
 		return
 	}
-	key.State = v1alpha1.KeyRetiring
-	now := instant(w.Now)
-	if w.Cluster.signs(key.KeyID) && now.Sub(key.LastSeen.Time) > seenGranularity {
+	signs := w.Cluster.signs(key.KeyID)
+	if signs && now.Sub(key.LastSeen.Time) > seenGranularity {
 		key.LastSeen = now
 	}
+	switch {
+	case !r.settled:
+		return
+	case signs:
+		key.RetiringSince = nil
+	case key.RetiringSince == nil || key.State == v1alpha1.KeyActive:
+		key.RetiringSince = &now
+	}
+	key.State = v1alpha1.KeyRetiring
 }
 
-// isExpired says that every token signed with the key has expired. lastSeen may
-// be late by its granularity.
-func isExpired(key v1alpha1.SigningKey, w World) bool {
-	after := cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement)
-	return key.State == v1alpha1.KeyRetiring && w.Now.After(key.LastSeen.Add(after+seenGranularity))
+// isExpired says that every token signed with the key has expired.
+func (r ring) isExpired(key v1alpha1.SigningKey, w World) bool {
+	return r.settled && key.State == v1alpha1.KeyRetiring && key.RetiringSince != nil && w.Now.After(r.endOf(*key.RetiringSince, w))
 }
 
 // readSource unites the keys of all API servers, or reads the ConfigMap. The
@@ -199,6 +215,9 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 	}
 	if len(r.unreachable) > 0 {
 		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", someOf(r.unreachable))
+	}
+	if apart := w.Cluster.apart(w.Now); len(apart) > 0 {
+		return unknown(ReasonClockDiffers, "a token requested just now from %s was issued more than %s from now by this clock: one of the two clocks is wrong, and no key is retired meanwhile; set both by NTP", w.Cluster.name(apart), clockSkew)
 	}
 	if len(shelf.foreign) > 0 && !w.DropForeignKeys {
 		return no(ReasonForeignKey, "the keys document holds %s, which this cluster never had: whoever holds such a key can become anybody; it is left there, drop it with tabard issuer bootstrap --drop-foreign-keys if nobody needs it", keyNames(shelf.foreign))

@@ -86,46 +86,6 @@ func TestAForeignKeyNeverEntersStatus(t *testing.T) {
 	}
 }
 
-// TestAKeyLives follows one key from its first day to the day it is forgotten.
-func TestAKeyLives(t *testing.T) {
-	m := newModel()
-	start := m.now
-	m.signers = []int{0, 1}
-	m.settle(t)
-	at := func(after time.Duration) string {
-		m.now = start.Add(after)
-		m.settle(t)
-		for _, key := range m.stored.Status.Keys {
-			if key.KeyID == pairs[0].ID {
-				return string(key.State) + " seen " + key.LastSeen.Sub(start).String()
-			}
-		}
-		return "forgotten"
-	}
-	steps := []struct {
-		after time.Duration
-		turn  func()
-		want  string
-	}{
-		{0, func() {}, "Active seen 0s"},
-		{9 * time.Minute, func() {}, "Active seen 0s"},
-		{11 * time.Minute, func() {}, "Active seen 11m0s"},
-		{20 * time.Minute, func() { m.signers = []int{1} }, "Retiring seen 11m0s"},
-		{25*time.Hour + 21*time.Minute, func() {}, "Retiring seen 11m0s"},
-		{25*time.Hour + 22*time.Minute, func() { m.silent = true }, "Retiring seen 11m0s"},
-		{25*time.Hour + 23*time.Minute, func() { m.silent = false }, "forgotten"},
-	}
-	for _, step := range steps {
-		step.turn()
-		if got := at(step.after); got != step.want {
-			t.Fatalf("after %s the key is %q, want %q", step.after, got, step.want)
-		}
-	}
-	if diff := cmp.Diff(string(keySet(1)), string(m.bucket.objects[issuer.KeysPath].Body)); diff != "" {
-		t.Errorf("document at the end (-want +got):\n%s", diff)
-	}
-}
-
 func TestAKeyThatStillSignsDoesNotExpire(t *testing.T) {
 	m := newModel()
 	m.settle(t)
@@ -152,7 +112,9 @@ func TestAnExpiredKeyIsForgottenLast(t *testing.T) {
 	m.signers = []int{0, 1}
 	m.settle(t)
 	m.signers = []int{1}
-	m.now = m.now.Add(26 * time.Hour)
+	m.settle(t)
+	m.watch(t, 25*time.Hour)
+	m.now = m.now.Add(time.Second)
 	w := m.observe()
 	plan := issuer.Decide(w)
 	if diff := cmp.Diff([]string{"Record", "PutDocument keys.json"}, kinds(plan.Steps)); diff != "" {

@@ -64,17 +64,25 @@ func makePairs(count int) []pair {
 
 // model is a cluster and an AWS account in memory, with one issuer.
 type model struct {
-	stored  *v1alpha1.OIDCIssuer // nil once released
-	now     time.Time
-	signers []int // pairs that the API servers show; the last signs
-	silent  bool  // one more API server does not answer
-	bucket  *modelBucket
+	stored *v1alpha1.OIDCIssuer // nil once released
+	now    time.Time            // the true time
+	// ahead is by how much the operator's clock is wrong, cluster that of the API
+	// server.
+	ahead, cluster time.Duration
+	signers       []int // pairs that the API servers show; the last signs
+	silent        bool  // one more API server does not answer
+	refused       bool  // the API server shows a private key
+	tokenless     bool  // no token can be had
+	bucket        *modelBucket
 	// providers by account.
 	providers map[string]*modelProvider
 	// throttled makes AWS's reads fail.
 	throttled bool
 	// published are the signers that some reader has seen.
 	published map[int]bool
+	// signed is when a pair last signed a token, read whether anybody has read it.
+	signed map[int]time.Time
+	read   map[int]bool
 }
 
 type modelBucket struct {
@@ -98,6 +106,27 @@ func newModel() *model {
 		signers:   []int{0},
 		providers: map[string]*modelProvider{},
 		published: map[int]bool{},
+		signed:    map[int]time.Time{},
+		read:      map[int]bool{},
+	}
+}
+
+// signer is the pair that signs tokens.
+func (m *model) signer() int { return m.signers[len(m.signers)-1] }
+
+// advance lets time pass, in which tokens are signed.
+func (m *model) advance(d time.Duration) {
+	m.now = m.now.Add(d)
+	m.signed[m.signer()] = m.now
+}
+
+// watch lets time pass under the operator's eyes.
+func (m *model) watch(t *testing.T, d time.Duration) {
+	t.Helper()
+	const step = 25 * time.Minute
+	for ; d > 0; d -= step {
+		m.advance(min(d, step))
+		m.settle(t)
 	}
 }
 
@@ -126,7 +155,7 @@ func keySet(indexes ...int) []byte {
 
 // observe is what the shell would read.
 func (m *model) observe() issuer.World {
-	w := issuer.World{Issuer: m.stored.DeepCopy(), Now: m.now}
+	w := issuer.World{Issuer: m.stored.DeepCopy(), Now: m.now.Add(m.ahead)}
 	dying := !m.stored.DeletionTimestamp.IsZero()
 	if dying && m.stored.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
 		return w
@@ -152,12 +181,19 @@ func (m *model) observe() issuer.World {
 
 func (m *model) observeCluster(w *issuer.World) {
 	w.Public = issuer.Public{Keys: m.fetch(issuer.KeysPath), Discovery: m.fetch(issuer.DiscoveryPath)}
-	signer := pairs[m.signers[len(m.signers)-1]].ID
-	token := issuer.Token{Issuer: testURL, KeyID: signer, IssuedAt: m.now}
+	signer := pairs[m.signer()].ID
+	m.signed[m.signer()] = m.now
+	token := issuer.Token{Issuer: testURL, KeyID: signer, IssuedAt: m.now.Add(m.cluster)}
 	if w.Public.Keys.Status == 200 && !strings.Contains(string(w.Public.Keys.Body), signer) {
 		token.PublicError = "the key is not there"
 	}
 	w.Cluster.APIServers = []issuer.APIServer{{Address: "10.0.0.1:6443", JWKS: keySet(m.signers...), Token: token}}
+	if m.refused {
+		w.Cluster.APIServers[0].JWKS = []byte(strings.Replace(string(keySet(m.signers...)), `{"use"`, `{"d":"AA","use"`, 1))
+	}
+	if m.tokenless {
+		w.Cluster.APIServers[0].Token = issuer.Token{Error: "forbidden"}
+	}
 	if m.silent {
 		w.Cluster.APIServers = append(w.Cluster.APIServers, issuer.APIServer{
 			Address: "10.0.0.2:6443", Error: "connection refused", Token: issuer.Token{Error: "connection refused"},

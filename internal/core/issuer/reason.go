@@ -62,6 +62,7 @@ const (
 	ReasonKeyNotPublished      Reason = "KeyNotPublished"
 	ReasonSigningKeyUnknown    Reason = "SigningKeyUnknown"
 	ReasonForeignKey           Reason = "ForeignKey"
+	ReasonClockDiffers         Reason = "ClockDiffers"
 )
 
 // Reasons that concern the provider (L2) and the token.

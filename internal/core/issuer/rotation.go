@@ -1,7 +1,6 @@
 package issuer
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,9 +43,10 @@ func (r ring) stages(w World) string {
 func (r ring) stage(key v1alpha1.SigningKey, w World) string {
 	signs := w.Cluster.signs(key.KeyID)
 	switch {
+	case key.State == v1alpha1.KeyRetiring && key.RetiringSince == nil:
+		return "is no longer shown by the API server, and its time does not run yet"
 	case key.State == v1alpha1.KeyRetiring:
-		until := key.LastSeen.Add(cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement) + seenGranularity)
-		return "has gone from the API server and is published until " + until.UTC().Format(time.RFC3339)
+		return "has gone from the API server and is published until " + r.endOf(*key.RetiringSince, w).UTC().Format(time.RFC3339)
 	case key.ReadableSince == nil && signs:
 		return "signs"
 	case key.ReadableSince == nil:

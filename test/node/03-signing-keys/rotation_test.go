@@ -58,7 +58,7 @@ func TestNodeKeysAreRotatedWithoutARefusal(t *testing.T) {
 
 	// 5. The last tokens by the old key have expired, and so has the key.
 	c.Kubectl("delete", "pod", "-n", namespace, "before", "added")
-	c.pretendLastSeen(first, 26*time.Hour)
+	c.pretendGone(first, 26*time.Hour)
 	c.awaitForgotten(first)
 	c.expectPublished(second)
 	c.expectKey("after", second)
@@ -91,9 +91,9 @@ func (c *cluster) awaitTabard() {
 	c.Kubectl("wait", "oidcissuer/lab", "--for=condition=Ready", "--timeout=180s")
 }
 
-// pretendLastSeen makes the issuer's memory of a retiring key older: nobody waits for
-// a day, and the issuer's own clock is the machine's.
-func (c *cluster) pretendLastSeen(pair keyPair, ago time.Duration) {
+// pretendGone makes the issuer's memory of a retiring key, and of its own looks, older:
+// nobody waits for a day, and the issuer's own clock is the machine's.
+func (c *cluster) pretendGone(pair keyPair, ago time.Duration) {
 	c.t.Helper()
 	issuer, err := c.issuer(c.t.Context())
 	if err != nil {
@@ -104,9 +104,11 @@ func (c *cluster) pretendLastSeen(pair keyPair, ago time.Duration) {
 		c.t.Fatalf("the keys are %+v, want %s to be retiring", issuer.Status.Keys, pair.id)
 	}
 	path := fmt.Sprintf("/status/keys/%d/", at)
+	then := time.Now().Add(-ago).UTC().Format(time.RFC3339)
 	patch, err := json.Marshal([]map[string]string{
 		{"op": "test", "path": path + "keyID", "value": pair.id},
-		{"op": "replace", "path": path + "lastSeen", "value": time.Now().Add(-ago).UTC().Format(time.RFC3339)},
+		{"op": "replace", "path": path + "retiringSince", "value": then},
+		{"op": "replace", "path": "/status/keyRecord/since", "value": then},
 	})
 	if err != nil {
 		c.t.Fatal(err)
