@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -47,7 +50,9 @@ own AWS session (environment, profile, SSO: whatever the AWS command line uses) 
 a kubeconfig of the cluster.
 
 It is idempotent. Run it again to repair: when the documents or the provider are
-gone, the operator cannot sign in to put them back, and this can.
+gone, the operator cannot sign in to put them back, and this can. An OIDCIssuer that is
+being deleted is not repaired: its deletion is carried on, as the object in the cluster
+says.
 
 The role may write the two documents, look at their bucket, keep one statement in
 its policy and look after the one provider. Nothing else.`,
@@ -179,6 +184,47 @@ func (w *bootstrapWorld) Observe(ctx context.Context, wanted *v1alpha1.OIDCIssue
 // Perform makes a step in AWS true.
 func (w *bootstrapWorld) Perform(ctx context.Context, step core.Step) error {
 	return w.AWS.Perform(ctx, nil, core.Plan{}, step)
+}
+
+// Remember adds providers to the status of the issuer in the cluster.
+func (w *bootstrapWorld) Remember(ctx context.Context, name string, providers []v1alpha1.ProviderStatus) error {
+	err := w.change(ctx, name, w.client.Status().Patch, func(wanted *v1alpha1.OIDCIssuer) {
+		for _, provider := range providers {
+			if !slices.ContainsFunc(wanted.Status.Providers, func(p v1alpha1.ProviderStatus) bool { return p.AccountID == provider.AccountID }) {
+				wanted.Status.Providers = append(wanted.Status.Providers, provider)
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("tell the OIDCIssuer %s of its providers before they are made: %w", name, err)
+	}
+	return nil
+}
+
+// Release removes the finalizer from the issuer in the cluster.
+func (w *bootstrapWorld) Release(ctx context.Context, name string) error {
+	patch := func(ctx context.Context, o client.Object, p client.Patch, _ ...client.SubResourcePatchOption) error {
+		return w.client.Patch(ctx, o, p)
+	}
+	return client.IgnoreNotFound(w.change(ctx, name, patch, func(wanted *v1alpha1.OIDCIssuer) {
+		controllerutil.RemoveFinalizer(wanted, core.Finalizer)
+	}))
+}
+
+// change patches the issuer in the cluster as it is now, again if the operator
+// wrote in between.
+func (w *bootstrapWorld) change(ctx context.Context, name string,
+	patch func(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error, change func(*v1alpha1.OIDCIssuer),
+) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		var stored v1alpha1.OIDCIssuer
+		if err := w.client.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
+			return err
+		}
+		wanted := stored.DeepCopy()
+		change(wanted)
+		return patch(ctx, wanted, client.MergeFromWithOptions(&stored, client.MergeFromWithOptimisticLock{}))
+	})
 }
 
 // EnsureRole makes the role as wanted.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -214,9 +216,12 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 	if got := s.providers(t); got != 0 {
 		t.Errorf("%d providers are left, expected none", got)
 	}
-	_, err = s3.NewFromConfig(s.admin).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"])})
-	if err == nil {
-		t.Error("the bucket that Tabard created is still there")
+	tags, err := s3.NewFromConfig(s.admin).GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"])})
+	if err != nil {
+		t.Fatalf("the bucket that Tabard created is not kept for its name: %v", err)
+	}
+	if !slices.ContainsFunc(tags.TagSet, func(tag s3types.Tag) bool { return aws.ToString(tag.Key) == core.TombstoneTag }) {
+		t.Errorf("the bucket's tags are %+v, expected %s among them", tags.TagSet, core.TombstoneTag)
 	}
 }
 

@@ -72,8 +72,10 @@ type OIDCIssuerSpec struct {
 	RetireKeysAfter metav1.Duration `json:"retireKeysAfter,omitzero"`
 
 	// DeletionPolicy says what deleting this object does to what it made in
-	// AWS. Retain leaves all of it; Delete removes provider, documents and
-	// bucket, in that order, once no role's trust policy mentions the provider.
+	// AWS. Retain leaves all of it. Delete removes the providers and then the
+	// documents, once no role's trust policy mentions a provider of the URL, and
+	// closes the bucket. The bucket stays, so that nobody else gets its name; see
+	// publication.s3.releaseName.
 	//
 	// +optional
 	// +kubebuilder:default=Retain
@@ -184,6 +186,16 @@ type S3Publication struct {
 	// +optional
 	// +kubebuilder:default=BucketPolicy
 	PublicRead PublicRead `json:"publicRead,omitempty"`
+
+	// ReleaseName gives the bucket's name up when the object is deleted with
+	// deletionPolicy Delete: a bucket that Tabard made is deleted too, once no
+	// provider of the URL is left that can be seen. Whoever takes the name next
+	// can become every role that still trusts the URL, also in accounts which
+	// registered the issuer by themselves and which Tabard cannot see. It may be
+	// set while the object is being deleted.
+	//
+	// +optional
+	ReleaseName bool `json:"releaseName,omitempty"`
 }
 
 // Provider is one registration as an IAM OIDC provider.
@@ -233,6 +245,9 @@ type OIDCIssuerStatus struct {
 	// +optional
 	Publication PublicationStatus `json:"publication,omitempty"`
 
+	// Providers are the providers that were seen or made. One stays here until
+	// it is seen to be gone, also when the spec no longer names it.
+	//
 	// +optional
 	// +listType=map
 	// +listMapKey=accountID

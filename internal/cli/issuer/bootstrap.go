@@ -29,6 +29,11 @@ type World interface {
 	// Perform makes one step true. Steps about the object itself are not for
 	// it: a bootstrap keeps the object in memory.
 	Perform(ctx context.Context, step core.Step) error
+	// Remember adds providers to the status of the OIDCIssuer in the cluster, so
+	// that its deletion finds them whatever its spec says.
+	Remember(ctx context.Context, name string, providers []v1alpha1.ProviderStatus) error
+	// Release removes the finalizer from the OIDCIssuer in the cluster.
+	Release(ctx context.Context, name string) error
 	// EnsureRole makes the operator's role.
 	EnsureRole(ctx context.Context, role Role) (arn string, err error)
 	// TellOperator stores the role's ARN and the region where the operator's
@@ -56,6 +61,9 @@ type Bootstrap struct {
 	DropForeignKeys bool
 	// Out receives one line a change.
 	Out io.Writer
+
+	// stored says that the cluster has the object.
+	stored bool
 }
 
 // Run carries the bootstrap out. It is idempotent, and repairs what is missing.
@@ -68,8 +76,12 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 		if stored.Spec.URL != wanted.Spec.URL {
 			return fmt.Errorf("the OIDCIssuer %s in the cluster has the url %s, the file says %s: an issuer's url cannot change", wanted.Name, stored.Spec.URL, wanted.Spec.URL)
 		}
+		if !stored.DeletionTimestamp.IsZero() {
+			return b.finish(ctx, stored)
+		}
 		wanted.ObjectMeta, wanted.Status = stored.ObjectMeta, stored.Status
 	}
+	b.stored = stored != nil
 	world, err := b.publish(ctx, wanted)
 	if err != nil {
 		return err
@@ -78,6 +90,18 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 		return err
 	}
 	b.say("next: kubectl apply -f the same file; the operator keeps everything in step from here")
+	return nil
+}
+
+// finish carries on a deletion that the operator cannot go on with: its own way
+// into AWS is among the first things that a deletion removes. What is deleted is
+// what the object in the cluster says, not the file.
+func (b *Bootstrap) finish(ctx context.Context, dying *v1alpha1.OIDCIssuer) error {
+	b.say("the OIDCIssuer %s is being deleted, with deletionPolicy %s: its deletion is carried on", dying.Name, dying.Spec.DeletionPolicy)
+	if _, err := b.publish(ctx, dying); err != nil {
+		return err
+	}
+	b.say("the OIDCIssuer %s is gone", dying.Name)
 	return nil
 }
 
@@ -115,6 +139,15 @@ func (b *Bootstrap) perform(ctx context.Context, issuer *v1alpha1.OIDCIssuer, wo
 			continue
 		case core.Record:
 			issuer.Status = plan.Status
+			if err := b.remember(ctx, issuer); err != nil {
+				return err
+			}
+			continue
+		case core.ReleaseFinalizer:
+			if err := b.World.Release(ctx, issuer.Name); err != nil {
+				return err
+			}
+			issuer.Finalizers = nil
 			continue
 		}
 		err := b.World.Perform(ctx, step)
@@ -133,6 +166,15 @@ func (b *Bootstrap) perform(ctx context.Context, issuer *v1alpha1.OIDCIssuer, wo
 	return nil
 }
 
+// remember tells the object in the cluster of the providers that are about to be
+// made: they may not be in its spec.
+func (b *Bootstrap) remember(ctx context.Context, issuer *v1alpha1.OIDCIssuer) error {
+	if !b.stored || len(issuer.Status.Providers) == 0 {
+		return nil
+	}
+	return b.World.Remember(ctx, issuer.Name, issuer.Status.Providers)
+}
+
 // judge turns conditions that ask for a person into an error. What only time or
 // the operator can settle is printed and is none.
 func (b *Bootstrap) judge(issuer *v1alpha1.OIDCIssuer) error {
@@ -142,7 +184,7 @@ func (b *Bootstrap) judge(issuer *v1alpha1.OIDCIssuer) error {
 			continue
 		}
 		b.say("%s %s: %s", c.Type, c.Status, c.Message)
-		if c.Status == "False" {
+		if bad := c.Status == "False"; bad != (c.Type == core.TypeDeletionBlocked) {
 			failed = append(failed, fmt.Errorf("%s: %s: %s", c.Type, c.Reason, c.Message))
 		}
 	}
@@ -195,11 +237,22 @@ func describe(step core.Step) string {
 	case core.CreateBucket:
 		return fmt.Sprintf("bucket %s created in %s", s.Bucket.Name, s.Bucket.Region)
 	case core.SetPublicAccess:
+		if s.Access.BlockPublicPolicy {
+			return fmt.Sprintf("bucket %s: nothing in it can be public", s.Bucket.Name)
+		}
 		return fmt.Sprintf("bucket %s: a public policy is allowed, public ACLs stay blocked", s.Bucket.Name)
 	case core.PutDocument:
 		return fmt.Sprintf("s3://%s/%s written", s.Bucket.Name, s.Key)
 	case core.PutBucketPolicy:
-		return fmt.Sprintf("bucket %s: anybody may read the two documents", s.Bucket.Name)
+		return fmt.Sprintf("bucket %s: its policy has been written", s.Bucket.Name)
+	case core.SetTombstone:
+		return fmt.Sprintf("bucket %s: the mark of a bucket that only keeps its name, %s, set: %t", s.Bucket.Name, core.TombstoneTag, s.On)
+	case core.DeleteDocument:
+		return fmt.Sprintf("s3://%s/%s deleted", s.Bucket.Name, s.Key)
+	case core.DeleteBucket:
+		return fmt.Sprintf("bucket %s deleted, its name is free", s.Bucket.Name)
+	case core.DeleteProvider:
+		return fmt.Sprintf("%s deleted", s.ARN)
 	case core.CreateProvider:
 		return fmt.Sprintf("OIDC provider for %s registered with audiences %s", s.URL, s.Audiences)
 	case core.AddAudience:

@@ -27,6 +27,11 @@ type still struct {
 	waits   int
 	changes []core.Step
 	roles   int
+	// providers are what the accounts know.
+	providers []core.ProviderState
+	// remembered and released are what the object in the cluster was told.
+	remembered []v1alpha1.ProviderStatus
+	released   bool
 }
 
 func (s *still) Stored(context.Context, string) (*v1alpha1.OIDCIssuer, error) { return s.stored, nil }
@@ -37,6 +42,7 @@ func (s *still) Observe(_ context.Context, issuer *v1alpha1.OIDCIssuer) (core.Wo
 		Caller:  core.Caller{AccountID: "123456789012", ARN: "arn:aws:iam::123456789012:user/alice"},
 		Cluster: core.Cluster{APIServers: []core.APIServer{{Address: "10.0.0.1:6443", JWKS: []byte(keySet)}}},
 	}
+	world.Providers = s.providers
 	if s.nobody {
 		world.Caller = core.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "GetCallerIdentity", Code: "ExpiredToken"}}
 	}
@@ -47,6 +53,13 @@ func (s *still) Perform(_ context.Context, step core.Step) error {
 	s.changes = append(s.changes, step)
 	return s.answer
 }
+
+func (s *still) Remember(_ context.Context, _ string, providers []v1alpha1.ProviderStatus) error {
+	s.remembered = providers
+	return nil
+}
+
+func (s *still) Release(context.Context, string) error { s.released = true; return nil }
 
 func (s *still) EnsureRole(context.Context, Role) (string, error) { s.roles++; return "", nil }
 
@@ -96,6 +109,69 @@ func TestBootstrapStopsWhereAPersonMustAct(t *testing.T) {
 			}
 			if len(tc.world.changes) != tc.changes || tc.world.waits != tc.waits || tc.world.roles != 0 {
 				t.Errorf("%d changes, %d waits, %d roles; expected %d, %d and none", len(tc.world.changes), tc.world.waits, tc.world.roles, tc.changes, tc.waits)
+			}
+		})
+	}
+}
+
+// dying is an OIDCIssuer that is being deleted, with documents in its bucket.
+func dying() *v1alpha1.OIDCIssuer {
+	out := wanted()
+	out.DeletionTimestamp, out.Finalizers = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{core.Finalizer}
+	out.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	out.Status.Publication.Bucket = out.Spec.Publication.S3.Bucket
+	return out
+}
+
+func TestBootstrapCarriesADeletionOn(t *testing.T) {
+	arn := core.ProviderARN("aws", "123456789012", wanted().Spec.URL)
+	cases := map[string]struct {
+		provider core.ProviderState
+		says     string
+		released bool
+		changes  int
+	}{
+		"to its end": {
+			core.ProviderState{AccountID: "123456789012", ARN: arn, Exists: true, Owner: wanted().Spec.URL}, "", true, maxPasses},
+		"up to a role that trusts the issuer": {
+			core.ProviderState{AccountID: "123456789012", ARN: arn, Exists: true, TrustedBy: []string{"app"}}, "app; change or delete them", false, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			world := &still{stored: dying(), providers: []core.ProviderState{tc.provider}}
+			var out strings.Builder
+			err := (&Bootstrap{World: world, Out: &out}).Run(t.Context(), wanted()) // the file says Retain
+			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("error %v, expected %q", err, tc.says)
+			}
+			if world.released != tc.released || world.roles != 0 {
+				t.Errorf("released %t, %d roles made, expected %t and none", world.released, world.roles, tc.released)
+			}
+			if tc.released != strings.Contains(out.String(), "is gone") {
+				t.Errorf("it said\n%s", &out)
+			}
+			if len(world.changes) > tc.changes || tc.changes > 0 && len(world.changes) == 0 {
+				t.Errorf("changes are %v", world.changes)
+			}
+		})
+	}
+}
+
+func TestBootstrapTellsTheObjectOfItsProviders(t *testing.T) {
+	stored := wanted()
+	known := core.ProviderState{
+		Want: &stored.Spec.Providers[0], AccountID: "123456789012", ARN: core.ProviderARN("aws", "123456789012", stored.Spec.URL),
+		Exists: true, Owner: stored.Spec.URL, Audiences: stored.Spec.Providers[0].Audiences,
+	}
+	for name, object := range map[string]*v1alpha1.OIDCIssuer{"where there is one": stored, "where there is none": nil} {
+		t.Run(name, func(t *testing.T) {
+			world := &still{stored: object, answer: errors.New("stop here"), providers: []core.ProviderState{known}}
+			var out strings.Builder
+			if err := (&Bootstrap{World: world, Out: &out}).Run(t.Context(), wanted()); err == nil {
+				t.Fatal("expected it to stop")
+			}
+			if told := len(world.remembered) > 0; told != (object != nil) {
+				t.Errorf("the object was told of %v", world.remembered)
 			}
 		})
 	}

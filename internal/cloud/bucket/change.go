@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,20 +41,20 @@ func (b *Buckets) Create(ctx context.Context, step issuer.CreateBucket) error {
 	if err != nil && !hasCode(err, "BucketAlreadyOwnedByYou") {
 		return faultAt(operation, err)
 	}
-	owner, tags, err := a.ownerTag(ctx)
+	tags, err := a.tags(ctx)
 	switch {
 	case err != nil:
 		return err
-	case owner == step.Owner:
+	case tagValue(tags, issuer.OwnerTag) == step.Owner:
 		return nil
-	case tags > 0:
+	case len(tags) > 0:
 		return foreign(operation, fmt.Sprintf("the bucket %s exists in this account and was not made for %s; "+
 			"name another bucket, or set create to false to publish into this one", a.name, step.Owner))
 	}
 	if err := a.mustBeEmpty(ctx, step.Owner); err != nil {
 		return err
 	}
-	return a.tag(ctx, step.Owner)
+	return a.putTags(ctx, []types.Tag{{Key: aws.String(issuer.OwnerTag), Value: &step.Owner}})
 }
 
 // mustBeEmpty refuses a bucket that somebody has begun to use.
@@ -75,12 +76,34 @@ func (a at) mustBeEmpty(ctx context.Context, owner string) error {
 	return nil
 }
 
-func (a at) tag(ctx context.Context, owner string) error {
+// putTags replaces all tags of the bucket: S3 has no way to change one.
+func (a at) putTags(ctx context.Context, tags []types.Tag) error {
 	_, err := a.client.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{
-		Bucket: &a.name, ExpectedBucketOwner: a.owner,
-		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String(issuer.OwnerTag), Value: &owner}}},
+		Bucket: &a.name, ExpectedBucketOwner: a.owner, Tagging: &types.Tagging{TagSet: tags},
 	})
 	return faultAt("PutBucketTagging", err)
+}
+
+// SetTombstone puts the mark on a bucket of the owner, or takes it off; other
+// tags stay. A bucket of anybody else is a fault Exists.
+func (b *Buckets) SetTombstone(ctx context.Context, step issuer.SetTombstone) error {
+	const operation = "PutBucketTagging"
+	a, err := b.at(ctx, step.Identity, step.Bucket)
+	if err != nil {
+		return faultAt(operation, err)
+	}
+	tags, err := a.tags(ctx)
+	switch {
+	case err != nil:
+		return err
+	case tagValue(tags, issuer.OwnerTag) != step.Owner:
+		return notOf(operation, a.name, step.Owner)
+	case hasTag(tags, issuer.TombstoneTag) == step.On:
+		return nil
+	case step.On:
+		return a.putTags(ctx, append(tags, types.Tag{Key: aws.String(issuer.TombstoneTag), Value: aws.String("true")}))
+	}
+	return a.putTags(ctx, slices.DeleteFunc(tags, isTag(issuer.TombstoneTag)))
 }
 
 // SetPublicAccess sets the four switches of the bucket's public access block.
@@ -160,28 +183,32 @@ func (b *Buckets) DeleteDocument(ctx context.Context, step issuer.DeleteDocument
 	return unlessGone(operation, err, codeNoKey, codeNoBucket)
 }
 
-// Delete removes a bucket that carries Tabard's tag, or no tag at all, as a crash
-// between creation and tag leaves it. One that is gone is success, one with
-// other people's tags only is a fault Exists, one that is not empty is a fault
-// Invalid: S3 refuses to delete what still holds objects.
+// Delete removes a bucket that carries the owner's tag, and gives its name up.
+// One that is gone is success, one without that tag is a fault Exists, one that
+// is not empty is a fault Invalid: S3 refuses to delete what still holds objects
+// or versions of them.
 func (b *Buckets) Delete(ctx context.Context, step issuer.DeleteBucket) error {
 	const operation = "DeleteBucket"
 	a, err := b.at(ctx, step.Identity, step.Bucket)
 	if err != nil {
 		return faultAt(operation, err)
 	}
-	owner, tags, err := a.ownerTag(ctx)
+	tags, err := a.tags(ctx)
 	switch {
 	case hasCode(err, codeNoBucket):
 		return nil
 	case err != nil:
 		return err
-	case owner == "" && tags > 0:
-		return foreign(operation, fmt.Sprintf("the bucket %s has no tag %s, so it is not Tabard's to delete",
-			a.name, issuer.OwnerTag))
+	case tagValue(tags, issuer.OwnerTag) != step.Owner:
+		return notOf(operation, a.name, step.Owner)
 	}
 	_, err = a.client.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &a.name, ExpectedBucketOwner: a.owner})
 	return unlessGone(operation, err, codeNoBucket)
+}
+
+// notOf is the fault of a bucket without the owner's tag.
+func notOf(operation, name, owner string) error {
+	return foreign(operation, fmt.Sprintf("the bucket %s has no tag %s=%s, so it is not this issuer's to change", name, issuer.OwnerTag, owner))
 }
 
 // unlessGone is the error's fault, and nil for codes that say that it is done

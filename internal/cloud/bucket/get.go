@@ -42,9 +42,11 @@ func (b *Buckets) get(ctx context.Context, id identity.Identity, ref issuer.Buck
 		return issuer.Bucket{}, err
 	}
 	seen := issuer.Bucket{Exists: true, Region: a.region}
-	if seen.Owner, _, err = a.ownerTag(ctx); err != nil {
+	tags, err := a.tags(ctx)
+	if err != nil {
 		return seen, err
 	}
+	seen.Owner, seen.Tombstone = tagValue(tags, issuer.OwnerTag), hasTag(tags, issuer.TombstoneTag)
 	if seen.Access, err = a.access(ctx); err != nil {
 		return seen, err
 	}
@@ -99,20 +101,50 @@ func redirect(err error) string {
 	return ""
 }
 
-// ownerTag is the value of Tabard's tag, and how many tags there are in all.
-func (a at) ownerTag(ctx context.Context) (owner string, count int, err error) {
+// HoldsOthers says that the bucket holds objects beside the two documents below
+// the prefix. Old versions of objects are not looked at.
+func (b *Buckets) HoldsOthers(ctx context.Context, id identity.Identity, ref issuer.BucketRef, prefix string) (bool, error) {
+	a, err := b.at(ctx, id, ref)
+	if err != nil {
+		return false, faultAt("ListObjectsV2", err)
+	}
+	keys, discovery := issuer.DocumentKeys(prefix)
+	list, err := a.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
+		Bucket: &a.name, MaxKeys: aws.Int32(3), ExpectedBucketOwner: a.owner,
+	})
+	if err != nil {
+		return false, faultAt("ListObjectsV2", err)
+	}
+	return slices.ContainsFunc(list.Contents, func(o types.Object) bool {
+		key := aws.ToString(o.Key)
+		return key != keys && key != discovery
+	}), nil
+}
+
+// tags are all tags of the bucket.
+func (a at) tags(ctx context.Context) ([]types.Tag, error) {
 	out, err := a.client.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &a.name, ExpectedBucketOwner: a.owner})
 	if hasCode(err, "NoSuchTagSet") {
-		return "", 0, nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", 0, faultAt("GetBucketTagging", err)
+		return nil, faultAt("GetBucketTagging", err)
 	}
-	i := slices.IndexFunc(out.TagSet, func(t types.Tag) bool { return aws.ToString(t.Key) == issuer.OwnerTag })
-	if i >= 0 {
-		owner = aws.ToString(out.TagSet[i].Value)
+	return out.TagSet, nil
+}
+
+func isTag(key string) func(types.Tag) bool {
+	return func(t types.Tag) bool { return aws.ToString(t.Key) == key }
+}
+
+func hasTag(tags []types.Tag, key string) bool { return slices.ContainsFunc(tags, isTag(key)) }
+
+// tagValue is the value of a tag, empty for one that is not there.
+func tagValue(tags []types.Tag, key string) string {
+	if i := slices.IndexFunc(tags, isTag(key)); i >= 0 {
+		return aws.ToString(tags[i].Value)
 	}
-	return owner, len(out.TagSet), nil
+	return ""
 }
 
 // access is the bucket's own public access block; none is all switches off.

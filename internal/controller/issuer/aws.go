@@ -24,11 +24,13 @@ type Accounts interface {
 // Buckets are the buckets that documents are published to.
 type Buckets interface {
 	Get(ctx context.Context, id identity.Identity, ref core.BucketRef, prefix string) core.Bucket
+	HoldsOthers(ctx context.Context, id identity.Identity, ref core.BucketRef, prefix string) (bool, error)
 	Create(ctx context.Context, step core.CreateBucket) error
 	SetPublicAccess(ctx context.Context, step core.SetPublicAccess) error
 	PutDocument(ctx context.Context, step core.PutDocument) error
 	PutPolicy(ctx context.Context, step core.PutBucketPolicy) error
 	DeleteDocument(ctx context.Context, step core.DeleteDocument) error
+	SetTombstone(ctx context.Context, step core.SetTombstone) error
 	Delete(ctx context.Context, step core.DeleteBucket) error
 }
 

@@ -84,7 +84,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) startAWS(t *testing.T) {
 	t.Helper()
 	var err error
-	if f.aws, err = awslocal.New(awslocal.Options{Accounts: []string{testAccount}, Region: testRegion}); err != nil {
+	if f.aws, err = awslocal.New(awslocal.Options{Accounts: []string{testAccount, otherAccount, unseenAccount, attackersAccount}, Region: testRegion}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.aws.Start("127.0.0.1:0"); err != nil {
@@ -261,32 +261,6 @@ func TestYoungerIssuerOfTheSameURLIsRefusedUntilTheOlderGoes(t *testing.T) {
 	f.pass(t, "a-first") // deletionPolicy Retain: only lets the object go
 	stored = f.settle(t, "b-second")
 	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
-}
-
-func TestDeletionRemovesWhatTabardMade(t *testing.T) {
-	f := newFixture(t)
-	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) { o.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete })
-	f.settle(t, "main")
-	if err := f.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}}); err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		if stored, _ := f.pass(t, "main"); stored.Name == "" {
-			break
-		}
-	}
-	ref := core.BucketRef{Name: testBucket, Region: testRegion, AccountID: testAccount}
-	id := identity.Identity{Base: identity.Session, Region: testRegion}
-	if left := f.controller.Observer.AWS.Buckets.Get(t.Context(), id, ref, ""); left.Exists || left.Fault != nil {
-		t.Errorf("the bucket is %+v, expected it gone", left)
-	}
-	provider, err := f.controller.Observer.AWS.Providers.Get(t.Context(), id, core.ProviderARN("aws", testAccount, f.url))
-	if err != nil || provider.Exists {
-		t.Errorf("the provider is %+v (%v), expected it gone", provider, err)
-	}
-	if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &v1alpha1.OIDCIssuer{}); client.IgnoreNotFound(err) != nil || err == nil {
-		t.Errorf("the object is still there (%v)", err)
-	}
 }
 
 func TestKeyConfigMapWithAPrivateKeyIsRefusedWithAnEvent(t *testing.T) {

@@ -54,7 +54,14 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 	}
 	ref := core.BucketRef{Name: s3.Bucket, Region: s3.Region, AccountID: world.Caller.AccountID}
 	world.Bucket = o.AWS.Buckets.Get(ctx, world.Caller.Identity, ref, s3.Prefix)
-	world.Providers = o.providers(ctx, world, dying)
+	if dying && world.Bucket.Exists {
+		ref.Region = world.Bucket.Region
+		others, err := o.AWS.Buckets.HoldsOthers(ctx, world.Caller.Identity, ref, s3.Prefix)
+		if world.Bucket.Others = others; err != nil {
+			world.Bucket = core.Bucket{Fault: faultOf(err)}
+		}
+	}
+	world.Providers = o.providers(ctx, world)
 	return world
 }
 
@@ -79,20 +86,22 @@ func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
 	}
 }
 
-// providers observes each wanted registration, and each that only status knows.
-func (o *Observer) providers(ctx context.Context, world core.World, dying bool) []core.ProviderState {
+// providers observes the registrations that are to be looked at.
+func (o *Observer) providers(ctx context.Context, world core.World) []core.ProviderState {
 	var out []core.ProviderState
 	for _, target := range core.ProviderTargets(world) {
-		state := o.provider(ctx, target, dying)
-		out = append(out, state)
+		if target.Fault == nil {
+			target = o.provider(ctx, target, world.Issuer)
+		}
+		out = append(out, target)
 	}
 	return out
 }
 
-func (o *Observer) provider(ctx context.Context, target core.ProviderState, dying bool) core.ProviderState {
+func (o *Observer) provider(ctx context.Context, target core.ProviderState, issuer *v1alpha1.OIDCIssuer) core.ProviderState {
 	seen, err := o.AWS.Providers.Get(ctx, target.Identity, target.ARN)
 	seen.Want, seen.Identity, seen.AccountID, seen.ARN = target.Want, target.Identity, target.AccountID, target.ARN
-	if err == nil && (dying || target.Want == nil) && seen.Exists {
+	if err == nil && seen.NeedsTrust(issuer) {
 		seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN)
 	}
 	if err != nil {

@@ -39,6 +39,8 @@ func (a AWS) Perform(ctx context.Context, keeper Keeper, plan core.Plan, step co
 		return a.Buckets.PutPolicy(ctx, s)
 	case core.DeleteDocument:
 		return a.Buckets.DeleteDocument(ctx, s)
+	case core.SetTombstone:
+		return a.Buckets.SetTombstone(ctx, s)
 	case core.DeleteBucket:
 		return a.Buckets.Delete(ctx, s)
 	case core.CreateProvider:

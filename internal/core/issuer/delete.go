@@ -11,9 +11,10 @@ import (
 )
 
 // decideDeletion undoes what the issuer made, if its policy says so: trust,
-// provider, documents, bucket, each only after the former. A bucket's name is
-// not given up while a provider still believes in the URL: whoever took the
-// name next could become anybody.
+// provider, documents, bucket, each only after the former. A bucket of Tabard's
+// is closed and kept: whoever took its name next could become anybody that still
+// believes in the URL. Where a person gives the name up, the bucket goes only in
+// a pass that has seen all the rest gone.
 func decideDeletion(w World) Plan {
 	if !slices.Contains(w.Issuer.Finalizers, Finalizer) {
 		return Plan{Status: *w.Issuer.Status.DeepCopy(), Again: LookAgain}
@@ -27,8 +28,18 @@ func decideDeletion(w World) Plan {
 	if block := deletionTrouble(w); block != nil {
 		return dying(w, *block, nil)
 	}
-	steps := slices.Concat(providerRemoval(w), publicationRemoval(w), release)
-	return dying(w, no(ReasonDeleting, "what the issuer made is being removed"), steps)
+	removal := slices.Concat(providerRemoval(w), publicationRemoval(w))
+	name := w.Issuer.Spec.Publication.S3.Bucket
+	switch {
+	case !isOurs(w):
+		return dying(w, no(ReasonDeleting, "what the issuer made is being removed"), append(removal, release...))
+	case !releasesName(w):
+		return dying(w, no(ReasonDeleting, "what the issuer made is being removed; bucket %s stays, so that nobody else gets its name", name), append(removal, release...))
+	case len(removal) > 0:
+		return dying(w, no(ReasonDeleting, "what the issuer made is being removed; the name of bucket %s is given up last, as releaseName says", name), removal)
+	}
+	return dying(w, no(ReasonDeleting, "the name of bucket %s is being given up, as releaseName says", name),
+		append([]Step{DeleteBucket{Identity: w.Caller.Identity, Bucket: bucketRef(w), Owner: w.Issuer.Spec.URL}}, release...))
 }
 
 // dying is a plan for an issuer that goes. The block is what DeletionBlocked
@@ -70,7 +81,7 @@ func deletionTrouble(w World) *verdict {
 	if w.Caller.Fault != nil {
 		out := callerTrouble(w)
 		if out.reason == ReasonNotAuthenticated {
-			out.message = "AWS does not accept the operator's token (" + code(*w.Caller.Fault) + "), so nothing can be removed: tabard issuer bootstrap -f FILE, run with an AWS session of your own, restores its access" + stays
+			out.message = "AWS does not accept the operator's token (" + code(*w.Caller.Fault) + "), so nothing can be removed: tabard issuer bootstrap -f FILE, run with an AWS session of your own, finishes the deletion" + stays
 		}
 		return blocked(out)
 	}
@@ -90,11 +101,11 @@ func providerHolds(w World, state ProviderState) *verdict {
 	case state.Fault != nil:
 		out = providerFault(state, *state.Fault)
 		out.message = "account " + state.AccountID + ": " + out.message + stays
+	case len(roles) > 0:
+		out = no(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on (aws iam update-assume-role-policy, aws iam delete-role)"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
 	case !state.Exists:
 		return nil
-	case len(roles) > 0:
-		out = no(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
-	case state.Owner != w.Issuer.Spec.URL && w.Bucket.Exists && w.Bucket.Owner == w.Issuer.Spec.URL:
+	case state.Owner != w.Issuer.Spec.URL && holdsName(w):
 		out = no(ReasonProviderNotOurs, "account %s: %s was not made by Tabard and is not deleted, but it believes whoever gets the name of bucket %s next: delete it first (aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s)"+stays, state.AccountID, state.ARN, w.Issuer.Spec.Publication.S3.Bucket, state.ARN)
 	default:
 		return nil
@@ -118,6 +129,8 @@ func publicationHolds(w World) *verdict {
 		}
 		out.message += stays
 		return blocked(out)
+	case releasesName(w) && w.Bucket.Others:
+		return blocked(bucketFull(s3.Bucket))
 	}
 	if foreign := foreignKeys(w); isOurPlace(w) && len(foreign) > 0 {
 		out := no(ReasonForeignKey, "the keys document holds %s, which this cluster never had, so somebody else may need it: take it out with tabard issuer bootstrap --drop-foreign-keys"+stays, keyNames(foreign))
@@ -153,7 +166,7 @@ func providerRemoval(w World) []Step {
 }
 
 // publicationRemoval deletes the documents, discovery first, so that none leads
-// to keys that are gone; then closes and deletes a bucket of ours.
+// to keys that are gone; then closes a bucket of ours.
 func publicationRemoval(w World) []Step {
 	if !isOurPlace(w) {
 		return nil
@@ -166,19 +179,17 @@ func publicationRemoval(w World) []Step {
 	if w.Bucket.Keys.Exists {
 		out = append(out, DeleteDocument{Identity: w.Caller.Identity, Bucket: bucketRef(w), Key: keys})
 	}
-	if w.Bucket.Owner != w.Issuer.Spec.URL && !isHalfCreated(w) {
+	if !isOurs(w) {
 		return out
 	}
 	policy, err := UnmergePolicy(w.Bucket.Policy, w.Issuer.Spec)
 	if err == nil && !bytes.Equal([]byte(policy), w.Bucket.Policy) {
 		out = append(out, PutBucketPolicy{Identity: w.Caller.Identity, Bucket: bucketRef(w), Policy: policy})
 	}
-	if verdictsOf(w.Issuer.Status).isFull() {
-		return out
-	}
-	return append(out, DeleteBucket{Identity: w.Caller.Identity, Bucket: bucketRef(w)})
+	return append(out, closing(w)...)
 }
 
-// isFull says that the pass before found things of others in the bucket, which
-// therefore stays, with its name.
-func (v verdicts) isFull() bool { return v.blocked != nil && v.blocked.reason == ReasonBucketNotEmpty }
+// bucketFull says why a bucket's name cannot be given up.
+func bucketFull(bucket string) verdict {
+	return no(ReasonBucketNotEmpty, "bucket %s holds objects, or versions of objects, that are not Tabard's, so its name cannot be given up: remove them, or set spec.publication.s3.releaseName to false, then the bucket stays", bucket)
+}

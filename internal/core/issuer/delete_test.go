@@ -29,11 +29,42 @@ func TestDecideOnDeletion(t *testing.T) {
 	unblocked := going("Deleting", "False Deleting")
 	all := []string{
 		"DeleteProvider", "DeleteProvider", "DeleteDocument .well-known/openid-configuration", "DeleteDocument keys.json",
-		"PutBucketPolicy", "DeleteBucket", "ReleaseFinalizer",
+		"PutBucketPolicy", "SetPublicAccess", "SetTombstone", "ReleaseFinalizer",
+	}
+	removal := all[:7]
+	given := func(change func(*model, *issuer.World)) func(*model, *issuer.World) {
+		return dying(func(m *model, w *issuer.World) {
+			w.Issuer.Spec.Publication.S3.ReleaseName = true
+			change(m, w)
+		})
+	}
+	gone := func(w *issuer.World) {
+		w.Providers[0].Exists, w.Providers[1].Exists = false, false
+		w.Bucket.Keys, w.Bucket.Discovery, w.Bucket.Policy = issuer.Document{}, issuer.Document{}, nil
+		w.Bucket.Access, w.Bucket.Tombstone = newBucket().access, true
 	}
 	release := []string{"ReleaseFinalizer"}
 	runDecisions(t, map[string]decision{
-		"all of ours goes, in order": {dying(func(*model, *issuer.World) {}), all, unblocked, ""},
+		"all of ours goes, in order, and the bucket stays":         {dying(func(*model, *issuer.World) {}), all, unblocked, "bucket tabard-demo stays, so that nobody else gets its name"},
+		"a name is not given up by the pass that removes the rest": {given(func(*model, *issuer.World) {}), removal, unblocked, "is given up last"},
+		"it is by one that sees the rest gone":                     {given(func(_ *model, w *issuer.World) { gone(w) }), []string{"DeleteBucket", "ReleaseFinalizer"}, unblocked, "is being given up"},
+		"nor while a role waits for a provider to be made again": {given(func(_ *model, w *issuer.World) {
+			gone(w)
+			w.Providers[0].TrustedBy = []string{"app"}
+		}), nil, going("ProviderTrusted", "True ProviderTrusted"), ": app; change or delete them"},
+		"nor of a bucket with things of others": {given(func(_ *model, w *issuer.World) { w.Bucket.Others = true }),
+			nil, going("BucketNotEmpty", "True BucketNotEmpty"), "set spec.publication.s3.releaseName to false"},
+		"nor of a bucket that is not ours, whatever status says": {given(func(_ *model, w *issuer.World) {
+			gone(w)
+			w.Bucket.Owner, w.Issuer.Status.Publication.Created = "", true
+		}), release, unblocked, ""},
+		"a bucket with things of others stays open": {dying(func(_ *model, w *issuer.World) { w.Bucket.Others = true }),
+			append(append([]string{}, all[:5]...), "ReleaseFinalizer"), unblocked, ""},
+		"what is closed already is not closed again": {dying(func(_ *model, w *issuer.World) { gone(w) }), release, unblocked, ""},
+		"a provider of others keeps the name of a bucket that is gone too": {dying(func(_ *model, w *issuer.World) {
+			w.Bucket = issuer.Bucket{}
+			w.Providers[0].Owner = ""
+		}), nil, going("ProviderNotOurs", "True ProviderNotOurs"), "believes whoever gets the name of bucket tabard-demo next"},
 		"nothing goes where all is retained": {dying(func(_ *model, w *issuer.World) {
 			*w = issuer.World{Issuer: w.Issuer, Now: w.Now}
 			w.Issuer.Spec.DeletionPolicy = v1alpha1.DeletionPolicyRetain
@@ -61,7 +92,7 @@ func TestDecideOnDeletion(t *testing.T) {
 		}), nil, going("AccessDenied", "True AccessDenied"), "iam:ListRoles is lacking"},
 		"nobody in AWS says how to go on": {dying(func(_ *model, w *issuer.World) {
 			w.Caller = issuer.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "AssumeRoleWithWebIdentity"}}
-		}), nil, going("NotAuthenticated", "True NotAuthenticated"), "restores its access; or set deletionPolicy to Retain"},
+		}), nil, going("NotAuthenticated", "True NotAuthenticated"), "finishes the deletion; or set deletionPolicy to Retain"},
 		"throttling holds it for a while": {dying(func(_ *model, w *issuer.World) {
 			w.Bucket = issuer.Bucket{Fault: &fault.Fault{Class: fault.Throttled, Service: "S3", Operation: "HeadBucket"}}
 		}), nil, going("AWSUnavailable", "Unknown AWSUnavailable"), ""},
@@ -73,9 +104,6 @@ func TestDecideOnDeletion(t *testing.T) {
 			[]string{"DeleteProvider", "DeleteProvider", "ReleaseFinalizer"}, unblocked, ""},
 		"another bucket in the spec than in status": {dying(func(_ *model, w *issuer.World) { w.Issuer.Spec.Publication.S3.Bucket = "moved" }),
 			nil, going("BucketChanged", "True BucketChanged"), "set tabard-demo again"},
-		"statements of others stay in a bucket that stays": {dying(func(_ *model, w *issuer.World) {
-			w.Issuer.Status.Conditions = append(w.Issuer.Status.Conditions, metav1.Condition{Type: issuer.TypeDeletionBlocked, Status: "True", Reason: "BucketNotEmpty"})
-		}), append(append([]string{}, all[:5]...), "ReleaseFinalizer"), unblocked, ""},
 	})
 }
 
@@ -88,18 +116,40 @@ func TestADeadIssuerIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestABucketWithThingsOfOthersStays(t *testing.T) {
-	m := newModel()
-	m.settle(t)
-	m.bucket.objects["theirs"] = issuer.Document{Exists: true}
-	m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
-	m.pass(t, quiet)
-	want := going("BucketNotEmpty", "True BucketNotEmpty")
-	if diff := cmp.Diff(want, lines(m.stored.Status.Conditions)); diff != "" {
-		t.Errorf("conditions (-want +got):\n%s", diff)
+func TestTheOwnAccountIsLookedAtWhateverTheObjectSays(t *testing.T) {
+	own, other := issuer.ProviderARN("aws", testAccount, testURL), issuer.ProviderARN("aws", "444455556666", testURL)
+	forged := v1alpha1.ProviderStatus{AccountID: testAccount, ARN: "arn:aws:iam::" + testAccount + ":oidc-provider/theirs"}
+	elsewhere := v1alpha1.ProviderStatus{AccountID: "444455556666", ARN: other}
+	tests := map[string]struct {
+		status []v1alpha1.ProviderStatus
+		living bool
+		want   []string
+	}{
+		"the object knows of none":                     {nil, false, []string{own}},
+		"status has another ARN":                       {[]v1alpha1.ProviderStatus{forged}, false, []string{own}},
+		"a living one is not registered where unasked": {nil, true, nil},
+		"another account without a role cannot be asked": {[]v1alpha1.ProviderStatus{elsewhere}, false,
+			[]string{other + " AnotherAccount", own}},
 	}
-	m.pass(t, quiet)
-	if len(m.stored.Finalizers) > 0 || m.bucket == nil || len(m.bucket.objects) != 1 || m.bucket.policy != "" {
-		t.Errorf("finalizers %v, bucket %+v, want a free object and a closed bucket with theirs", m.stored.Finalizers, m.bucket)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.settle(t)
+			if !test.living {
+				m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
+			}
+			m.stored.Spec.Providers, m.stored.Status.Providers = nil, test.status
+			var got []string
+			for _, target := range issuer.ProviderTargets(m.observe()) {
+				line := target.ARN
+				if target.Fault != nil {
+					line += " " + target.Fault.Code
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("targets (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -63,6 +63,9 @@ func TestPoliciesOfTheOperator(t *testing.T) {
 	subject := issuer.Subject{Namespace: "tabard-system", ServiceAccount: "tabard-issuer", Audience: "sts.amazonaws.com"}
 	wantGolden(t, "trust.json", issuer.TrustPolicy(arn, testURL, subject))
 	wantGolden(t, "permissions-delete.json", issuer.PermissionPolicy(spec, testAccount))
+	spec.Publication.S3.ReleaseName, spec.Providers = true, nil
+	wantGolden(t, "permissions-release.json", issuer.PermissionPolicy(spec, testAccount))
+	spec.Publication.S3.ReleaseName, spec.Providers = false, testIssuer().Spec.Providers
 	spec.DeletionPolicy = v1alpha1.DeletionPolicyRetain
 	spec.Publication.S3.Region, spec.Publication.S3.Prefix = "cn-north-1", "clusters/one"
 	spec.Publication.S3.PublicRead = v1alpha1.PublicReadNone

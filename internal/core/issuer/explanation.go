@@ -33,7 +33,7 @@ var Reasons = []Explanation{
 	{ReasonAWSRefused, published + ", " + providerReady + ", " + deletionBlocked, "AWS says that the request cannot succeed as it is.", "Follow AWS's own text in the message; often a quota or a field of the spec."},
 
 	{ReasonBucketMissing, published, "There is no such bucket, and spec.publication.s3.create is false.", "Create the bucket, or set create to true."},
-	{ReasonBucketNotYours, published + ", " + deletionBlocked, "The bucket's name is taken by another AWS account.", "Choose another bucket name."},
+	{ReasonBucketNotYours, published + ", " + deletionBlocked, "The bucket's name is taken by another AWS account.", "Choose another bucket name; if documents were published in the bucket before, do at once what the message says."},
 	{ReasonBucketOfAnotherIssuer, published, "The bucket carries the ownership tag of another issuer.", "Choose another bucket, or remove the tag if the other issuer is gone."},
 	{ReasonBucketChanged, published + ", " + deletionBlocked, "The spec names another bucket than the one that documents were published to.", "Set the old bucket again, or delete the object with deletionPolicy Retain and create it anew."},
 	{ReasonBucketPolicyUnreadable, published, "The bucket's policy could not be understood, so no statement is added to it.", "Repair the bucket policy."},
@@ -72,7 +72,7 @@ var Reasons = []Explanation{
 	{ReasonTokenNotVerified, ready, "A fresh token of an API server does not verify against the published documents.", "See the message: it names the API server, and the key, the claim or the clock."},
 
 	{ReasonDeleting, published + ", " + keysInSync + ", " + providerReady + ", " + deletionBlocked, "The object is being deleted.", "Nothing to do, unless DeletionBlocked is True."},
-	{ReasonBucketNotEmpty, deletionBlocked, "The bucket holds objects of others and stays.", "Delete the bucket by hand when it is no longer needed."},
+	{ReasonBucketNotEmpty, deletionBlocked, "The bucket holds objects of others, so its name cannot be given up.", "Remove them, or set spec.publication.s3.releaseName to false; then the bucket stays."},
 }
 
 // Names of condition types as they are joined in the table.

@@ -1,8 +1,6 @@
 package issuer
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
@@ -20,7 +18,7 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 	}
 	v := verdictsOf(plan.Status)
 	switch s := step.(type) {
-	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, DeleteBucket:
+	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, SetTombstone, DeleteBucket:
 		v.published = bucketFault(w, f)
 	case CreateProvider:
 		v.provider = stepVerdict(w, s.Identity.RoleARN(), ProviderARN(arnPartition(w.Caller.ARN), accountOfStep(w, s.Identity.RoleARN()), s.URL), f)
@@ -60,7 +58,7 @@ func accountOfStep(w World, role string) string {
 // deletionFault is what DeletionBlocked says after a failed step.
 func deletionFault(step Step, v verdicts, f fault.Fault) verdict {
 	if s, is := step.(DeleteBucket); is && f.Code == bucketNotEmpty {
-		return verdict{metav1.ConditionTrue, ReasonBucketNotEmpty, "bucket " + s.Bucket.Name + " holds objects that are not Tabard's, so it stays: delete it by hand when nobody needs it"}
+		return *blocked(bucketFull(s.Bucket.Name))
 	}
 	out := v.published
 	switch step.(type) {

@@ -69,13 +69,16 @@ type model struct {
 	// ahead is by how much the operator's clock is wrong, cluster that of the API
 	// server.
 	ahead, cluster time.Duration
-	signers       []int // pairs that the API servers show; the last signs
-	silent        bool  // one more API server does not answer
-	refused       bool  // the API server shows a private key
-	tokenless     bool  // no token can be had
-	bucket        *modelBucket
-	// providers by account.
+	signers        []int // pairs that the API servers show; the last signs
+	silent         bool  // one more API server does not answer
+	refused        bool  // the API server shows a private key
+	tokenless      bool  // no token can be had
+	bucket         *modelBucket
+	// providers by account, and the roles whose trust policies mention them.
 	providers map[string]*modelProvider
+	roles     map[string][]string
+	// gaveUp says what was wrong when the bucket's name was given up.
+	gaveUp string
 	// throttled makes AWS's reads fail.
 	throttled bool
 	// published are the signers that some reader has seen.
@@ -86,17 +89,17 @@ type model struct {
 }
 
 type modelBucket struct {
-	owner   string
-	access  issuer.PublicAccessBlock
-	policy  string
-	objects map[string]issuer.Document
-	version int // of the last write
+	owner     string
+	tombstone bool
+	access    issuer.PublicAccessBlock
+	policy    string
+	objects   map[string]issuer.Document
+	version   int // of the last write
 }
 
 type modelProvider struct {
 	owner     string
 	audiences []string
-	trustedBy []string
 }
 
 func newModel() *model {
@@ -105,6 +108,7 @@ func newModel() *model {
 		now:       testTime,
 		signers:   []int{0},
 		providers: map[string]*modelProvider{},
+		roles:     map[string][]string{},
 		published: map[int]bool{},
 		signed:    map[int]time.Time{},
 		read:      map[int]bool{},
@@ -172,7 +176,10 @@ func (m *model) observe() issuer.World {
 	m.observeBucket(&w)
 	for _, target := range issuer.ProviderTargets(w) {
 		if p := m.providers[target.AccountID]; p != nil {
-			target.Exists, target.Owner, target.Audiences, target.TrustedBy = true, p.owner, slices.Clone(p.audiences), slices.Clone(p.trustedBy)
+			target.Exists, target.Owner, target.Audiences = true, p.owner, slices.Clone(p.audiences)
+		}
+		if target.NeedsTrust(w.Issuer) {
+			target.TrustedBy = slices.Clone(m.roles[target.AccountID])
 		}
 		w.Providers = append(w.Providers, target)
 	}
@@ -207,7 +214,8 @@ func (m *model) observeBucket(w *issuer.World) {
 	}
 	keys, discovery := issuer.DocumentKeys(m.stored.Spec.Publication.S3.Prefix)
 	w.Bucket = issuer.Bucket{
-		Exists: true, Region: m.stored.Spec.Publication.S3.Region, Owner: m.bucket.owner, Access: m.bucket.access,
+		Exists: true, Region: m.stored.Spec.Publication.S3.Region, Access: m.bucket.access,
+		Owner: m.bucket.owner, Tombstone: m.bucket.tombstone, Others: m.bucket.holdsOthers(),
 		Policy: []byte(m.bucket.policy), Keys: m.bucket.objects[keys], Discovery: m.bucket.objects[discovery],
 	}
 }
@@ -256,11 +264,10 @@ func (m *model) performAWS(step issuer.Step) error {
 		m.bucket.policy = s.Policy
 	case issuer.DeleteDocument:
 		delete(m.bucket.objects, s.Key)
+	case issuer.SetTombstone:
+		m.bucket.tombstone = s.On
 	case issuer.DeleteBucket:
-		if len(m.bucket.objects) > 0 {
-			return fault.Fault{Class: fault.Invalid, Service: "S3", Operation: "DeleteBucket", Code: "BucketNotEmpty"}
-		}
-		m.bucket = nil
+		return m.giveUp()
 	default:
 		return m.performIAM(step)
 	}

@@ -37,8 +37,27 @@ func decideProviders(w World, published bool) registration {
 		all = append(all, one.verdict)
 	}
 	out.verdict = worst(all)
-	if out.verdict.isTrue() && len(w.Issuer.Spec.Providers) == 0 {
-		out.verdict = yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")
+	if out.verdict.isTrue() {
+		out.verdict = settled(w, out.status)
+	}
+	return out
+}
+
+// settled is the verdict when all is as wanted. It names the accounts that still
+// know the issuer though the spec no longer names them.
+func settled(w World, known []v1alpha1.ProviderStatus) verdict {
+	out := yes(ReasonRegistered, "every wanted account knows the issuer with its audiences")
+	if len(w.Issuer.Spec.Providers) == 0 {
+		out = yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")
+	}
+	var left []string
+	for _, entry := range known {
+		if !slices.ContainsFunc(w.Providers, func(s ProviderState) bool { return s.Want != nil && s.AccountID == entry.AccountID }) {
+			left = append(left, entry.AccountID)
+		}
+	}
+	if len(left) > 0 {
+		out.message += "; no longer in spec.providers, and not seen to be gone: account " + strings.Join(left, ", ")
 	}
 	return out
 }
@@ -106,17 +125,18 @@ func reconcileAudiences(w World, state ProviderState) registration {
 }
 
 // decideLeftover takes back a registration that the spec no longer wants. It is
-// forgotten only when it is gone, or stays by the deletion policy, or is not
-// ours.
+// forgotten only when it is seen to be gone: while it is there, whoever had the
+// bucket's name could become the roles of its account.
 func decideLeftover(w World, state ProviderState) registration {
 	before := statusOf(w, state)
+	deletes := w.Issuer.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
 	switch {
-	case w.Issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete:
-		return registration{verdict: yes(ReasonRegistered, "is no longer wanted; the provider stays, as the deletionPolicy is Retain")}
-	case state.Fault != nil:
+	case state.Fault != nil && deletes:
 		return registration{status: before, verdict: providerFault(state, *state.Fault)}
-	case !state.Exists || state.Owner != w.Issuer.Spec.URL:
-		return registration{verdict: yes(ReasonRegistered, "is no longer wanted, and nothing of ours is left")}
+	case state.Fault == nil && !state.Exists:
+		return registration{verdict: yes(ReasonRegistered, "is no longer wanted, and gone")}
+	case !deletes || state.Owner != w.Issuer.Spec.URL:
+		return registration{status: before, verdict: yes(ReasonRegistered, "is no longer wanted, and stays")}
 	case len(trusting(w, state)) > 0:
 		return registration{status: before, verdict: no(ReasonProviderTrusted, "is no longer wanted, but the trust policies of these roles mention %s: %s; change them first", state.ARN, strings.Join(trusting(w, state), ", "))}
 	}

@@ -62,7 +62,11 @@ func TestDecideOnTheProviders(t *testing.T) {
 			[]string{"DeleteProvider"}, failing("ProviderReady", "False ProviderUnwanted"), ""},
 		"it is not removed while a role trusts it": {unwanted(v1alpha1.DeletionPolicyDelete, "app"),
 			nil, failing("ProviderReady", "False ProviderTrusted"), "arn:aws:iam::444455556666:oidc-provider/tabard-demo.s3.eu-central-1.amazonaws.com: app;"},
-		"it stays and is forgotten where all is retained": {unwanted(v1alpha1.DeletionPolicyRetain), nil, healthy, ""},
+		"it stays where all is retained": {unwanted(v1alpha1.DeletionPolicyRetain), nil, healthy, ""},
+		"it stays where all is retained and nobody can look": {func(m *model, w *issuer.World) {
+			unwanted(v1alpha1.DeletionPolicyRetain)(m, w)
+			w.Providers[1].Exists, w.Providers[1].Fault = false, &fault.Fault{Class: fault.Denied, Service: "STS", Operation: "AssumeRole"}
+		}, nil, healthy, ""},
 	})
 }
 
@@ -71,10 +75,18 @@ func TestWhatStatusKeepsOfProviders(t *testing.T) {
 		change func(*issuer.World)
 		want   []string
 	}{
-		"both, in a healthy world":                {func(*issuer.World) {}, []string{testAccount + " true", "444455556666 true"}},
-		"one that cannot be seen":                 {func(w *issuer.World) { w.Providers[1].Fault = &fault.Fault{Class: fault.Denied} }, []string{testAccount + " true", "444455556666 true"}},
-		"one that is somebody else's now":         {func(w *issuer.World) { w.Providers[1].Owner = "" }, []string{testAccount + " true", "444455556666 false"}},
-		"one that is unwanted and not yet gone":   {func(w *issuer.World) { w.Providers[1].Want = nil }, []string{testAccount + " true", "444455556666 true"}},
+		"both, in a healthy world":              {func(*issuer.World) {}, []string{testAccount + " true", "444455556666 true"}},
+		"one that cannot be seen":               {func(w *issuer.World) { w.Providers[1].Fault = &fault.Fault{Class: fault.Denied} }, []string{testAccount + " true", "444455556666 true"}},
+		"one that is somebody else's now":       {func(w *issuer.World) { w.Providers[1].Owner = "" }, []string{testAccount + " true", "444455556666 false"}},
+		"one that is unwanted and not yet gone": {func(w *issuer.World) { w.Providers[1].Want = nil }, []string{testAccount + " true", "444455556666 true"}},
+		"one that is unwanted and stays": {func(w *issuer.World) {
+			w.Providers[1].Want, w.Issuer.Spec.DeletionPolicy = nil, v1alpha1.DeletionPolicyRetain
+		}, []string{testAccount + " true", "444455556666 true"}},
+		"one that is unwanted and of others": {func(w *issuer.World) { w.Providers[1].Want, w.Providers[1].Owner = nil, "" }, []string{testAccount + " true", "444455556666 true"}},
+		"one that is unwanted and cannot be seen": {func(w *issuer.World) {
+			w.Providers[1].Want, w.Providers[1].Exists, w.Providers[1].Fault = nil, false, &fault.Fault{Class: fault.Denied}
+			w.Issuer.Spec.DeletionPolicy = v1alpha1.DeletionPolicyRetain
+		}, []string{testAccount + " true", "444455556666 true"}},
 		"not one that is unwanted and gone":       {func(w *issuer.World) { w.Providers[1].Want, w.Providers[1].Exists = nil, false }, []string{testAccount + " true"}},
 		"both, when AWS does not know the caller": {func(w *issuer.World) { w.Caller.Fault, w.Providers = &fault.Fault{Class: fault.Unauthenticated}, nil }, []string{testAccount + " true", "444455556666 true"}},
 	}

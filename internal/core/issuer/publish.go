@@ -87,7 +87,7 @@ func (s shelf) missing(w World, wanted []Key) []string {
 
 // bucketTrouble says what stands in the way of publishing, nil for nothing.
 func bucketTrouble(w World) *verdict {
-	s3, url := w.Issuer.Spec.Publication.S3, w.Issuer.Spec.URL
+	s3 := w.Issuer.Spec.Publication.S3
 	var out verdict
 	switch was := w.Issuer.Status.Publication.Bucket; {
 	case w.Caller.Fault != nil:
@@ -97,13 +97,13 @@ func bucketTrouble(w World) *verdict {
 	case w.Bucket.Fault != nil:
 		out = bucketFault(w, *w.Bucket.Fault)
 	case !w.Bucket.Exists && !s3.Create:
-		out = no(ReasonBucketMissing, "there is no bucket %s in account %s: create it in %s, or set spec.publication.s3.create to true", s3.Bucket, w.Caller.AccountID, s3.Region)
+		out = missingBucket(w)
 	case !w.Bucket.Exists:
 		return nil
 	case w.Bucket.Region != "" && w.Bucket.Region != s3.Region:
 		out = no(ReasonWrongRegion, "bucket %s is in %s, the spec says %s: set spec.publication.s3.region to %s", s3.Bucket, w.Bucket.Region, s3.Region, w.Bucket.Region)
-	case w.Bucket.Owner != "" && w.Bucket.Owner != url:
-		out = no(ReasonBucketOfAnotherIssuer, "bucket %s has the tag %s=%s, expected %s: choose another bucket, or remove the tag if that issuer is gone", s3.Bucket, OwnerTag, w.Bucket.Owner, url)
+	case w.Bucket.Owner != "" && w.Bucket.Owner != w.Issuer.Spec.URL:
+		out = anothersBucket(w)
 	default:
 		return nil
 	}
@@ -120,7 +120,7 @@ func wasRefused(w World) bool {
 // said beforehand that it would be created, and there is nothing in it.
 func isHalfCreated(w World) bool {
 	was, b := w.Issuer.Status.Publication, w.Bucket
-	return b.Exists && b.Owner == "" && was.Created && was.Bucket == w.Issuer.Spec.Publication.S3.Bucket &&
+	return b.Exists && b.Owner == "" && !b.Tombstone && was.Created && was.Bucket == w.Issuer.Spec.Publication.S3.Bucket &&
 		!b.Keys.Exists && !b.Discovery.Exists && len(b.Policy) == 0
 }
 
@@ -170,7 +170,7 @@ func (s shelf) openingSteps(w World) ([]Step, error) {
 	if err == nil && policy != string(w.Bucket.Policy) {
 		out = append(out, PutBucketPolicy{Identity: w.Caller.Identity, Bucket: bucketRef(w), Policy: policy})
 	}
-	return out, err
+	return append(out, reopening(w)...), err
 }
 
 // publication is the outcome of looking at L1.

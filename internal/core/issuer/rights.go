@@ -3,6 +3,7 @@ package issuer
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -63,7 +64,8 @@ func TrustPolicy(providerARN, url string, subject Subject) string {
 // PermissionPolicy is all that the operator's role may do: write the two
 // documents, look at the bucket, keep one statement in its policy, look after
 // one provider, and become the roles of other accounts that the spec names.
-// Rights to delete are there only if the spec says that deletion deletes.
+// Rights to delete are there only if the spec says that deletion deletes, and
+// that to give the bucket's name up only if it says that too.
 func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 	deletes := spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
 	s3 := spec.Publication.S3
@@ -74,7 +76,11 @@ func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 	}
 	if deletes {
 		objects = append(objects, "s3:DeleteObject")
-		bucket = append(bucket, "s3:DeleteBucket", "s3:DeleteBucketPolicy")
+		bucket = append(bucket, "s3:DeleteBucketPolicy", "s3:PutBucketPublicAccessBlock", "s3:PutBucketTagging")
+		if s3.ReleaseName {
+			bucket = append(bucket, "s3:DeleteBucket")
+		}
+		slices.Sort(bucket)
 	}
 	statements := []statement{
 		{Sid: "Documents", Effect: "Allow", Action: objects, Resource: documentARNs(s3)},
@@ -99,19 +105,22 @@ func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool
 		}
 		own = true
 	}
+	var actions []string
 	if own {
-		actions := []string{
+		actions = []string{
 			"iam:AddClientIDToOpenIDConnectProvider", "iam:CreateOpenIDConnectProvider", "iam:GetOpenIDConnectProvider",
 			"iam:RemoveClientIDFromOpenIDConnectProvider", "iam:TagOpenIDConnectProvider",
 		}
-		if deletes {
-			actions = append(actions, "iam:DeleteOpenIDConnectProvider")
-		}
+	}
+	if deletes { // the account's own provider is looked at whatever the spec says
+		actions = append(actions, "iam:DeleteOpenIDConnectProvider", "iam:GetOpenIDConnectProvider")
+	}
+	if slices.Sort(actions); len(actions) > 0 {
 		arn := ProviderARN(Partition(spec.Publication.S3.Region), accountID, spec.URL)
-		out = append(out, statement{Sid: "Provider", Effect: "Allow", Action: actions, Resource: []string{arn}})
-		if deletes {
-			out = append(out, statement{Sid: "TrustOfRoles", Effect: "Allow", Action: []string{"iam:ListRoles"}, Resource: []string{"*"}})
-		}
+		out = append(out, statement{Sid: "Provider", Effect: "Allow", Action: slices.Compact(actions), Resource: []string{arn}})
+	}
+	if deletes {
+		out = append(out, statement{Sid: "TrustOfRoles", Effect: "Allow", Action: []string{"iam:ListRoles"}, Resource: []string{"*"}})
 	}
 	if len(roles) > 0 {
 		out = append(out, statement{Sid: "OtherAccounts", Effect: "Allow", Action: []string{"sts:AssumeRole"}, Resource: roles})

@@ -11,6 +11,10 @@ import (
 // is the issuer's URL: the one name that is the same whoever looks.
 const OwnerTag = "tabard.dev/issuer"
 
+// TombstoneTag is the tag key of a bucket that is kept for its name only, beside
+// the ownership tag. Its value says nothing.
+const TombstoneTag = "tabard.dev/tombstone"
+
 // MaxDocumentBytes bounds what is read as a document.
 const MaxDocumentBytes = 1 << 20
 
@@ -99,10 +103,19 @@ type (
 		Bucket   BucketRef
 		Key      string
 	}
-	// DeleteBucket removes a bucket that Tabard created.
+	// SetTombstone puts the mark of a bucket that only keeps its name on the
+	// bucket of an owner, or takes it off. Other tags stay.
+	SetTombstone struct {
+		Identity identity.Identity
+		Bucket   BucketRef
+		Owner    string
+		On       bool
+	}
+	// DeleteBucket removes the bucket of an owner, and gives its name up.
 	DeleteBucket struct {
 		Identity identity.Identity
 		Bucket   BucketRef
+		Owner    string
 	}
 	// ReleaseFinalizer lets the object go.
 	ReleaseFinalizer struct{}
@@ -125,5 +138,6 @@ func (AddAudience) step()      {}
 func (RemoveAudience) step()   {}
 func (DeleteProvider) step()   {}
 func (DeleteDocument) step()   {}
+func (SetTombstone) step()     {}
 func (DeleteBucket) step()     {}
 func (ReleaseFinalizer) step() {}

@@ -33,6 +33,11 @@ func callerTrouble(w World) verdict {
 	if out := clockTrouble(f); out != nil {
 		return *out
 	}
+	if isSeized(w) {
+		out := nameLost(w, "AWS does not accept the operator's token ("+code(f)+"), and "+url+" shows only keys that this cluster never had: unless your own account published them, another one has the name of bucket "+w.Issuer.Spec.Publication.S3.Bucket)
+		out.reason = ReasonNotAuthenticated
+		return out
+	}
 	for _, seen := range []struct {
 		path   string
 		status int
@@ -62,10 +67,15 @@ func bucketFault(w World, f fault.Fault) verdict {
 	}
 	bucket := w.Issuer.Spec.Publication.S3.Bucket
 	switch {
+	case f.Code == "BucketAlreadyExists" && wasPublished(w):
+		return nameLost(w, "bucket "+bucket+", which held the documents, was deleted, and another account than "+w.Caller.AccountID+" has its name")
 	case f.Class == fault.Exists:
 		return no(ReasonBucketNotYours, "bucket %s is there already and is not this issuer's to use from account %s (%s): choose another name in spec.publication.s3.bucket", bucket, w.Caller.AccountID, f.Message)
 	case f.Class == fault.Denied && f.Operation == "PutBucketPolicy" && strings.Contains(f.Message, "BlockPublicPolicy"):
 		return no(ReasonPublicAccessBlocked, "S3 Block Public Access of account %s, or of its organisation, forbids a public policy on bucket %s: allow public policies there, or set publicRead to None and serve the documents through a CDN", w.Caller.AccountID, bucket)
+	case f.Class == fault.Denied && f.Operation == "HeadBucket" && wasPublished(w) && len(strangersKeys(w)) > 0:
+		return nameLost(w, "bucket "+bucket+", which held the documents, may not be looked at, and the URL shows "+keyNames(strangersKeys(w))+", which this cluster never had: unless account "+w.Caller.AccountID+
+			" still owns the bucket (aws s3api head-bucket --bucket "+bucket+" --expected-bucket-owner "+w.Caller.AccountID+"), another account has its name")
 	case f.Class == fault.Denied && f.Operation == "HeadBucket":
 		return no(ReasonAccessDenied, "the operator (%s) may not look at bucket %s: either it lacks %s on %s, then tabard issuer bootstrap -f FILE grants it, or the bucket belongs to another account, then choose another name", w.Caller.ARN, bucket, actionOf(f), bucketARN(w.Issuer.Spec.Publication.S3))
 	case f.Class == fault.Denied:

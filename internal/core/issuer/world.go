@@ -32,8 +32,7 @@ type World struct {
 	Bucket Bucket
 	// Public is what anybody sees at the issuer's URL (L1).
 	Public Public
-	// Providers are the registrations (L2): one for each entry of the spec, in
-	// its order, then those that only status knows.
+	// Providers are the registrations (L2), see ProviderTargets.
 	Providers []ProviderState
 	// DropForeignKeys takes keys that the status does not know out of the
 	// published set. Only a person's command asks for it, never a controller.
@@ -115,6 +114,12 @@ type Bucket struct {
 	// Owner is the value of Tabard's ownership tag, the URL of the issuer that
 	// the bucket was created for; empty when Tabard did not create it.
 	Owner string
+	// Tombstone says that the bucket carries the mark of one that only keeps its
+	// name: its issuer was deleted.
+	Tombstone bool
+	// Others says that the bucket holds objects beside the two documents;
+	// observed for a dying issuer that deletes.
+	Others bool
 	// Access is the bucket's own public access block.
 	Access PublicAccessBlock
 	// Policy is the bucket policy, nil for none.
@@ -150,7 +155,7 @@ type Fetch struct {
 
 // ProviderState is one IAM OIDC provider as observed.
 type ProviderState struct {
-	// Want is the spec's entry, nil for one that only status knows.
+	// Want is the spec's entry, nil for one that the spec does not name.
 	Want *v1alpha1.Provider
 	// Identity is how its account is reached.
 	Identity identity.Identity
@@ -166,8 +171,7 @@ type ProviderState struct {
 	// Audiences are the provider's client IDs.
 	Audiences []string
 	// TrustedBy are the names of roles whose trust policy mentions the
-	// provider; observed only for one that is to be removed: of a dying issuer
-	// that deletes, or without a Want where the deletionPolicy is Delete.
+	// provider; observed only where NeedsTrust says so.
 	TrustedBy []string
 	// Fault says why it could not be looked at.
 	Fault *fault.Fault
