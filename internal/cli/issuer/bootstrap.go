@@ -81,6 +81,9 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 		}
 		wanted.ObjectMeta, wanted.Status = stored.ObjectMeta, stored.Status
 	}
+	if warning := core.NameWarning(wanted.Spec); warning != "" {
+		b.say("warning: %s", warning)
+	}
 	b.stored = stored != nil
 	world, err := b.publish(ctx, wanted)
 	if err != nil {

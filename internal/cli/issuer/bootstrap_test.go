@@ -173,6 +173,9 @@ func TestBootstrapTellsTheObjectOfItsProviders(t *testing.T) {
 			if told := len(world.remembered) > 0; told != (object != nil) {
 				t.Errorf("the object was told of %v", world.remembered)
 			}
+			if !strings.Contains(out.String(), "warning: the name of bucket main-oidc holds neither") {
+				t.Errorf("it said\n%s", &out)
+			}
 		})
 	}
 }

@@ -260,7 +260,7 @@ func (s shelf) publicVerdict(w World, opening bool) verdict {
 		}
 		return no(ReasonDocumentsDiffer, "%s is not the document in bucket %s: check where the URL leads, and who else publishes there", f.url, w.Issuer.Spec.Publication.S3.Bucket)
 	}
-	return yes(ReasonPublished, "both documents were fetched from %s without credentials and are what was written", url)
+	return yes(ReasonPublished, "both documents were fetched from %s without credentials and are what was written%s", url, nameRemark(w.Issuer.Spec))
 }
 
 // unreadable explains a 403 or 404 at the URL.
