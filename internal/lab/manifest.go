@@ -33,19 +33,24 @@ func (lab Lab) issuerManifest() object {
 // the certificate. It sees by the hook of another host name for the same address
 // that a new CA is trusted.
 func (lab Lab) webhookManifest() object {
-	skipped := selector("eks.amazonaws.com/skip-pod-identity-webhook", "DoesNotExist")
+	const mode, skip = "tabard.dev/injection", "tabard.dev/injection-skip"
+	skipped := selector(requirement("eks.amazonaws.com/skip-pod-identity-webhook", "DoesNotExist"))
 	hooks := []any{
 		lab.hook("pod-identity.tabard.dev", Loopback, "/mutate", object{
 			"failurePolicy": "Ignore", "reinvocationPolicy": "IfNeeded",
-			"namespaceSelector": selector("tabard.dev/injection", "NotIn", "required"), "objectSelector": skipped,
+			"namespaceSelector": selector(requirement(mode, "NotIn", "required")), "objectSelector": skipped,
 		}),
 		lab.hook("required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
-			"namespaceSelector": selector("tabard.dev/injection", "In", "required"), "objectSelector": skipped,
+			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "NotIn", "allowed")),
+		}),
+		lab.hook("skippable.required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
+			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
+			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "In", "allowed")), "objectSelector": skipped,
 		}),
 		lab.hook("probe.tabard.dev", "localhost", "/probe", object{
 			"failurePolicy":     "Fail",
-			"namespaceSelector": selector("kubernetes.io/metadata.name", "In", "tabard-probe"), "objectSelector": selector("tabard.dev/probe", "In", "certificate"),
+			"namespaceSelector": selector(requirement("kubernetes.io/metadata.name", "In", "tabard-probe")), "objectSelector": selector(requirement("tabard.dev/probe", "In", "certificate")),
 		}),
 	}
 	return object{
@@ -72,13 +77,16 @@ func (lab Lab) hook(name, host, path string, rest object) object {
 	return hook
 }
 
-// selector selects by one label.
-func selector(key, operator string, values ...any) object {
+// selector selects what meets all requirements.
+func selector(requirements ...any) object { return object{"matchExpressions": requirements} }
+
+// requirement is one of a label.
+func requirement(key, operator string, values ...any) object {
 	expression := object{"key": key, "operator": operator}
 	if len(values) > 0 {
 		expression["values"] = values
 	}
-	return object{"matchExpressions": []any{expression}}
+	return expression
 }
 
 // writeManifests writes what a user of the lab applies. With a node the webhook is

@@ -69,12 +69,12 @@ func (m *manifest) choose(clouds []string) {
 	m.replace("args: [webhook, ", "args: [webhook, --clouds="+list+", ")
 	m.chooseProbe(clouds)
 	hooks := m.hooks()
-	open, required := hooks["pod-identity.tabard.dev"], hooks["required.pod-identity.tabard.dev"]
+	open, required, skippable := hooks["pod-identity.tabard.dev"], hooks["required.pod-identity.tabard.dev"], hooks["skippable.required.pod-identity.tabard.dev"]
 	var chosen string
 	for _, cloud := range clouds {
 		switch cloud {
 		case "aws":
-			chosen += open + required
+			chosen += open + required + skippable
 		case "azure":
 			m.replace("        ports:\n        - {name: webhook, containerPort:", "        # The config map has AZURE_TENANT_ID, and AZURE_ENVIRONMENT unless that is AzurePublicCloud.\n"+
 				"        envFrom: [{configMapRef: {name: tabard-webhook-azure}}]\n        ports:\n        - {name: webhook, containerPort:")
@@ -82,10 +82,10 @@ func (m *manifest) choose(clouds []string) {
 		case "gcp":
 			m.replace("        eks.amazonaws.com/skip-pod-identity-webhook: \"true\"\n", "        eks.amazonaws.com/skip-pod-identity-webhook: \"true\"\n"+
 				"        cloud.google.com/skip-pod-identity-webhook: \"true\"\n")
-			chosen += m.googleHook(open) + m.googleHook(required)
+			chosen += m.googleHook(open) + m.googleHook(required) + m.googleHook(skippable)
 		}
 	}
-	m.replace(open+required, chosen)
+	m.replace(open+required+skippable, chosen)
 }
 
 // chooseProbe lets the operator's dry-run pods have an identity of a cloud that is
@@ -150,6 +150,6 @@ func (m *manifest) googleHook(aws string) string {
 	hook := manifest{m.t, aws}
 	hook.replace("pod-identity.tabard.dev", "gcp.pod-identity.tabard.dev")
 	hook.replace("path: /mutate", "path: /mutate/gcp")
-	hook.replace("eks.amazonaws.com/", "cloud.google.com/")
+	hook.text = strings.ReplaceAll(hook.text, "eks.amazonaws.com/", "cloud.google.com/")
 	return hook.text
 }

@@ -171,6 +171,7 @@ func (m *mutator) decide(ctx context.Context, namespace string, pod inject.Pod) 
 	if why := m.refusal(account, result); why != "" {
 		return refuse(result.Reason, why)
 	}
+	m.adviseSkipping(pod, namespace, &result)
 	return verdict{Result: result}
 }
 

@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -33,18 +31,20 @@ func annotated(with string) *inject.ServiceAccount {
 // unchanged, or why it does not start.
 func answered(t *testing.T, s *server, path string) string {
 	t.Helper()
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(reviewOf("v1", "shop", pod)))
-	request.Header.Set("Content-Type", "application/json")
-	recorder := httptest.NewRecorder()
-	s.handler().ServeHTTP(recorder, request)
-	text := recorder.Body.String()
+	text := reply(t, s, path, pod)
 	switch {
-	case recorder.Code == http.StatusOK && strings.Contains(text, `"patch"`):
+	case strings.Contains(text, `"patch"`):
 		return injected
-	case recorder.Code == http.StatusOK && strings.Contains(text, `"allowed":true`):
+	case strings.Contains(text, `"allowed":true`):
 		return unchanged
 	}
 	return text
+}
+
+// reply is the answer of a path of a server about a pod.
+func reply(t *testing.T, s *server, path, pod string) string {
+	t.Helper()
+	return askPath(t, s, path, "application/json", reviewOf("v1", "shop", pod)).Body.String()
 }
 
 func TestWhereAnIdentityIsRequired(t *testing.T) {
@@ -72,6 +72,21 @@ func TestWhereAnIdentityIsRequired(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSkippingIsNoWayOut: a pod that asks to be left out, and was asked about all the
+// same, is injected; where identities are required its author is told why.
+func TestSkippingIsNoWayOut(t *testing.T) {
+	t.Parallel()
+	const skips = `{"metadata":{"labels":{"eks.amazonaws.com/skip-pod-identity-webhook":"true"}},"spec":{"serviceAccountName":"app","containers":[{"name":"app"}]}}`
+	for path, want := range map[string]bool{"/mutate": false, "/mutate/required": true} {
+		for account, injects := range map[*inject.ServiceAccount]bool{annotated(role): true, {}: false} {
+			text := reply(t, testServer(t, fixedAccounts{found: account}, nil), path, skips)
+			if warned := strings.Contains(text, "tabard.dev/injection-skip=allowed"); warned != (want && injects) || strings.Contains(text, `"patch"`) != injects {
+				t.Errorf("%s answers %s; want it to inject: %t, to warn: %t", path, text, injects, want && injects)
+			}
+		}
 	}
 }
 

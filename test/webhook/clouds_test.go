@@ -26,7 +26,7 @@ func TestTheHooksOfAllClouds(t *testing.T) {
 	c.expectPod(t, "shop", "nobody", nil, "")
 	c.expectPod(t, "shop", "nobody", askForAzure, `failed calling webhook "azure.pod-identity.tabard.dev"`)
 	c.expectPod(t, "vault", "nobody", nil, `failed calling webhook "required.pod-identity.tabard.dev"`)
-	c.expectPod(t, "vault", "nobody", notAWS, `failed calling webhook "required.gcp.pod-identity.tabard.dev"`)
+	c.expectPod(t, "vault", "nobody", notAWS, `failed calling webhook "required.pod-identity.tabard.dev"`)
 
 	c.awaitReady(c.replica("webhook", "--clouds=aws,azure,gcp", "--azure-tenant-id=22222222-0000-0000-0000-000000000000"))
 	c.expectPod(t, "shop", "nobody", nil, "")

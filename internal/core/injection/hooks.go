@@ -10,8 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// skipLabel is the label by which the hooks that are shipped leave a pod alone.
+// skipLabel is the label by which the hooks that are shipped leave a pod alone. Where
+// a namespace requires identities they do so only if it allows that, too.
 const skipLabel = "eks.amazonaws.com/skip-pod-identity-webhook"
+
+// The labels of namespaces that the shipped hooks look at, and their values.
+const (
+	modeLabel, required      = "tabard.dev/injection", "required"
+	skippingLabel, permitted = "tabard.dev/injection-skip", "allowed"
+)
+
+// shipped are the hooks as they are shipped, as far as they say whom the webhook is
+// asked about.
+func shipped() (Hooks, error) {
+	skip := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skipLabel, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	strict := metav1.LabelSelector{
+		MatchLabels:      map[string]string{modeLabel: required},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skippingLabel, Operator: metav1.LabelSelectorOpNotIn, Values: []string{permitted}}},
+	}
+	objects, err := metav1.LabelSelectorAsSelector(&skip)
+	if err != nil {
+		return nil, err
+	}
+	namespaces, err := metav1.LabelSelectorAsSelector(&strict)
+	return Hooks{{labels.Everything(), objects}, {namespaces, labels.Everything()}}, err
+}
 
 // paths are those under which the webhook is asked about AWS.
 var paths = []string{"/mutate", "/mutate/required"}
@@ -22,13 +45,12 @@ type Hooks []hook
 type hook struct{ namespaces, objects labels.Selector }
 
 // ReadHooks reads the webhook's configuration. Without one, nil, the hooks are as
-// they are shipped: about all pods without the label to skip. A hook with
+// they are shipped: about all pods without the label to skip, and about those with it
+// where identities are required and skipping is not allowed. A hook with
 // matchConditions does not count: whom they leave out is not known here.
 func ReadHooks(configuration *admissionv1.MutatingWebhookConfiguration) (Hooks, error) {
 	if configuration == nil {
-		skip := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skipLabel, Operator: metav1.LabelSelectorOpDoesNotExist}}}
-		objects, err := metav1.LabelSelectorAsSelector(&skip)
-		return Hooks{{labels.Everything(), objects}}, err
+		return shipped()
 	}
 	var found Hooks
 	for _, each := range configuration.Webhooks {

@@ -36,6 +36,8 @@ func shipped(t *testing.T) *admissionv1.MutatingWebhookConfiguration {
 func TestHooksSayWhoIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	skip := map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "true"}
+	strict := map[string]string{"tabard.dev/injection": "required"}
+	lenient := map[string]string{"tabard.dev/injection": "required", "tabard.dev/injection-skip": "allowed"}
 	notSystem := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"kube-system"}}}}
 	system := map[string]string{"kubernetes.io/metadata.name": "kube-system"}
@@ -45,12 +47,19 @@ func TestHooksSayWhoIsAskedAbout(t *testing.T) {
 		namespace, pod map[string]string
 		want           bool
 	}{
-		"as shipped":                       {want: true},
-		"as shipped, where it is required": {namespace: map[string]string{"tabard.dev/injection": "required"}, want: true},
-		"as shipped, a pod to skip":        {pod: skip},
-		"a configuration without hooks":    {change: func(c *admissionv1.MutatingWebhookConfiguration) { *c = admissionv1.MutatingWebhookConfiguration{} }},
+		"as shipped":                                       {want: true},
+		"as shipped, where it is required":                 {namespace: map[string]string{"tabard.dev/injection": "required"}, want: true},
+		"as shipped, a pod to skip":                        {pod: skip},
+		"a pod to skip, where it is required":              {namespace: strict, pod: skip, want: true},
+		"a pod to skip, where that is allowed":             {namespace: lenient, pod: skip},
+		"a pod to skip, where that is allowed in vain":     {namespace: map[string]string{"tabard.dev/injection-skip": "allowed"}, pod: skip},
+		"another pod, where skipping is allowed":           {namespace: lenient, want: true},
+		"a pod to skip, where a label says something else": {namespace: map[string]string{"tabard.dev/injection": "required", "tabard.dev/injection-skip": "true"}, pod: skip, want: true},
+		"a configuration without hooks":                    {change: func(c *admissionv1.MutatingWebhookConfiguration) { *c = admissionv1.MutatingWebhookConfiguration{} }},
 		"a namespace that the hooks leave out": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
-			c.Webhooks[0].NamespaceSelector, c.Webhooks[1].NamespaceSelector = notSystem, notSystem
+			for i := range c.Webhooks {
+				c.Webhooks[i].NamespaceSelector = notSystem
+			}
 		}, namespace: system},
 		"a hook of a URL, without selectors": {change: func(c *admissionv1.MutatingWebhookConfiguration) {
 			c.Webhooks = []admissionv1.MutatingWebhook{{ClientConfig: admissionv1.WebhookClientConfig{URL: &url}}}
@@ -74,25 +83,26 @@ func TestHooksSayWhoIsAskedAbout(t *testing.T) {
 			if tc.change != nil {
 				tc.change(configuration)
 			}
-			hooks, err := injection.ReadHooks(configuration)
-			if err != nil {
-				t.Fatal(err)
+			if tc.change == nil { // without a configuration it is as shipped
+				checkAsked(t, nil, tc.namespace, tc.pod, tc.want)
 			}
-			if got := hooks.Ask(tc.namespace, tc.pod); got != tc.want {
-				t.Errorf("asked %t, want %t", got, tc.want)
-			}
+			checkAsked(t, configuration, tc.namespace, tc.pod, tc.want)
 		})
-	}
-	hooks, err := injection.ReadHooks(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !hooks.Ask(nil, nil) || hooks.Ask(nil, skip) {
-		t.Errorf("without a configuration: asked %t, to skip %t; want true, false", hooks.Ask(nil, nil), hooks.Ask(nil, skip))
 	}
 	wrong := shipped(t)
 	wrong.Webhooks[0].ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Unheard"}}}
 	if _, err := injection.ReadHooks(wrong); err == nil {
 		t.Error("a selector that is none was accepted")
+	}
+}
+
+func checkAsked(t *testing.T, configuration *admissionv1.MutatingWebhookConfiguration, namespace, pod map[string]string, want bool) {
+	t.Helper()
+	hooks, err := injection.ReadHooks(configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hooks.Ask(namespace, pod); got != want {
+		t.Errorf("asked %t, want %t; with a configuration: %t", got, want, configuration != nil)
 	}
 }

@@ -63,7 +63,9 @@ const (
 	LetThrough Cause = "LetThrough"
 	// TooEarly: the ServiceAccount was annotated after the pod had been created.
 	TooEarly Cause = "TooEarly"
-	// Unclear: it is one of the two, and nobody has noted when the ServiceAccount
+	// Skipped: it asks to be left out, which does not count in its namespace.
+	Skipped Cause = "Skipped"
+	// Unclear: it is one of the first two, and nobody has noted when the ServiceAccount
 	// was annotated.
 	Unclear Cause = "Unclear"
 )
@@ -115,7 +117,10 @@ func (e *Examiner) Examine(pod *Pod, account *metav1.PartialObjectMetadata, seen
 		Account: pod.Account, Annotation: annotation, OwnAnnotation: own,
 		Containers: missing, Cause: LetThrough, Owner: pod.owner, Restartable: pod.restartable,
 	}
-	if !own {
+	switch _, skipped := pod.Labels[skipLabel]; {
+	case skipped:
+		found.Cause = Skipped
+	case !own:
 		found.Cause = causeOf(pod.CreationTimestamp.Time, annotatedAt(account), seen)
 	}
 	return found, nil

@@ -90,9 +90,11 @@ func TestExamine(t *testing.T) {
 		"init containers count":      {annotations: role, pod: "spec: {initContainers: [{name: prepare}], containers: [{name: main}]}", containers: "main prepare", cause: injection.LetThrough},
 		"profiles of the pod's own, whatever its ServiceAccount": {noAccount: true,
 			pod: `{metadata: {annotations: {eks.amazonaws.com/role-profiles: "a=arn:aws:iam::111122223333:role/a"}}, spec: {containers: [{name: main}]}}`, containers: "main", cause: injection.LetThrough},
-		"it is over":        {annotations: role, pod: "{spec: {containers: [{name: main}]}, status: {phase: Succeeded}}"},
-		"it has failed":     {annotations: role, pod: "{spec: {containers: [{name: main}]}, status: {phase: Failed}}"},
-		"it is on its way":  {annotations: role, pod: `{metadata: {deletionTimestamp: "2026-05-01T12:00:10Z"}, spec: {containers: [{name: main}]}}`},
+		"it is over":       {annotations: role, pod: "{spec: {containers: [{name: main}]}, status: {phase: Succeeded}}"},
+		"it has failed":    {annotations: role, pod: "{spec: {containers: [{name: main}]}, status: {phase: Failed}}"},
+		"it is on its way": {annotations: role, pod: `{metadata: {deletionTimestamp: "2026-05-01T12:00:10Z"}, spec: {containers: [{name: main}]}}`},
+		"it asks to be left out, and a hook asks about it": {annotations: role, annotated: time.Second,
+			pod: "{metadata: {labels: {eks.amazonaws.com/skip-pod-identity-webhook: x}}, spec: {containers: [{name: main}]}}", containers: "main", cause: injection.Skipped},
 		"it waits for room": {annotations: role, pod: "{spec: {containers: [{name: main}]}, status: {phase: Pending}}", containers: "main", cause: injection.LetThrough},
 	}
 	for name, tc := range cases {
@@ -176,12 +178,15 @@ func TestNote(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		"of a Deployment":                 {owned("ReplicaSet", "app-5d4", "5d4"), 0, passed + "kubectl -n shop rollout restart deployment/app"},
-		"of a ReplicaSet of its own":      {owned("ReplicaSet", "app", ""), 0, passed + "kubectl -n shop delete pod app-1 (replicaset/app makes another)"},
-		"of a StatefulSet":                {owned("StatefulSet", "db", ""), 0, passed + "kubectl -n shop rollout restart statefulset/db"},
-		"of a Job":                        {owned("Job", "once", ""), 0, passed + "kubectl -n shop delete pod app-1 (job/once makes another)"},
-		"of nobody":                       {"", 0, passed + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
-		"older than the annotation":       {owned("DaemonSet", "agent", ""), time.Minute, lacks + "This is because the pod was created before the ServiceAccount was annotated, or its annotation was last changed. Recreate it: kubectl -n shop rollout restart daemonset/agent"},
+		"of a Deployment":            {owned("ReplicaSet", "app-5d4", "5d4"), 0, passed + "kubectl -n shop rollout restart deployment/app"},
+		"of a ReplicaSet of its own": {owned("ReplicaSet", "app", ""), 0, passed + "kubectl -n shop delete pod app-1 (replicaset/app makes another)"},
+		"of a StatefulSet":           {owned("StatefulSet", "db", ""), 0, passed + "kubectl -n shop rollout restart statefulset/db"},
+		"of a Job":                   {owned("Job", "once", ""), 0, passed + "kubectl -n shop delete pod app-1 (job/once makes another)"},
+		"of nobody":                  {"", 0, passed + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
+		"older than the annotation":  {owned("DaemonSet", "agent", ""), time.Minute, lacks + "This is because the pod was created before the ServiceAccount was annotated, or its annotation was last changed. Recreate it: kubectl -n shop rollout restart daemonset/agent"},
+		"that asks to be left out": {`{metadata: {labels: {eks.amazonaws.com/skip-pod-identity-webhook: "true"}}, spec: {containers: [{name: main}]}}`, 0, lacks +
+			"Its label eks.amazonaws.com/skip-pod-identity-webhook left it out when it was created, and its namespace requires identities. Recreate it, or have an administrator allow that " +
+			"(kubectl label namespace shop tabard.dev/injection-skip=allowed): kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 		"of many containers":              {"spec: {containers: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}, {name: f}, {name: g}]}", 0, strings.Replace(passed, "container main", "containers a, b, c, d, e and 2 more", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 		"that asks by its own annotation": {`{metadata: {annotations: {eks.amazonaws.com/role-profiles: "a=arn:aws:iam::111122223333:role/a"}}, spec: {serviceAccountName: other, containers: [{name: main}]}}`, 0, strings.Replace(passed, "ServiceAccount app asks for by eks.amazonaws.com/role-arn", "its annotation eks.amazonaws.com/role-profiles asks for", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 	}
