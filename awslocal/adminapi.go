@@ -47,6 +47,8 @@ func (s *Server) route(services http.Handler) http.Handler {
 			services.ServeHTTP(w, r)
 		case !isLocal(r):
 			http.Error(w, "The admin API answers only programs on its own machine, and no web pages.", http.StatusForbidden)
+		case !s.mayAdminister(r):
+			refuseStranger(w)
 		default:
 			admin.ServeHTTP(w, r)
 		}
@@ -54,11 +56,11 @@ func (s *Server) route(services http.Handler) http.Handler {
 }
 
 // isLocal keeps out other machines, and web pages that a browser on this one
-// shows: those send an Origin, or come by a name that is not this machine's. Who
-// calls from the address that is called is on this machine, whatever the address.
+// shows. Who calls from the address that is called is on this machine, whatever
+// the address. A page by a name that is not this machine's has been rebound.
 func isLocal(r *http.Request) bool {
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil || r.Header.Get("Origin") != "" {
+	if err != nil || isOfPage(r) {
 		return false
 	}
 	name := r.Host
@@ -68,6 +70,14 @@ func isLocal(r *http.Request) bool {
 	local := name == "localhost" || net.ParseIP(strings.Trim(name, "[]")) != nil
 	address := net.ParseIP(peer)
 	return local && address != nil && (address.IsLoopback() || address.Equal(called(r)))
+}
+
+// isOfPage says that a page made a browser ask. Not every such request has an
+// Origin: images, and reads of a page that is in one of the server's own buckets,
+// have none. Of what a person asks for, a browser says "none".
+func isOfPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return r.Header.Get("Origin") != "" || site != "" && site != "none"
 }
 
 // called is the address of this machine that a request came in by; nil if nobody

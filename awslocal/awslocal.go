@@ -69,6 +69,10 @@ type Options struct {
 	// administrators' keys are kept; it is made where it does not exist. Empty:
 	// new ones at each New.
 	Dir string
+	// AdminToken is the secret that the admin API wants over HTTP, as a bearer's in
+	// the header Authorization. Empty: it asks for none, for tests whose server is
+	// theirs alone; any program on the machine may use it then. Admin wants none.
+	AdminToken string
 	// Hosts are further names and addresses for the server's certificate.
 	Hosts []string
 	// Logger takes what callers are not told, such as why a token was refused;
@@ -216,7 +220,7 @@ func (s *Server) roots() []*x509.CertPool {
 }
 
 // Handler answers AWS's services, and the admin API below /_awslocal/ for
-// clients on this machine.
+// clients on this machine that have Options.AdminToken.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // CACertificate is the certificate, in PEM, that clients of Start must trust.

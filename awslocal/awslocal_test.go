@@ -54,6 +54,9 @@ func TestAdminAPIAnswersOnlyItsOwnMachine(t *testing.T) {
 		"another machine":           {func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" }, http.StatusForbidden},
 		"a web page":                {func(r *http.Request) { r.Header.Set("Origin", "https://elsewhere.example") }, http.StatusForbidden},
 		"a name that was rebound":   {func(r *http.Request) { r.Host = "elsewhere.example" }, http.StatusForbidden},
+		"a page in its own bucket":  {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }, http.StatusForbidden},
+		"an image on another page":  {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, http.StatusForbidden},
+		"a person at a browser":     {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "none") }, http.StatusOK},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -174,7 +174,7 @@ func TestServeState(t *testing.T) {
 		return
 	}
 	err := Run(t.Context(), RunOptions{
-		Options:     Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))},
+		Options:     Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), AdminToken: adminToken},
 		ListenPlain: "127.0.0.1:0", State: path, Stdout: os.Stdout,
 	})
 	t.Fatal(err)
@@ -209,6 +209,7 @@ func TestStateSurvivesAKilledProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bearer("Bearer " + adminToken)(request)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,10 @@ type RunOptions struct {
 	// owner may read it. One process at a time may use it. Empty: state is in
 	// memory only.
 	State string
+	// AdminTokenFile holds Options.AdminToken where that is empty. It is made where
+	// it does not exist, for its owner only. Empty: the file admin-token in Dir, or,
+	// without Dir, an admin API that answers nobody but who asks for its health.
+	AdminTokenFile string
 	// Stdout is told where the server listens, in lines of NAME=VALUE.
 	Stdout io.Writer
 }
@@ -45,6 +49,9 @@ func Run(ctx context.Context, options RunOptions) error {
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	}
+	if err := options.loadAdminToken(); err != nil {
+		return err
+	}
 	server, err := New(options.Options)
 	if err != nil {
 		return err
@@ -53,7 +60,7 @@ func Run(ctx context.Context, options RunOptions) error {
 	if err := kept.load(); err != nil {
 		return err
 	}
-	server.introduce(options.State)
+	server.introduce(options)
 	if err := server.startAll(options); err != nil {
 		return errors.Join(err, server.Close(ctx))
 	}
@@ -69,14 +76,17 @@ func Run(ctx context.Context, options RunOptions) error {
 }
 
 // introduce says what this is, so that nobody takes its keys for real ones, nor
-// its file for one to pass around.
-func (s *Server) introduce(file string) {
+// its files for some to pass around.
+func (s *Server) introduce(options RunOptions) {
 	log := s.options.Logger.With("accounts", s.options.Accounts)
-	if file == "" {
+	if options.AdminTokenFile != "" {
+		log = log.With("adminTokenFile", options.AdminTokenFile)
+	}
+	if options.State == "" {
 		log.Info("the accounts of this local AWS are make-believe: their keys open nothing of AWS's; state is in memory only")
 		return
 	}
-	log.Info("the accounts of this local AWS are make-believe: their keys open nothing of AWS's; the state file holds all their secrets", "file", file)
+	log.Info("the accounts of this local AWS are make-believe: their keys open nothing of AWS's; the state file holds all their secrets", "file", options.State)
 }
 
 func (s *Server) startAll(options RunOptions) error {

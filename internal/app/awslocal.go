@@ -22,6 +22,9 @@ it refuses by name.
 Its accounts are make-believe: each starts with one user, administrator, whose key
 is in administrators.json below --dir.
 
+Its admin API (clock, faults, journal, state) wants the secret in admin-token below
+--dir, as a bearer's; only its owner may read that file.
+
 State is in memory and ends with the process, unless --state names a file for it.
 That file holds all secrets of the accounts.`,
 		Example: `  tabard awslocal --listen 127.0.0.1:4566 --dir ./aws
@@ -43,6 +46,7 @@ That file holds all secrets of the accounts.`,
 	f.StringVar(&options.Listen, "listen", "127.0.0.1:4566", "address to serve TLS on; empty: no TLS")
 	f.StringVar(&options.ListenPlain, "listen-plain", "", "address to serve plain HTTP on; empty: none")
 	f.StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
+	f.StringVar(&options.AdminTokenFile, "admin-token-file", "", "file with the secret that the admin API wants, made where it does not exist; empty: admin-token in --dir")
 	f.StringVar(&options.State, "state", "", "file in which all state is kept, so that it survives a restart; empty: in memory only")
 	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
 	f.StringVar(&options.Region, "region", "us-east-1", "region of calls that name none")

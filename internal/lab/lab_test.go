@@ -370,6 +370,9 @@ func TestAdministrator(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if err := os.WriteFile(lab.Path("aws", "admin-token"), []byte("t\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			account := AccountID
 			if test.account != "" {
 				account = test.account
@@ -381,7 +384,7 @@ func TestAdministrator(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || variables[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) {
+			if err != nil || variables[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) || variables[7] != (Variable{"AWSLOCAL_ADMIN_TOKEN", "t"}) {
 				t.Errorf("got %v, %v", variables, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
@@ -125,6 +126,10 @@ func (lab Lab) Env(account string) ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
+	adminToken, err := lab.adminToken()
+	if err != nil {
+		return nil, err
+	}
 	return []Variable{
 		{"KUBECONFIG", lab.Kubeconfig()},
 		{"AWS_ENDPOINT_URL", lab.AWSURL()},
@@ -134,11 +139,22 @@ func (lab Lab) Env(account string) ([]Variable, error) {
 		{"AWS_DEFAULT_REGION", Region},
 		{"AWS_ACCESS_KEY_ID", accessKeyID},
 		{"AWS_SECRET_ACCESS_KEY", secretAccessKey},
+		{"AWSLOCAL_ADMIN_TOKEN", adminToken},
 		{"TABARD_LAB_DIR", lab.Dir},
 		{"TABARD_ISSUER_URL", lab.IssuerURL()},
 		{"TABARD_ISSUER_BUCKET", lab.Bucket},
 		{"TABARD_WEBHOOK_PORT", strconv.Itoa(lab.Ports.Webhook)},
 	}, nil
+}
+
+// adminToken returns the secret of the local AWS's admin API, which the local AWS
+// made and wrote down.
+func (lab Lab) adminToken() (string, error) {
+	text, err := os.ReadFile(lab.Path("aws", "admin-token"))
+	if err != nil {
+		return "", fmt.Errorf("the token of the local AWS's admin API: %w; is the lab up? \"tabard lab up --dir %s\" repairs it", err, lab.Dir)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // administrator returns the access key of an account's administrator, which the

@@ -66,6 +66,11 @@ func (bench *bench) aws(method, path, body string) string {
 	if err != nil {
 		bench.t.Fatal(err)
 	}
+	token, err := os.ReadFile(filepath.Join(bench.dir, "aws", "admin-token"))
+	if err != nil {
+		bench.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	response, err := client.Do(request)
 	if err != nil {
 		bench.t.Fatal(err)

@@ -177,6 +177,7 @@ func TestALabIsRepaired(t *testing.T) {
 	if diff := cmp.Diff(before.Ports, after.Ports); diff != "" || before.IssuerURL != after.IssuerURL {
 		t.Errorf("a repair changed the lab (-before +after):\n%s", diff)
 	}
+	bench.checkAdminAPI()
 	bench.aws(http.MethodPost, "clusters", `{"name":"kept","issuer":"https://kept.example"}`)
 	bench.must("down", "--keep")
 	checkGone(t, after)

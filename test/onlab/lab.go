@@ -174,6 +174,7 @@ func (lab *Lab) Control(ctx context.Context, method, path string, body, answer a
 	if err != nil {
 		return err
 	}
+	request.Header.Set("Authorization", "Bearer "+lab.Env["AWSLOCAL_ADMIN_TOKEN"])
 	response, err := client.Do(request)
 	if err != nil {
 		return err

@@ -118,6 +118,7 @@ func (s *Stage) admin(ctx context.Context, method, path string, body, into any) 
 	if err != nil {
 		return err
 	}
+	request.Header.Set("Authorization", "Bearer "+s.env["AWSLOCAL_ADMIN_TOKEN"])
 	response, err := s.toAWS.Do(request)
 	if err != nil {
 		return err
