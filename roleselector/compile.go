@@ -27,6 +27,8 @@ type Selector struct {
 	byNamespace    bool // an IAMRoleChoice may choose it
 	byAnnotation   bool // a resource's annotation may choose it
 	recreate       bool
+	noNamespace    bool // its label selector of namespaces has no term, and nothing else names one
+	noResource     bool // its label selector of resources has no term, and no namespace is named
 	assumeRole     *v1alpha1.AssumeRole
 	problems       []Problem
 }
@@ -62,6 +64,7 @@ func Compile(object *v1alpha1.IAMRoleSelector) *Selector {
 	s.problems = append(s.problems, problems...)
 	s.resourceTerms, problems = compileLabels("spec.resourceLabelSelector", spec.ResourceLabelSelector)
 	s.problems = append(s.problems, problems...)
+	s.compileMissingTerms(spec)
 	s.compileSelection(spec.Selection)
 	if spec.AssumeRole != nil {
 		s.assumeRole = spec.AssumeRole.DeepCopy()
@@ -134,6 +137,29 @@ func (s *Selector) compileNamespaces(n *v1alpha1.NamespaceSelector) {
 	s.problems = append(s.problems, problems...)
 }
 
+// compileMissingTerms looks at label selectors that are there and have no term, be it that
+// their terms were lost as values that are null: the API server stores none of those. Where
+// namespaces are named such a one is as if it were left out, as with ACK. Else nobody can
+// tell whom the role is for.
+func (s *Selector) compileMissingTerms(spec *v1alpha1.IAMRoleSelectorSpec) {
+	missing := func(field string, selector *v1alpha1.LabelSelector) bool {
+		switch {
+		case selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) > 0:
+			return false
+		case len(s.names)+len(s.namespaceTerms) > 0:
+			s.problems = append(s.problems, harmless(field, "it has no term, and is as if it were left out"))
+			return false
+		}
+		s.problems = append(s.problems, invalid(field,
+			"it has no term, as where a value was null, and no namespace is named, so that it selects nothing: give it a label, or leave it out"))
+		return true
+	}
+	if n := spec.NamespaceSelector; n != nil {
+		s.noNamespace = missing("spec.namespaceSelector.labelSelector", n.LabelSelector)
+	}
+	s.noResource = missing("spec.resourceLabelSelector", spec.ResourceLabelSelector)
+}
+
 func (s *Selector) compileSelection(selection *v1alpha1.Selection) {
 	s.byNamespace = true
 	if selection == nil {
@@ -169,6 +195,10 @@ func (s *Selector) Problems() []Problem { return s.problems }
 
 // Denies says that its effect is Deny.
 func (s *Selector) Denies() bool { return s.deny }
+
+// namesNothing says that it gives its role to nothing, for want of a label. One that denies
+// goes on to deny all that its other parts select.
+func (s *Selector) namesNothing() bool { return !s.deny && (s.noNamespace || s.noResource) }
 
 // selects says whether the selector selects the query. Where the group must be
 // named, only an entry that names it selects.

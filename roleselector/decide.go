@@ -47,6 +47,23 @@ func decide(q *Query, selecting []*Selector, choices []*Choice, policy NoSelecto
 	if denying := those(selecting, (*Selector).Denies); len(denying) > 0 {
 		return Decision{Outcome: Denied, Reason: ReasonDenied, names: joinNames(denying)}
 	}
+	nameless := those(selecting, (*Selector).namesNothing)
+	d := decideAmong(q, selecting[len(nameless):], choices, policy)
+	if len(nameless) > 0 && d.isWithoutSelector() {
+		return brokenSelectors(nameless)
+	}
+	return d
+}
+
+// isWithoutSelector says that none was found to use. One that names nothing may have been
+// meant: then the controller's own role is no answer.
+func (d Decision) isWithoutSelector() bool {
+	return d.Outcome == NoSelector || d.Reason == ReasonNoSelectorPolicy || d.Reason == ReasonChoiceNotPermitted
+}
+
+// decideAmong leaves out selectors that deny and those that name nothing: they neither
+// give a role nor are in conflict with others.
+func decideAmong(q *Query, selecting []*Selector, choices []*Choice, policy NoSelectorPolicy) Decision {
 	if broken := those(selecting, (*Selector).isBroken); len(broken) > 0 {
 		return brokenSelectors(broken)
 	}

@@ -23,6 +23,11 @@ func broken(name string) *v1alpha1.IAMRoleSelector {
 	return made(name, func(s *spec) { s.ARN = "foo" })
 }
 
+// nameless has a label selector that lost its terms.
+func nameless(name string) *v1alpha1.IAMRoleSelector {
+	return made(name, func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{}) })
+}
+
 func selectable(name string, changes ...func(*v1alpha1.Selection)) *v1alpha1.IAMRoleSelector {
 	return made(name, func(s *spec) {
 		s.Selection = &v1alpha1.Selection{Mode: v1alpha1.Selectable}
@@ -61,6 +66,10 @@ func forApp(c *identityv1alpha1.IAMRoleChoice) {
 
 func forNearApp(c *identityv1alpha1.IAMRoleChoice) {
 	c.Spec.ResourceLabelSelector = expression("app", "Near", "x")
+}
+
+func forNoLabel(c *identityv1alpha1.IAMRoleChoice) {
+	c.Spec.ResourceLabelSelector = &v1alpha1.LabelSelector{}
 }
 
 func elsewhere(c *identityv1alpha1.IAMRoleChoice) { c.Namespace = "dev" }
@@ -105,6 +114,16 @@ var decideCases = map[string]struct {
 	"a denial goes before all":                   {selectors: selectors{exclusive("a"), denying("d"), broken("b")}, choices: choices{choosing("c", "a"), choosing("e", "a")}, reason: ReasonDenied, names: "d"},
 	"a broken one goes before a conflict":        {selectors: selectors{exclusive("a"), broken("b"), exclusive("c")}, reason: ReasonSelectorInvalid, names: "b"},
 	"two broken ones":                            {selectors: selectors{broken("c"), broken("b")}, reason: ReasonSelectorInvalid, names: "b,c"},
+	"one that names nothing":                     {selectors: selectors{nameless("n")}, reason: ReasonSelectorInvalid, names: "n"},
+	"one that names nothing, under Deny":         {selectors: selectors{nameless("n")}, policy: PolicyDeny, reason: ReasonSelectorInvalid, names: "n"},
+	"two that name nothing":                      {selectors: selectors{nameless("o"), nameless("n")}, reason: ReasonSelectorInvalid, names: "n,o"},
+	"one that names nothing is in no conflict":   {selectors: selectors{nameless("n"), exclusive("a")}, reason: ReasonSelected, by: Unique, used: "a", names: "a"},
+	"one that names nothing ends no conflict":    {selectors: selectors{nameless("n"), exclusive("a"), exclusive("b")}, reason: ReasonConflict, names: "a,b"},
+	"one that names nothing beside a broken one": {selectors: selectors{nameless("n"), broken("b")}, reason: ReasonSelectorInvalid, names: "b"},
+	"one that names nothing is denied":           {selectors: selectors{nameless("n"), denying("d")}, reason: ReasonDenied, names: "d"},
+	"one that names nothing is chosen":           {selectors: selectors{nameless("n"), selectable("a")}, choices: choices{choosing("c", "n")}, reason: ReasonSelectorInvalid, names: "n"},
+	"one that names nothing needs a choice not":  {selectors: selectors{nameless("n"), selectable("a", requireChoice)}, reason: ReasonSelectorInvalid, names: "n"},
+	"a choice without a label is for all":        {selectors: selectors{selectable("a"), selectable("b")}, choices: choices{choosing("c", "a", forNoLabel)}, reason: ReasonSelected, by: NamespaceChoice, used: "a", names: "a,b"},
 	"an exclusive one is what was chosen":        {selectors: selectors{exclusive("a")}, choices: choices{choosing("c", "a")}, reason: ReasonSelected, by: Unique, used: "a", names: "a"},
 	"an exclusive one is not what was chosen":    {selectors: selectors{exclusive("a")}, choices: choices{choosing("c", "b")}, reason: ReasonChoiceNotPermitted, names: "a"},
 	"an exclusive one is not what was annotated": {selectors: selectors{exclusive("a")}, annotation: "b", reason: ReasonChoiceNotPermitted, names: "a"},

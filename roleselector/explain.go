@@ -60,16 +60,28 @@ func (x *Index) Explain(q Query) Explanation {
 }
 
 func (s *Selector) explain(q *Query, needGroup bool) SelectorExplanation {
-	return SelectorExplanation{
+	e := SelectorExplanation{
 		Selector: s.reference, Denies: s.deny, Problems: s.problems, Selects: s.selects(q, needGroup),
 		Criteria: [4]Criterion{
 			s.explainName(q), s.explainNamespaceLabels(q), s.explainType(q, needGroup),
 			explainLabels("ResourceLabels", s.resourceTerms, q.Labels),
 		},
 	}
+	if s.namesNothing() {
+		e.Selects = No
+		for at, lacks := range map[int]bool{1: s.noNamespace, 3: s.noResource} {
+			if lacks {
+				e.Criteria[at].Holds, e.Criteria[at].Wanted = No, wantsNothing
+			}
+		}
+	}
+	return e
 }
 
-const wantsAny = "any"
+const (
+	wantsAny     = "any"
+	wantsNothing = "nothing (it has no term)"
+)
 
 func (s *Selector) explainName(q *Query) Criterion {
 	c := Criterion{Name: "NamespaceName", Holds: yesIf(s.selectsName(q.Namespace)), Wanted: wantsAny, Seen: q.Namespace}

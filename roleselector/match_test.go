@@ -52,30 +52,59 @@ var matchCases = map[string]struct {
 	query  func(*Query)
 	want   Outcome
 }{
-	"nothing selects everything":                {want: Use},
-	"the name":                                  {change: func(s *spec) { s.NamespaceSelector = names("prod") }, want: Use},
-	"the name in upper case":                    {change: func(s *spec) { s.NamespaceSelector = names("Prod") }, want: NoSelector},
-	"one of two names":                          {change: func(s *spec) { s.NamespaceSelector = names("dev", "prod") }, want: Use},
-	"the beginning of the name":                 {change: func(s *spec) { s.NamespaceSelector = names("pro") }, want: NoSelector},
-	"a pattern of the name":                     {change: func(s *spec) { s.NamespaceSelector = names("prod*") }, want: NoSelector},
-	"no names":                                  {change: func(s *spec) { s.NamespaceSelector = names() }, want: Use},
-	"name and label":                            {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"prod"}, map[string]string{"team": "a"}) }, want: Use},
-	"name and another label":                    {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"prod"}, map[string]string{"team": "b"}) }, want: NoSelector},
-	"another name and the label":                {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"dev"}, map[string]string{"team": "a"}) }, want: NoSelector},
-	"the label alone":                           {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"team": "a"}) }, want: Use},
-	"two labels, one of which differs":          {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"team": "a", "env": "q"}) }, want: NoSelector},
-	"an empty value needs the key":              {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"owner": ""}) }, want: NoSelector},
-	"In":                                        {change: namespaceTerm("team", metav1.LabelSelectorOpIn, "a", "b"), want: Use},
-	"In of others":                              {change: namespaceTerm("team", metav1.LabelSelectorOpIn, "b", "c"), want: NoSelector},
-	"In of an absent key":                       {change: namespaceTerm("owner", metav1.LabelSelectorOpIn, "a"), want: NoSelector},
-	"NotIn is not dropped":                      {change: namespaceTerm("team", metav1.LabelSelectorOpNotIn, "a"), want: NoSelector},
-	"NotIn of others":                           {change: namespaceTerm("team", metav1.LabelSelectorOpNotIn, "b"), want: Use},
-	"NotIn of an absent key":                    {change: namespaceTerm("owner", metav1.LabelSelectorOpNotIn, "a"), want: Use},
-	"Exists":                                    {change: namespaceTerm("team", metav1.LabelSelectorOpExists), want: Use},
-	"Exists of an absent key":                   {change: namespaceTerm("owner", metav1.LabelSelectorOpExists), want: NoSelector},
-	"DoesNotExist":                              {change: namespaceTerm("team", metav1.LabelSelectorOpDoesNotExist), want: NoSelector},
-	"DoesNotExist of an absent key":             {change: namespaceTerm("owner", metav1.LabelSelectorOpDoesNotExist), want: Use},
-	"empty label selectors select all":          {change: func(s *spec) { s.ResourceLabelSelector = &v1alpha1.LabelSelector{} }, want: Use},
+	"nothing selects everything":               {want: Use},
+	"the name":                                 {change: func(s *spec) { s.NamespaceSelector = names("prod") }, want: Use},
+	"the name in upper case":                   {change: func(s *spec) { s.NamespaceSelector = names("Prod") }, want: NoSelector},
+	"one of two names":                         {change: func(s *spec) { s.NamespaceSelector = names("dev", "prod") }, want: Use},
+	"the beginning of the name":                {change: func(s *spec) { s.NamespaceSelector = names("pro") }, want: NoSelector},
+	"a pattern of the name":                    {change: func(s *spec) { s.NamespaceSelector = names("prod*") }, want: NoSelector},
+	"no names":                                 {change: func(s *spec) { s.NamespaceSelector = names() }, want: Use},
+	"name and label":                           {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"prod"}, map[string]string{"team": "a"}) }, want: Use},
+	"name and another label":                   {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"prod"}, map[string]string{"team": "b"}) }, want: NoSelector},
+	"another name and the label":               {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"dev"}, map[string]string{"team": "a"}) }, want: NoSelector},
+	"the label alone":                          {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"team": "a"}) }, want: Use},
+	"two labels, one of which differs":         {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"team": "a", "env": "q"}) }, want: NoSelector},
+	"an empty value needs the key":             {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{"owner": ""}) }, want: NoSelector},
+	"In":                                       {change: namespaceTerm("team", metav1.LabelSelectorOpIn, "a", "b"), want: Use},
+	"In of others":                             {change: namespaceTerm("team", metav1.LabelSelectorOpIn, "b", "c"), want: NoSelector},
+	"In of an absent key":                      {change: namespaceTerm("owner", metav1.LabelSelectorOpIn, "a"), want: NoSelector},
+	"NotIn is not dropped":                     {change: namespaceTerm("team", metav1.LabelSelectorOpNotIn, "a"), want: NoSelector},
+	"NotIn of others":                          {change: namespaceTerm("team", metav1.LabelSelectorOpNotIn, "b"), want: Use},
+	"NotIn of an absent key":                   {change: namespaceTerm("owner", metav1.LabelSelectorOpNotIn, "a"), want: Use},
+	"Exists":                                   {change: namespaceTerm("team", metav1.LabelSelectorOpExists), want: Use},
+	"Exists of an absent key":                  {change: namespaceTerm("owner", metav1.LabelSelectorOpExists), want: NoSelector},
+	"DoesNotExist":                             {change: namespaceTerm("team", metav1.LabelSelectorOpDoesNotExist), want: NoSelector},
+	"DoesNotExist of an absent key":            {change: namespaceTerm("owner", metav1.LabelSelectorOpDoesNotExist), want: Use},
+	"resource labels without any give no role": {change: func(s *spec) { s.ResourceLabelSelector = &v1alpha1.LabelSelector{} }, want: Invalid},
+	"resource labels without any, beside names": {change: func(s *spec) {
+		s.NamespaceSelector, s.ResourceLabelSelector = names("prod"), &v1alpha1.LabelSelector{MatchLabels: map[string]string{}}
+	}, want: Use},
+	"resource labels without any, beside a namespace's label": {change: func(s *spec) {
+		s.NamespaceSelector, s.ResourceLabelSelector = namesAndLabels(nil, map[string]string{"team": "a"}), &v1alpha1.LabelSelector{}
+	}, want: Use},
+	"resource labels without any, beside no names": {change: func(s *spec) {
+		s.NamespaceSelector, s.ResourceLabelSelector = names(), &v1alpha1.LabelSelector{}
+	}, want: Invalid},
+	"resource labels without any, beside a type": {change: func(s *spec) {
+		typed(v1alpha1.ResourceType{Group: s3})(s)
+		s.ResourceLabelSelector = &v1alpha1.LabelSelector{}
+	}, want: Invalid},
+	"resource labels without any, another name": {change: func(s *spec) {
+		s.NamespaceSelector, s.ResourceLabelSelector = names("dev"), &v1alpha1.LabelSelector{}
+	}, want: NoSelector},
+	"labels without any give no role": {change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, map[string]string{}) }, want: Invalid},
+	"no expressions give no role": {change: func(s *spec) {
+		s.NamespaceSelector = &v1alpha1.NamespaceSelector{Names: []string{}, LabelSelector: &v1alpha1.LabelSelector{MatchExpressions: []v1alpha1.LabelRequirement{}}}
+	}, want: Invalid},
+	"labels without any, of a namespace not yet seen": {
+		change: func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, nil) }, query: unseen, want: Invalid,
+	},
+	"labels without any, beside the name":     {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"prod"}, nil) }, want: Use},
+	"labels without any, beside another name": {change: func(s *spec) { s.NamespaceSelector = namesAndLabels([]string{"dev"}, nil) }, want: NoSelector},
+	"Deny without a label denies": {change: func(s *spec) {
+		s.ARN, s.Effect = "", v1alpha1.Deny
+		s.NamespaceSelector = namesAndLabels(nil, nil)
+	}, want: Denied},
 	"a name that is there twice":                {change: func(s *spec) { s.NamespaceSelector = names("prod", "prod") }, want: Use},
 	"an empty name selects nothing":             {change: func(s *spec) { s.NamespaceSelector = names("") }, want: NoSelector},
 	"an empty name beside the right one":        {change: func(s *spec) { s.NamespaceSelector = names("", "prod") }, want: Use},

@@ -95,6 +95,23 @@ func naiveSelects(o *v1alpha1.IAMRoleSelector, q Query) (fits Verdict, broken bo
 	return yesIf(labelsFit), broken
 }
 
+func naiveIsEmpty(s *v1alpha1.LabelSelector) bool {
+	return s != nil && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+// naiveIsNameless says whether a selector has labels to select by and none of them, and
+// names no namespace.
+func naiveIsNameless(o *v1alpha1.IAMRoleSelector) bool {
+	if o.Spec == nil || o.Spec.Effect == v1alpha1.Deny {
+		return false
+	}
+	n := o.Spec.NamespaceSelector
+	if n == nil {
+		return naiveIsEmpty(o.Spec.ResourceLabelSelector)
+	}
+	return len(n.Names) == 0 && !naiveHasTerms(n.LabelSelector) && (naiveIsEmpty(n.LabelSelector) || naiveIsEmpty(o.Spec.ResourceLabelSelector))
+}
+
 // naiveHasTerms says whether a selector has a term that is not broken.
 func naiveHasTerms(s *v1alpha1.LabelSelector) bool {
 	if s == nil {
@@ -160,7 +177,30 @@ func naivelyOf(d Decision) naiveDecision {
 	return naiveDecision{d.Reason, d.DecidedBy, d.Selector.Name, strings.Join(d.Names(), ",")}
 }
 
+// naiveDecide leaves selectors that name nothing out, and comes back to them only where
+// no other was found.
 func naiveDecide(w naiveWorld, q Query) naiveDecision {
+	var nameless []string
+	rest := w
+	rest.selectors = map[string]*v1alpha1.IAMRoleSelector{}
+	for name, o := range w.selectors {
+		if fits, _ := naiveSelects(o, q); fits == Yes && naiveIsNameless(o) {
+			nameless = append(nameless, name)
+			continue
+		}
+		rest.selectors[name] = o
+	}
+	d := naiveDecideAmong(rest, q)
+	switch {
+	case len(nameless) == 0:
+	case d.Reason == ReasonNoSelector, d.Reason == ReasonNoSelectorPolicy, d.Reason == ReasonChoiceNotPermitted:
+		slices.Sort(nameless)
+		return naiveDecision{Reason: ReasonSelectorInvalid, Names: strings.Join(nameless, ",")}
+	}
+	return d
+}
+
+func naiveDecideAmong(w naiveWorld, q Query) naiveDecision {
 	var matching, denying, broken, exclusive, offered, defaults []string
 	unknown := false
 	for name, o := range w.selectors {

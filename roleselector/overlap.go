@@ -13,7 +13,8 @@ const namespaceNameLabel = "kubernetes.io/metadata.name"
 // Overlap says whether a resource can exist that is in conflict because both
 // selectors select it. It looks at the selectors alone, not at what exists. There
 // is none where both are Selectable, for they are there to be chosen among, nor
-// where one denies, for that is what it is made for. A part that cannot be evaluated counts
+// where one denies, for that is what it is made for, nor where one has a label selector
+// without terms, which gives its role to nobody. Another part that cannot be evaluated counts
 // as if it selected. A selector that names no group applies to the kinds for which
 // IsServiceGroup holds; Index.Overlapping goes by the options of an index.
 func Overlap(a, b *Selector) bool { return overlap(a, b, IsServiceGroup) }
@@ -27,7 +28,7 @@ func (x *Index) Overlapping(s *Selector) []*Selector {
 }
 
 func overlap(a, b *Selector, catchAll func(group string) bool) bool {
-	if a.deny || b.deny || a.selectable && b.selectable {
+	if a.deny || b.deny || a.namesNothing() || b.namesNothing() || a.selectable && b.selectable {
 		return false
 	}
 	return typesMeet(a.types, b.types, catchAll) && namespacesMeet(a, b) &&

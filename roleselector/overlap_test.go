@@ -98,7 +98,7 @@ func TestSelectorsOverlapWhereAResourceCanBeInConflict(t *testing.T) {
 // Overlap did not say, but of two that are there to be chosen.
 func TestWhatIsInConflictOverlaps(t *testing.T) {
 	d, conflicts := newDice(11), 0
-	for range 30_000 {
+	for range 45_000 {
 		a, b := Compile(d.selector(0)), Compile(d.selector(1))
 		index := NewIndex(Options{})
 		index.MarkSynced(Everything)

@@ -67,6 +67,9 @@ func (d dice) labelSelector() *v1alpha1.LabelSelector {
 		}
 		s.MatchExpressions = append(s.MatchExpressions, e)
 	}
+	if naiveIsEmpty(s) && !d.one(4) {
+		s.MatchLabels = map[string]string{pick(d, someKeys...): pick(d, someValues...)}
+	}
 	return s
 }
 

@@ -61,7 +61,7 @@ var extensions = map[string]extension{
 	"an expression with an impossible key":  {with("namespaceSelector: {labelSelector: {matchExpressions: [{key: a b, operator: Exists}]}}"), noPattern},
 	"an expression with a blank in a value": {with("namespaceSelector: {labelSelector: {matchExpressions: [{key: a, operator: In, values: [x y]}]}}"), noPattern},
 	"labels and expressions":                {with("namespaceSelector: {names: [prod], labelSelector: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: Exists}]}}"), ""},
-	"no resource labels at all":             {with("resourceLabelSelector: {}"), ""},
+	"no resource labels at all":             {with("resourceLabelSelector: {}"), noTerm},
 	"64 types":                              {with("resourceTypeSelector: [" + many(64, "{kind: K%d}") + "]"), ""},
 	"65 types":                              {with("resourceTypeSelector: [" + many(65, "{kind: K%d}") + "]"), "must have at most 64 items"},
 	"an apiVersion beside a group":          {with("resourceTypeSelector: [{apiVersion: s3.services.k8s.aws/v1alpha1, group: s3.services.k8s.aws}]"), "leave out group and version"},

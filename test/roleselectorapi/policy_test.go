@@ -139,7 +139,7 @@ var wider = map[string]extension{
 	"one type of two without a kind":  {with(`resourceTypeSelector: [{group: a.io, version: "", kind: ""}, {group: b.io, version: v1}]`), "asks for group, version and kind"},
 	"labels without names":            {with("namespaceSelector: {labelSelector: {matchLabels: {a: b}}}"), "asks for names"},
 	"a label selector without labels": {with("namespaceSelector: {names: [prod], labelSelector: {}}"), "asks for matchLabels"},
-	"no resource labels":              {with("resourceLabelSelector: {}"), "asks for matchLabels"},
+	"no resource labels":              {with("namespaceSelector: {names: [prod]}, resourceLabelSelector: {}"), "asks for matchLabels"},
 	"policies":                        {assuming("policyARNs: ['arn:aws:iam::aws:policy/ReadOnlyAccess']"), "do not know policyARNs"},
 	"what makes assuming harder":      {assuming("externalID: {value: ab}, sessionName: {template: 'a-%KIND%'}, durationSeconds: 900, sessionTags: [{key: a, value: b}], transitiveTagKeys: [a], sourceIdentity: {value: ab}, cacheScope: Namespace"), ""},
 	"Recreate":                        {with("onAccountChange: Recreate"), ""},

@@ -4,8 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/roleselector"
 )
 
 const other = "arn:aws:iam::222222222222:role/other"
@@ -16,6 +19,7 @@ var stored = map[string]string{
 	"good": with(`namespaceSelector: {names: [prod], labelSelector: {matchLabels: {team: a}}},
   resourceTypeSelector: [{group: s3.services.k8s.aws, version: "", kind: ""}], resourceLabelSelector: {matchLabels: {}}`),
 	"empty-forms":  with("namespaceSelector: {names: [], labelSelector: {matchLabels: {}}}, resourceTypeSelector: []"),
+	"named":        with("namespaceSelector: {names: [prod], labelSelector: {matchLabels: {}}}, resourceTypeSelector: []"),
 	"labels-alone": with("resourceLabelSelector: {matchLabels: {app: x}}"),
 	"no-spec":      "{}",
 	"empty-arn":    "spec: {arn: '', namespaceSelector: {names: [prod]}}",
@@ -49,6 +53,10 @@ var edits = map[string]edit{
 	"an ARN that is none, made one":              {"no-arn", set(arn, "spec", "arn"), immutable},
 	"an empty ARN, set at last":                  {"empty-arn", set(arn, "spec", "arn"), ""},
 	"an empty ARN made a word":                   {"empty-arn", set("foo", "spec", "arn"), noPattern},
+	"another field beside no labels":             {"empty-forms", set([]any{map[string]any{"kind": "Bucket"}}, "spec", "resourceTypeSelector"), ""},
+	"no labels put right":                        {"empty-forms", set(nil, "spec", "namespaceSelector", "labelSelector"), ""},
+	"no labels made one":                         {"good", set(map[string]any{"app": "x"}, "spec", "resourceLabelSelector", "matchLabels"), ""},
+	"one label made none":                        {"labels-alone", set(map[string]any{}, "spec", "resourceLabelSelector", "matchLabels"), noTerm},
 	"a spec, set at last":                        {"no-spec", set(map[string]any{"arn": arn}, "spec"), ""},
 	"a spec without an ARN, set at last":         {"no-spec", set(map[string]any{}, "spec"), "arn is required"},
 	"another ARN":                                {"good", set(other, "spec", "arn"), immutable},
@@ -94,11 +102,36 @@ func TestStoredObjectsSurviveTheUpgrade(t *testing.T) {
 			}
 		})
 	}
+	for name, want := range map[string]roleselector.Outcome{
+		"empty-forms": roleselector.Invalid, "good": roleselector.Use, "labels-alone": roleselector.Use, "named": roleselector.Use,
+	} {
+		t.Run("decide by "+name, func(t *testing.T) {
+			if got := admin.decide(name); got.Outcome != want {
+				t.Errorf("it is decided: %s: %s; want %s", got.Outcome, got.Message(), want)
+			}
+		})
+	}
 	for _, name := range sorted(edits) {
 		t.Run(name, func(t *testing.T) {
 			judge(t, admin.tryChange(selectors, edits[name].of, edits[name].do), edits[name].want)
 		})
 	}
+}
+
+// decide says what is decided by a stored selector alone, of a Bucket that it may mean.
+func (u *user) decide(name string) roleselector.Decision {
+	u.t.Helper()
+	var object v1alpha1.IAMRoleSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.get(selectors, name), &object); err != nil {
+		u.t.Fatal(err)
+	}
+	index := roleselector.NewIndex(roleselector.Options{})
+	index.Set(roleselector.Compile(&object))
+	index.MarkSynced(roleselector.Everything)
+	return index.Decide(roleselector.Query{
+		Namespace: "prod", NamespaceLabels: map[string]string{"team": "a"}, NamespaceKnown: true,
+		Group: "s3.services.k8s.aws", Version: "v1alpha1", Kind: "Bucket", Labels: map[string]string{"app": "x"},
+	})
 }
 
 // swapsUnderShipped is the hole that ours closes.

@@ -54,6 +54,7 @@ type IAMRoleSelectorStatus struct{}
 // +kubebuilder:validation:XValidation:rule="has(self.arn) || (has(self.effect) && self.effect == 'Deny')",message="arn is required unless effect is Deny",reason=FieldValueRequired,fieldPath=".arn"
 // +kubebuilder:validation:XValidation:rule="!has(self.effect) || self.effect != 'Deny' || !(has(self.arn) || has(self.assumeRole) || has(self.selection) || has(self.onAccountChange))",message="effect Deny uses no role: leave out arn, assumeRole, selection and onAccountChange",reason=FieldValueForbidden,fieldPath=".effect"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.arn) || oldSelf.arn.size() == 0 || (has(self.arn) && self.arn == oldSelf.arn)",message="Value is immutable once set",fieldPath=".arn"
+// +kubebuilder:validation:XValidation:rule="!has(self.resourceLabelSelector) || (has(self.resourceLabelSelector.matchLabels) && self.resourceLabelSelector.matchLabels.size() > 0) || (has(self.resourceLabelSelector.matchExpressions) && self.resourceLabelSelector.matchExpressions.size() > 0) || (has(self.namespaceSelector) && ((has(self.namespaceSelector.names) && self.namespaceSelector.names.size() > 0) || (has(self.namespaceSelector.labelSelector) && ((has(self.namespaceSelector.labelSelector.matchLabels) && self.namespaceSelector.labelSelector.matchLabels.size() > 0) || (has(self.namespaceSelector.labelSelector.matchExpressions) && self.namespaceSelector.labelSelector.matchExpressions.size() > 0)))))",message="the label selector has no term, and no namespace is named, so that it selects nothing: give it a label whose value is not null, or leave it out",fieldPath=".resourceLabelSelector"
 type IAMRoleSelectorSpec struct {
 	// ARN is the IAM role that is assumed. It cannot be changed: make a second
 	// object for a second role. Required unless effect is Deny, which has none.
@@ -78,7 +79,8 @@ type IAMRoleSelectorSpec struct {
 	ResourceTypeSelector []ResourceType `json:"resourceTypeSelector,omitempty"`
 
 	// ResourceLabelSelector selects resources by their own labels. Whoever may
-	// edit a resource may change those, and so come to a role or leave one.
+	// edit a resource may change those, and so come to a role or leave one. One
+	// without terms is any, where namespaces are named beside it; else nothing.
 	//
 	// +optional
 	ResourceLabelSelector *LabelSelector `json:"resourceLabelSelector,omitempty"`

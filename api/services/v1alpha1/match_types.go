@@ -8,10 +8,12 @@ import (
 )
 
 // NamespaceSelector selects namespaces that both of its parts select. One of them
-// is there, be it empty: so names that some template made null do not become all
-// namespaces.
+// is there: so names that some template made null do not become all namespaces. Names
+// that are empty are any; a label selector without terms selects no namespace, unless
+// names are beside it, which then select alone.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.names) || has(self.labelSelector)",message="names or labelSelector is required: leave namespaceSelector out to select every namespace",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.labelSelector) || (has(self.names) && self.names.size() > 0) || (has(self.labelSelector.matchLabels) && self.labelSelector.matchLabels.size() > 0) || (has(self.labelSelector.matchExpressions) && self.labelSelector.matchExpressions.size() > 0)",message="the label selector has no term, and no namespace is named, so that it selects nothing: give it a label whose value is not null, or leave it out",fieldPath=".labelSelector"
 type NamespaceSelector struct {
 	// Names are exact names; empty is any.
 	//
@@ -28,15 +30,17 @@ type NamespaceSelector struct {
 	LabelSelector *LabelSelector `json:"labelSelector,omitempty"`
 }
 
-// LabelSelector is Kubernetes' label selector: all of its terms must hold. One
-// without terms is as if it were left out.
+// LabelSelector is Kubernetes' label selector: all of its terms must hold. One without
+// terms may be what is left where a template has made values null: it is as if it were
+// left out only where namespaces are named.
 //
 // +kubebuilder:object:generate=false
 type LabelSelector struct {
 	// MatchLabels are pairs that must be there. An empty value is a value: the
-	// label must be there, and empty.
+	// label must be there, and empty. Null is none, and refused.
 	//
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.all(k, dyn(self[k]) != null)",message="the value of a label is null: write a value, \"\" for the empty one, or leave the label out"
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && k.size() <= 317)",message="a key is no label key: at most 63 letters, digits and -_. with a letter or digit at both ends, after an optional DNS name and slash"
 	MatchLabels map[string]LabelValue `json:"matchLabels,omitempty"`

@@ -2,6 +2,8 @@ package selector
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,11 +51,42 @@ func newWorld(by administrator) *world {
 	}
 }
 
-// addSelector enters a selector. Strict refuses fields that the kind does not
-// have, which an API server would drop.
+// convert makes an object of what was read. Strict refuses fields that the kind does not
+// have, and those that are null: an API server would drop both.
+func convert(o *unstructured.Unstructured, object any, strict bool) error {
+	if spec, has := o.Object["spec"]; has && strict {
+		if path := nullIn(spec, "spec"); path != "" {
+			return fmt.Errorf("%s is null, which the API server refuses or drops: write a value, or leave it out", path)
+		}
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, object, strict)
+}
+
+// nullIn is the path of the first null in a value, empty for none.
+func nullIn(value any, path string) string {
+	switch value := value.(type) {
+	case nil:
+		return path
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if found := nullIn(value[key], path+"."+key); found != "" {
+				return found
+			}
+		}
+	case []any:
+		for i := range value {
+			if found := nullIn(value[i], fmt.Sprintf("%s[%d]", path, i)); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// addSelector enters a selector, converted as convert does.
 func (w *world) addSelector(o *unstructured.Unstructured, strict bool) error {
 	var object services.IAMRoleSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, &object, strict); err != nil {
+	if err := convert(o, &object, strict); err != nil {
 		return err
 	}
 	compiled := roleselector.Compile(&object)
@@ -65,7 +98,7 @@ func (w *world) addSelector(o *unstructured.Unstructured, strict bool) error {
 
 func (w *world) addChoice(o *unstructured.Unstructured, strict bool) error {
 	var object identity.IAMRoleChoice
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, &object, strict); err != nil {
+	if err := convert(o, &object, strict); err != nil {
 		return err
 	}
 	compiled := roleselector.CompileChoice(&object)
