@@ -119,7 +119,8 @@ func faultOf(err error) *fault.Fault {
 	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
 }
 
-// Fetch is one anonymous GET.
+// Fetch is one anonymous GET. A redirect is not followed: whoever verifies tokens
+// may not follow either, least of all from https to http.
 func (o *Observer) Fetch(ctx context.Context, url string) core.Fetch {
 	ctx, cancel := context.WithTimeout(ctx, publicTimeout)
 	defer cancel()
@@ -132,9 +133,24 @@ func (o *Observer) Fetch(ctx context.Context, url string) core.Fetch {
 		return core.Fetch{Error: err.Error()}
 	}
 	defer response.Body.Close() //nolint:errcheck // read only
+	if leads := redirect(response, url); leads != "" {
+		return core.Fetch{Status: http.StatusTemporaryRedirect, Redirect: leads}
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, core.MaxDocumentBytes))
 	if err != nil {
 		return core.Fetch{Error: err.Error()}
 	}
 	return core.Fetch{Status: response.StatusCode, Body: body}
+}
+
+// redirect is where an answer leads, also if the client has followed; empty for
+// nowhere else.
+func redirect(response *http.Response, asked string) string {
+	if at := response.Request.URL.String(); at != asked {
+		return at
+	}
+	if response.StatusCode < 300 || response.StatusCode > 399 {
+		return ""
+	}
+	return response.Header.Get("Location")
 }

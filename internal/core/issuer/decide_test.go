@@ -256,6 +256,8 @@ func TestDecideOnWhatAnybodySees(t *testing.T) {
 			nil, failing("IssuerPublished", "False NotReadable"), "answered 404, expected 200"},
 		"somebody else's document": {see(issuer.Fetch{Status: 200, Body: []byte(`{"issuer":"https://other.example.org"}`)}),
 			nil, failing("IssuerPublished", "False DocumentsDiffer"), "who else publishes there"},
+		"a redirect is none of the documents": {see(issuer.Fetch{Status: 307, Redirect: "http://cdn.example.org/" + strings.Repeat("a", 5000)}),
+			nil, failing("IssuerPublished", "False Redirected"), `redirects to "http://cdn.example.org/aaa`},
 		"an older version of ours": {func(_ *model, w *issuer.World) { w.Public.Keys.Body = keySet(0, 1) },
 			nil, failing("IssuerPublished", "False NotYetVisible"), "wait for the cache"},
 	})

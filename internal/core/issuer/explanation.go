@@ -45,6 +45,7 @@ var Reasons = []Explanation{
 	{ReasonNotReadable, published, "The issuer's URL answers that the documents may not be read or are not there.", "Check that the URL leads to the bucket and prefix, and that the CDN may read them."},
 	{ReasonNotYetVisible, published, "The issuer's URL still shows an older version of the documents.", "Wait for the cache in between, or invalidate it."},
 	{ReasonDocumentsDiffer, published, "The issuer's URL shows documents that are not this issuer's.", "Check where the URL leads and who else publishes there."},
+	{ReasonRedirected, published, "The issuer's URL redirects elsewhere instead of showing the document.", "Let what serves the URL answer by itself: do not rely on a cloud to follow."},
 
 	{ReasonNoKeys, keysInSync + ", " + published, "The key source holds no key.", "Check the API server's service account keys, or the ConfigMap."},
 	{ReasonPrivateKeyInSource, keysInSync, "The key source holds a private key; nothing of it is used.", "Remove the private key, put the public key there, and replace the key pair: it has leaked."},

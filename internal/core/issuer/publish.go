@@ -247,6 +247,8 @@ func (s shelf) publicVerdict(w World, opening bool) verdict {
 	}{{w.Public.Keys, url + "/" + KeysPath, s.keys}, {w.Public.Discovery, url + "/" + DiscoveryPath, s.discovery}}
 	for _, f := range fetches {
 		switch {
+		case f.Redirect != "":
+			return no(ReasonRedirected, "GET %s redirects to %.200q, expected the document itself: AWS fetches from the URL that tokens name, over https, and does not say that it follows; let what serves the URL answer by itself, or set spec.url to where the documents are", f.url, f.Redirect)
 		case f.Status == statusOK && bytes.Equal(f.Body, f.want):
 			continue
 		case f.Error != "" || f.Status == 0:

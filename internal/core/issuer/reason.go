@@ -45,6 +45,7 @@ const (
 	ReasonNotReadable            Reason = "NotReadable"
 	ReasonNotYetVisible          Reason = "NotYetVisible"
 	ReasonDocumentsDiffer        Reason = "DocumentsDiffer"
+	ReasonRedirected             Reason = "Redirected"
 )
 
 // Reasons that concern the keys (L0 and L1).

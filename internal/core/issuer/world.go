@@ -147,6 +147,9 @@ type Public struct {
 type Fetch struct {
 	// Status is the HTTP status, 0 when there was no answer.
 	Status int
+	// Redirect is where the answer leads instead of being one; empty if it does
+	// not. It is not followed.
+	Redirect string
 	// Body is the answer's body.
 	Body []byte
 	// Error says why there was no answer; empty for none.
