@@ -33,7 +33,9 @@ func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Observer: observer,
-		Report:   controller.Reporter{Status: mgr.GetClient().Status(), Events: mgr.GetEventRecorder("tabard-issuer")},
+		Report: controller.Reporter{
+			Status: mgr.GetClient().Status(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("tabard-issuer"),
+		},
 	}).Add(mgr)
 }
 

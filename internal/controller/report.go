@@ -31,6 +31,8 @@ type Object interface {
 type Reporter struct {
 	// Status writes the status sub-resource.
 	Status client.SubResourceWriter
+	// Live reads past any cache.
+	Live client.Reader
 	// Events records one event for each condition that changed.
 	Events events.EventRecorder
 }
@@ -45,14 +47,19 @@ type Outcome struct {
 }
 
 // Write stores the status of wanted if it differs from that of stored, which it
-// then updates. A conflict is returned: somebody else wrote, so the pass must
-// observe again.
+// then updates. A conflict is returned: somebody else wrote what the pass went by,
+// so it must observe again.
 func (r Reporter) Write(ctx context.Context, stored, wanted Object) error {
 	if equality.Semantic.DeepEqual(stored, wanted) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{})
-	if err := r.Status.Patch(ctx, wanted, patch); err != nil {
+	err := r.WhileUnmoved(ctx, stored, func(current Object) error {
+		base := stored.DeepCopyObject().(Object)
+		base.SetResourceVersion(current.GetResourceVersion())
+		wanted.SetResourceVersion(current.GetResourceVersion())
+		return r.Status.Patch(ctx, wanted, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil {
 		return fmt.Errorf("write status of %s: %w", wanted.GetName(), err)
 	}
 	r.announce(wanted, stored.GetConditions(), wanted.GetConditions())

@@ -7,12 +7,16 @@ package issuer
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -31,6 +35,15 @@ import (
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
 // +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create,resourceNames=tabard-issuer,namespace=tabard-system
 // +kubebuilder:rbac:urls=/openid/v1/jwks;/.well-known/openid-configuration,verbs=get
+
+// retries says when a pass that has failed is made again: after a second, then
+// after twice as long each time, never after longer than core.LookAgain. Whatever
+// fails may keep a key from being published, and clouds refuse every token that is
+// signed with it; and an issuer that is as wanted is looked at as often, so that one
+// that fails asks AWS for no more.
+func retries() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, core.LookAgain)
+}
 
 // Controller reconciles OIDCIssuers.
 type Controller struct {
@@ -55,6 +68,7 @@ func (c *Controller) Add(mgr ctrl.Manager) error {
 				CreateFunc: func(event.CreateEvent) bool { return false },
 				UpdateFunc: func(event.UpdateEvent) bool { return false },
 			})).
+		WithOptions(ctrlcontroller.Options{RateLimiter: retries()}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), c))
 }
 
@@ -110,7 +124,7 @@ func (c *Controller) perform(ctx context.Context, keeper Keeper, world core.Worl
 		}
 		known := faultOf(err)
 		if known.Service == "" { // the API server's error, not the cloud's
-			return controller.Outcome{Err: err}
+			return controller.Outcome{Err: errors.Join(err, c.publishUnrecorded(ctx, *plan, step))}
 		}
 		plan.Status = core.Failed(*plan, step, *known, world)
 		if known.Passing() {
@@ -119,6 +133,16 @@ func (c *Controller) perform(ctx context.Context, keeper Keeper, world core.Worl
 		return controller.Outcome{Again: core.LookAgain}
 	}
 	return controller.Outcome{Again: plan.Again}
+}
+
+// publishUnrecorded takes the steps that a Record that failed must not hold up.
+func (c *Controller) publishUnrecorded(ctx context.Context, plan core.Plan, failed core.Step) error {
+	for _, step := range plan.Unrecorded(failed) {
+		if err := c.Observer.AWS.Perform(ctx, nil, plan, step); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // objectKeeper keeps the finalizer and the status in the cluster.
@@ -155,12 +179,14 @@ func (k *objectKeeper) Record(ctx context.Context, status v1alpha1.OIDCIssuerSta
 }
 
 func (k *objectKeeper) patch(ctx context.Context, change func(*v1alpha1.OIDCIssuer)) error {
-	wanted := k.stored.DeepCopy()
-	change(wanted)
-	lock := client.MergeFromWithOptions(k.stored, client.MergeFromWithOptimisticLock{})
-	if err := k.controller.Client.Patch(ctx, wanted, lock); err != nil {
-		return err
-	}
-	k.stored = wanted
-	return nil
+	return k.controller.Report.WhileUnmoved(ctx, k.stored, func(current controller.Object) error {
+		wanted := current.DeepCopyObject().(*v1alpha1.OIDCIssuer)
+		change(wanted)
+		lock := client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{})
+		if err := k.controller.Client.Patch(ctx, wanted, lock); err != nil {
+			return err
+		}
+		k.stored = wanted
+		return nil
+	})
 }

@@ -76,7 +76,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.controller = &issuer.Controller{
 		Client: f.client, Live: f.client, Observer: f.observer(t, account),
-		Report: controller.Reporter{Status: f.client.Status(), Events: events.NewFakeRecorder(1000)},
+		Report: controller.Reporter{Status: f.client.Status(), Live: f.client, Events: events.NewFakeRecorder(1000)},
 	}
 	return f
 }

@@ -52,6 +52,11 @@ func (r ring) active() []Key {
 	return r.pick(func(k v1alpha1.SigningKey) bool { return k.State == v1alpha1.KeyActive })
 }
 
+// expiredIn are those of a document's keys that are no longer wanted.
+func (r ring) expiredIn(document []Key) []Key {
+	return slices.DeleteFunc(slices.Clone(document), func(k Key) bool { return !slices.Contains(r.expired, k.ID) })
+}
+
 func (r ring) pick(wanted func(v1alpha1.SigningKey) bool) []Key {
 	var out []Key
 	for _, k := range r.keys {

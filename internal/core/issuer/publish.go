@@ -64,6 +64,9 @@ func stock(w World, r ring) shelf {
 	if !w.DropForeignKeys {
 		wanted = append(wanted, out.foreign...)
 	}
+	if leaving := r.expiredIn(out.published); len(lacking(wanted, out.published)) > 0 && len(wanted)+len(leaving) <= MaxKeys {
+		wanted = append(wanted, leaving...) // until the next write: see PutDocument.Urgent
+	}
 	if out.tooMany = len(wanted) > MaxKeys; !out.tooMany {
 		out.keys, out.discovery = JWKS(wanted), Discovery(w.Issuer.Spec.URL, algorithms(wanted))
 	}
@@ -138,15 +141,24 @@ func (s shelf) documentSteps(w World) []Step {
 	}
 	var out []Step
 	keys, discovery := DocumentKeys(w.Issuer.Spec.Publication.S3.Prefix)
-	put := func(key string, want []byte, seen Document) {
+	put := func(key string, want []byte, seen Document, urgent bool) {
 		if seen.Exists && bytes.Equal(seen.Body, want) {
 			return
 		}
-		out = append(out, PutDocument{Identity: w.Caller.Identity, Bucket: bucketRef(w), Key: key, Body: string(want), IfMatch: seen.ETag})
+		out = append(out, PutDocument{Identity: w.Caller.Identity, Bucket: bucketRef(w), Key: key, Body: string(want), IfMatch: seen.ETag, Urgent: urgent})
 	}
-	put(keys, s.keys, w.Bucket.Keys)
-	put(discovery, s.discovery, w.Bucket.Discovery)
+	put(keys, s.keys, w.Bucket.Keys, s.isUrgent(w))
+	put(discovery, s.discovery, w.Bucket.Discovery, false)
 	return out
+}
+
+// isUrgent says that the keys document is to be written even if no status can be
+// stored first: see PutDocument.
+func (s shelf) isUrgent(w World) bool {
+	isHeld := slices.Contains(w.Issuer.Finalizers, Finalizer)
+	isKnown := !s.creating && w.Issuer.Status.Publication.Bucket == w.Issuer.Spec.Publication.S3.Bucket
+	wanted := publishedKeys(s.keys)
+	return isHeld && isKnown && len(lacking(wanted, s.published)) > 0 && len(lacking(s.published, wanted)) == 0
 }
 
 // openingSteps open a bucket of ours for two objects. They come after the

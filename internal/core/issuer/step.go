@@ -35,6 +35,23 @@ type Plan struct {
 	Again time.Duration
 }
 
+// Unrecorded are the steps to take although the Record that was to come before them
+// has failed: a new key is not kept from being published by a status that cannot be
+// written. Nothing is made that the stored status would not lead to; what may be
+// lost is whose the key is, if the cluster drops it before any status is written.
+func (p Plan) Unrecorded(failed Step) []Step {
+	if _, is := failed.(Record); !is {
+		return nil
+	}
+	var out []Step
+	for _, step := range p.Steps {
+		if put, is := step.(PutDocument); is && put.Urgent {
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
 // Step is one change to make. Steps are small comparable values.
 type Step interface{ step() }
 
@@ -61,13 +78,16 @@ type (
 		Access   PublicAccessBlock
 	}
 	// PutDocument writes one document on the condition that it is still what
-	// was read: IfMatch empty means that it must not exist.
+	// was read: IfMatch empty means that it must not exist. An Urgent one adds keys
+	// that the cluster signs with and takes none out, in a place that the stored
+	// status knows.
 	PutDocument struct {
 		Identity identity.Identity
 		Bucket   BucketRef
 		Key      string
 		Body     string
 		IfMatch  string
+		Urgent   bool
 	}
 	// PutBucketPolicy replaces the bucket's policy; an empty one removes it.
 	PutBucketPolicy struct {
