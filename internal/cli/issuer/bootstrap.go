@@ -104,7 +104,7 @@ func (b *Bootstrap) finish(ctx context.Context, dying *v1alpha1.OIDCIssuer) erro
 	if _, err := b.publish(ctx, dying); err != nil {
 		return err
 	}
-	b.say("the OIDCIssuer %s is gone", dying.Name)
+	b.say("the OIDCIssuer %s is gone; the operator's role %s, if bootstrap made it, is left to you", dying.Name, core.RoleName(dying.Name, dying.Spec.URL))
 	return nil
 }
 

@@ -33,18 +33,11 @@ func (m *model) violation() string {
 	if m.gaveUp != "" {
 		return m.gaveUp
 	}
-	status := m.stored.Status
-	for account, p := range m.providers {
-		known := slices.ContainsFunc(status.Providers, func(s v1alpha1.ProviderStatus) bool { return s.AccountID == account })
-		if p.owner == testURL && !known {
-			return "status does not know the provider of account " + account
-		}
+	if broken := m.untold(); broken != "" {
+		return broken
 	}
 	if m.bucket == nil {
 		return ""
-	}
-	if status.Publication.Bucket != testBucket {
-		return "status does not know the bucket"
 	}
 	document, published := m.bucket.objects[issuer.KeysPath]
 	if _, leads := m.bucket.objects[issuer.DiscoveryPath]; leads && !published {
@@ -55,6 +48,21 @@ func (m *model) violation() string {
 	}
 	if published && m.strands(string(document.Body)) {
 		return "a key was unpublished while its tokens live"
+	}
+	return ""
+}
+
+// untold names what exists outside and cannot be found from status.
+func (m *model) untold() string {
+	status := m.stored.Status
+	for account, p := range m.providers {
+		known := slices.ContainsFunc(status.Providers, func(s v1alpha1.ProviderStatus) bool { return s.AccountID == account })
+		if p.owner == testURL && !known {
+			return "status does not know the provider of account " + account
+		}
+	}
+	if m.bucket != nil && status.Publication.Bucket != testBucket {
+		return "status does not know the bucket"
 	}
 	return ""
 }
@@ -288,6 +296,10 @@ func FuzzConverge(f *testing.F) {
 	f.Add([]byte{3, 19})
 	f.Add([]byte{9, 17, 9, 16, 9, 18, 9, 16, 9, 19, 0})
 	f.Add([]byte{9, 3, 9, 17, 9, 16, 9, 3, 2, 18, 9, 20, 9, 16, 9, 11, 4, 1})
+	f.Add([]byte{9, 17, 0})
+	f.Add([]byte{9, 17, 9, 18, 0})
+	f.Add([]byte{9, 17, 9, 18})
+	f.Add([]byte{9, 3, 9, 3, 9, 16, 9, 17, 9, 3, 0})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		m := newModel()
 		release := len(script)%2 == 1

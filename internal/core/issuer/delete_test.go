@@ -81,6 +81,10 @@ func TestDecideOnDeletion(t *testing.T) {
 		"roles that trust the provider are named": {dying(func(_ *model, w *issuer.World) { w.Providers[1].TrustedBy = []string{"b", "a"} }),
 			nil, going("ProviderTrusted", "True ProviderTrusted"), ": a, b; change or delete them"},
 		"the operator's own role does not count": {dying(func(_ *model, w *issuer.World) { w.Providers[0].TrustedBy = []string{"tabard-issuer-demo"} }), all, unblocked, ""},
+		"nor does it where a person looks": {dying(func(_ *model, w *issuer.World) {
+			w.Caller.ARN = "arn:aws:iam::" + testAccount + ":user/administrator"
+			w.Providers[0].TrustedBy = []string{issuer.RoleName("demo", testURL)}
+		}), all, unblocked, ""},
 		"a role of that name in another account counts": {dying(func(_ *model, w *issuer.World) { w.Providers[1].TrustedBy = []string{"tabard-issuer-demo"} }),
 			nil, going("ProviderTrusted", "True ProviderTrusted"), "tabard-issuer-demo"},
 		"a provider of others keeps the bucket's name": {dying(func(_ *model, w *issuer.World) { w.Providers[1].Owner = "" }),

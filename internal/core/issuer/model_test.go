@@ -349,6 +349,9 @@ func (m *model) pass(t *testing.T, ill trouble) bool {
 	}
 	if ill.dieAt != len(plan.Steps) {
 		m.stored.Status = *plan.Status.DeepCopy()
+		if broken := m.untold(); broken != "" {
+			t.Fatal(broken)
+		}
 	}
 	return len(plan.Steps) > 0
 }

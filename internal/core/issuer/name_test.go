@@ -96,13 +96,13 @@ func (m *model) deleteAll(t *testing.T, release bool) {
 		return
 	}
 	m.roles[testAccount] = []string{operatorsRole, "app"}
-	if known := m.providers[testAccount] != nil || release; known {
-		m.crashAndGoOn(t)
-		if m.bucket == nil || len(m.bucket.objects) < 2 || len(m.stored.Finalizers) == 0 {
-			t.Fatal("documents went while a role trusts them")
-		}
+	if m.providers[testAccount] != nil || release {
+		m.wantHeld(t, "a role trusts the issuer")
 	}
 	m.roles[testAccount] = []string{operatorsRole}
+	if own := m.providers[testAccount]; own != nil && own.owner != testURL {
+		m.wantHeld(t, "a provider of others knows the issuer")
+	}
 	m.othersLetGo(release)
 	m.crashAndGoOn(t)
 	if len(m.providers) > 0 || len(m.stored.Finalizers) > 0 {
@@ -130,6 +130,15 @@ func (m *model) othersLetGo(release bool) {
 	}
 	if release {
 		delete(m.bucket.objects, "theirs")
+	}
+}
+
+// wantHeld demands that a deletion does not go on.
+func (m *model) wantHeld(t *testing.T, by string) {
+	t.Helper()
+	m.crashAndGoOn(t)
+	if m.bucket == nil || len(m.bucket.objects) < 2 || len(m.stored.Finalizers) == 0 {
+		t.Fatalf("documents went while %s", by)
 	}
 }
 

@@ -148,15 +148,16 @@ func decideLeftover(w World, state ProviderState) registration {
 }
 
 // trusting are the roles, other than the operator's own, whose trust policy
-// mentions the provider. The operator's own role goes with the issuer.
+// mentions the provider. The operator's own role goes with the issuer: the one
+// that it runs as, and the one that bootstrap makes, since a person may look too.
 func trusting(w World, state ProviderState) []string {
-	own := ""
+	var own []string
 	if state.AccountID == w.Caller.AccountID {
-		own = roleOfSession(w.Caller.ARN)
+		own = []string{roleOfSession(w.Caller.ARN), RoleName(w.Issuer.Name, w.Issuer.Spec.URL)}
 	}
 	var out []string
 	for _, role := range state.TrustedBy {
-		if role != own {
+		if !slices.Contains(own, role) {
 			out = append(out, role)
 		}
 	}
