@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -34,6 +35,8 @@ type operator struct {
 	serviceAccount string
 	// capacity is what the controller of that name is told.
 	capacity *capacityControllerFlags
+	// certificate is what the controller of that name is told.
+	certificate *certificateFlags
 	// injection is what the controller of that name is told.
 	injection *injectionFlags
 	// roleSelectors is what is said of IAMRoleSelectors.
@@ -68,6 +71,7 @@ type operatorFlags struct {
 	gates                     string
 	roleSelectors             roleSelectorFlags
 	capacity                  capacityControllerFlags
+	certificate               certificateFlags
 	injection                 injectionFlags
 }
 
@@ -105,6 +109,7 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.gates, "feature-gates", "", selectorGate+"=true or =false: whether IAMRoleSelectors are followed (default: false)")
 	f.roleSelectors.add(flags)
 	f.capacity.add(flags, "capacity-")
+	f.certificate.add(flags, "certificate-")
 	f.injection.add(flags, "injection-")
 }
 
@@ -134,7 +139,8 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return err
 	}
-	op.logger, op.capacity, op.injection, op.roleSelectors = logger, &flags.capacity, &flags.injection, &flags.roleSelectors
+	op.logger, op.capacity, op.certificate = logger, &flags.capacity, &flags.certificate
+	op.injection, op.roleSelectors = &flags.injection, &flags.roleSelectors
 	mgr, err := newManager(op, flags, leaseName(chosen, without(controllerNames())))
 	if err != nil {
 		return err
@@ -182,7 +188,7 @@ func (f *operatorFlags) complete() ([]string, error) {
 			return nil, fmt.Errorf("--controllers: %s needs --feature-gates=%s=true", c.name, selectorGate)
 		}
 	}
-	return chosen, f.capacity.complete()
+	return chosen, errors.Join(f.capacity.complete(), f.certificate.complete())
 }
 
 func newOperator(flags operatorFlags) (*operator, error) {

@@ -46,7 +46,7 @@ var ownFlags = []string{
 	"custom-token-endpoint-ca-data", "custom-token-endpoint-ca-trust-bundle", "custom-token-endpoint-sni-name",
 	"custom-token-endpoint-token-proxy", "drain-time", "fs-group", "gcp-access-token-lifetime", "gcp-annotation-prefix",
 	"gcp-default-injection-mode", "gcp-default-region", "gcp-token-audience", "gcp-token-default-mode", "gcp-token-expiration",
-	"gcp-universe-domain", "help", "log-level", "partition", "role-selector-warnings", "session-name", "token-file-mode",
+	"gcp-universe-domain", "help", "log-level", "partition", "role-selector-warnings", "session-name", "tls-secret-namespace", "token-file-mode",
 }
 
 func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {

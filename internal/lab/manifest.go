@@ -29,24 +29,24 @@ func (lab Lab) issuerManifest() object {
 }
 
 // webhookManifest registers the webhook that listens on this machine, with the
-// hooks of config/manifests. The CA bundle is put in by the operator, which makes
-// the certificate. It sees by the hook of another host name for the same address
-// that a new CA is trusted.
+// hooks of config/manifests. The CA bundle is put in by the controller certificate. It
+// sees by the hook of another host name for the same address that a new CA is trusted.
 func (lab Lab) webhookManifest() object {
 	const mode, skip = "tabard.dev/injection", "tabard.dev/injection-skip"
 	skipped := selector(requirement("eks.amazonaws.com/skip-pod-identity-webhook", "DoesNotExist"))
+	others := requirement("kubernetes.io/metadata.name", "NotIn", "tabard-system", "tabard-certificate")
 	hooks := []any{
 		lab.hook("pod-identity.tabard.dev", Loopback, "/mutate", object{
 			"failurePolicy": "Ignore", "reinvocationPolicy": "IfNeeded",
-			"namespaceSelector": selector(requirement(mode, "NotIn", "required")), "objectSelector": skipped,
+			"namespaceSelector": selector(requirement(mode, "NotIn", "required"), others), "objectSelector": skipped,
 		}),
 		lab.hook("required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
-			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "NotIn", "allowed")),
+			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "NotIn", "allowed"), others),
 		}),
 		lab.hook("skippable.required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
-			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "In", "allowed")), "objectSelector": skipped,
+			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "In", "allowed"), others), "objectSelector": skipped,
 		}),
 		lab.hook("probe.tabard.dev", "localhost", "/probe", object{
 			"failurePolicy":     "Fail",

@@ -13,5 +13,6 @@ func (s *APIServer) StartControllerManager(t testing.TB) {
 	kubeconfig := filepath.Join(s.dir, "kube-controller-manager.kubeconfig")
 	WriteKubeconfig(t, kubeconfig, s.Config)
 	s.run(t, "kube-controller-manager", "--kubeconfig="+kubeconfig, "--use-service-account-credentials",
+		"--service-account-private-key-file="+filepath.Join(s.dir, "sa.key"),
 		"--secure-port=0", "--authentication-skip-lookup", "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400")
 }

@@ -58,7 +58,9 @@ func startWebhook(t *testing.T) client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-system"}})
+	for _, name := range []string{"tabard-system", "tabard-certificate"} {
+		create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
 	apply(t, cluster, "../../config/rbac/webhook.yaml")
 	apply(t, cluster, "../../config/manifests/webhook.yaml")
 	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
@@ -111,11 +113,17 @@ func await(t *testing.T, cluster client.Client) {
 	}
 }
 
+// serve runs the webhook with the Secret where the shipped manifests have it.
 func serve(ctx context.Context, config *rest.Config, port int) error {
+	return serveFrom(ctx, config, port, "tabard-certificate")
+}
+
+func serveFrom(ctx context.Context, config *rest.Config, port int, secretNamespace string) error {
 	var options webhook.Options
 	options.AddFlags(pflag.NewFlagSet("webhook", pflag.ContinueOnError))
 	options.Config, options.BindAddress, options.Port, options.MetricsPort = config, "127.0.0.1", port, 0
 	options.DrainTime, options.Namespace, options.WatchConfigMap = 0, "tabard-system", true
+	options.TLSSecretNamespace = secretNamespace
 	return webhook.Run(ctx, options)
 }
 
@@ -125,7 +133,7 @@ func keepCertificate(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := certificate.Add(mgr, certificate.Options{Namespace: "tabard-system"}); err != nil {
+	if err := certificate.Add(mgr, certificate.Options{Namespace: "tabard-certificate"}); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

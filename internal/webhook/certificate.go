@@ -149,8 +149,8 @@ func (s secretSink) put(seen object) error {
 // secretData is the field of core/v1.Secret with its entries.
 const secretData = 2
 
-// readPair takes a certificate and its key from a Secret. The authority's key
-// that lies in the same Secret is left where it is: a server has no use for it.
+// readPair takes a certificate and its key from a Secret. What else lies there is
+// left where it is.
 func readPair(message []byte, certificateAt, keyAt string) (chain, key []byte, err error) {
 	err = eachEntry(message, secretData, func(name, value []byte) {
 		switch string(name) {

@@ -86,7 +86,7 @@ func awaitAuthority(t *testing.T, cluster client.Client) (bundle []byte) {
 	eventually(t, func() error {
 		var secret corev1.Secret
 		var stored admissionregistrationv1.MutatingWebhookConfiguration
-		err := errors.Join(cluster.Get(t.Context(), types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}, &secret),
+		err := errors.Join(cluster.Get(t.Context(), types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"}, &secret),
 			cluster.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &stored))
 		if err != nil {
 			return err

@@ -110,16 +110,16 @@ func tryStrict(t *testing.T, cluster client.Client) error {
 	return nil
 }
 
-// asOperator installs the operator's rights as they are shipped, and is a client
-// that has no others.
+// asOperator installs the rights of the controller certificate and the policies that
+// hold it, as they are shipped, and is a client that has no others.
 func asOperator(t *testing.T, cluster client.Client, config *rest.Config) *rest.Config {
 	t.Helper()
-	for _, text := range slices.Concat(documents(t, "config", "rbac", "certificate.yaml"), documents(t, "config", "manifests", "operator.yaml")) {
+	for _, text := range slices.Concat(documents(t, "config", "rbac", "certificate.yaml"), documents(t, "config", "manifests", "certificate.yaml"), documents(t, "config", "manifests", "policies.yaml")) {
 		object := &unstructured.Unstructured{}
 		if err := yaml.UnmarshalStrict(text, object); err != nil {
 			t.Fatal(err)
 		}
-		if object.GroupVersionKind().Group != "rbac.authorization.k8s.io" {
+		if group := object.GroupVersionKind().Group; group != "rbac.authorization.k8s.io" && group != "admissionregistration.k8s.io" {
 			continue
 		}
 		if err := cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
@@ -127,7 +127,7 @@ func asOperator(t *testing.T, cluster client.Client, config *rest.Config) *rest.
 		}
 	}
 	own := rest.CopyConfig(config)
-	own.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:tabard-system:tabard-operator",
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:tabard-system", "system:authenticated"}}
+	own.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:tabard-certificate:tabard-certificate",
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:tabard-certificate", "system:authenticated"}}
 	return own
 }

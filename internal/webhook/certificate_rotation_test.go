@@ -100,6 +100,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	if last := r.told[len(r.told)-1]; !strings.Contains(last, "TrustProven") {
 		t.Errorf("told %q, want that the trust is proven", last)
 	}
+	r.passUntil(operator, "Publish")
 	r.servesTheNew(old)
 	if err := followersTrust(t, r.cluster, r.secret()["ca.crt"]); err != nil {
 		t.Error(err)
@@ -162,16 +163,18 @@ func (r *rotation) agedSecret() {
 	if data, err = core.Apply(core.IssueServing{Names: "127.0.0.1"}, data, now.Add(-24*time.Hour), rand.Reader); err != nil {
 		r.t.Fatal(err)
 	}
-	create(r.t, r.cluster, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: "tabard-webhook-cert", Labels: map[string]string{core.MarkLabel: core.MarkValue}},
-		Type:       corev1.SecretTypeTLS, Data: data,
-	})
+	for name, data := range map[string]map[string][]byte{"tabard-webhook-authority": data, "tabard-webhook-cert": core.Published(data)} {
+		create(r.t, r.cluster, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-certificate", Name: name, Labels: map[string]string{core.MarkLabel: core.MarkValue}},
+			Type:       corev1.SecretTypeTLS, Data: data,
+		})
+	}
 }
 
 func (r *rotation) secret() map[string][]byte {
 	r.t.Helper()
 	var stored corev1.Secret
-	if err := r.cluster.Get(r.t.Context(), types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}, &stored); err != nil {
+	if err := r.cluster.Get(r.t.Context(), types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"}, &stored); err != nil {
 		r.t.Fatal(err)
 	}
 	return stored.Data
@@ -186,8 +189,9 @@ func (r *rotation) newOperator() *certificate.Controller {
 	}
 	return &certificate.Controller{
 		Host: own, Served: own, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
-		Secret: types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"},
-		Events: r.events, Metrics: r.metrics, Entropy: rand.Reader,
+		Authority: types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-authority"},
+		Secret:    types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"},
+		Events:    r.events, Metrics: r.metrics, Entropy: rand.Reader,
 		Now: func() time.Time { return time.Now().Add(r.ahead) },
 		Probe: certificate.DryRuns{Metrics: r.metrics, Now: time.Now, Servers: func(ctx context.Context) ([]controller.APIServer, error) {
 			// These listen on loopback addresses, which cannot be listed.

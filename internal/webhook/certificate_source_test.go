@@ -30,6 +30,8 @@ import (
 type source struct {
 	t       *testing.T
 	cluster client.Client
+	// namespace is where it makes the Secret.
+	namespace string
 	// annotations are those that it leaves at the Secret.
 	annotations map[string]string
 	// withAuthority says that it puts its CA into the Secret, too.
@@ -43,9 +45,9 @@ type source struct {
 // touch neither Secret nor configuration.
 func TestOthersKeepTheCertificate(t *testing.T) {
 	sources := map[string]source{
-		"cert-manager.yaml": {annotations: map[string]string{"cert-manager.io/certificate-name": "tabard-webhook", "cert-manager.io/issuer-name": "tabard-webhook",
+		"cert-manager.yaml": {namespace: "tabard-certificate", annotations: map[string]string{"cert-manager.io/certificate-name": "tabard-webhook", "cert-manager.io/issuer-name": "tabard-webhook",
 			"cert-manager.io/alt-names": "tabard-webhook.tabard-system.svc"}, withAuthority: true},
-		"openshift.yaml": {annotations: map[string]string{"service.beta.openshift.io/originating-service-name": "tabard-webhook",
+		"openshift.yaml": {namespace: "tabard-system", annotations: map[string]string{"service.beta.openshift.io/originating-service-name": "tabard-webhook",
 			"service.beta.openshift.io/originating-service-uid": "0", "service.beta.openshift.io/expiry": "2028-01-01T00:00:00Z"}},
 	}
 	for example, s := range sources {
@@ -61,7 +63,7 @@ func TestOthersKeepTheCertificate(t *testing.T) {
 			installNamespaces(t, s.cluster)
 			installWebhook(t, s.cluster, fmt.Sprintf("127.0.0.1:%d", port), nil)
 			s.apply(example)
-			go func() { ended <- serve(ctx, config, port) }()
+			go func() { ended <- serveFrom(ctx, config, port, s.namespace) }()
 			go func() { ended <- keepCertificate(ctx, config) }()
 			s.rotate(port)
 			cancel()
@@ -95,7 +97,7 @@ func (s *source) apply(example string) {
 // the webhook's Secret, and for the name by which API servers call the webhook.
 func (s *source) wantCertificate(object *unstructured.Unstructured) {
 	s.t.Helper()
-	if object.GetKind() != "Certificate" || object.GetNamespace()+"/"+object.GetName() != "tabard-system/tabard-webhook" {
+	if object.GetKind() != "Certificate" || object.GetNamespace()+"/"+object.GetName() != "tabard-certificate/tabard-webhook" {
 		return
 	}
 	secret, _, _ := unstructured.NestedString(object.Object, "spec", "secretName")
@@ -136,7 +138,7 @@ func (s *source) change(step core.Step) {
 // store writes the Secret: certificate and key, of the type for that.
 func (s *source) store() {
 	s.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: "tabard-webhook-cert"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "tabard-webhook-cert"}}
 	_, err := ctrl.CreateOrUpdate(s.t.Context(), s.cluster, secret, func() error {
 		secret.Annotations, secret.Type = s.annotations, corev1.SecretTypeTLS
 		secret.Data = map[string][]byte{"tls.crt": s.held["tls.crt"], "tls.key": s.held["tls.key"]}
@@ -205,7 +207,7 @@ func (s *source) untouched() {
 		}
 	}
 	var secret corev1.Secret
-	if err := s.cluster.Get(s.t.Context(), types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}, &secret); err != nil {
+	if err := s.cluster.Get(s.t.Context(), types.NamespacedName{Namespace: s.namespace, Name: "tabard-webhook-cert"}, &secret); err != nil {
 		s.t.Fatal(err)
 	}
 	if string(secret.Data["tls.crt"]) != string(s.held["tls.crt"]) || secret.Data["ca.key"] != nil || secret.Labels[core.MarkLabel] != "" {

@@ -47,6 +47,7 @@ func (o *Options) addServing(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Namespace, "namespace", "eks", "namespace of the Secret with the serving certificate, and of the config map")
 	flags.BoolVar(&o.InCluster, "in-cluster", true, "read the serving certificate from the Secret, unless files are named; false: from files, "+defaultTLSCert+" and "+defaultTLSKey+" unless others are named")
 	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
+	flags.StringVar(&o.TLSSecretNamespace, "tls-secret-namespace", "", "namespace of that Secret; empty: that of --namespace")
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
 	flags.StringVar(&o.TLSKey, "tls-key", "", "file with its key, instead of the Secret")
 	flags.Var((*tlsVersion)(&o.TLSMinVersion), "tls-min-version", "oldest TLS version to speak, 1.0 to 1.3 or VersionTLS10 to VersionTLS13; empty: 1.2")

@@ -130,14 +130,14 @@ func (m *manifest) azureHook(aws string) string {
 	hook.text = "# Pods that ask for their Azure identity do not start without it.\n- name: " + hook.text
 	hook.replace("name: pod-identity", "name: azure.pod-identity")
 	hook.replace("path: /mutate,", "path: /mutate/azure,")
-	hook.replace(`  namespaceSelector:
-    matchExpressions:
-    - {key: tabard.dev/injection, operator: NotIn, values: [required]}
+	hook.replace(`    - {key: tabard.dev/injection, operator: NotIn, values: [required]}
+    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [tabard-system, tabard-certificate]}
   objectSelector:
     matchExpressions:
     - {key: eks.amazonaws.com/skip-pod-identity-webhook, operator: DoesNotExist}
   failurePolicy: Ignore
-`, `  objectSelector:
+`, `    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [tabard-system, tabard-certificate]}
+  objectSelector:
     matchLabels: {azure.workload.identity/use: "true"}
   failurePolicy: Fail
 `)

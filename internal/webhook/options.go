@@ -5,13 +5,14 @@
 // applies the hook's failurePolicy.
 //
 // The rights it needs, cluster-wide: to read ServiceAccounts, and namespaces if the
-// config map asks for their labels. In its own namespace: to read the one Secret
-// with its serving certificate, and the one config map, each by name. Of these it
+// config map asks for their labels. In the namespace of the controller that makes
+// certificates: to read the one Secret with its own, by name, which is not the one
+// with the authority's key. In its own namespace: to read the one config map. Of these it
 // uses what its options ask for. Warnings about IAMRoleSelectors need the right to read
 // those, which config/manifests/role-selectors/warnings.yaml gives.
 //
 // +kubebuilder:rbac:groups="",resources=serviceaccounts;namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch,namespace=tabard-system
+// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch,namespace=tabard-certificate
 // +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=pod-identity-webhook,verbs=get;list;watch,namespace=tabard-system
 package webhook
 
@@ -51,10 +52,11 @@ type Options struct {
 	Settings inject.Settings
 	Azure    azure.Settings
 	Google   gcp.Settings
-	// Namespace is where the Secret is, and the config map.
+	// Namespace is where the config map is, and the Secret.
 	Namespace string
-	// TLSSecret is the Secret with the serving certificate.
-	TLSSecret string
+	// TLSSecret is the Secret with the serving certificate, TLSSecretNamespace where
+	// it is, Namespace if empty.
+	TLSSecret, TLSSecretNamespace string
 	// InCluster reads the serving certificate from the Secret, unless TLSCert and
 	// TLSKey name files; without it, it is read from files.
 	InCluster bool
@@ -120,10 +122,12 @@ func (o *Options) complete() error {
 		return fmt.Errorf("--metrics-port is %d, expected at most %d, or less than 0 for none", o.MetricsPort, maxPort)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("one of --tls-cert and --tls-key is empty: expected both files, or neither for the Secret")
-	case o.TLSCert == "" && (o.Namespace == "" || o.TLSSecret == ""):
+	case o.TLSCert == "" && (cmp.Or(o.TLSSecretNamespace, o.Namespace) == "" || o.TLSSecret == ""):
 		return errors.New("no serving certificate: expected --namespace and --tls-secret, or --tls-cert and --tls-key")
 	case o.Namespace != "" && len(validation.IsDNS1123Label(o.Namespace)) > 0:
 		return fmt.Errorf("--namespace is %q, expected the name of a namespace", o.Namespace)
+	case o.TLSSecretNamespace != "" && len(validation.IsDNS1123Label(o.TLSSecretNamespace)) > 0:
+		return fmt.Errorf("--tls-secret-namespace is %q, expected the name of a namespace, or nothing for that of --namespace", o.TLSSecretNamespace)
 	case o.WatchConfigMap && o.Namespace == "":
 		return errors.New("--namespace is empty, expected that of the config map")
 	case o.TLSSecret != "" && len(validation.IsDNS1123Subdomain(o.TLSSecret)) > 0:

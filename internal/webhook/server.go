@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -217,7 +218,7 @@ func (s *server) openCertificate(ctx context.Context, o Options, served *api) (*
 			return nil, err
 		}
 	}
-	return s.serving.followSecret(own, o.Namespace, o.TLSSecret, s.log), nil
+	return s.serving.followSecret(own, cmp.Or(o.TLSSecretNamespace, o.Namespace), o.TLSSecret, s.log), nil
 }
 
 // listeners are open sockets; plain may be nil.

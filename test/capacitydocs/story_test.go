@@ -301,7 +301,7 @@ func (b *bench) inOperator() {
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
 	b.await(func() error {
 		var lease coordinationv1.Lease
-		return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: "tabard-operator-capacity-certificate-injection"}, &lease)
+		return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: "tabard-operator-capacity-injection"}, &lease)
 	})
 	running.End()
 }

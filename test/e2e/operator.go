@@ -55,7 +55,12 @@ type process struct {
 
 // detach starts a container's command in the background, as its kubelet would.
 func (s *Story) detach(ctx context.Context, name, target string, args ...string) error {
-	run := append([]string{"lab", "run", "--dir", s.Dir, "-n", system, target, "--detach", name, "--", s.Tabard}, args...)
+	return s.detachIn(ctx, system, name, target, args...)
+}
+
+// detachIn does so in another namespace.
+func (s *Story) detachIn(ctx context.Context, namespace, name, target string, args ...string) error {
+	run := append([]string{"lab", "run", "--dir", s.Dir, "-n", namespace, target, "--detach", name, "--", s.Tabard}, args...)
 	_, err := s.RunTabard(ctx, run...)
 	return err
 }

@@ -70,14 +70,14 @@ func (s *Story) createPod(ctx context.Context) error {
 }
 
 func (s *Story) startWebhook(ctx context.Context) error {
-	err := s.detach(ctx, "tabard-operator", "deployment/tabard-operator",
-		"operator", "--controllers=certificate", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	err := s.detachIn(ctx, "tabard-certificate", "tabard-certificate", "deployment/tabard-certificate",
+		"operator", "--controllers=certificate", "--namespace=tabard-certificate", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	if err != nil {
 		return err
 	}
 	return s.detach(ctx, "tabard-webhook", "deployment/tabard-webhook", "webhook",
 		"--bind-address=127.0.0.1", "--port="+s.Env["TABARD_WEBHOOK_PORT"], "--metrics-port=-1",
-		"--namespace="+system, "--aws-default-region="+s.Env["AWS_REGION"])
+		"--namespace="+system, "--tls-secret-namespace=tabard-certificate", "--aws-default-region="+s.Env["AWS_REGION"])
 }
 
 // serviceAccount makes a namespace and a ServiceAccount bound to the role.

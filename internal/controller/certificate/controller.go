@@ -1,8 +1,8 @@
 // Package certificate runs the controller that keeps the webhook's serving
-// certificate and makes the API servers trust it. It observes one Secret and one
-// webhook configuration, lets core/certificate decide, and performs one step a
-// pass: what comes next depends on what the step made. Changes of either object
-// wake it; between them it looks when a certificate is due. A second configuration
+// certificate and makes the API servers trust it. It observes two Secrets, its own and
+// what it publishes of that for the webhook, and one webhook configuration, lets
+// core/certificate decide, and performs one step a pass: what comes next depends on
+// what the step made. Changes of these objects wake it; between them it looks when a certificate is due. A second configuration
 // that the webhook serves, for validation, is made to trust the same.
 //
 // A new authority is proved by dry runs: a pod that is never stored is created
@@ -18,7 +18,6 @@ import (
 	"io"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,18 +25,17 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
-// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get;list;watch;update,namespace=tabard-system
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=tabard-system
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=tabard-webhook,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-authority;tabard-webhook-cert,verbs=get;list;watch;update,namespace=tabard-certificate
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=tabard-certificate
+// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-webhook-cert,verbs=get,namespace=tabard-system
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=tabard-webhook,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=tabard-role-selectors,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
 // +kubebuilder:rbac:groups="",resources=pods,verbs=create,namespace=tabard-probe
@@ -46,6 +44,7 @@ import (
 // Names of what the controller keeps, unless the options say otherwise.
 const (
 	DefaultSecret        = "tabard-webhook-cert"
+	DefaultAuthority     = "tabard-webhook-authority"
 	DefaultConfiguration = "tabard-webhook"
 	DefaultValidating    = "tabard-role-selectors"
 )
@@ -55,22 +54,28 @@ type Options struct {
 	// Host reaches the cluster that the webhook runs in, where its Secret is;
 	// nil means the manager's, the cluster served.
 	Host *rest.Config
-	// Namespace is where the Secret is.
+	// Namespace is where the Secrets are.
 	Namespace string
-	// Secret, Configuration and Validating are the names of the Secret, of the
+	// Authority, Secret, Configuration and Validating are the names of the Secret with
+	// the authority's key, of the one that the webhook reads, of the
 	// MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration, which
 	// need not be there; empty means the defaults.
-	Secret, Configuration, Validating string
+	Authority, Secret, Configuration, Validating string
+	// Previous is the one Secret of an earlier version, to go on from as long as
+	// there is none of Tabard's in Namespace; empty for none.
+	Previous types.NamespacedName
 }
 
 // Controller keeps one serving certificate. It must not run concurrently with
 // itself; the manager sees to that, and its lease.
 type Controller struct {
-	// Host holds the Secret, Served the webhook configurations. Both read past
+	// Host holds the Secrets, Served the webhook configurations. Both read past
 	// any cache, so that no pass works on what the pass before has replaced.
 	Host, Served client.Client
-	// Secret and Configuration are what is kept, Validating is what follows.
-	Secret                    types.NamespacedName
+	// Authority is the Secret with everything, Secret what of it the webhook reads,
+	// Previous the one of an earlier version, with an empty name for none.
+	Authority, Secret, Previous types.NamespacedName
+	// Configuration is kept, Validating follows.
 	Configuration, Validating string
 	// Probe creates the dry-run pods.
 	Probe Prober
@@ -97,7 +102,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 		o.Host = mgr.GetConfig()
 	}
 	c := &Controller{
+		Authority:     types.NamespacedName{Namespace: o.Namespace, Name: either(o.Authority, DefaultAuthority)},
 		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
+		Previous:      o.Previous,
 		Configuration: either(o.Configuration, DefaultConfiguration),
 		Validating:    either(o.Validating, DefaultValidating),
 		Events:        mgr.GetEventRecorder("certificate"),
@@ -111,24 +118,15 @@ func Add(mgr ctrl.Manager, o Options) error {
 	c.Probe = DryRuns{Metrics: c.Metrics, Now: time.Now, Servers: func(ctx context.Context) ([]controller.APIServer, error) {
 		return controller.APIServers(ctx, c.Served, mgr.GetConfig())
 	}}
-	secrets, configurations, err := c.watches(mgr, o.Host)
+	sources, err := c.watches(mgr, o.Host)
 	if err != nil {
 		return err
 	}
-	follower, err := c.followerSource(mgr)
-	if err != nil {
-		return err
+	build := ctrl.NewControllerManagedBy(mgr).Named("certificate")
+	for _, each := range sources {
+		build = build.WatchesRawSource(each)
 	}
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("certificate").
-		WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *corev1.Secret) []reconcile.Request { return c.request() }))).
-		WatchesRawSource(source.Kind(configurations, &admissionv1.MutatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
-				return c.request()
-			}))).
-		WatchesRawSource(follower).
-		Complete(c)
+	return build.Complete(c)
 }
 
 func either(chosen, otherwise string) string {
@@ -150,7 +148,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	plan := core.Decide(seen.world)
-	c.Metrics.observed(plan.Phase, seen.secret.Data)
+	c.Metrics.observed(plan.Phase, seen.authority.Data)
 	c.tell(ctx, seen, plan.Notice)
 	again := c.follow(ctx, seen.world)
 	err = c.perform(ctx, seen, plan.Step)

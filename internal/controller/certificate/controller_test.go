@@ -27,8 +27,10 @@ import (
 )
 
 var (
-	noon      = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	secretKey = types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}
+	noon        = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	secretKey   = types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"}
+	privateKey  = types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-authority"}
+	previousKey = types.NamespacedName{Namespace: "tabard-system", Name: "tabard-webhook-cert"}
 )
 
 func configuration() *admissionv1.MutatingWebhookConfiguration {
@@ -56,7 +58,7 @@ func setup(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) (*ce
 	cluster := fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
 	recorder := events.NewFakeRecorder(10)
 	return &certificate.Controller{
-		Host: cluster, Served: cluster, Secret: secretKey, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
+		Host: cluster, Served: cluster, Authority: privateKey, Secret: secretKey, Previous: previousKey, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
 		Events: recorder, Now: func() time.Time { return noon }, Entropy: rand.Reader,
 		Metrics: certificate.NewMetrics(prometheus.NewRegistry()),
 	}, recorder
@@ -65,7 +67,7 @@ func setup(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) (*ce
 // reconcileUntilQuiet makes passes until one has nothing left to do soon.
 func reconcileUntilQuiet(t *testing.T, c *certificate.Controller) reconcile.Result {
 	t.Helper()
-	for range 6 {
+	for range 8 {
 		result, err := c.Reconcile(t.Context(), reconcile.Request{})
 		if err != nil {
 			t.Fatal(err)
@@ -101,6 +103,10 @@ func TestReconcileMakesTheWebhookTrusted(t *testing.T) {
 				t.Errorf("labels %v", secret.Labels)
 			}
 			verify(t, secret.Data, after.Webhooks[0].ClientConfig.CABundle)
+			var private corev1.Secret
+			if err := c.Host.Get(t.Context(), privateKey, &private); err != nil || len(private.Data["ca.key"]) == 0 || secret.Data["ca.key"] != nil {
+				t.Errorf("the authority's key is in the Secret that the webhook reads, or nowhere: %v", err)
+			}
 			want := configuration()
 			want.ResourceVersion, want.TypeMeta = after.ResourceVersion, after.TypeMeta
 			for i := range want.Webhooks {

@@ -8,12 +8,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
@@ -63,23 +58,6 @@ func (c *Controller) tryFollow(ctx context.Context, world core.World) error {
 		c.announce(ctx, &stored, notice)
 	}
 	return nil
-}
-
-// followerSource wakes the controller when the follower changes.
-func (c *Controller) followerSource(mgr ctrl.Manager) (source.Source, error) {
-	followers, err := cache.New(mgr.GetConfig(), cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{
-		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(c.Validating)},
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("watch ValidatingWebhookConfiguration %s: %w", c.Validating, err)
-	}
-	if err := mgr.Add(followers); err != nil {
-		return nil, fmt.Errorf("run the watch of ValidatingWebhookConfiguration %s: %w", c.Validating, err)
-	}
-	return unawaited{source.Kind(followers, &admissionv1.ValidatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
-		func(context.Context, *admissionv1.ValidatingWebhookConfiguration) []reconcile.Request {
-			return c.request()
-		}))}, nil
 }
 
 // unawaited hides that a source can be waited for: a follower that may not be read

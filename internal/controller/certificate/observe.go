@@ -12,6 +12,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
@@ -19,31 +22,45 @@ import (
 // observation is what a pass has read.
 type observation struct {
 	world core.World
-	// secret is as stored, empty without one.
-	secret corev1.Secret
+	// authority and secret are as stored, empty without one.
+	authority, secret corev1.Secret
 	// configuration is as stored, empty without one.
 	configuration admissionv1.MutatingWebhookConfiguration
 }
 
-// observe reads both objects.
+// observe reads all objects.
 func (c *Controller) observe(ctx context.Context) (observation, error) {
 	seen := observation{world: core.World{Now: c.Now()}}
 	err := c.Served.Get(ctx, types.NamespacedName{Name: c.Configuration}, &seen.configuration)
 	if client.IgnoreNotFound(err) != nil {
 		return seen, fmt.Errorf("read MutatingWebhookConfiguration %s: %w", c.Configuration, err)
 	}
-	err = c.Host.Get(ctx, c.Secret, &seen.secret)
-	if client.IgnoreNotFound(err) != nil {
-		return seen, fmt.Errorf("read Secret %s: %w", c.Secret, err)
+	if seen.world.Secret, err = c.read(ctx, c.Authority, &seen.authority); err != nil {
+		return seen, err
+	}
+	if seen.world.Served, err = c.read(ctx, c.Secret, &seen.secret); err != nil {
+		return seen, err
+	}
+	if seen.authority.UID == "" && seen.secret.UID == "" && c.Previous.Name != "" {
+		if seen.world.Previous, err = c.read(ctx, c.Previous, &corev1.Secret{}); err != nil {
+			return seen, err
+		}
 	}
 	for _, hook := range seen.configuration.Webhooks {
 		seen.world.Hooks = append(seen.world.Hooks, core.NewHook(hook.Name, hook.ClientConfig))
 	}
-	seen.world.Secret = core.Secret{Ours: core.IsOurs(seen.secret.Labels, seen.secret.Annotations), Data: seen.secret.Data}
 	seen.world.Injector = core.InjectorOf(seen.configuration.Annotations)
 	c.memory = c.memory.Seeing(seen.world.Hooks, seen.world.Now)
 	seen.world.Memory = c.memory
 	return seen, nil
+}
+
+// read is a Secret as stored, and what matters of it.
+func (c *Controller) read(ctx context.Context, name types.NamespacedName, into *corev1.Secret) (core.Secret, error) {
+	if err := c.Host.Get(ctx, name, into); client.IgnoreNotFound(err) != nil {
+		return core.Secret{}, fmt.Errorf("read Secret %s: %w", name, err)
+	}
+	return core.Secret{Ours: core.IsOurs(into.Labels, into.Annotations), Data: into.Data}, nil
 }
 
 // connect makes clients that read past the manager's cache: the controller may
@@ -58,27 +75,50 @@ func (c *Controller) connect(mgr ctrl.Manager, host *rest.Config) (err error) {
 	return nil
 }
 
-// watches makes caches of just the two objects, run by the manager.
-func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) (secrets, configurations cache.Cache, err error) {
-	secrets, err = cache.New(host, cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{
-		&corev1.Secret{}: {Namespaces: map[string]cache.Config{c.Secret.Namespace: {FieldSelector: named(c.Secret.Name)}}},
-	}})
+// watches makes caches of just these objects, run by the manager, and wakes the
+// controller by them.
+func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) ([]source.Source, error) {
+	var found []source.Source
+	for _, name := range []types.NamespacedName{c.Authority, c.Secret} { // a cache has one selector for a kind
+		secrets, err := watch(mgr, host, &corev1.Secret{}, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(
+			func(context.Context, *corev1.Secret) []reconcile.Request { return c.request() })))
+	}
+	configurations, err := watch(mgr, mgr.GetConfig(), &admissionv1.MutatingWebhookConfiguration{}, types.NamespacedName{Name: c.Configuration})
 	if err != nil {
-		return nil, nil, fmt.Errorf("watch Secret %s: %w", c.Secret, err)
+		return nil, err
 	}
-	configurations, err = cache.New(mgr.GetConfig(), cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{
-		&admissionv1.MutatingWebhookConfiguration{}: {Field: named(c.Configuration)},
-	}})
+	found = append(found, source.Kind(configurations, &admissionv1.MutatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
+		func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
+			return c.request()
+		})))
+	followers, err := watch(mgr, mgr.GetConfig(), &admissionv1.ValidatingWebhookConfiguration{}, types.NamespacedName{Name: c.Validating})
 	if err != nil {
-		return nil, nil, fmt.Errorf("watch MutatingWebhookConfiguration %s: %w", c.Configuration, err)
+		return nil, err
 	}
-	if err := mgr.Add(secrets); err != nil {
-		return nil, nil, fmt.Errorf("run the watch of Secret %s: %w", c.Secret, err)
+	return append(found, unawaited{source.Kind(followers, &admissionv1.ValidatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
+		func(context.Context, *admissionv1.ValidatingWebhookConfiguration) []reconcile.Request {
+			return c.request()
+		}))}), nil
+}
+
+// watch is a cache of one object, run by the manager.
+func watch(mgr ctrl.Manager, at *rest.Config, kind client.Object, name types.NamespacedName) (cache.Cache, error) {
+	only := cache.ByObject{Field: named(name.Name)}
+	if name.Namespace != "" {
+		only = cache.ByObject{Namespaces: map[string]cache.Config{name.Namespace: {FieldSelector: named(name.Name)}}}
 	}
-	if err := mgr.Add(configurations); err != nil {
-		return nil, nil, fmt.Errorf("run the watch of MutatingWebhookConfiguration %s: %w", c.Configuration, err)
+	found, err := cache.New(at, cache.Options{Scheme: mgr.GetScheme(), ByObject: map[client.Object]cache.ByObject{kind: only}})
+	if err == nil {
+		err = mgr.Add(found)
 	}
-	return secrets, configurations, nil
+	if err != nil {
+		return nil, fmt.Errorf("watch %T %s: %w", kind, name, err)
+	}
+	return found, nil
 }
 
 func named(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }

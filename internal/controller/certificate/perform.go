@@ -23,12 +23,18 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 		return c.patchBundles(ctx, &seen.configuration, len(seen.configuration.Webhooks), step.Bundle)
 	case core.Probe:
 		return c.look(ctx, seen, step)
+	case core.Publish:
+		return c.store(ctx, c.Secret, &seen.secret, core.Published(seen.authority.Data))
 	default:
-		data, err := core.Apply(step, seen.secret.Data, seen.world.Now, c.Entropy)
+		from := seen.authority.Data
+		if step == (core.TakeOver{}) {
+			from = seen.world.Handover()
+		}
+		data, err := core.Apply(step, from, seen.world.Now, c.Entropy)
 		if err != nil {
 			return err
 		}
-		return c.store(ctx, seen, data)
+		return c.store(ctx, c.Authority, &seen.authority, data)
 	}
 }
 
@@ -46,10 +52,10 @@ func (c *Controller) look(ctx context.Context, seen observation, step core.Probe
 	return nil
 }
 
-// store writes the Secret as it was read but for content and mark. The
+// store writes a Secret as it was read but for content and mark. The
 // resourceVersion that it carries makes the API server refuse if it has changed.
-func (c *Controller) store(ctx context.Context, seen observation, data map[string][]byte) error {
-	secret := seen.secret.DeepCopy()
+func (c *Controller) store(ctx context.Context, name types.NamespacedName, seen *corev1.Secret, data map[string][]byte) error {
+	secret := seen.DeepCopy()
 	secret.Data = data
 	if secret.Labels == nil {
 		secret.Labels = map[string]string{}
@@ -58,7 +64,7 @@ func (c *Controller) store(ctx context.Context, seen observation, data map[strin
 	if secret.ResourceVersion != "" {
 		return c.Host.Update(ctx, secret)
 	}
-	secret.Namespace, secret.Name = c.Secret.Namespace, c.Secret.Name
+	secret.Namespace, secret.Name = name.Namespace, name.Name
 	secret.Type = corev1.SecretTypeTLS
 	return c.Host.Create(ctx, secret)
 }

@@ -101,7 +101,7 @@ func (f *fixture) run(t *testing.T, elect bool) (stop func()) {
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:tabard-system", "system:authenticated"}}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: f.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
-		LeaderElection: elect, LeaderElectionID: "tabard-operator-certificate-injection", LeaderElectionNamespace: "tabard-system", LeaderElectionReleaseOnCancel: true,
+		LeaderElection: elect, LeaderElectionID: "tabard-operator-injection", LeaderElectionNamespace: "tabard-system", LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		t.Fatal(err)

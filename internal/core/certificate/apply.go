@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Apply is the Secret's content after a step that changes it. It does not change
-// data. Serial numbers are read from entropy; the standard library may take the
+// Apply is the Secret's content after a step that changes it, given what it was; for
+// TakeOver, given what World.Handover says. It does not change data. Serial numbers are read from entropy; the standard library may take the
 // randomness of keys and signatures from a source of its own.
 func Apply(step Step, data map[string][]byte, now time.Time, entropy io.Reader) (map[string][]byte, error) {
 	m := maker{now: now, entropy: entropy, data: maps.Clone(data)}
@@ -27,6 +27,8 @@ func Apply(step Step, data map[string][]byte, now time.Time, entropy io.Reader) 
 	switch step := step.(type) {
 	case IssueAll:
 		err = m.issueAll(step.Names)
+	case TakeOver:
+		err = m.takeOver()
 	case IssueAuthority:
 		err = m.issueAuthority()
 	case DropExpired:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -88,10 +89,15 @@ type Step interface {
 	String() string
 }
 
-// The steps. All but PutBundle and Probe change the Secret, by Apply.
+// The steps. All but Publish, PutBundle and Probe change the Secret, by Apply.
 type (
 	// IssueAll makes an authority and a serving certificate afresh.
 	IssueAll struct{ Names Names }
+	// TakeOver goes on from what is served, with a new authority: the key of the
+	// one that signed it is lost, or was where others could read it.
+	TakeOver struct{}
+	// Publish writes the Secret that the webhook reads.
+	Publish struct{}
 	// IssueAuthority makes a new authority, and keeps the old ones trusted.
 	IssueAuthority struct{}
 	// DropExpired forgets old authorities that have expired.
@@ -116,6 +122,12 @@ func (IssueAll) String() string { return "IssueAll" }
 
 // String is the step's name.
 func (IssueAuthority) String() string { return "IssueAuthority" }
+
+// String is the step's name.
+func (TakeOver) String() string { return "TakeOver" }
+
+// String is the step's name.
+func (Publish) String() string { return "Publish" }
 
 // String is the step's name.
 func (DropExpired) String() string { return "DropExpired" }
@@ -150,16 +162,15 @@ const (
 // Decide says what to do next.
 func Decide(w World) Plan {
 	names := w.names()
-	filled := len(w.Secret.Data) > 0
 	switch {
 	case len(w.Hooks) == 0:
 		return Plan{Phase: Absent}
-	case w.Injector != "" && filled && w.Secret.Ours:
+	case w.Injector != "" && w.Served.filled() && w.Served.Ours:
 		return blocked("TwoKeepers", "the configuration's annotation "+w.Injector+" asks somebody else to set its caBundles, "+
 			"and the Secret with the serving certificate was made by Tabard; delete the Secret, or the annotation")
 	case w.Injector != "":
 		return Plan{Phase: External}
-	case filled && !w.Secret.Ours:
+	case w.Served.isForeign(), w.Secret.isForeign():
 		return blocked("SecretNotOurs", "the Secret with the serving certificate was not made by Tabard, and is left alone; "+
 			"delete it so that Tabard makes its own, or maintain it and the caBundle of the configuration yourself")
 	case names == "":
@@ -167,8 +178,15 @@ func Decide(w World) Plan {
 			"there is nothing to make a certificate for")
 	}
 	held, err := read(w.Secret.Data)
-	if err != nil || !isGood(held.authority(), w.Now) {
+	sound := err == nil && isGood(held.authority(), w.Now)
+	switch {
+	case !sound && w.Handover() != nil:
+		return do(TakeOver{}, Notice{Reason: "AuthorityRenewed", Note: "the webhook's CA is made anew; the one that signed the certificate " +
+			"which is served now stays trusted until it expires"})
+	case !sound:
 		return do(IssueAll{Names: names}, Notice{})
+	case !maps.EqualFunc(Published(w.Secret.Data), w.Served.Data, bytes.Equal):
+		return do(Publish{}, Notice{})
 	}
 	return held.next(w, names)
 }

@@ -71,17 +71,26 @@ func TestDecide(t *testing.T) {
 		"no configuration, nothing to do": {func(w *certificate.World) { w.Hooks = nil }, nil},
 		"another service name needs another certificate": {func(w *certificate.World) { w.Hooks = []certificate.Hook{serviceHook("other")} },
 			[]string{"PutBundle", "IssueServing served"}},
-		"a bundle that somebody changed is put back": {func(w *certificate.World) { w.Hooks[0].Bundle = []byte("x") }, []string{"PutBundle"}},
-		"a second hook needs the bundle too":         {func(w *certificate.World) { w.Hooks = append(w.Hooks, serviceHook("webhook")) }, []string{"PutBundle"}},
-		"a lost serving key starts afresh":           {func(w *certificate.World) { delete(w.Secret.Data, "tls.key") }, []string{"IssueAll", "PutBundle"}},
-		"a lost authority key starts afresh":         {func(w *certificate.World) { delete(w.Secret.Data, "ca.key") }, []string{"IssueAll", "PutBundle"}},
-		"a serving key as authority key starts afresh": {func(w *certificate.World) { w.Secret.Data["ca.key"] = w.Secret.Data["tls.key"] },
-			[]string{"IssueAll", "PutBundle"}},
-		"a foreign bundle in the Secret starts afresh": {func(w *certificate.World) { w.Secret.Data["ca.crt"] = w.Secret.Data["tls.crt"] },
-			[]string{"IssueAll", "PutBundle"}},
-		"rubbish starts afresh":             {func(w *certificate.World) { w.Secret.Data["ca.crt"] = []byte("rubbish") }, []string{"IssueAll", "PutBundle"}},
-		"a deleted Secret starts afresh":    {func(w *certificate.World) { w.Secret = certificate.Secret{} }, []string{"IssueAll", "PutBundle"}},
-		"an emptied Secret starts afresh":   {func(w *certificate.World) { w.Secret.Data = nil }, []string{"IssueAll", "PutBundle"}},
+		"a bundle that somebody changed is put back":        {func(w *certificate.World) { w.Hooks[0].Bundle = []byte("x") }, []string{"PutBundle"}},
+		"a second hook needs the bundle too":                {func(w *certificate.World) { w.Hooks = append(w.Hooks, serviceHook("webhook")) }, []string{"PutBundle"}},
+		"with a lost serving key, from what is served":      {func(w *certificate.World) { delete(w.Secret.Data, "tls.key") }, takenOver},
+		"with a lost authority key, from what is served":    {func(w *certificate.World) { delete(w.Secret.Data, "ca.key") }, takenOver},
+		"with another authority key, from what is served":   {func(w *certificate.World) { w.Secret.Data["ca.key"] = w.Secret.Data["tls.key"] }, takenOver},
+		"with a foreign bundle, from what is served":        {func(w *certificate.World) { w.Secret.Data["ca.crt"] = w.Secret.Data["tls.crt"] }, takenOver},
+		"with rubbish, from what is served":                 {func(w *certificate.World) { w.Secret.Data["ca.crt"] = []byte("rubbish") }, takenOver},
+		"with a deleted Secret, from what is served":        {func(w *certificate.World) { w.Secret = certificate.Secret{} }, takenOver},
+		"with an emptied Secret, from what is served":       {func(w *certificate.World) { w.Secret.Data = nil }, takenOver},
+		"what is published and deleted is published again":  {func(w *certificate.World) { w.Served = certificate.Secret{} }, nil},
+		"what is published and changed is published again":  {func(w *certificate.World) { w.Served.Data = map[string][]byte{"tls.crt": []byte("x")} }, nil},
+		"both deleted starts afresh":                        {func(w *certificate.World) { w.Secret, w.Served = certificate.Secret{}, certificate.Secret{} }, []string{"IssueAll", "PutBundle"}},
+		"from the one Secret of an earlier version":         {func(w *certificate.World) { *w = earlier(*w) }, takenOver},
+		"an earlier version's of somebody else, afresh":     {func(w *certificate.World) { *w = earlier(*w); w.Previous.Ours = false }, []string{"IssueAll", "PutBundle"}},
+		"an earlier version's without key, afresh":          {func(w *certificate.World) { *w = earlier(*w); delete(w.Previous.Data, "tls.key") }, []string{"IssueAll", "PutBundle"}},
+		"an earlier version's of another authority, afresh": {func(w *certificate.World) { *w = earlier(*w); w.Previous.Data["ca.crt"] = w.Previous.Data["tls.crt"] }, []string{"IssueAll", "PutBundle"}},
+		"an earlier version's that has expired, afresh":     {func(w *certificate.World) { *w = earlier(*w); w.Now = noon.Add(100 * day) }, []string{"IssueAll", "PutBundle"}},
+		"what an earlier version left counts for nothing later": {func(w *certificate.World) {
+			w.Previous = certificate.Secret{Ours: true, Data: map[string][]byte{"tls.crt": []byte("x")}}
+		}, nil},
 		"after 59 days nothing":             {func(w *certificate.World) { w.Now = noon.Add(59 * day) }, nil},
 		"after 60 days a new certificate":   {func(w *certificate.World) { w.Now = noon.Add(60 * day) }, []string{"IssueServing served"}},
 		"an expired certificate at once":    {func(w *certificate.World) { w.Now = noon.Add(100 * day) }, []string{"IssueServing served"}},
@@ -114,7 +123,7 @@ func TestDecide(t *testing.T) {
 		}, []string{"PutBundle", "IssueServing served"}},
 		"a hook to prove by changes nothing else": {func(w *certificate.World) { w.Hooks[1] = hookOf(certificate.ProbeHook, "elsewhere") }, []string{"PutBundle"}},
 		"what somebody else injects is left alone": {func(w *certificate.World) {
-			w.Injector, w.Secret.Ours, w.Hooks[0].Bundle = "cert-manager.io/inject-ca-from", false, []byte("theirs")
+			w.Injector, w.Served.Ours, w.Hooks[0].Bundle = "cert-manager.io/inject-ca-from", false, []byte("theirs")
 		}, nil},
 	}
 	for name, test := range tests {
@@ -143,11 +152,13 @@ func TestProblems(t *testing.T) {
 		want  string
 	}{
 		"a Secret of somebody else is left alone": {certificate.World{Now: noon, Hooks: []certificate.Hook{serviceHook("webhook")},
+			Served: certificate.Secret{Data: map[string][]byte{"tls.crt": []byte("theirs")}}}, "was not made by Tabard"},
+		"a Secret of somebody else by the other name, too": {certificate.World{Now: noon, Hooks: []certificate.Hook{serviceHook("webhook")},
 			Secret: certificate.Secret{Data: map[string][]byte{"tls.crt": []byte("theirs")}}}, "was not made by Tabard"},
 		"a hook without a host": {certificate.World{Now: noon, Hooks: []certificate.Hook{certificate.NewHook("x", admissionv1.WebhookClientConfig{URL: &url})}},
 			"no hook of the webhook configuration has a clientConfig"},
 		"a Secret of ours beside a CA of somebody else": {certificate.World{Now: noon, Hooks: []certificate.Hook{serviceHook("webhook")}, Injector: "cert-manager.io/inject-ca-from",
-			Secret: certificate.Secret{Ours: true, Data: map[string][]byte{"tls.crt": []byte("ours")}}}, "cert-manager.io/inject-ca-from asks somebody else"},
+			Served: certificate.Secret{Ours: true, Data: map[string][]byte{"tls.crt": []byte("ours")}}}, "cert-manager.io/inject-ca-from asks somebody else"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

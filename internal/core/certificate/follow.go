@@ -20,7 +20,7 @@ type Follower struct {
 // the new one before anything is signed by it. Nil is nothing to change, also
 // where somebody else keeps the Secret or the caBundles.
 func Follow(w World, f Follower) (*PutBundle, Notice) {
-	if w.Injector != "" || f.Injector != "" || !w.Secret.Ours {
+	if w.Injector != "" || f.Injector != "" || !w.Secret.Ours || w.Served.isForeign() {
 		return nil, Notice{}
 	}
 	if _, err := read(w.Secret.Data); err != nil {

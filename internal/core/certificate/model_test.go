@@ -16,8 +16,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
-// cluster is where the steps are performed in tests: one Secret, one
-// configuration with a hook to serve and one to prove by, and API servers.
+// cluster is where the steps are performed in tests: the Secret and what is
+// published of it, one configuration with a hook to serve and one to prove by, and API servers.
 type cluster struct {
 	t       testing.TB
 	world   certificate.World
@@ -69,7 +69,7 @@ func (c *cluster) restart() { c.world.Memory = certificate.Memory{} }
 // look asks every API server as a dry run does.
 func (c *cluster) look(fingerprint string) []certificate.Trust {
 	var found []certificate.Trust
-	pair, err := tls.X509KeyPair(c.world.Secret.Data["probe.crt"], c.world.Secret.Data["probe.key"])
+	pair, err := tls.X509KeyPair(c.world.Served.Data["probe.crt"], c.world.Served.Data["probe.key"])
 	if err != nil {
 		c.t.Fatalf("a look without a probe certificate: %v", err)
 	}
@@ -123,12 +123,20 @@ func (c *cluster) perform(step certificate.Step) {
 		c.world.Memory.Proof = c.world.Memory.Proof.After(step.Certificate, c.world.Now, c.look(step.Certificate))
 		return
 	}
-	before := maps.Clone(c.world.Secret.Data)
-	data, err := certificate.Apply(step, c.world.Secret.Data, c.world.Now, rand.Reader)
+	if step == (certificate.Publish{}) {
+		c.world.Served = certificate.Secret{Ours: true, Data: certificate.Published(c.world.Secret.Data)}
+		return
+	}
+	from := c.world.Secret.Data
+	if step == (certificate.TakeOver{}) {
+		from = c.world.Handover()
+	}
+	before := maps.Clone(from)
+	data, err := certificate.Apply(step, from, c.world.Now, rand.Reader)
 	if err != nil {
 		c.t.Fatalf("%T: %v", step, err)
 	}
-	if diff := cmp.Diff(before, c.world.Secret.Data); diff != "" {
+	if diff := cmp.Diff(before, from); diff != "" {
 		c.t.Fatalf("%T changed what it was given:\n%s", step, diff)
 	}
 	c.world.Secret = certificate.Secret{Ours: true, Data: data}
@@ -143,7 +151,9 @@ func (c *cluster) settle() []string {
 		plan := c.decide()
 		switch {
 		case plan.Step != nil:
-			done = append(done, nameOf(plan.Step))
+			if plan.Step != (certificate.Publish{}) { // after each change; TestPublish looks at it
+				done = append(done, nameOf(plan.Step))
+			}
 			c.perform(plan.Step)
 		case (plan.Phase == certificate.Proving || plan.Phase == certificate.Waiting) && !plan.Notice.Warning:
 			c.world.Now = c.world.Now.Add(plan.Again)
@@ -168,8 +178,11 @@ func nameOf(step certificate.Step) string {
 }
 
 // trusted says why an API server would not talk to the webhook now.
-func (c *cluster) trusted() error {
-	pair, err := tls.X509KeyPair(c.world.Secret.Data["tls.crt"], c.world.Secret.Data["tls.key"])
+func (c *cluster) trusted() error { return c.trustedWith(c.world.Served.Data) }
+
+// trustedWith says it of a webhook that serves with that.
+func (c *cluster) trustedWith(served map[string][]byte) error {
+	pair, err := tls.X509KeyPair(served["tls.crt"], served["tls.key"])
 	if err != nil {
 		return err
 	}

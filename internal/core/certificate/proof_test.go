@@ -114,14 +114,14 @@ func TestOthersAreToldOfTheirBundle(t *testing.T) {
 	c := newCluster(t)
 	for range 2 { // the first bundle, and that after a rotation, replace nothing foreign
 		c.world.Now = c.world.Now.Add(time.Hour)
-		for _, step := range []string{"IssueAll", "PutBundle"} {
+		for _, step := range []string{"IssueAll", "Publish", "PutBundle"} {
 			plan := c.decide()
 			if nameOf(plan.Step) != step || plan.Notice != (certificate.Notice{}) {
 				t.Errorf("%s with %+v, want %s without a notice", nameOf(plan.Step), plan.Notice, step)
 			}
 			c.perform(plan.Step)
 		}
-		c.world.Secret.Data = nil
+		c.world.Secret, c.world.Served = certificate.Secret{}, certificate.Secret{}
 	}
 	c.settle()
 	ours := c.world.Hooks[0].Bundle

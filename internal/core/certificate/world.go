@@ -3,11 +3,12 @@
 // webhook configuration is to trust. It does no I/O, asks no clock, and takes
 // its randomness from the caller.
 //
-// Authority and serving certificate lie in one Secret; the operator writes it,
-// the webhook's replicas read it. A new authority takes turns with the
-// configuration, so that what is served is trusted at every moment:
+// Authority and serving certificate lie in one Secret, which the operator alone
+// reads; what the webhook serves with is published as another, without the
+// authority's key. A new authority takes turns with the configuration, so that what
+// is served is trusted at every moment:
 //
-//	Secret                                       configuration
+//	Secret, published after each change          configuration
 //	authority A, serving by A            ───▶    trusts A
 //	authorities B A, serving by A        ───▶    trusts B A
 //	authorities B A, serving by A, probe by B
@@ -45,8 +46,13 @@ const (
 type World struct {
 	// Now is the instant of the pass.
 	Now time.Time
-	// Secret is what the webhook serves with.
+	// Secret holds everything, the authority's key included.
 	Secret Secret
+	// Served is what is published of it: what the webhook serves with.
+	Served Secret
+	// Previous is what an earlier version, which had one Secret for both, left
+	// behind; empty without one.
+	Previous Secret
 	// Hooks are the hooks of the webhook configuration, none without one.
 	Hooks []Hook
 	// Injector is the annotation of the configuration by which somebody else sets

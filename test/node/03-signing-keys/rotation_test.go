@@ -88,6 +88,7 @@ func (c *cluster) awaitTabard() {
 	for _, name := range []string{"tabard-issuer", "tabard-operator", "tabard-webhook"} {
 		c.Kubectl("rollout", "status", "-n", "tabard-system", "deployment/"+name, "--timeout=180s")
 	}
+	c.Kubectl("rollout", "status", "-n", "tabard-certificate", "deployment/tabard-certificate", "--timeout=180s")
 	c.Kubectl("wait", "oidcissuer/lab", "--for=condition=Ready", "--timeout=180s")
 }
 

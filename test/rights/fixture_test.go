@@ -1,0 +1,154 @@
+// Package rights attacks the accounts of Tabard on a real API server: each attack is
+// made by an impersonated account with exactly the rights and policies that are
+// shipped. What is refused here is what go run ./hack/rights takes for refused.
+package rights
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+)
+
+// world is a cluster with what users apply.
+type world struct {
+	t      *testing.T
+	server *testkit.APIServer
+	// admin may do everything.
+	admin client.Client
+}
+
+// install applies what users apply, and waits until the policies are in force.
+func install(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
+	w.server.InstallForeign(t, testkit.ClusterAPI, testkit.MachineAPI)
+	testkit.Shell(t, w.server.Config, "kubectl apply -f config/crd -f config/manifests -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	w.admin = w.as("", "")
+	testkit.Create(t, w.admin, secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS))
+	w.policiesAre(true)
+	return w
+}
+
+// as is a client that has the rights of an account and no others; without a name it
+// is the administrator's.
+func (w *world) as(namespace, name string) client.Client {
+	w.t.Helper()
+	config := rest.CopyConfig(w.server.Config)
+	if name != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + name,
+			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
+	}
+	made, err := client.New(config, client.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made
+}
+
+// policiesAre waits until the API server has taken up that each policy is there, or
+// is not. It knows each by a request that is dry and that RBAC allows.
+func (w *world) policiesAre(there bool) {
+	w.t.Helper()
+	certificate, capacity := w.as("tabard-certificate", "tabard-certificate"), w.as("tabard-system", "tabard-capacity")
+	set := machineDeployment("canary")
+	if err := w.admin.Create(w.t.Context(), set); err != nil && !exists(err) {
+		w.t.Fatal(err)
+	}
+	canaries := map[string]func() error{
+		"secrets": func() error {
+			return certificate.Create(w.t.Context(), secret("tabard-certificate", "canary", corev1.SecretTypeOpaque), client.DryRunAll)
+		},
+		"webhooks": func() error {
+			return certificate.Patch(w.t.Context(), hooks(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
+		},
+		"pods": func() error { return certificate.Create(w.t.Context(), pod("default"), client.DryRunAll) },
+		"capacity": func() error {
+			return capacity.Patch(w.t.Context(), set, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
+		},
+	}
+	for name, canary := range canaries {
+		var err error
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			if err = canary(); byPolicy(err) == there {
+				break
+			}
+			if time.Now().After(deadline) {
+				w.t.Fatalf("the policy of %s is not what is wanted after a minute: %v", name, err)
+			}
+		}
+	}
+}
+
+// withoutPolicies takes all policies away.
+func (w *world) withoutPolicies() {
+	w.t.Helper()
+	if err := w.admin.DeleteAllOf(w.t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{}, client.MatchingLabels{"app.kubernetes.io/name": "tabard"}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.policiesAre(false)
+}
+
+// byPolicy says that a policy of Tabard refused.
+func byPolicy(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy 'tabard-")
+}
+
+func exists(err error) bool { return err != nil && strings.Contains(err.Error(), "already exists") }
+
+func secret(namespace, name string, kind corev1.SecretType) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Type: kind,
+		Data: map[string][]byte{"tls.crt": nil, "tls.key": nil}}
+}
+
+// tokenSecret is one that Kubernetes fills with a token of an account.
+func tokenSecret(namespace, name, account string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		Annotations: map[string]string{corev1.ServiceAccountNameKey: account}}, Type: corev1.SecretTypeServiceAccountToken}
+}
+
+func hooks() *admissionv1.MutatingWebhookConfiguration {
+	return &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tabard-webhook"}}
+}
+
+func warnings() *admissionv1.ValidatingWebhookConfiguration {
+	return &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tabard-role-selectors"}}
+}
+
+// pod is one of an account in the namespace for dry runs.
+func pod(account string) *corev1.Pod {
+	no, yes := false, true
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-probe", GenerateName: "attack-"},
+		Spec: corev1.PodSpec{
+			ServiceAccountName: account,
+			SecurityContext:    &corev1.PodSecurityContext{RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			Containers: []corev1.Container{{Name: "app", Image: "example.com/app", SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}},
+		},
+	}
+}
+
+// refused demands that an attack was refused, by what is said: the policies' names, or
+// rbac.
+func refused(err error, by string) error {
+	switch {
+	case err == nil:
+		return errors.New("it succeeded")
+	case by == "rbac" && strings.Contains(err.Error(), "cannot "):
+		return nil
+	case by != "rbac" && strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"+by+"'"):
+		return nil
+	}
+	return fmt.Errorf("it was refused by something else than %s: %w", by, err)
+}
