@@ -47,12 +47,14 @@ It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 type webhookFlags struct {
 	options                    webhook.Options
 	kubeconfig, kubeAPI, level string
+	memory                     string
 }
 
 func (f *webhookFlags) add(flags *pflag.FlagSet) {
 	f.options.AddFlags(flags)
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
 	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
+	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 256Mi: what it lets in at a time follows from it; empty: the limit of its control group")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	flags.IntP("v", "v", 0, verbosityUsage)
 }
@@ -65,6 +67,9 @@ func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	}
 	if names := webhook.WithoutEffect(flags); len(names) > 0 {
 		logger.Warn("flags without effect are set", "flags", names)
+	}
+	if f.options.MemoryLimit, err = limitMemory(f.memory); err != nil {
+		return err
 	}
 	if f.options.Config, err = webhookKubeConfig(f.kubeconfig, f.kubeAPI); err != nil {
 		return err

@@ -41,12 +41,14 @@ var otherDefaults = map[string]string{
 
 // ownFlags are those that EKS's webhook does not have.
 var ownFlags = []string{
-	"account-id", "any-role-arn", "azure-audience", "azure-environment", "azure-tenant-id", "bind-address", "clouds",
+	"account-id", "any-role-arn", "azure-audience", "azure-environment", "azure-tenant-id", "bind-address",
+	"client-ca-file", "client-names", "clouds",
 	"custom-token-endpoint-annotation-suffix", "custom-token-endpoint-audience", "custom-token-endpoint-ca-config-map",
 	"custom-token-endpoint-ca-data", "custom-token-endpoint-ca-trust-bundle", "custom-token-endpoint-sni-name",
 	"custom-token-endpoint-token-proxy", "drain-time", "fs-group", "gcp-access-token-lifetime", "gcp-annotation-prefix",
 	"gcp-default-injection-mode", "gcp-default-region", "gcp-token-audience", "gcp-token-default-mode", "gcp-token-expiration",
-	"gcp-universe-domain", "help", "log-level", "partition", "role-selector-warnings", "session-name", "tls-secret-namespace", "token-file-mode",
+	"gcp-universe-domain", "help", "log-level", "max-connections", "memory-limit", "partition", "require-client-certificate",
+	"role-selector-warnings", "session-name", "tls-secret-namespace", "token-file-mode", "unknown-lookups-per-second",
 }
 
 func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,8 +18,21 @@ import (
 // Limits of the live looks.
 const (
 	defaultLookupTimeout = time.Second
-	maxLookups           = 32
+	// maxLookups is how many are made at a time at names that are known, and
+	// maxUnknownLookups at others.
+	maxLookups, maxUnknownLookups = 32, 8
+	// tellTime is how long one waits for the watch to tell, where there may be no more
+	// looks: longer than watches lag, and less than a hook's timeout.
+	tellTime = 3 * time.Second
+	// lookPause is after how long one who waits tries whether there may be a look.
+	lookPause = 50 * time.Millisecond
+	// maxSmallObject is up to how many bytes an object is read at once. Larger ones are
+	// read by few at a time: they may be of more than a megabyte each.
+	maxSmallObject, largeObjects = 64 << 10, 2
 )
+
+// errLimited says that there may be no more looks now.
+var errLimited = errors.New("too many looks at the API server")
 
 // accounts is what the server knows of ServiceAccounts. It is safe for
 // concurrent use.
@@ -71,7 +85,18 @@ func (a *api) readOne(ctx context.Context, path string) (object, error) {
 		return object{}, err
 	}
 	defer body.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(io.LimitReader(body, maxObject))
+	text, err := io.ReadAll(io.LimitReader(body, maxSmallObject))
+	if err == nil && len(text) == maxSmallObject {
+		select {
+		case a.large <- struct{}{}:
+			defer func() { <-a.large }()
+		case <-ctx.Done():
+			return object{}, fmt.Errorf("other large objects are not read: %w", ctx.Err())
+		}
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(body, maxObject))
+		text = append(text, rest...)
+	}
 	if err != nil {
 		return object{}, err
 	}
@@ -94,14 +119,22 @@ type cachedAccounts struct {
 	timeout time.Duration
 	metrics *metrics
 	flights singleflight.Group
-	slots   chan struct{}
+	// places and unknownPlaces are those of looks at names that are known and at
+	// others; known and unknown say how often there may be one.
+	places, unknownPlaces chan struct{}
+	known                 *lookups
+	unknown               *lookups
 }
 
 func newAccounts(known *store, live liveReader, timeout time.Duration, counted *metrics) *cachedAccounts {
 	if timeout <= 0 {
 		timeout = defaultLookupTimeout
 	}
-	return &cachedAccounts{store: known, kind: "ServiceAccount", live: live, timeout: timeout, metrics: counted, slots: make(chan struct{}, maxLookups)}
+	return &cachedAccounts{
+		store: known, kind: "ServiceAccount", live: live, timeout: timeout, metrics: counted,
+		places: make(chan struct{}, maxLookups), unknownPlaces: make(chan struct{}, maxUnknownLookups),
+		known: newLookups(knownLookups), unknown: newLookups(defaultUnknownLookups),
+	}
 }
 
 // newNamespaces is the same for namespaces, of which the labels matter.
@@ -124,15 +157,25 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName, opt
 		return known.account(), false, nil
 	}
 	asked := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	patient, cancel := context.WithTimeout(ctx, max(a.timeout, tellTime))
 	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, a.timeout)
+	defer stop()
 	for {
-		got, err := a.share(ctx, key)
+		got, err := a.share(ctx, key, there)
 		switch {
-		case err != nil && there:
-			return known.account(), true, err
+		case errors.Is(err, errLimited):
+			ctx = patient
+			a.told(ctx, key)
+			if known, there, certain = a.get(key, optIn); certain {
+				return known.account(), true, nil
+			}
+			if ctx.Err() == nil {
+				continue
+			}
+			fallthrough
 		case err != nil:
-			return nil, true, err
+			return known.accountIf(there), true, err
 		case got.began.Before(asked) && !got.notes.has(optIn):
 			// It joined the look of another, which may have been over before
 			// the identity came and this question with it. The next is younger.
@@ -144,13 +187,27 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName, opt
 	}
 }
 
+// told waits for a moment, or until the watch tells of a name.
+func (a *cachedAccounts) told(ctx context.Context, key types.NamespacedName) {
+	told, forget := a.expect(key)
+	defer forget()
+	select {
+	case <-told:
+	case <-time.After(lookPause):
+	case <-ctx.Done():
+	}
+}
+
 // share looks together with all who ask for the same one. The look does not end
 // with the first of them hanging up, only with its own time.
-func (a *cachedAccounts) share(ctx context.Context, key types.NamespacedName) (look, error) {
+func (a *cachedAccounts) share(ctx context.Context, key types.NamespacedName, there bool) (look, error) {
 	flight := a.flights.DoChan(key.String(), func() (any, error) {
+		if !a.may(key, there) {
+			return look{}, fmt.Errorf("read %s %s: %w", a.kind, key, errLimited)
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.timeout)
 		defer cancel()
-		return a.look(ctx, key)
+		return a.look(ctx, key, there)
 	})
 	select {
 	case result := <-flight:
@@ -161,14 +218,35 @@ func (a *cachedAccounts) share(ctx context.Context, key types.NamespacedName) (l
 	}
 }
 
+// may says whether there may be a look now. Namespaces of which nothing is known count
+// as one: who makes names up makes them up, too.
+func (a *cachedAccounts) may(key types.NamespacedName, there bool) bool {
+	its, crowd := a.unknown, ""
+	if there {
+		its = a.known
+	}
+	if a.hasNamespace(key.Namespace) {
+		crowd = key.Namespace
+	}
+	if its.take(crowd, time.Now()) {
+		return true
+	}
+	a.metrics.lookups.WithLabelValues("limited").Inc()
+	return false
+}
+
 // look asks the API server, as one of few at a time.
-func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName) (look, error) {
+func (a *cachedAccounts) look(ctx context.Context, key types.NamespacedName, there bool) (look, error) {
+	places := a.unknownPlaces
+	if there {
+		places = a.places
+	}
 	select {
-	case a.slots <- struct{}{}:
-		defer func() { <-a.slots }()
+	case places <- struct{}{}:
+		defer func() { <-places }()
 	case <-ctx.Done():
 		a.metrics.lookups.WithLabelValues("busy").Inc()
-		return look{}, fmt.Errorf("read %s %s: %d other looks at the API server are not done: %w", a.kind, key, maxLookups, ctx.Err())
+		return look{}, fmt.Errorf("read %s %s: %d other looks at the API server are not done: %w", a.kind, key, cap(places), ctx.Err())
 	}
 	got := look{began: time.Now()}
 	seen, err := a.live(ctx, key)

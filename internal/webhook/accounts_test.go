@@ -172,14 +172,14 @@ func TestManyWhoAskShareALook(t *testing.T) {
 func TestLooksAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		looks := make(chan struct{}, 2*maxLookups)
+		looks := make(chan struct{}, 2*maxUnknownLookups)
 		live := func(ctx context.Context, _ types.NamespacedName) (object, error) {
 			looks <- struct{}{}
 			<-ctx.Done()
 			return object{}, ctx.Err()
 		}
 		known := newAccounts(filled(t), live, time.Second, newMetrics())
-		ended := make(chan error, maxLookups+1)
+		ended := make(chan error, maxUnknownLookups+1)
 		for i := range cap(ended) {
 			go func() {
 				_, _, err := known.find(t.Context(), types.NamespacedName{Namespace: "shop", Name: strconv.Itoa(i)}, withRoleName)
@@ -187,8 +187,8 @@ func TestLooksAreBounded(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if len(looks) != maxLookups {
-			t.Errorf("%d looks at the same time, want %d", len(looks), maxLookups)
+		if len(looks) != maxUnknownLookups {
+			t.Errorf("%d looks at the same time, want %d", len(looks), maxUnknownLookups)
 		}
 		for range cap(ended) {
 			if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {

@@ -20,6 +20,8 @@ import (
 type api struct {
 	client *http.Client
 	base   *url.URL
+	// large has a place for each who reads a large object.
+	large chan struct{}
 }
 
 func newAPI(config *rest.Config) (*api, error) {
@@ -40,7 +42,7 @@ func newAPI(config *rest.Config) (*api, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
-	return &api{client: client, base: base}, nil
+	return &api{client: client, base: base, large: make(chan struct{}, largeObjects)}, nil
 }
 
 // statusError is an answer of the API server other than 200.

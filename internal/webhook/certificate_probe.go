@@ -45,6 +45,7 @@ func (c *certificate) loadProbe(secret []byte) error {
 // change by asking it.
 type prober struct {
 	serving *certificate
+	intake  *intake
 	log     logr.Logger
 }
 
@@ -62,7 +63,10 @@ func (p prober) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body bytes.Buffer
-	if !readBody(w, r, &body) {
+	leave, problem := p.intake.read(r, &body)
+	defer leave()
+	if problem != nil {
+		http.Error(w, problem.problem, problem.status)
 		return
 	}
 	question, err := readReview(body.Bytes())

@@ -20,6 +20,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.Settings = inject.Defaults()
 	o.Settings.Jitter = rand.Int64N
 	o.addServing(flags)
+	o.addLimits(flags)
 	o.addOwned(cloudAWS, flags, o.addRoles, o.addContainerCredentials, o.addPods)
 	o.addOwned(cloudAzure, flags, o.addAzure, o.addTokenEndpoint)
 	o.addOwned(cloudGoogle, flags, o.addGoogle)

@@ -10,6 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
 )
 
 var update = flag.Bool("update", false, "rewrite config/manifests/clouds")
@@ -152,4 +157,42 @@ func (m *manifest) googleHook(aws string) string {
 	hook.replace("path: /mutate", "path: /mutate/gcp")
 	hook.text = strings.ReplaceAll(hook.text, "eks.amazonaws.com/", "cloud.google.com/")
 	return hook.text
+}
+
+// TestTheNetworkPolicyIsOfTheWebhook: it selects the Deployment's pods, and its ports are
+// theirs.
+func TestTheNetworkPolicyIsOfTheWebhook(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(manifests, "network", "webhook-networkpolicy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy networkingv1.NetworkPolicy
+	if err := yaml.UnmarshalStrict(text, &policy); err != nil {
+		t.Fatal(err)
+	}
+	var deployment appsv1.Deployment
+	if text, err = os.ReadFile(filepath.Join(manifests, "webhook.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		if strings.Contains(document, "kind: Deployment") {
+			if err := yaml.UnmarshalStrict([]byte(document), &deployment); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+	if err != nil || policy.Namespace != deployment.Namespace || !selector.Matches(labels.Set(deployment.Spec.Template.Labels)) {
+		t.Errorf("it selects %v in %s, error %v", selector, policy.Namespace, err)
+	}
+	var ports []string
+	for _, port := range deployment.Spec.Template.Spec.Containers[0].Ports {
+		ports = append(ports, port.Name)
+	}
+	for _, rule := range policy.Spec.Ingress {
+		if len(rule.From) == 0 || len(rule.Ports) != 1 || !slices.Contains(ports, rule.Ports[0].Port.String()) {
+			t.Errorf("the rule %+v lets in from everywhere, or to a port that is none of %q", rule, ports)
+		}
+	}
 }

@@ -27,6 +27,8 @@ type metrics struct {
 	seconds    prometheus.Histogram
 	lookups    *prometheus.CounterVec
 	reference  referenceMetrics
+	// displaced counts connections that others took the place of.
+	displaced prometheus.Counter
 	// Those of the configuration are by source: identities or config-map.
 	configurationReads                          *prometheus.CounterVec
 	configurationEntries, configurationProblems *prometheus.GaugeVec
@@ -49,6 +51,10 @@ func newMetrics() *metrics {
 			Help: "Live looks at ServiceAccounts and namespaces of which the watch had not told, or just now, by result.",
 		}, []string{"result"}),
 		reference: newReferenceMetrics(),
+		displaced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "tabard_webhook_connections_displaced_total",
+			Help: "Connections that were ended because more came than there are places for, or because their large reviews did not arrive.",
+		}),
 		configurationReads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_configuration_reads_total",
 			Help: "Changes seen of the identities file and the config map, by result: applied, or refused, so that what was known before stays.",
@@ -60,7 +66,7 @@ func newMetrics() *metrics {
 			Name: "tabard_webhook_configuration_problems", Help: "Problems found in the configuration when it was read last; the log names them.",
 		}, []string{"source"}),
 	}
-	m.registry.MustRegister(m.admissions, m.seconds, m.lookups, m.configurationReads, m.configurationEntries, m.configurationProblems,
+	m.registry.MustRegister(m.admissions, m.seconds, m.lookups, m.displaced, m.configurationReads, m.configurationEntries, m.configurationProblems,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.reference.all()...)
 	return m
@@ -82,10 +88,23 @@ func (m *metrics) watch(known accounts, serving *certificate) {
 	})
 }
 
+// watchDoor adds what is known of connections.
+func (m *metrics) watchDoor(d *door) {
+	m.gauge("tabard_webhook_connections", "Connections to the HTTPS listener that have shown no client certificate.", func() float64 {
+		anybody, _ := d.held()
+		return float64(anybody)
+	})
+	m.gauge("tabard_webhook_connections_known", "Connections to the HTTPS listener that have shown a client certificate.", func() float64 {
+		_, known := d.held()
+		return float64(known)
+	})
+}
+
 // watchStore adds what is known of the ServiceAccounts.
 func (m *metrics) watchStore(known *store) {
 	m.gauge("tabard_webhook_service_accounts", "ServiceAccounts known.", func() float64 { return float64(known.holding().accounts) })
 	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts known that name an identity.", func() float64 { return float64(known.holding().optedIn) })
+	m.gauge("tabard_webhook_service_accounts_too_long", "ServiceAccounts known whose annotations are longer than what is kept of one; their pods get no identity.", func() float64 { return float64(known.holding().tooLong) })
 	m.gauge("tabard_webhook_watching", "1 while a watch tells of ServiceAccounts, else 0.", func() float64 { return oneIf(known.holding().watched) })
 	m.gauge("tabard_webhook_last_event_seconds", "When the API server last told of ServiceAccounts, in seconds since 1970; 0 if never. It tells about once a minute, also when nothing changes.", func() float64 {
 		if last := known.holding().lastEvent; !last.IsZero() {

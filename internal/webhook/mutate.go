@@ -17,9 +17,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
-// maxReview bounds a review in bytes: the API server's own bound for an object.
-const maxReview = 3 << 20
-
 // Reasons of the server itself, beside those of core/inject.
 const (
 	badReview    inject.Reason = "BadReview"
@@ -40,7 +37,7 @@ type mutator struct {
 	metrics  *metrics
 	log      logr.Logger
 	buffers  *sync.Pool
-	room     room
+	intake   *intake
 }
 
 // strict is the same, but that it refuses pods that should have an identity and
@@ -56,6 +53,14 @@ func (m *mutator) strict() *mutator {
 type exchange struct {
 	question bytes.Buffer
 	answer   []byte
+}
+
+// newExchange has memory for a usual question: no less, so that it need not grow,
+// and no more before anything has arrived.
+func newExchange() *exchange {
+	made := new(exchange)
+	made.question.Grow(usualReview)
+	return made
 }
 
 // verdict is what becomes of a review.
@@ -95,12 +100,8 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	memory, _ := m.buffers.Get().(*exchange)
 	defer m.keep(memory)
-	var question review
-	found := fail(http.StatusServiceUnavailable, busy, "too many large reviews at once: ask another replica, or again")
-	if leave, ok := m.room.enter(r); ok {
-		defer leave()
-		question, found = m.judge(w, r, &memory.question)
-	}
+	question, found, leave := m.judge(r, &memory.question)
+	defer leave()
 	if found.status != 0 {
 		http.Error(w, found.problem, found.status)
 	} else {
@@ -113,9 +114,10 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.metrics.admission(m.cloud, found, time.Since(start))
 }
 
-// keep keeps memory for the next review, unless it is much.
+// keep keeps memory for the next review, unless it is much: the next may be one
+// that never arrives.
 func (m *mutator) keep(memory *exchange) {
-	if memory.question.Cap()+cap(memory.answer) <= 4*smallReview {
+	if memory.question.Cap()+cap(memory.answer) <= smallReview/2 {
 		m.buffers.Put(memory)
 	}
 }
@@ -123,23 +125,30 @@ func (m *mutator) keep(memory *exchange) {
 // jsonType is shared by all answers; nobody changes it.
 var jsonType = []string{"application/json"}
 
-// judge reads a question and decides about its pod.
-func (m *mutator) judge(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) (review, verdict) {
+// judge reads a question and decides about its pod. When that is answered, the
+// caller calls leave.
+func (m *mutator) judge(r *http.Request, body *bytes.Buffer) (question review, found verdict, leave func()) {
 	if contentType := r.Header.Get("Content-Type"); !isJSON(contentType) {
-		return review{}, fail(http.StatusUnsupportedMediaType, badReview, fmt.Sprintf("Content-Type is %.100q, expected application/json", contentType))
+		return question, fail(http.StatusUnsupportedMediaType, badReview, fmt.Sprintf("Content-Type is %.100q, expected application/json", contentType)), nothing
 	}
-	body.Reset()
-	if size := r.ContentLength; size > 0 && size <= maxReview {
-		body.Grow(int(size) + bytes.MinRead) // or it would grow by doubling
+	leave, problem := m.intake.read(r, body)
+	if problem != nil {
+		reason := badReview
+		if problem.busy {
+			reason = busy
+		}
+		return question, fail(problem.status, reason, problem.problem), leave
 	}
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
-		status, message := explainBody(err)
-		return review{}, fail(status, badReview, message)
-	}
+	question, found = m.answer(r.Context(), body.Bytes())
+	return question, found, leave
+}
+
+// answer decides about the pod of a question.
+func (m *mutator) answer(ctx context.Context, body []byte) (review, verdict) {
 	if !m.known.synced() {
 		return review{}, fail(http.StatusInternalServerError, notSynced, "the ServiceAccounts and the configuration have not been read yet: ask another replica, or again")
 	}
-	question, err := readReview(body.Bytes())
+	question, err := readReview(body)
 	if err != nil {
 		return question, refuse(badReview, err.Error())
 	}
@@ -147,7 +156,7 @@ func (m *mutator) judge(w http.ResponseWriter, r *http.Request, body *bytes.Buff
 	if err != nil {
 		return question, refuse(badPod, err.Error())
 	}
-	return question, m.decide(r.Context(), question.namespace, pod)
+	return question, m.decide(ctx, question.namespace, pod)
 }
 
 // decide decides about a pod by what is known in this moment.
@@ -184,29 +193,10 @@ func (m *mutator) refusal(account types.NamespacedName, result inject.Result) st
 	switch result.Reason {
 	case inject.UnknownServiceAccount:
 		return fmt.Sprintf("ServiceAccount %s does not exist, so it is not known which identity the pod should have", account)
-	case inject.MalformedRoleARN, inject.BadMapping, inject.BadAnnotation:
+	case inject.MalformedRoleARN, inject.BadMapping, inject.BadAnnotation, inject.AnnotationsTooLong:
 		return "the pod must not start without its identity: " + strings.Join(result.Warnings, "; ")
 	}
 	return ""
-}
-
-// readBody reads a review, or answers why it cannot.
-func readBody(w http.ResponseWriter, r *http.Request, body *bytes.Buffer) bool {
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview)); err != nil {
-		status, message := explainBody(err)
-		http.Error(w, message, status)
-		return false
-	}
-	return true
-}
-
-// explainBody says why a body could not be read to its end.
-func explainBody(err error) (status int, message string) {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the review is larger than %d bytes", tooLarge.Limit)
-	}
-	return http.StatusBadRequest, "the review could not be read to its end"
 }
 
 // isJSON says that a Content-Type is JSON, with or without a charset.

@@ -158,8 +158,8 @@ func TestMutateFailsRatherThanGuess(t *testing.T) {
 		"another content type":                 {fakeAccounts{}, "application/yaml", whole, 415},
 		"no content type":                      {fakeAccounts{}, "", whole, 415},
 		"a charset is fine":                    {fakeAccounts{}, "application/json; charset=utf-8", whole, 200},
-		"more than 3 MB":                       {fakeAccounts{}, "application/json", strings.Repeat(" ", maxReview+1), 413},
-		"just 3 MB":                            {fakeAccounts{}, "application/json", whole + strings.Repeat(" ", maxReview-len(whole)), 200},
+		"more than what is stored":             {fakeAccounts{}, "application/json", strings.Repeat(" ", maxReview+1), 413},
+		"just so much":                         {fakeAccounts{}, "application/json", whole + strings.Repeat(" ", maxReview-len(whole)), 200},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,11 @@ import (
 
 // notes is what is kept of a ServiceAccount, or of a namespace: name, value,
 // name, value and so on, at most a few.
-type notes struct{ annotations, labels []string }
+type notes struct {
+	annotations, labels []string
+	// tooLong says that the annotations are more than is kept: then none is.
+	tooLong bool
+}
 
 // interest says which annotations matter.
 type interest struct {
@@ -63,9 +67,17 @@ func (l *labelNames) filter() func(name []byte) (string, bool) {
 // read takes what matters from an object, nil if it has nothing of it.
 func (i interest) read(seen object, labels func(name []byte) (string, bool)) (*notes, error) {
 	var found notes
+	size := 0
 	err := seen.eachAnnotation(func(name, value []byte) {
+		if found.tooLong {
+			return
+		}
 		for _, prefix := range i.prefixes {
 			if len(name) > len(prefix) && string(name[:len(prefix)]) == prefix {
+				if size += len(name) + len(value); size > inject.MaxAnnotations {
+					found.tooLong, found.annotations = true, nil
+					return
+				}
 				found.annotations = append(found.annotations, i.name(name), string(value))
 				return
 			}
@@ -81,7 +93,7 @@ func (i interest) read(seen object, labels func(name []byte) (string, bool)) (*n
 			}
 		})
 	}
-	if err != nil || found.annotations == nil && found.labels == nil {
+	if err != nil || found.annotations == nil && found.labels == nil && !found.tooLong {
 		return nil, err
 	}
 	found.annotations, found.labels = slices.Clip(found.annotations), slices.Clip(found.labels)
@@ -102,10 +114,14 @@ func (i interest) name(text []byte) string {
 // cloud.
 func (i interest) optsIn(n *notes) bool { return slices.ContainsFunc(i.optIns, n.has) }
 
-// has is whether there is an annotation of that name that is not empty.
+// has is whether there is an annotation of that name that is not empty. Of too many
+// annotations each may be: it is certain that they cannot be read.
 func (n *notes) has(name string) bool {
-	if n == nil {
+	switch {
+	case n == nil:
 		return false
+	case n.tooLong:
+		return true
 	}
 	for k := 0; k < len(n.annotations); k += 2 {
 		if n.annotations[k+1] != "" && n.annotations[k] == name {
@@ -119,7 +135,26 @@ func (n *notes) account() *inject.ServiceAccount {
 	if n == nil {
 		return &inject.ServiceAccount{}
 	}
-	return &inject.ServiceAccount{Annotations: pairs(n.annotations), Labels: pairs(n.labels)}
+	return &inject.ServiceAccount{Annotations: pairs(n.annotations), Labels: pairs(n.labels), TooLong: n.tooLong}
+}
+
+// accountIf is nil where there is none.
+func (n *notes) accountIf(there bool) *inject.ServiceAccount {
+	if !there {
+		return nil
+	}
+	return n.account()
+}
+
+// only is the same with no other labels than those that a filter takes.
+func (n *notes) only(labels func(name []byte) (string, bool)) *notes {
+	kept := &notes{annotations: n.annotations, tooLong: n.tooLong}
+	for k := 0; labels != nil && k < len(n.labels); k += 2 {
+		if known, ok := labels([]byte(n.labels[k])); ok {
+			kept.labels = append(kept.labels, known, n.labels[k+1])
+		}
+	}
+	return kept
 }
 
 // pairs is a list of name, value, name, value and so on; nil for an empty one.
@@ -138,11 +173,12 @@ func (n *notes) equal(b *notes) bool {
 	if n == nil || b == nil {
 		return n == b
 	}
-	return slices.Equal(n.annotations, b.annotations) && slices.Equal(n.labels, b.labels)
+	return n.tooLong == b.tooLong && slices.Equal(n.annotations, b.annotations) && slices.Equal(n.labels, b.labels)
 }
 
 // annotatedAs says that the annotations are the same.
 func (n *notes) annotatedAs(b *notes) bool {
 	var none notes
-	return slices.Equal(cmp.Or(n, &none).annotations, cmp.Or(b, &none).annotations)
+	n, b = cmp.Or(n, &none), cmp.Or(b, &none)
+	return n.tooLong == b.tooLong && slices.Equal(n.annotations, b.annotations)
 }

@@ -73,6 +73,22 @@ type Options struct {
 	// LookupTimeout bounds the one live look at a ServiceAccount that the cache
 	// does not know; 0 means a second.
 	LookupTimeout time.Duration
+	// MemoryLimit is how much memory the process may take, in bytes; 0 means that it
+	// is not known. What is let in at a time follows from it.
+	MemoryLimit int64
+	// MaxConnections is how many connections there may be at a time, 0 that it follows
+	// from MemoryLimit.
+	MaxConnections int
+	// ClientCAFile has the authorities of client certificates; empty means that none
+	// is asked for. ClientNames are the common names that they may have, none for
+	// any.
+	ClientCAFile string
+	ClientNames  []string
+	// RequireClientCertificate refuses connections without one.
+	RequireClientCertificate bool
+	// UnknownLookups is how many names that are not known are looked up live in a
+	// second.
+	UnknownLookups int
 	// WatchIdentities is the file that lists who gets container credentials;
 	// empty means nobody.
 	WatchIdentities string
@@ -137,7 +153,7 @@ func (o *Options) complete() error {
 	case o.DrainTime < 0:
 		return fmt.Errorf("--drain-time is %s: expected a time, or 0 to end at once", o.DrainTime)
 	}
-	return errors.Join(o.completeClouds(), o.completeRoleARNs())
+	return errors.Join(o.checkClients(), o.completeClouds(), o.completeRoleARNs())
 }
 
 // completeClouds refuses what is said of clouds that are off: whoever says it

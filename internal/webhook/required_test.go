@@ -58,6 +58,8 @@ func TestWhereAnIdentityIsRequired(t *testing.T) {
 		"one that is to have none":        {found: &inject.ServiceAccount{}, lenient: unchanged, strict: unchanged},
 		"one that does not exist":         {lenient: unchanged, strict: "ServiceAccount shop/app does not exist"},
 		"one whose role is none":          {found: annotated("role/app"), lenient: unchanged, strict: `\"role/app\", no ARN of an IAM role`},
+		"one with too many annotations":   {found: &inject.ServiceAccount{TooLong: true}, lenient: unchanged, strict: "more than 4096 bytes of annotations"},
+		"though an entry gives it a role": {found: &inject.ServiceAccount{TooLong: true}, mapping: `{"shop/app":{"RoleARN":"` + role + `"}}`, lenient: unchanged, strict: "more than 4096 bytes of annotations"},
 		"one whose entry cannot be read":  {found: &inject.ServiceAccount{}, mapping: `{"shop/app":{"RoleARN":1}}`, lenient: unchanged, strict: "cannot be read"},
 		"one that has a role by an entry": {mapping: `{"shop/app":{"RoleARN":"` + role + `"}}`, lenient: injected, strict: injected},
 	}

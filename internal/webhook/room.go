@@ -2,40 +2,141 @@ package webhook
 
 import (
 	"context"
-	"net/http"
+	"net/netip"
+	"sync"
 	"time"
 )
 
-// Limits of the memory that reviews take. Most are of a few kilobytes, the largest
-// of maxReview.
+// Times of large reviews.
 const (
-	// smallReview is a size in bytes for which nobody has to wait.
-	smallReview = 64 << 10
-	// largeReviews is how many larger ones are in memory at a time.
-	largeReviews = 8
-	// roomTimeout is how long one waits for that: less than a hook's timeout, so
+	// roomTimeout is how long one waits for room: less than a hook's timeout, so
 	// that the API server hears why.
 	roomTimeout = 5 * time.Second
+	// stayTime is how long one may take to arrive, and once more to be answered,
+	// while another waits. An API server sends all at once.
+	stayTime = time.Second
+	// lookAgain is how often who waits looks who has been there for too long.
+	lookAgain = 50 * time.Millisecond
 )
 
-// room bounds how many large reviews are in memory. Small ones do not wait for
-// large ones, however slowly these come.
-type room chan struct{}
+// room bounds the memory of the reviews that are larger than smallReview. Who comes
+// has sent that much, and not only announced it; and who does not send the rest
+// goes when another waits. It is safe for concurrent use.
+type room struct {
+	mu          sync.Mutex
+	size, taken int64 // in bytes
+	stays       map[*stay]struct{}
+	// changed is closed when somebody has left.
+	changed chan struct{}
+}
 
-func newRoom() room { return make(room, largeReviews) }
+// stay is one review's.
+type stay struct {
+	address netip.Prefix
+	bytes   int64
+	// since is when it came in, or when all of it was there.
+	since time.Time
+	whole bool
+	// out says that it was told to go.
+	out bool
+	// cut ends it: then it leaves.
+	cut func()
+}
 
-// enter waits until there is room for a review. Who has entered leaves when the
-// review is answered.
-func (r room) enter(request *http.Request) (leave func(), ok bool) {
-	if size := request.ContentLength; size >= 0 && size <= smallReview {
-		return func() {}, true
-	}
-	ctx, cancel := context.WithTimeout(request.Context(), roomTimeout)
+func newRoom(size int64) *room {
+	return &room{size: size, stays: map[*stay]struct{}{}, changed: make(chan struct{})}
+}
+
+// enter waits until there is room. Who has entered leaves when the review is
+// answered.
+func (r *room) enter(ctx context.Context, s *stay) bool {
+	ctx, cancel := context.WithTimeout(ctx, roomTimeout)
 	defer cancel()
-	select {
-	case r <- struct{}{}:
-		return func() { <-r }, true
-	case <-ctx.Done():
-		return nil, false
+	for {
+		changed, in := r.try(s)
+		if in {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-time.After(lookAgain):
+		case <-ctx.Done():
+			return false
+		}
 	}
+}
+
+// try enters if there is room. If not, it ends the stays that make room, and the
+// caller waits until they have left.
+func (r *room) try(s *stay) (changed <-chan struct{}, in bool) {
+	now := time.Now()
+	r.mu.Lock()
+	if r.taken+s.bytes <= r.size {
+		s.since = now
+		r.stays[s] = struct{}{}
+		r.taken += s.bytes
+		r.mu.Unlock()
+		return nil, true
+	}
+	ends := r.choose(s, now)
+	for _, each := range ends {
+		each.out = true
+	}
+	changed = r.changed
+	r.mu.Unlock()
+	for _, each := range ends {
+		each.cut()
+	}
+	return changed, false
+}
+
+// choose picks who goes for one more: first those of the address that holds most.
+// Who has been there for too long goes in any case, and who is not all there goes if
+// its address holds more than that of the newcomer.
+func (r *room) choose(comes *stay, now time.Time) (ends []*stay) {
+	holds := map[netip.Prefix]int64{}
+	missing := r.taken + comes.bytes - r.size
+	for each := range r.stays {
+		holds[each.address] += each.bytes
+		if each.out {
+			missing -= each.bytes
+		}
+	}
+	for missing > 0 {
+		var next *stay
+		for each := range r.stays {
+			late := now.Sub(each.since) >= stayTime
+			greedy := !each.whole && holds[each.address] > holds[comes.address]
+			if each.out || !late && !greedy {
+				continue
+			}
+			if next == nil || holds[each.address] > holds[next.address] ||
+				holds[each.address] == holds[next.address] && each.since.Before(next.since) {
+				next = each
+			}
+		}
+		if next == nil {
+			return ends
+		}
+		next.out = true
+		ends, missing = append(ends, next), missing-next.bytes
+		holds[next.address] -= next.bytes
+	}
+	return ends
+}
+
+// arrived notes that all of a review is there.
+func (r *room) arrived(s *stay) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.whole, s.since = true, time.Now()
+}
+
+func (r *room) leave(s *stay) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.stays, s)
+	r.taken -= s.bytes
+	close(r.changed)
+	r.changed = make(chan struct{})
 }

@@ -2,63 +2,121 @@ package webhook
 
 import (
 	"net/http"
-	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
-// reviewSized is a request with a body of that many bytes; negative: of unknown
-// size.
-func reviewSized(t *testing.T, size int64) *http.Request {
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mutate", nil)
-	request.ContentLength = size
-	return request
+// comer is a large review from an address, and what was cut of it.
+type comer struct {
+	stay
+	cuts int
+}
+
+func comerFrom(address string, bytes int64) *comer {
+	made := &comer{stay: stay{address: netip.MustParsePrefix(address + "/32"), bytes: bytes}}
+	made.cut = func() { made.cuts++ }
+	return made
+}
+
+// leaving is one that leaves when it is told to.
+func leaving(r *room, address string, bytes int64) *comer {
+	made := comerFrom(address, bytes)
+	made.cut = func() { made.cuts++; r.leave(&made.stay) }
+	return made
 }
 
 func TestLargeReviewsWaitForRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom()
-		var leaves []func()
-		for range largeReviews {
-			leave, ok := r.enter(reviewSized(t, maxReview))
-			if !ok {
-				t.Fatal("there is no room for as many as there is room for")
-			}
-			leaves = append(leaves, leave)
+		r := newRoom(100)
+		whole := comerFrom("10.0.0.1", 100)
+		if !r.enter(t.Context(), &whole.stay) {
+			t.Fatal("there is no room in an empty room")
 		}
-		for name, size := range map[string]int64{"one more": smallReview + 1, "one of unknown size": -1} {
-			if _, ok := r.enter(reviewSized(t, size)); ok {
-				t.Errorf("there is room for %s", name)
-			}
-		}
-		if leave, ok := r.enter(reviewSized(t, smallReview)); !ok {
-			t.Error("a small one has to wait for large ones")
-		} else {
-			leave()
-		}
+		r.arrived(&whole.stay)
 		entered := make(chan bool)
-		go func() {
-			_, ok := r.enter(reviewSized(t, maxReview))
-			entered <- ok
-		}()
-		synctest.Wait()
-		leaves[0]()
+		next := comerFrom("10.0.0.2", 1)
+		go func() { entered <- r.enter(t.Context(), &next.stay) }()
+		<-time.After(stayTime / 2)
+		if whole.cuts != 0 {
+			t.Error("one that is all there is cut before its time")
+		}
+		r.leave(&whole.stay)
 		if !<-entered {
 			t.Error("one that waits is not let in when another leaves")
 		}
+		r.leave(&next.stay)
+		if r.taken != 0 || len(r.stays) != 0 {
+			t.Errorf("the empty room holds %d bytes of %d reviews", r.taken, len(r.stays))
+		}
 	})
+}
+
+func TestWhoDoesNotArriveMakesRoom(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		first, then string
+		whole       bool
+		at          time.Duration
+	}{
+		"of the address that holds more, at once":          {"10.0.0.1", "10.0.0.2", false, 0},
+		"of the same address, after a second":              {"10.0.0.1", "10.0.0.1", false, stayTime},
+		"also what is there, if it is not answered then":   {"10.0.0.1", "10.0.0.2", true, stayTime},
+		"of the same address, what is not answered either": {"10.0.0.1", "10.0.0.1", true, stayTime},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRoom(100)
+				slow := leaving(r, test.first, 100)
+				r.enter(t.Context(), &slow.stay)
+				if test.whole {
+					r.arrived(&slow.stay)
+				}
+				began := time.Now()
+				if !r.enter(t.Context(), &comerFrom(test.then, 100).stay) {
+					t.Fatal("there is no room")
+				}
+				if took := time.Since(began); slow.cuts != 1 || took < test.at || took > test.at+2*lookAgain {
+					t.Errorf("it was cut %d times, and the next came in after %v, want %v", slow.cuts, took, test.at)
+				}
+			})
+		})
+	}
+}
+
+// TestNobodyIsCutForLess: who comes does not put out those of an address that holds
+// no more than his own.
+func TestNobodyIsCutForLess(t *testing.T) {
+	t.Parallel()
+	r := newRoom(100)
+	mine, theirs := comerFrom("10.0.0.1", 50), comerFrom("10.0.0.2", 50)
+	for _, each := range []*comer{mine, theirs} {
+		if _, in := r.try(&each.stay); !in {
+			t.Fatal("there is no room")
+		}
+	}
+	if _, in := r.try(&comerFrom("10.0.0.1", 50).stay); in || mine.cuts+theirs.cuts != 0 {
+		t.Errorf("one more is in: %t; %d and %d are cut, want none", in, mine.cuts, theirs.cuts)
+	}
+	if _, in := r.try(&comerFrom("10.0.0.3", 50).stay); in || mine.cuts+theirs.cuts != 1 {
+		t.Errorf("one of a third is in: %t; %d and %d are cut, want one", in, mine.cuts, theirs.cuts)
+	}
+	if _, in := r.try(&comerFrom("10.0.0.3", 50).stay); in || mine.cuts+theirs.cuts != 1 {
+		t.Errorf("asking again cuts %d and %d, want no more than is needed", mine.cuts, theirs.cuts)
+	}
 }
 
 func TestABusyServerSaysSo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
-		space := s.mutators[cloudAWS].room
-		for range largeReviews {
-			space <- struct{}{}
-		}
+		full := comerFrom("10.0.0.1", s.bounds.large)
+		s.intake.anybody.enter(t.Context(), &full.stay)
 		large := strings.Replace(pod, `"name":"app"`, `"name":"app","annotations":{"x":"`+strings.Repeat("x", smallReview)+`"}`, 1)
 		if got := ask(t, s, "application/json", reviewOf("v1", "shop", large)); got.Code != http.StatusServiceUnavailable {
 			t.Errorf("a large review is answered %d %s, want 503", got.Code, got.Body)
@@ -66,9 +124,9 @@ func TestABusyServerSaysSo(t *testing.T) {
 		if got := ask(t, s, "application/json", reviewOf("v1", "shop", pod)); got.Code != http.StatusOK {
 			t.Errorf("a small review is answered %d %s, want 200", got.Code, got.Body)
 		}
-		<-space
-		if got := ask(t, s, "application/json", reviewOf("v1", "shop", large)); got.Code != http.StatusOK || len(space) != largeReviews-1 {
-			t.Errorf("with room, a large review is answered %d %s, and %d are in; want 200, and that it has left", got.Code, got.Body, len(space))
+		s.intake.anybody.leave(&full.stay)
+		if got := ask(t, s, "application/json", reviewOf("v1", "shop", large)); got.Code != http.StatusOK || s.intake.anybody.taken != 0 {
+			t.Errorf("with room, a large review is answered %d %s, and %d bytes are in; want 200, and that it has left", got.Code, got.Body, s.intake.anybody.taken)
 		}
 	})
 }

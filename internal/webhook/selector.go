@@ -29,12 +29,13 @@ const maxOverlaps = 5
 // overlaps warns of selectors that can come into conflict with others. It refuses
 // nothing, whatever is asked.
 type overlaps struct {
-	index *roleselector.Index
-	log   logr.Logger
+	index  *roleselector.Index
+	intake *intake
+	log    logr.Logger
 }
 
-func newOverlaps(log logr.Logger) *overlaps {
-	return &overlaps{roleselector.NewIndex(roleselector.Options{}), log}
+func newOverlaps(from *intake, log logr.Logger) *overlaps {
+	return &overlaps{roleselector.NewIndex(roleselector.Options{}), from, log}
 }
 
 // follow returns what keeps the selectors up to date. While their kind is not
@@ -98,7 +99,10 @@ func (o *overlaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body bytes.Buffer
-	if !readBody(w, r, &body) {
+	leave, problem := o.intake.read(r, &body)
+	defer leave()
+	if problem != nil {
+		http.Error(w, problem.problem, problem.status)
 		return
 	}
 	question, err := readReview(body.Bytes())

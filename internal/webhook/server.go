@@ -38,6 +38,11 @@ type server struct {
 	// minVersion and cipherSuites are what TLS is spoken with.
 	minVersion   uint16
 	cipherSuites []uint16
+	// clients are asked for certificates.
+	clients clients
+	// intake reads reviews, as many as fit.
+	intake *intake
+	bounds bounds
 	// roles decides about AWS's; nil if it is off.
 	roles *inject.Injector
 	// overlaps warn of IAMRoleSelectors; nil if nobody asks for that.
@@ -53,9 +58,11 @@ func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *s
 		accounts: known, config: &configuration{timeout: defaultLookupTimeout}, serving: &certificate{}, mutators: map[string]*mutator{},
 		metrics: counted, log: log, minVersion: tls.VersionTLS12,
 	}
-	buffers, space := &sync.Pool{New: func() any { return new(exchange) }}, newRoom()
+	s.bounds = boundsOf(0, 0)
+	s.intake = newIntake(s.bounds.large)
+	buffers := &sync.Pool{New: func() any { return newExchange() }}
 	for _, each := range on {
-		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers, room: space}
+		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers, intake: s.intake}
 		by := accountKnowledge{known, each.optIn}
 		made.known = by
 		if roles, ok := each.injector.(*inject.Injector); ok {
@@ -108,7 +115,9 @@ func assemble(on []cloud, served *api, o Options, log logr.Logger) (*server, *wa
 	counted := newMetrics()
 	known := newStore(interestOf(on))
 	counted.watchStore(known)
-	s := newServer(on, newAccounts(known, served.readAccount, o.LookupTimeout, counted), counted, log)
+	accounts := newAccounts(known, served.readAccount, o.LookupTimeout, counted)
+	accounts.unknown = newLookups(o.UnknownLookups)
+	s := newServer(on, accounts, counted, log)
 	followed := &watched{known, newFollower(served, "/api/v1/serviceaccounts", firstSync{known, log}, log)}
 	s.apply(o, followed)
 	return s, followed
@@ -130,6 +139,11 @@ func (s *server) follow(ctx context.Context, o Options, served *api, known *watc
 			return nil, err
 		}
 		runs = append(runs, run)
+	}
+	if o.ClientCAFile != "" {
+		if err := s.clients.watchFile(ctx, o.ClientCAFile, s.log); err != nil {
+			return nil, err
+		}
 	}
 	secret, err := s.openCertificate(ctx, o, served)
 	if secret != nil {
@@ -154,6 +168,9 @@ func (w *watched) needLabels(names []string) {
 
 // apply takes over what the options say of serving.
 func (s *server) apply(o Options, known *watched) {
+	s.bounds = boundsOf(o.MemoryLimit, o.MaxConnections)
+	*s.intake = *newIntake(s.bounds.large)
+	s.clients.names, s.clients.required = o.ClientNames, o.RequireClientCertificate
 	if o.LookupTimeout != 0 {
 		s.config.timeout = o.LookupTimeout
 	}
@@ -162,7 +179,7 @@ func (s *server) apply(o Options, known *watched) {
 		s.minVersion = o.TLSMinVersion
 	}
 	if o.RoleSelectorWarnings {
-		s.overlaps = newOverlaps(s.log)
+		s.overlaps = newOverlaps(s.intake, s.log)
 	}
 	if o.DebuggingHandlers {
 		s.debugging = known
@@ -170,14 +187,18 @@ func (s *server) apply(o Options, known *watched) {
 }
 
 func (s *server) tls() *tls.Config {
-	return &tls.Config{MinVersion: s.minVersion, CipherSuites: s.cipherSuites, GetCertificate: s.serving.get}
+	config := &tls.Config{MinVersion: s.minVersion, CipherSuites: s.cipherSuites, GetCertificate: s.serving.get}
+	s.clients.ask(config)
+	return config
 }
 
 // followConfigMap returns what has to be run to follow the config map. Labels
 // are read from when it first asks for them: they take memory.
 func (s *server) followConfigMap(ctx context.Context, o Options, served *api, known *watched) *follower {
 	store := newStore(interest{})
-	s.config.namespaces = newNamespaces(store, served.readNamespace, o.LookupTimeout, s.metrics)
+	labelled := newNamespaces(store, served.readNamespace, o.LookupTimeout, s.metrics)
+	labelled.unknown = newLookups(o.UnknownLookups)
+	s.config.namespaces = labelled
 	namespaces := &watched{store, newFollower(served, "/api/v1/namespaces", store, s.log)}
 	var once sync.Once
 	return s.config.followConfigMap(served, o.Namespace, labelNeeds{
@@ -242,14 +263,17 @@ func listen(ctx context.Context, o Options) (listeners, error) {
 
 // serve answers on the sockets until ctx ends or a listener fails.
 func (s *server) serve(ctx context.Context, sockets listeners) error {
-	secure := s.httpServer(s.handler())
+	front := newDoor(sockets.secure, s.bounds.connections, s.metrics)
+	s.metrics.watchDoor(front)
+	secure := s.httpServer(s.handler(), front)
 	secure.TLSConfig = s.tls()
-	plain := s.httpServer(s.observer())
+	side := newDoor(sockets.plain, observers, s.metrics)
+	plain := s.httpServer(s.observer(), side)
 	failures := make(chan error, 2) // room for both: nobody waits to fail
-	go func() { failures <- secure.ServeTLS(sockets.secure, "", "") }()
+	go func() { failures <- secure.ServeTLS(front, "", "") }()
 	s.log.Info("listening", "address", sockets.secure.Addr().String())
 	if sockets.plain != nil {
-		go func() { failures <- plain.Serve(sockets.plain) }()
+		go func() { failures <- plain.Serve(side) }()
 		s.log.Info("listening for metrics and probes", "address", sockets.plain.Addr().String())
 	}
 	var failure error
@@ -279,7 +303,7 @@ func (s *server) polite(next http.Handler) http.Handler {
 
 // httpServer cuts slow clients. HTTP/1.1 only: for one small request after the
 // other it costs less than HTTP/2, and has fewer ways to be kept busy.
-func (s *server) httpServer(handler http.Handler) *http.Server {
+func (s *server) httpServer(handler http.Handler, through *door) *http.Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &http.Server{
@@ -289,7 +313,9 @@ func (s *server) httpServer(handler http.Handler) *http.Server {
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    16 << 10,
+		ConnState:         through.observe,
+		ConnContext:       withConnection,
 		ErrorLog:          stdlog.New(lines{s.log}, "", 0),
 	}
 }
@@ -301,7 +327,7 @@ func (s *server) handler() http.Handler {
 	if s.overlaps != nil {
 		mux.Handle(selectorPath, s.metrics.reference.instrument(selectorPath, s.overlaps))
 	}
-	mux.Handle(probePath, prober{s.serving, s.log})
+	mux.Handle(probePath, prober{s.serving, s.intake, s.log})
 	s.addProbes(mux)
 	s.addDenials(mux)
 	return s.polite(mux)

@@ -336,6 +336,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		"a certificate file needs its key":    {func(o *Options) { o.TLSCert = "x" }, "one of --tls-cert and --tls-key is empty"},
 		"a Secret or files are needed":        {func(o *Options) { o.TLSSecret = "" }, "no serving certificate"},
 		"the settings of injection are wrong": {func(o *Options) { o.Settings.Audience = "" }, "--token-audience is empty"},
+		"names of clients without a CA":       {func(o *Options) { o.ClientNames = []string{"a"} }, "--client-names or --require-client-certificate without --client-ca-file"},
+		"a client CA that is not there":       {func(o *Options) { o.ClientCAFile = "/nonexistent/ca" }, "--client-ca-file"},
+		"less than no connection":             {func(o *Options) { o.MaxConnections = -1 }, "--max-connections is -1"},
+		"no looks at all":                     {func(o *Options) { o.UnknownLookups = 0 }, "--unknown-lookups-per-second is 0"},
 		"files that are not there":            {func(o *Options) { o.TLSCert, o.TLSKey = "/nonexistent/c", "/nonexistent/k" }, "read --tls-cert"},
 	}
 	for name, test := range tests {

@@ -50,6 +50,16 @@ type store struct {
 	// lastEvent is when the API server was last heard of.
 	lastEvent time.Time
 	optedIn   int
+	// tooLong is how many have more annotations than are kept.
+	tooLong int
+	// expected are closed when the watch tells of a name, NAMESPACE/NAME.
+	expected map[string]*expected
+}
+
+// expected is a name that somebody waits for.
+type expected struct {
+	told chan struct{}
+	by   int
 }
 
 // entry is one ServiceAccount.
@@ -67,7 +77,7 @@ type ahead struct {
 }
 
 func newStore(wanted interest) *store {
-	return &store{interest: wanted, start: time.Now(), entries: map[string]entry{}, ahead: map[string]ahead{}}
+	return &store{interest: wanted, start: time.Now(), entries: map[string]entry{}, ahead: map[string]ahead{}, expected: map[string]*expected{}}
 }
 
 // wantLabels makes these labels matter from now on, beside those that do already.
@@ -138,7 +148,7 @@ func (s *store) learn(seen object, found *notes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if version > s.position && len(s.ahead) < maxAhead {
-		s.ahead[keyOf(seen)] = ahead{found, version}
+		s.ahead[keyOf(seen)] = ahead{found.only(s.labels.Load().filter()), version}
 	}
 }
 
@@ -179,6 +189,7 @@ func (s *store) put(seen object) error {
 	}
 	s.count(old.notes, -1)
 	s.count(found, 1)
+	s.tell(name)
 	if known {
 		s.entries[string(name)] = next // the name stays where it is
 		return nil
@@ -188,9 +199,50 @@ func (s *store) put(seen object) error {
 }
 
 func (s *store) count(of *notes, by int) {
-	if s.interest.optsIn(of) {
+	switch {
+	case of != nil && of.tooLong:
+		s.tooLong += by
+	case s.interest.optsIn(of):
 		s.optedIn += by
 	}
+}
+
+// expect returns what is closed when the watch tells of a name. Who does not wait any
+// more calls forget.
+func (s *store) expect(key types.NamespacedName) (told <-chan struct{}, forget func()) {
+	name := key.Namespace + "/" + key.Name
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.expected[name]
+	if one == nil {
+		one = &expected{told: make(chan struct{})}
+		s.expected[name] = one
+	}
+	one.by++
+	return one.told, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if one.by--; one.by == 0 && s.expected[name] == one {
+			delete(s.expected, name)
+		}
+	}
+}
+
+// tell wakes who waits for a name.
+func (s *store) tell(name []byte) {
+	if one := s.expected[string(name)]; one != nil {
+		close(one.told)
+		delete(s.expected, string(name))
+	}
+}
+
+// hasNamespace says whether a namespace is known: each has a ServiceAccount "default",
+// which Kubernetes makes.
+func (s *store) hasNamespace(name string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, known := s.entries[name+"/default"]
+	return known
 }
 
 func (s *store) remove(seen object) error {
@@ -253,13 +305,13 @@ func (s *store) synced() bool {
 
 // holding is what the store tells the metrics.
 type holding struct {
-	accounts, optedIn int
-	watched           bool
-	lastEvent         time.Time
+	accounts, optedIn, tooLong int
+	watched                    bool
+	lastEvent                  time.Time
 }
 
 func (s *store) holding() holding {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return holding{len(s.entries), s.optedIn, s.watched, s.lastEvent}
+	return holding{len(s.entries), s.optedIn, s.tooLong, s.watched, s.lastEvent}
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
 var (
@@ -199,5 +202,30 @@ func BenchmarkGet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheStoreKeepsLittleOfEach: what is longer than is kept is not kept in part, as if
+// it were all; what has other prefixes does not count.
+func TestTheStoreKeepsLittleOfEach(t *testing.T) {
+	t.Parallel()
+	long := func(size int) map[string]string {
+		return map[string]string{withRoleName: role, "eks.amazonaws.com/x": strings.Repeat("x", size), "example.com/y": strings.Repeat("y", 200<<10)}
+	}
+	fits := inject.MaxAnnotations - len(withRoleName) - len(role) - len("eks.amazonaws.com/x")
+	known := filled(t, account("shop", "app", "5", long(fits)), account("shop", "longer", "6", long(fits+1)))
+	for name, want := range map[string]bool{"app": false, "longer": true} {
+		found, there, certain := known.get(types.NamespacedName{Namespace: "shop", Name: name}, withRoleName)
+		if !there || !certain || found.tooLong != want || (found.annotations == nil) != want {
+			t.Errorf("%s: there %t, certain %t, too long %t with %d annotations; want too long %t", name, there, certain, found.tooLong, len(found.annotations)/2, want)
+		}
+	}
+	if got := known.holding(); got.tooLong != 1 || got.optedIn != 1 {
+		t.Errorf("it counts %+v, want one that is too long and one that has opted in", got)
+	}
+	event(t, known.put, account("shop", "longer", "7", withRole))
+	event(t, known.remove, account("shop", "app", "8", nil))
+	if got := known.holding(); got.tooLong != 0 || got.optedIn != 1 {
+		t.Errorf("when it is mended, it counts %+v, want one that has opted in", got)
 	}
 }

@@ -25,8 +25,8 @@ const (
 )
 
 // TestACrowd asks a replica with a thousand large reviews at once, while as many
-// connections send theirs a byte at a time. Pods are injected all the same, and
-// memory stays within what the manifest gives.
+// connections send theirs a byte at a time: more connections than it has places for.
+// Pods are injected all the same, and memory stays within what the manifest gives.
 func TestACrowd(t *testing.T) {
 	c := startCluster(t)
 	c.putCertificate(time.Now())
@@ -54,8 +54,8 @@ func TestACrowd(t *testing.T) {
 		_ = connection.Close() // most were cut
 	}
 	t.Logf("%d large reviews at once: answers %v", crowd, answers)
-	if answers[http.StatusOK]+answers[http.StatusServiceUnavailable] != crowd {
-		t.Errorf("answers by status %v, want %d of 200 or 503", answers, crowd)
+	if answers[http.StatusOK] == 0 || answers[http.StatusOK]+answers[http.StatusServiceUnavailable]+answers[0] != crowd {
+		t.Errorf("answers by status %v, want %d of 200 or 503, or that others took their place", answers, crowd)
 	}
 	used, err := measure.Of(r.PID())
 	if err != nil {

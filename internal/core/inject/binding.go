@@ -26,6 +26,9 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 	switch {
 	case name == "":
 		return in.defaults(), UnknownServiceAccount
+	case s.Account != nil && s.Account.TooLong:
+		WarnTooLong(name, "AWS", warnings)
+		return in.defaults(), AnnotationsTooLong
 	case s.Identities.has(s.Namespace, name):
 		return in.containerCredentials(s, name), ""
 	case s.Account != nil:

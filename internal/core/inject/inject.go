@@ -36,6 +36,9 @@ const (
 	BadMapping Reason = "BadMapping"
 	// BadAnnotation: an annotation asks for what cannot be.
 	BadAnnotation Reason = "BadAnnotation"
+	// AnnotationsTooLong: the ServiceAccount has more annotations than are kept, so that
+	// it is not known what they ask for.
+	AnnotationsTooLong Reason = "AnnotationsTooLong"
 	// Undecided: nothing that is known names a role, and something that says who
 	// has one has never been readable. It is no decision: the pod may be another's.
 	Undecided Reason = "Undecided"
@@ -64,6 +67,19 @@ type ServiceAccount struct {
 	Annotations map[string]string
 	// Labels are for the bindings of a Mapping; nil if none of them asks.
 	Labels map[string]string
+	// TooLong says that the annotations of the prefix are longer than MaxAnnotations,
+	// names and values together. Then none is here, and none counts.
+	TooLong bool
+}
+
+// MaxAnnotations is how many bytes the annotations of a ServiceAccount may have that
+// name its identity: an ARN has at most 2,048, and everybody who can write one
+// ServiceAccount can write very many.
+const MaxAnnotations = 4 << 10
+
+// WarnTooLong tells of a ServiceAccount whose annotations are too long.
+func WarnTooLong(account, cloud string, warnings *podpatch.Warnings) {
+	warnings.Add("ServiceAccount %.63q has more than %d bytes of annotations that name its identity; the pod gets no %s identity", account, MaxAnnotations, cloud)
 }
 
 // Subject is whose identity a pod gets, and all that is said about it.

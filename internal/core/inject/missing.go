@@ -1,6 +1,8 @@
 package inject
 
 import (
+	"strings"
+
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
@@ -51,4 +53,16 @@ func (in *Injector) Missing(pod Pod, subject Subject) ([]string, error) {
 		}
 	}
 	return missing, nil
+}
+
+// ReadsAnnotations says that the annotations of a ServiceAccount are not too long to
+// count.
+func (in *Injector) ReadsAnnotations(annotations map[string]string) bool {
+	size := 0
+	for name, value := range annotations {
+		if strings.HasPrefix(name, in.settings.AnnotationPrefix+"/") {
+			size += len(name) + len(value)
+		}
+	}
+	return size <= MaxAnnotations
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/injection"
 )
 
@@ -263,5 +264,34 @@ func TestCountIsBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{"n000": 1, "n001": 3}, injection.Count(found[:4])); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestTrimKeepsLittleOfAccounts: of annotations that are too long to count none is kept,
+// and no pod is reported for them.
+func TestTrimKeepsLittleOfAccounts(t *testing.T) {
+	t.Parallel()
+	examiner, err := injection.New(injection.Settings{AnnotationPrefix: "eks.amazonaws.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		annotation string
+		kept       bool
+	}{
+		"as much as counts":  {"eks.amazonaws.com/x", true},
+		"of another's":       {"example.com/" + strings.Repeat("x", 10), true},
+		"more of the prefix": {"eks.amazonaws.com/long", false},
+	} {
+		account := accountOf(t, role, noon)
+		size := inject.MaxAnnotations / 2
+		if !test.kept || strings.HasPrefix(test.annotation, "example") {
+			size = 250 << 10
+		}
+		account.Annotations[test.annotation] = strings.Repeat("x", size)
+		trimmed := examiner.TrimAccount(account)
+		if kept := examiner.Annotated(trimmed); kept != test.kept || len(fmt.Sprint(trimmed.Annotations)) > inject.MaxAnnotations {
+			t.Errorf("%s: the role is kept: %t, want %t", name, kept, test.kept)
+		}
 	}
 }

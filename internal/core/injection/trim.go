@@ -114,7 +114,7 @@ func (e *Examiner) TrimAccount(account *metav1.PartialObjectMetadata) *metav1.Pa
 		Namespace: account.Namespace, Name: account.Name, UID: account.UID, ResourceVersion: account.ResourceVersion,
 	}}
 	name := e.injector.RoleAnnotation()
-	if role := account.Annotations[name]; role != "" {
+	if role := account.Annotations[name]; role != "" && e.injector.ReadsAnnotations(account.Annotations) {
 		kept.Annotations = map[string]string{name: role}
 		if since := ownedSince(account.ManagedFields, name); since != nil {
 			kept.ManagedFields = []metav1.ManagedFieldsEntry{{Time: since, FieldsV1: e.owned}}

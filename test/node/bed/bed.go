@@ -50,6 +50,7 @@ func Open(t *testing.T) *Bed {
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.QPS = -1 // the API server says how much is too much
 	if b.Kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}

@@ -25,17 +25,22 @@ const WorkloadImage = "localhost/keyless-pod:1"
 // LoadWorkload puts the workload's image on the node.
 func (b *Bed) LoadWorkload() {
 	b.t.Helper()
-	built, err := image.Build(image.Spec{
-		Program: filepath.Join(b.Root, "bin", "keyless-pod"), Name: "keyless-pod", Architecture: runtime.GOARCH, Version: "1", Plain: true,
-	})
+	b.LoadProgram(filepath.Join(b.Root, "bin", "keyless-pod"))
+}
+
+// LoadProgram puts an image of a program on the node, localhost/NAME:1.
+func (b *Bed) LoadProgram(program string) {
+	b.t.Helper()
+	name := filepath.Base(program)
+	built, err := image.Build(image.Spec{Program: program, Name: name, Architecture: runtime.GOARCH, Version: "1", Plain: true})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	archive, err := os.Create(filepath.Join(b.t.TempDir(), "keyless-pod.tar"))
+	archive, err := os.Create(filepath.Join(b.t.TempDir(), name+".tar"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	_, err = image.Archive(archive, WorkloadImage, built)
+	_, err = image.Archive(archive, "localhost/"+name+":1", built)
 	if err := errors.Join(err, archive.Close()); err != nil {
 		b.t.Fatal(err)
 	}

@@ -115,6 +115,10 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 		return inject.Result{}, refuse(inject.UnknownServiceAccount,
 			"there is no ServiceAccount %.63q, and the pod's label %s asks for its Azure identity", name, useLabel)
 	}
+	if subject.Account.TooLong {
+		return inject.Result{}, refuse(inject.AnnotationsTooLong,
+			"ServiceAccount %.63q has more than %d bytes of annotations that name its identity, and the pod's label %s asks for its Azure identity", name, inject.MaxAnnotations, useLabel)
+	}
 	asked := in.annotations(pod)
 	seconds, err := expiration(asked, subject.Account.Annotations)
 	if err != nil {

@@ -62,6 +62,10 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 		return inject.Result{Reason: inject.UnknownServiceAccount}, nil
 	}
 	var warnings podpatch.Warnings
+	if subject.Account.TooLong {
+		inject.WarnTooLong(name, "Google Cloud", &warnings)
+		return inject.Result{Warnings: warnings, Reason: inject.AnnotationsTooLong}, nil
+	}
 	found, reason := in.choose(name, subject.Account.Annotations, &warnings)
 	if reason != "" {
 		return inject.Result{Warnings: warnings, Reason: reason}, nil

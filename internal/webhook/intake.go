@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+)
+
+const (
+	// maxReview bounds a review in bytes. An API server stores objects of up to 1.5
+	// MiB, as they are in protobuf, and sends them in JSON, where they are larger.
+	maxReview = 16 << 20
+	// smallReview is a size in bytes for which nobody has to wait. Most reviews are
+	// of a few kilobytes.
+	smallReview = 64 << 10
+	// usualReview is for what memory is there before anything has arrived.
+	usualReview = 8 << 10
+)
+
+// intake reads reviews. The memory that they take follows from what has arrived, not
+// from what was announced.
+type intake struct {
+	// anybody is the room of large reviews, known that of those which come over
+	// connections with a client certificate.
+	anybody, known *room
+}
+
+func newIntake(size int64) *intake { return &intake{newRoom(size), newRoom(size)} }
+
+// refusal is why there is no review: what the one who asked is answered.
+type refusal struct {
+	status  int
+	busy    bool
+	problem string
+}
+
+// nothing is to be done when a small review is answered.
+func nothing() {}
+
+// read reads a review to its end. When it is answered, the caller calls leave.
+func (i *intake) read(r *http.Request, body *bytes.Buffer) (leave func(), problem *refusal) {
+	body.Reset()
+	if r.ContentLength > maxReview {
+		return nothing, tooLarge()
+	}
+	begin := &io.LimitedReader{R: r.Body, N: smallReview + 1}
+	if _, err := body.ReadFrom(begin); err != nil {
+		return nothing, unreadable()
+	}
+	from := connectionOf(r)
+	if begin.N > 0 { // it ended before
+		from.heard()
+		return nothing, nil
+	}
+	return i.readLarge(r, from, body)
+}
+
+// readLarge reads on where more has arrived than a small review has.
+func (i *intake) readLarge(r *http.Request, from *connection, body *bytes.Buffer) (leave func(), problem *refusal) {
+	size := r.ContentLength
+	if size < 0 {
+		size = maxReview
+	}
+	its, in := from.stay(size), i.anybody
+	if from.trusted() {
+		in = i.known
+	}
+	if !in.enter(r.Context(), its) {
+		return nothing, &refusal{http.StatusServiceUnavailable, true, "too many large reviews at once: ask another replica, or again"}
+	}
+	leave = func() { in.leave(its) }
+	body.Grow(int(size) - body.Len() + bytes.MinRead)
+	rest := &io.LimitedReader{R: r.Body, N: maxReview - int64(body.Len()) + 1}
+	if _, err := body.ReadFrom(rest); err != nil {
+		leave()
+		return nothing, unreadable()
+	}
+	if rest.N == 0 {
+		leave()
+		return nothing, tooLarge()
+	}
+	in.arrived(its)
+	from.heard()
+	return leave, nil
+}
+
+// stay is that of a large review which comes over a connection. To end it is to hang
+// up.
+func (c *connection) stay(size int64) *stay {
+	if c == nil {
+		return &stay{address: netip.Prefix{}, bytes: size, cut: nothing}
+	}
+	return &stay{address: c.group.address, bytes: size, cut: func() { c.door.end(c) }}
+}
+
+func tooLarge() *refusal {
+	return &refusal{http.StatusRequestEntityTooLarge, false, fmt.Sprintf("the review is larger than %d bytes", maxReview)}
+}
+
+func unreadable() *refusal {
+	return &refusal{http.StatusBadRequest, false, "the review could not be read to its end"}
+}

@@ -1,0 +1,236 @@
+// Package attack attacks the webhook on a node, two replicas behind their Service, from
+// pods that have no credential, while pods are created: none of them may lose its
+// identity.
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/test/node/bed"
+)
+
+// Where things are.
+const (
+	system = "tabard-system"
+	team   = "team-app"
+	crowd  = "crowd"
+)
+
+// flood is the program that attacks.
+var flood string
+
+func TestMain(m *testing.M) {
+	os.Exit(testkit.RunWithProgram(m, filepath.Join(testkit.Root(), "hack", "webhookflood"), &flood))
+}
+
+// attacks are what pods do to the webhook, each until so many connections or questions
+// were begun, while pods of a size are created.
+var attacks = []struct {
+	name        string
+	flags       []string
+	attackers   int
+	begun       int64
+	pods, bytes int
+	fresh       bool
+}{
+	{"connections that send one byte", []string{"-kind=slow", "-connections=5000"}, 2, 5000, 200, 0, false},
+	{"connections that stay", []string{"-kind=idle", "-connections=2000"}, 1, 2000, 50, 0, false},
+	{"large reviews that do not arrive", []string{"-kind=slow", "-connections=8", "-announce=3000000"}, 1, 8, 12, 100_000, false},
+	{"large reviews that arrive in part", []string{"-kind=slow", "-connections=40", "-announce=16000000", "-send=70000"}, 1, 40, 12, 600_000, false},
+	{"names of a namespace", []string{"-kind=names", "-namespace=" + crowd, "-rate=1000", "-connections=200"}, 1, 1000, 30, 0, true},
+	{"names of nowhere", []string{"-kind=names", "-rate=1000", "-connections=200"}, 1, 1000, 30, 0, true},
+}
+
+func TestNodeAttacksOnTheWebhook(t *testing.T) {
+	b := bed.Open(t)
+	b.LoadProgram(flood)
+	role := b.Team(team, nil)
+	if _, err := b.Kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crowd}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	service, err := b.Kube.CoreV1().Services(system).Get(t.Context(), "tabard-webhook", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, each := range attacks {
+		t.Run(each.name, func(t *testing.T) {
+			b := b.For(t)
+			args := append([]string{"-address=" + service.Spec.ClusterIP + ":443", "-for=2m"}, each.flags...)
+			name := fmt.Sprintf("attack-%d", i)
+			begin(t, b, name, each.attackers, args)
+			b.Eventually("the attack has begun", func(ctx context.Context) error { return hasBegun(ctx, b, name, each.attackers, each.begun) })
+			create(t, b, role, podsOf{prefix: name, pods: each.pods, fill: strings.Repeat("<", each.bytes), fresh: each.fresh})
+			end(t, b, name, each.attackers)
+		})
+	}
+	t.Run("ServiceAccounts with long annotations", func(t *testing.T) {
+		b := b.For(t)
+		fatten(t, b)
+		create(t, b, role, podsOf{prefix: "fat", pods: 30, fresh: true})
+	})
+	live(t, b)
+}
+
+// begin starts the pods that attack. Nobody asks the webhook about them.
+func begin(t *testing.T, b *bed.Bed, name string, attackers int, args []string) {
+	t.Helper()
+	for i := range attackers {
+		_, err := b.Kube.CoreV1().Pods(crowd).Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i), Labels: map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "true"}},
+			Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)), AutomountServiceAccountToken: new(false),
+				Containers: []corev1.Container{{Name: "flood", Image: "localhost/webhookflood:1", Args: args}},
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hasBegun says what is missing until all attackers have begun so much.
+func hasBegun(ctx context.Context, b *bed.Bed, name string, attackers int, begun int64) error {
+	for i := range attackers {
+		lines, err := b.Said(ctx, crowd, fmt.Sprintf("%s-%d", name, i), "flood")
+		if err != nil {
+			return err
+		}
+		var said struct{ Opened int64 }
+		last := lines[len(lines)-1]
+		if err := json.Unmarshal([]byte(last), &said); err != nil {
+			return fmt.Errorf("attacker %d says %q: %w", i, last, err)
+		}
+		if said.Opened < begun {
+			return fmt.Errorf("attacker %d says %s", i, last)
+		}
+	}
+	return nil
+}
+
+// end logs what the attackers have done, and ends them.
+func end(t *testing.T, b *bed.Bed, name string, attackers int) {
+	t.Helper()
+	for i := range attackers {
+		pod := fmt.Sprintf("%s-%d", name, i)
+		lines, err := b.Said(t.Context(), crowd, pod, "flood")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("attacker %d: %s", i, lines[len(lines)-1])
+		if err := b.Kube.CoreV1().Pods(crowd).Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// podsOf are pods to create: with a variable of that text, and each with a
+// ServiceAccount that was made in the moment before, or all with one.
+type podsOf struct {
+	prefix, fill string
+	pods         int
+	fresh        bool
+}
+
+// create creates pods, which no node is to run, and counts those without identity.
+func create(t *testing.T, b *bed.Bed, role bed.Role, of podsOf) {
+	t.Helper()
+	lost, slowest := make([]string, of.pods), make([]time.Duration, of.pods)
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(4)
+	for i := range of.pods {
+		group.Go(func() error {
+			name, account := fmt.Sprintf("%s-%d", of.prefix, i), "app"
+			if of.fresh {
+				account = name
+				made := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"eks.amazonaws.com/role-arn": role.ARN}}}
+				if _, err := b.Kube.CoreV1().ServiceAccounts(team).Create(ctx, made, metav1.CreateOptions{}); err != nil {
+					return err
+				}
+			}
+			began := time.Now()
+			pod, err := b.Kube.CoreV1().Pods(team).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+				ServiceAccountName: account, SchedulerName: "nobody",
+				Containers: []corev1.Container{{Name: "app", Image: "app:1", Env: []corev1.EnvVar{{Name: "FILL", Value: of.fill}}}},
+			}}, metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			if slowest[i] = time.Since(began); !hasIdentity(pod, role) {
+				lost[i] = " " + name
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	longest := slowest[0]
+	for _, each := range slowest {
+		longest = max(longest, each)
+	}
+	t.Logf("%d pods created, the slowest within %v", of.pods, longest)
+	if without := strings.Join(lost, ""); without != "" {
+		t.Errorf("pods without identity:%s", without)
+	}
+}
+
+func hasIdentity(pod *corev1.Pod, role bed.Role) bool {
+	for _, variable := range pod.Spec.Containers[0].Env {
+		if variable.Name == "AWS_ROLE_ARN" && variable.Value == role.ARN {
+			return true
+		}
+	}
+	return false
+}
+
+// fat is how many ServiceAccounts have long annotations.
+const fat = 300
+
+// fatten makes ServiceAccounts with as long annotations as there may be.
+func fatten(t *testing.T, b *bed.Bed) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(8)
+	for i := range fat {
+		group.Go(func() error {
+			_, err := b.Kube.CoreV1().ServiceAccounts(crowd).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+				Name: fmt.Sprintf("fat-%d", i), Annotations: map[string]string{"eks.amazonaws.com/x": strings.Repeat("x", 250<<10)},
+			}}, metav1.CreateOptions{})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// live checks that there are two replicas, and none was started anew.
+func live(t *testing.T, b *bed.Bed) {
+	t.Helper()
+	pods, err := b.Kube.CoreV1().Pods(system).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=webhook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		for _, status := range pod.Status.ContainerStatuses {
+			if status.RestartCount > 0 || !status.Ready {
+				t.Errorf("%s was started anew %d times, is ready: %t; its last end: %+v", pod.Name, status.RestartCount, status.Ready, status.LastTerminationState.Terminated)
+			}
+		}
+	}
+	if len(pods.Items) != 2 {
+		t.Errorf("there are %d replicas, want 2", len(pods.Items))
+	}
+}
