@@ -193,7 +193,7 @@ func (m *mutator) refusal(account types.NamespacedName, result inject.Result) st
 	switch result.Reason {
 	case inject.UnknownServiceAccount:
 		return fmt.Sprintf("ServiceAccount %s does not exist, so it is not known which identity the pod should have", account)
-	case inject.MalformedRoleARN, inject.BadMapping, inject.BadAnnotation, inject.AnnotationsTooLong:
+	case inject.MalformedRoleARN, inject.BadMapping, inject.BadAnnotation, inject.AnnotationsTooLong, inject.TokenNotMounted:
 		return "the pod must not start without its identity: " + strings.Join(result.Warnings, "; ")
 	}
 	return ""

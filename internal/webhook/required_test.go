@@ -92,6 +92,21 @@ func TestSkippingIsNoWayOut(t *testing.T) {
 	}
 }
 
+// TestAPodThatHidesItsTokenIsRefused where its identity is required.
+func TestAPodThatHidesItsTokenIsRefused(t *testing.T) {
+	t.Parallel()
+	const hides = `{"spec":{"serviceAccountName":"app","volumes":[{"name":"aws-iam-token","emptyDir":{}}],"containers":[{"name":"app",` +
+		`"volumeMounts":[{"name":"aws-iam-token","mountPath":"/var/run/secrets/eks.amazonaws.com/serviceaccount"}]}]}}`
+	s := testServer(t, fixedAccounts{found: annotated(role)}, nil)
+	const why = `container \"app\" mounts volume \"aws-iam-token\" at`
+	if text := reply(t, s, "/mutate", hides); !strings.Contains(text, `"patch"`) || !strings.Contains(text, why) {
+		t.Errorf("/mutate answers %s", text)
+	}
+	if text := reply(t, s, "/mutate/required", hides); !strings.Contains(text, `"allowed":false`) || !strings.Contains(text, why) {
+		t.Errorf("/mutate/required answers %s", text)
+	}
+}
+
 // TestWhatIsKnownStays: while the API server does not answer, who was known to
 // have a role has it.
 func TestWhatIsKnownStays(t *testing.T) {

@@ -13,6 +13,8 @@ type allowed struct {
 	volumes, variables            []string
 	volumePrefix, variablesPrefix string
 	fsGroup                       bool
+	// audience is that of the tokens, empty if it may be any.
+	audience string
 	// replaces says that volumes come last, and that volumes and mounts of our
 	// names may be replaced.
 	replaces bool
@@ -34,7 +36,8 @@ var (
 )
 
 func (a allowed) volume(name string) bool {
-	return slices.Contains(a.volumes, name) || a.volumePrefix != "" && strings.HasPrefix(name, a.volumePrefix)
+	base, _, _ := strings.Cut(name, "-tabard")
+	return slices.Contains(a.volumes, base) || a.volumePrefix != "" && strings.HasPrefix(name, a.volumePrefix)
 }
 
 func (a allowed) variable(name string) bool {

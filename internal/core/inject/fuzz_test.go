@@ -2,13 +2,15 @@ package inject_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	godiff "github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
@@ -40,7 +42,11 @@ func FuzzInject(f *testing.F) {
 			t.Fatal(err)
 		}
 		subject, _ := given.parse()
-		checkInjection(t, injector, subject, text, awsAllowed)
+		ours := awsAllowed
+		if identity.IsRoleARN(role) && on&(fuzzIdentities|fuzzUnknown) == 0 {
+			ours.audience = cmp.Or(sts, "sts.amazonaws.com")
+		}
+		checkInjection(t, injector, subject, text, ours)
 	})
 }
 
@@ -56,17 +62,18 @@ func checkInjection(t *testing.T, by injector, subject inject.Subject, text []by
 		}
 		return
 	}
-	if (first.Method == inject.NoMethod) != (first.Patch == nil && first.Reason != inject.Complete) {
+	if (first.Method == inject.NoMethod) != (first.Patch == nil && first.Reason != inject.Complete && first.Reason != inject.TokenNotMounted) {
 		t.Errorf("method %q, reason %s, patch %s", first.Method, first.Reason, first.Patch)
 	}
 	patched := apply(t, text, first.Patch)
-	if diff := cmp.Diff(decode(t, text), ours.without(decode(t, text), decode(t, patched))); diff != "" {
+	if diff := godiff.Diff(decode(t, text), ours.without(decode(t, text), decode(t, patched))); diff != "" {
 		t.Errorf("changed more than allowed (-before +after without ours):\n%s", diff)
 	}
 	second, err := decide(by, subject, patched)
-	if err != nil || second.Patch != nil {
-		t.Errorf("injecting again: error %v, patch %s, after %s", err, second.Patch, first.Patch)
+	if err != nil || second.Patch != nil || (first.Reason == inject.TokenNotMounted) != (second.Reason == inject.TokenNotMounted) {
+		t.Errorf("injecting again: error %v, reason %s, patch %s, after reason %s, patch %s", err, second.Reason, second.Patch, first.Reason, first.Patch)
 	}
+	checkReach(t, text, patched, first, ours.audience)
 	checkWarnings(t, first.Warnings)
 }
 

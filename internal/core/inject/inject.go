@@ -34,6 +34,9 @@ const (
 	// BadMapping: the config map's entry for the ServiceAccount cannot be read,
 	// so that it is not known what the pod should get.
 	BadMapping Reason = "BadMapping"
+	// TokenNotMounted: the pod has opted in, and something of its own is in the place
+	// of the token in a container that looks for it there.
+	TokenNotMounted Reason = "TokenNotMounted"
 	// BadAnnotation: an annotation asks for what cannot be.
 	BadAnnotation Reason = "BadAnnotation"
 	// AnnotationsTooLong: the ServiceAccount has more annotations than are kept, so that
@@ -181,7 +184,7 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	}
 	in.adviseContainers(plan, containers, &warnings)
 	patch := plan.Write(pod, containers)
-	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch)}, nil
+	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch, containers)}, nil
 }
 
 // draft is what a pod is to have by what was found for its ServiceAccount and by its
@@ -205,17 +208,20 @@ func (in *Injector) draft(pod Pod, namespace string, found *binding, warnings *p
 
 // outcome is the reason of a pod that has opted in. That something about its
 // role is wrong goes before what it gets besides.
-func outcome(reason Reason, patch []byte) Reason {
+func outcome(reason Reason, patch []byte, containers []podpatch.Container) Reason {
 	if reason == MalformedRoleARN || reason == BadMapping {
 		return reason
 	}
-	return Outcome(patch)
+	return Outcome(patch, containers)
 }
 
 // Outcome is the reason of a pod that has opted in and gets its identity by a
 // patch.
-func Outcome(patch []byte) Reason {
-	if patch == nil {
+func Outcome(patch []byte, containers []podpatch.Container) Reason {
+	switch {
+	case podpatch.AnyLost(containers):
+		return TokenNotMounted
+	case patch == nil:
 		return Complete
 	}
 	return Injected

@@ -62,9 +62,9 @@ type tokenPlace struct {
 	unix, windows string
 }
 
-func newTokenPlace(volume, mountPath, file string) tokenPlace {
+func newTokenPlace(volume, mountPath, file, variable string) tokenPlace {
 	unix := path.Join(mountPath, file)
-	return tokenPlace{podpatch.Mount{Volume: volume, Path: mountPath}, unix, windowsPath(unix)}
+	return tokenPlace{podpatch.Mount{Volume: volume, Path: mountPath, Variable: variable}, unix, windowsPath(unix)}
 }
 
 // on is the path of the file as the pod's containers see it.
@@ -90,9 +90,9 @@ func New(settings Settings) (*Injector, error) {
 		names:               namesWith(settings.AnnotationPrefix + "/"),
 		misspelt:            misspeltNames(settings.AnnotationPrefix),
 		sts:                 []podpatch.Variable{{Name: stsVariable, Value: "regional"}},
-		webIdentity:         newTokenPlace(VolumeName, settings.MountPath, tokenFile),
-		containerCredential: newTokenPlace(container.VolumeName, container.MountPath, container.TokenPath),
-		profiles:            newTokenPlace(ProfilesVolumeName, path.Join(path.Dir(path.Clean(settings.MountPath)), "profiles"), configFile),
+		webIdentity:         newTokenPlace(VolumeName, settings.MountPath, tokenFile, tokenVariable),
+		containerCredential: newTokenPlace(container.VolumeName, container.MountPath, container.TokenPath, containerTokenVariable),
+		profiles:            newTokenPlace(ProfilesVolumeName, path.Join(path.Dir(path.Clean(settings.MountPath)), "profiles"), configFile, configFileVariable),
 	}
 	if settings.Region != "" {
 		in.region = []podpatch.Variable{{Name: defaultRegionVariable, Value: settings.Region}, {Name: regionVariable, Value: settings.Region}}

@@ -9,6 +9,7 @@ package azure
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
@@ -133,8 +134,11 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 	}
 	advise(asked, name, subject.Account.Annotations[clientIDAnnotation], containers, &warnings)
 	plan.Advise(containers, "Azure", identityGroups, &warnings)
+	if podpatch.AnyLost(containers) {
+		return inject.Result{}, refuse(inject.TokenNotMounted, "the pod's label %s asks for its Azure identity, and it would start without: %s", useLabel, strings.Join(warnings, "; "))
+	}
 	patch := plan.Write(pod, containers)
-	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentity, Reason: inject.Outcome(patch)}, nil
+	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentity, Reason: inject.Outcome(patch, containers)}, nil
 }
 
 // volumeName is one of its own for each pod, so that no pod's author has a volume

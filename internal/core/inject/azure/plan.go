@@ -28,6 +28,9 @@ const (
 
 var identityGroups = []int{clientIDGroup, tenantIDGroup, tokenFileGroup, authorityHostGroup}
 
+// tokenFileVariable names the token.
+const tokenFileVariable = "AZURE_FEDERATED_TOKEN_FILE"
+
 // beforeWorkloadIdentity are variables that make the SDKs take another identity.
 // Azure SDKs: DefaultAzureCredential asks EnvironmentCredential first.
 var beforeWorkloadIdentity = []string{"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_PASSWORD"}
@@ -41,13 +44,13 @@ func (in *Injector) plan(pod inject.Pod, seconds int64, account map[string]strin
 		tenant = in.settings.TenantID
 	}
 	plan := &podpatch.Plan{
-		Mounts: []podpatch.Mount{{Volume: name, Path: mountPath, Reserved: true}},
+		Mounts: []podpatch.Mount{{Volume: name, Path: mountPath, Reserved: true, Variable: tokenFileVariable}},
 		Watch:  beforeWorkloadIdentity,
 		Groups: make([]podpatch.Group, 0, 8),
 	}
 	plan.AddVariable("AZURE_CLIENT_ID", account[clientIDAnnotation])
 	plan.AddVariable("AZURE_TENANT_ID", tenant)
-	plan.AddVariable("AZURE_FEDERATED_TOKEN_FILE", mountPath+"/"+tokenFile)
+	plan.AddVariable(tokenFileVariable, mountPath+"/"+tokenFile)
 	plan.AddVariable("AZURE_AUTHORITY_HOST", in.authorityHost)
 	sources := []podpatch.Source{token}
 	if custom != nil {

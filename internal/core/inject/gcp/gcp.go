@@ -92,7 +92,7 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 	}
 	plan.Advise(containers, "Google Cloud", []int{credentialGroup}, &warnings)
 	patch := plan.Write(pod, containers)
-	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch)}, nil
+	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch, containers)}, nil
 }
 
 // binding is what a pod is to get, with the defaults filled in.

@@ -18,6 +18,9 @@ const (
 	gcloudMount  = "/var/run/secrets/gcloud/sdk"
 )
 
+// credentialVariable names the credential file, which names the token.
+const credentialVariable = "GOOGLE_APPLICATION_CREDENTIALS"
+
 // credentialGroup is the group of a plan that the identity is in.
 const credentialGroup = 0
 
@@ -39,9 +42,12 @@ func (in *Injector) plan(found binding) (*podpatch.Plan, error) {
 			Name:    credentialVolume,
 			Sources: []podpatch.Source{{Path: credentialFile, Field: "metadata.annotations['" + in.names.credential + "']"}},
 		}},
-		Mounts: []podpatch.Mount{{Volume: tokenVolume, Path: tokenMount}, {Volume: credentialVolume, Path: credentialMount}},
+		Mounts: []podpatch.Mount{
+			{Volume: tokenVolume, Path: tokenMount, Variable: credentialVariable},
+			{Volume: credentialVolume, Path: credentialMount, Variable: credentialVariable},
+		},
 	}
-	plan.AddVariable("GOOGLE_APPLICATION_CREDENTIALS", path)
+	plan.AddVariable(credentialVariable, path)
 	plan.AddVariable("CLOUDSDK_COMPUTE_REGION", in.settings.Region)
 	if found.mode == Gcloud {
 		plan.Volumes = append(plan.Volumes, podpatch.Volume{Name: gcloudVolume})

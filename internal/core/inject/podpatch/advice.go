@@ -1,6 +1,7 @@
 package podpatch
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
@@ -10,14 +11,22 @@ import (
 // them. The groups are those that the identity is in; the cloud is its name in
 // the warnings.
 func (p *Plan) Advise(containers []Container, cloud string, groups []int, warnings *Warnings) {
+	for i := range p.Volumes {
+		if volume := &p.Volumes[i]; volume.former != "" {
+			warnings.Add("the pod's volume %s is not that of the %s identity, which is in the volume %s", volume.former, cloud, volume.Name)
+		}
+	}
 	for i := range containers {
 		c := &containers[i]
+		switch {
+		case c.Rival.Kind() != raw.Absent:
+			warnings.Add("container %.63q mounts volume %.63q at %.100s, where the %s identity belongs; it is not mounted",
+				c.Name.Text(), c.Rival.Text(), c.RivalPath, cloud)
+		case c.Lost:
+			warnings.Add("container %.63q looks for its %s identity at %.100s, and it is not mounted there", c.Name.Text(), cloud, c.RivalPath)
+		}
 		if c.Settled {
 			continue
-		}
-		if c.Rival.Kind() != raw.Absent {
-			warnings.Add("container %.63q mounts volume %.63q at %s, where the %s identity belongs; it is not mounted",
-				c.Name.Text(), c.Rival.Text(), c.RivalPath, cloud)
 		}
 		for _, group := range groups {
 			if c.Has(group) {
@@ -58,4 +67,9 @@ func advisePreferred(names []string, c *Container, cloud string, warnings *Warni
 			return
 		}
 	}
+}
+
+// AnyLost says that one of the containers looks for its identity and does not find it.
+func AnyLost(containers []Container) bool {
+	return slices.ContainsFunc(containers, func(c Container) bool { return c.Lost })
 }

@@ -2,8 +2,8 @@ package podpatch
 
 import (
 	"fmt"
-	"path"
 	"slices"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -16,9 +16,12 @@ type Container struct {
 	Watched bool
 	// Settled says that it is left alone: see Group.Settles.
 	Settled bool
+	// Lost says that it looks for files of the plan and does not find them.
+	Lost bool
 	// Rival is the name of a volume that is mounted where a mount of the plan
-	// belongs; RivalPath is where. That mount is not added: two mounts at one
-	// path make a pod invalid.
+	// belongs, or over a file of it, absent if there is none; RivalPath is where. A
+	// mount is not added in the place of another one: two at one path make a pod
+	// invalid.
 	Rival     raw.Value
 	RivalPath string
 
@@ -62,9 +65,12 @@ func (c Container) Variable(name string) raw.Value {
 }
 
 // Examine finds what the selected containers have of the plan: first the regular
-// containers, then the init containers. A plan has at most 64 groups and mounts.
+// containers, then the init containers. A plan has at most 64 groups and mounts. Its
+// volumes get other names where the pod has others under theirs.
 // The error says what of them is not as the API has it.
 func (p *Plan) Examine(pod Pod) ([]Container, error) {
+	p.windows = pod.Windows
+	p.settleVolumes(pod)
 	count := 0
 	for _, list := range []raw.Value{pod.containers, pod.initContainers} {
 		for c := list.Walk(); c.Next(); {
@@ -72,21 +78,21 @@ func (p *Plan) Examine(pod Pod) ([]Container, error) {
 		}
 	}
 	found := make([]Container, 0, count)
-	found, err := p.examineList(found, containersField, pod.containers)
+	found, err := p.examineList(found, pod, containersField, pod.containers)
 	if err != nil {
 		return nil, err
 	}
-	return p.examineList(found, initContainersField, pod.initContainers)
+	return p.examineList(found, pod, initContainersField, pod.initContainers)
 }
 
-func (p *Plan) examineList(found []Container, list string, containers raw.Value) ([]Container, error) {
+func (p *Plan) examineList(found []Container, pod Pod, list string, containers raw.Value) ([]Container, error) {
 	index := 0
 	for c := containers.Walk(); c.Next(); index++ {
 		if c.Value().Kind() != raw.Object {
 			return nil, fmt.Errorf("spec.%s[%d] is %s, expected an object", list, index, c.Value().Kind())
 		}
 		container := Container{list: list, index: index}
-		if err := p.examine(&container, c.Value()); err != nil {
+		if err := p.examine(&container, pod, c.Value()); err != nil {
 			return nil, fmt.Errorf("spec.%s[%d].%w", list, index, err)
 		}
 		if p.Selection.selects(container.Name) {
@@ -96,7 +102,7 @@ func (p *Plan) examineList(found []Container, list string, containers raw.Value)
 	return found, nil
 }
 
-func (p *Plan) examine(container *Container, value raw.Value) error {
+func (p *Plan) examine(container *Container, pod Pod, value raw.Value) error {
 	for c := value.Walk(); c.Next(); {
 		switch string(c.Name()) {
 		case "name":
@@ -110,7 +116,7 @@ func (p *Plan) examine(container *Container, value raw.Value) error {
 	if err := p.examineEnv(container); err != nil {
 		return err
 	}
-	return p.examineMounts(container)
+	return p.examineMounts(container, pod)
 }
 
 func (p *Plan) examineEnv(container *Container) error {
@@ -148,34 +154,48 @@ func among(names []string, name []byte) bool {
 	return false
 }
 
-func (p *Plan) examineMounts(container *Container) error {
+func (p *Plan) examineMounts(container *Container, pod Pod) error {
 	if err := expect("volumeMounts", container.mounts.value, raw.Array); err != nil {
 		return err
 	}
-	rivals := uint64(0)
+	var seen seenMounts
 	for entry := container.mounts.value.Walk(); entry.Next(); container.mounts.length++ {
 		if err := expect("volumeMounts[]", entry.Value(), raw.Object); err != nil {
 			return err
 		}
-		name, at := entry.Value().Get("name"), entry.Value().Get("mountPath").Unquoted()
 		for i, mount := range p.Mounts {
-			switch {
-			case name.Is(mount.Volume) && mount.Reserved && !isText(entry.Value(), mount.appendTo(nil)):
-				container.outdated(staleMount{i, container.mounts.length, samePath(at, mount.Path)})
-			case name.Is(mount.Volume):
-				container.mounted |= 1 << i
-			case samePath(at, mount.Path):
-				rivals |= 1 << i
-				container.Rival, container.RivalPath = name, mount.Path
-			}
+			p.examineMount(container, &seen, i, mount, entry.Value())
 		}
 	}
-	if rivals&^container.mounted == 0 { // what is mounted already is not to be added
-		container.Rival = raw.Value{}
-	}
-	container.mounted |= rivals
+	container.mounted |= seen.rival
 	container.replaceStale()
+	p.settleMounts(container, pod, seen)
 	return nil
+}
+
+// examineMount looks at what one mount of a container has to do with one of the plan.
+func (p *Plan) examineMount(container *Container, seen *seenMounts, i int, mount Mount, entry raw.Value) {
+	want := p.clean(mount.Path)
+	same, beneath := false, false
+	if at := entry.Get("mountPath").Unquoted(); len(at) >= len(want) { // no way to write a path is shorter
+		clean := p.clean(string(at))
+		same, beneath = clean == want, strings.HasPrefix(clean, want+"/")
+	}
+	own := entry.Get("name").Is(mount.Volume)
+	switch {
+	case own && mount.Reserved && !isText(entry, mount.appendTo(nil)):
+		container.outdated(staleMount{i, container.mounts.length, same})
+		return
+	case own && same && entry.Get("subPath").Text() == "" && entry.Get("subPathExpr").Text() == "":
+		container.mounted |= 1 << i
+		return
+	case same:
+		seen.rival |= 1 << i
+	case beneath:
+		seen.beneath |= 1 << i
+	case own:
+		seen.elsewhere |= 1 << i
+	}
 }
 
 // outdated remembers one mount to replace for each of the plan; if there are
@@ -199,10 +219,4 @@ func (c *Container) replaceStale() {
 	for _, stale := range c.stale {
 		c.mounted |= 1 << stale.mount
 	}
-}
-
-// samePath says whether two paths are one, however they are written.
-func samePath(at []byte, want string) bool {
-	clean := path.Clean(want) // never longer than the way it was written
-	return len(at) >= len(clean) && path.Clean(string(at)) == clean
 }

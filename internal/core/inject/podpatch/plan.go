@@ -14,22 +14,27 @@ import "github.com/tabard-dev/tabard/internal/core/inject/raw"
 type Plan struct {
 	// Labels and Annotations are set, whatever is there under their names.
 	Labels, Annotations []Entry
-	// Volumes come before those of the pod, in their order. A pod keeps the one
-	// that it has under the same name, whatever its kind. Reserved ones are
-	// another matter.
+	// Volumes come before those of the pod, in their order. A pod keeps the one that
+	// it has under the same name if that brings the same files; if it is another one,
+	// the plan's gets another name. Reserved ones are another matter.
 	Volumes []Volume
 	// FSGroup is the group that volumes belong to, unless the pod names one; 0
 	// for none. Windows has no such groups.
 	FSGroup int64
 	// Groups are the variables of each container, appended in their order.
 	Groups []Group
-	// Mounts are appended to those of each container that has none of their
-	// volume. Reserved ones are another matter.
+	// Mounts are appended to those of each container that has none of their volume,
+	// or has it elsewhere and is told to look here. Reserved ones are another matter.
 	Mounts []Mount
 	// Selection chooses the containers.
 	Selection Selection
 	// Watch are names of variables of which Examine tells whether one is there.
 	Watch []string
+
+	// windows says that paths are those of Windows.
+	windows bool
+	// byName are the volumes of the pod, once one was looked for.
+	byName map[string]raw.Value
 }
 
 // Entry is one label or annotation.
@@ -47,6 +52,9 @@ type Volume struct {
 	// has it, and is any different, is replaced where it is; a new one comes
 	// after those of the pod.
 	Reserved bool
+
+	// former is its name before the pod was seen to have another volume of that.
+	former string
 }
 
 // Source is one file of a volume: a field of the pod, a key of a config map, a
@@ -60,7 +68,8 @@ type Source struct {
 	ConfigMap, Key string
 	// TrustBundle is the name of a ClusterTrustBundle.
 	TrustBundle string
-	// Audience and Seconds are the token's "aud" and life.
+	// Audience and Seconds are the token's "aud" and life. Any audience will do where
+	// a pod's own token is looked at for an empty one.
 	Audience string
 	Seconds  int64
 }
@@ -102,6 +111,9 @@ type Mount struct {
 	// Reserved says that a mount of the volume that is any different is
 	// replaced.
 	Reserved bool
+	// Variable is the one by which containers find the volume's files, empty if they
+	// are of no account.
+	Variable string
 }
 
 // Selection says which containers get something, by their names.

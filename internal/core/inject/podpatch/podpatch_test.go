@@ -45,16 +45,17 @@ func TestPatches(t *testing.T) {
 	long := `{"name":"A","value":"` + strings.Repeat("long", 20) + `"}`
 	const b, c = `{"name":"B","value":"1"}`, `{"name":"C","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}`
 	const mount = `{"name":"token","readOnly":true,"mountPath":"/t"}`
+	const volume = `{"name":"token","projected":{"sources":[{"serviceAccountToken":{"audience":"a","path":"t"}}]}}`
 	tests := map[string]struct{ spec, want string }{
 		"lists that are missing are made, and copied to the next container": {
-			`{"volumes":[{"name":"token"}],"containers":[{},{}]}`,
+			`{"volumes":[` + volume + `],"containers":[{},{}]}`,
 			`[{"op":"add","path":"/spec/containers/0/env","value":[` + long + `,` + b + `,` + c + `]},` +
 				`{"op":"add","path":"/spec/containers/0/volumeMounts","value":[` + mount + `]},` +
 				`{"op":"copy","from":"/spec/containers/0/env","path":"/spec/containers/1/env"},` +
 				`{"op":"copy","from":"/spec/containers/0/volumeMounts","path":"/spec/containers/1/volumeMounts"}]`,
 		},
 		"an element is copied only where that is shorter": {
-			`{"volumes":[{"name":"token"}],"containers":[{"env":[{}],"volumeMounts":[{"name":"token"}]},{"env":[{},{}],"volumeMounts":[{"name":"token"}]}]}`,
+			`{"volumes":[` + volume + `],"containers":[{"env":[{}],"volumeMounts":[` + mount + `]},{"env":[{},{}],"volumeMounts":[` + mount + `]}]}`,
 			`[{"op":"add","path":"/spec/containers/0/env/-","value":` + long + `},` +
 				`{"op":"add","path":"/spec/containers/0/env/-","value":` + b + `},` +
 				`{"op":"add","path":"/spec/containers/0/env/-","value":` + c + `},` +
@@ -63,13 +64,13 @@ func TestPatches(t *testing.T) {
 				`{"op":"copy","from":"/spec/containers/0/env/3","path":"/spec/containers/1/env/-"}]`,
 		},
 		"a container that has something of each settling group is left alone": {
-			`{"volumes":[{"name":"token"}],"containers":[{"env":[{"name":"A"}]}]}`, ``,
+			`{"volumes":[` + volume + `],"containers":[{"env":[{"name":"A"}]}]}`, ``,
 		},
 		"a group of which a variable is there is left out": {
-			`{"volumes":[{"name":"token"}],"containers":[{"env":[{"name":"C"}],"volumeMounts":[{"name":"token"}]}]}`,
+			`{"volumes":[` + volume + `],"containers":[{"env":[{"name":"C"}],"volumeMounts":[` + mount + `]}]}`,
 			`[{"op":"add","path":"/spec/containers/0/env/-","value":` + long + `}]`,
 		},
-		"no containers": {`{"volumes":[{"name":"token"}]}`, ``},
+		"no containers": {`{"volumes":[` + volume + `]}`, ``},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

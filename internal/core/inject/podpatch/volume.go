@@ -3,12 +3,66 @@ package podpatch
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
 
 // defaultMode is the mode that an API server writes into a volume that has none.
 const defaultMode = 0o644
+
+// spareName is what names are made of that a pod has not taken. The name of a volume
+// has 63 characters at most.
+const (
+	spareName    = "-tabard"
+	maxSpareBase = 63 - len(spareName) - len("-999999")
+)
+
+// settleVolumes gives those volumes another name that the pod has others under.
+func (p *Plan) settleVolumes(pod Pod) {
+	for i := range p.Volumes {
+		volume := &p.Volumes[i]
+		before := volume.Name
+		if volume.Reserved || len(volume.Sources) == 0 || !volume.settle(pod.volumes, p.windows) {
+			continue
+		}
+		for k := range p.Mounts {
+			if p.Mounts[k].Volume == before {
+				p.Mounts[k].Volume = volume.Name
+			}
+		}
+	}
+}
+
+// settle finds a name that none of the volumes has that bring anything else, and says
+// whether that is another one.
+func (v *Volume) settle(volumes raw.Value, windows bool) (renamed bool) {
+	for c := volumes.Walk(); c.Next(); {
+		if c.Value().Get("name").Is(v.Name) && !v.fits(c.Value(), windows) {
+			renamed = true
+		}
+	}
+	if !renamed {
+		return false
+	}
+	base := v.Name[:min(len(v.Name), maxSpareBase)] + spareName
+	foreign := map[string]bool{v.Name: true}
+	for c := volumes.Walk(); c.Next(); {
+		if name := c.Value().Get("name").Text(); strings.HasPrefix(name, base) && !v.fits(c.Value(), windows) {
+			foreign[name] = true
+		}
+	}
+	v.former, v.Name = v.Name, base
+	for k := 2; foreign[v.Name]; k++ {
+		v.Name = base + "-" + strconv.Itoa(k)
+	}
+	return true
+}
+
+// fits says that a volume of a pod brings all that this one is to bring.
+func (v *Volume) fits(present raw.Value, windows bool) bool {
+	return !slices.ContainsFunc(v.Sources, func(s Source) bool { return !s.isIn(present, cleanPath(s.Path, windows), windows) })
+}
 
 // among looks for the volume among those of a pod. If it is there, stale is the
 // place of the one that must be replaced, -1 for none.
