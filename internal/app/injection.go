@@ -17,6 +17,7 @@ type injectionFlags struct{ settings core.Settings }
 func (f *injectionFlags) add(flags *pflag.FlagSet, prefix string) {
 	f.settings = core.Defaults()
 	flags.StringVar(&f.settings.AnnotationPrefix, prefix+"annotation-prefix", f.settings.AnnotationPrefix, "the webhook's --annotation-prefix")
+	flags.StringVar(&f.settings.TokenMountPath, prefix+"token-mount-path", f.settings.TokenMountPath, "the webhook's --token-mount-path")
 	flags.BoolVar(&f.settings.AnyRole, prefix+"any-role", false, "count also what is no ARN of an IAM role: the webhook has --compose-role-arn or --any-role-arn")
 }
 

@@ -130,7 +130,10 @@ func podOf(account, name string, volumes ...string) *corev1.Pod {
 		Spec:       corev1.PodSpec{ServiceAccountName: account, Containers: []corev1.Container{{Name: "main", Image: "x"}}},
 	}
 	for _, volume := range volumes {
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume})
+		token := &corev1.ServiceAccountTokenProjection{Audience: "sts.amazonaws.com", Path: "token"}
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
+			Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: token}}},
+		}})
 	}
 	return pod
 }

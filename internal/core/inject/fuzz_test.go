@@ -44,7 +44,7 @@ func FuzzInject(f *testing.F) {
 		subject, _ := given.parse()
 		ours := awsAllowed
 		if identity.IsRoleARN(role) && on&(fuzzIdentities|fuzzUnknown) == 0 {
-			ours.audience = cmp.Or(sts, "sts.amazonaws.com")
+			ours.audience = cmp.Or(string([]rune(sts)), "sts.amazonaws.com")
 		}
 		checkInjection(t, injector, subject, text, ours)
 	})

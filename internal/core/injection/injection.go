@@ -20,18 +20,23 @@ import (
 type Settings struct {
 	// AnnotationPrefix is the part before the slash of every annotation.
 	AnnotationPrefix string
+	// TokenMountPath is where containers find their token.
+	TokenMountPath string
 	// AnyRole counts also what is no ARN of an IAM role: the webhook composes ARNs,
 	// or takes any.
 	AnyRole bool
 }
 
 // Defaults are the webhook's.
-func Defaults() Settings { return Settings{AnnotationPrefix: inject.Defaults().AnnotationPrefix} }
+func Defaults() Settings {
+	return Settings{AnnotationPrefix: inject.Defaults().AnnotationPrefix, TokenMountPath: inject.Defaults().MountPath}
+}
 
 // Examiner examines pods. It is safe for concurrent use.
 type Examiner struct {
 	injector *inject.Injector
-	volumes  map[string]bool
+	// tokenFiles are where containers find their token.
+	tokenFiles []string
 	// owned are the fields of whoever wrote the annotation for a role.
 	owned *metav1.FieldsV1
 }
@@ -39,19 +44,15 @@ type Examiner struct {
 // New checks the settings.
 func New(settings Settings) (*Examiner, error) {
 	all := inject.Defaults()
-	all.AnnotationPrefix, all.AnyRoleARN = settings.AnnotationPrefix, settings.AnyRole
+	all.AnnotationPrefix, all.MountPath, all.AnyRoleARN = settings.AnnotationPrefix, settings.TokenMountPath, settings.AnyRole
 	injector, err := inject.New(all)
 	if err != nil {
 		return nil, err
 	}
-	e := &Examiner{
-		injector: injector, volumes: map[string]bool{},
+	return &Examiner{
+		injector: injector, tokenFiles: injector.TokenFiles(),
 		owned: metav1.NewFieldsV1(fmt.Sprintf(`{"f:metadata":{"f:annotations":{"f:%s":{}}}}`, injector.RoleAnnotation())),
-	}
-	for _, name := range injector.VolumeNames() {
-		e.volumes[name] = true
-	}
-	return e, nil
+	}, nil
 }
 
 // Cause is why a pod is without its identity.
@@ -65,6 +66,8 @@ const (
 	TooEarly Cause = "TooEarly"
 	// Skipped: it asks to be left out, which does not count in its namespace.
 	Skipped Cause = "Skipped"
+	// Hidden: something of its own is in the place of the token, or nothing is.
+	Hidden Cause = "Hidden"
 	// Unclear: it is one of the first two, and nobody has noted when the ServiceAccount
 	// was annotated.
 	Unclear Cause = "Unclear"
@@ -100,30 +103,37 @@ func (e *Examiner) Examine(pod *Pod, account *metav1.PartialObjectMetadata, seen
 	if annotation == "" || len(pod.Text) == 0 {
 		return nil, nil
 	}
-	object, err := raw.Parse(pod.Text)
-	if err != nil {
-		return nil, err
-	}
-	read, err := inject.Read(object)
-	if err != nil {
-		return nil, err
-	}
-	missing, err := e.injector.Missing(read, subjectOf(pod, account))
-	if err != nil || len(missing) == 0 {
+	lack, err := e.lack(pod.Text, subjectOf(pod, account))
+	if err != nil || len(lack.Identity)+len(lack.Token) == 0 {
 		return nil, err
 	}
 	found := &Finding{
 		Pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, UID: pod.UID,
 		Account: pod.Account, Annotation: annotation, OwnAnnotation: own,
-		Containers: missing, Cause: LetThrough, Owner: pod.owner, Restartable: pod.restartable,
+		Containers: lack.Identity, Cause: LetThrough, Owner: pod.owner, Restartable: pod.restartable,
 	}
 	switch _, skipped := pod.Labels[skipLabel]; {
+	case len(lack.Identity) == 0:
+		found.Containers, found.Cause = lack.Token, Hidden
 	case skipped:
 		found.Cause = Skipped
 	case !own:
 		found.Cause = causeOf(pod.CreationTimestamp.Time, annotatedAt(account), seen)
 	}
 	return found, nil
+}
+
+// lack is what the containers of a pod lack, as Trim has written it down.
+func (e *Examiner) lack(text []byte, subject inject.Subject) (inject.Lack, error) {
+	object, err := raw.Parse(text)
+	if err != nil {
+		return inject.Lack{}, err
+	}
+	read, err := inject.Read(object)
+	if err != nil {
+		return inject.Lack{}, err
+	}
+	return e.injector.Missing(read, subject)
 }
 
 // asks is the annotation that asks for an identity, empty for none, and whether it

@@ -1,12 +1,13 @@
 package injection_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	godiff "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -77,10 +78,34 @@ func TestExamine(t *testing.T) {
 		"an annotation of another prefix":               {annotations: "example.com/role-arn: arn:aws:iam::111122223333:role/app"},
 		"an annotation of the prefix that is set": {annotations: "example.com/role-arn: arn:aws:iam::111122223333:role/app",
 			settings: injection.Settings{AnnotationPrefix: "example.com"}, containers: "main", cause: injection.LetThrough},
-		"it was injected": {annotations: role, pod: "spec: {volumes: [{name: aws-iam-token}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}]}]}"},
+		"a volume of its own under the name of ours": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: aws-iam-token, emptyDir: {}}], containers: [{name: main}]}`, containers: "main", cause: injection.LetThrough},
+		"its own volume is in the place of the token": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: aws-iam-token, emptyDir: {}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: aws-iam-token, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}]}`, containers: "main", cause: injection.Hidden},
+		"nothing is in the place of the token": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}]}]}`, containers: "main", cause: injection.Hidden},
+		"one of two containers hides its token": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}]}}, {name: own, emptyDir: {}}], containers: [{name: a, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: aws-iam-token, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}, {name: b, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: own, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}]}`, containers: "b", cause: injection.Hidden},
+		"a file is over the token": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}]}}, {name: own, emptyDir: {}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: aws-iam-token, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}, {name: own, subPath: x, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}]}]}`, containers: "main", cause: injection.Hidden},
+		"the token is in a volume of another name": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: aws-iam-token-tabard, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}]}}, {name: aws-iam-token, emptyDir: {}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: aws-iam-token-tabard, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}, {name: proxy}]}`},
+		"its own volume brings a token of any audience": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: own, projected: {sources: [{serviceAccountToken: {audience: other, path: token}}]}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: own, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}]}`},
+		"its own volume brings a token for the API server": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: own, projected: {sources: [{serviceAccountToken: {path: token}}]}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}], volumeMounts: [{name: own, mountPath: /var/run/secrets/eks.amazonaws.com/serviceaccount}]}]}`, containers: "main", cause: injection.Hidden},
+		"it looks for a token elsewhere": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {volumes: [{name: own, emptyDir: {}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /own/token}], volumeMounts: [{name: own, mountPath: /own}]}]}`},
+		"the webhook mounts tokens elsewhere": {annotations: role, annotated: -time.Minute, settings: injection.Settings{TokenMountPath: "/tokens"},
+			pod: `spec: {containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /tokens/token}]}]}`, containers: "main", cause: injection.Hidden},
+		"the token is hidden on Windows": {annotations: role, annotated: -time.Minute,
+			pod: `spec: {nodeSelector: {kubernetes.io/os: windows}, containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: 'C:\var\run\secrets\eks.amazonaws.com\serviceaccount\token'}]}]}`, containers: "main", cause: injection.Hidden},
+		"a container that is skipped hides the token": {annotations: role,
+			pod: `{metadata: {annotations: {eks.amazonaws.com/skip-containers: main}}, spec: {containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}]}]}}`},
+		"it was injected": {annotations: role, pod: "spec: {volumes: [{name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}]}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}]}]}"},
 		"it was injected, and another webhook added a container": {annotations: role,
-			pod: "spec: {volumes: [{name: aws-iam-token}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}]}, {name: proxy}]}"},
-		"it was injected with container credentials": {annotations: role, pod: "spec: {volumes: [{name: eks-pod-identity-token}], containers: [{name: main}]}"},
+			pod: "spec: {volumes: [{name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}]}}], containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}]}, {name: proxy}]}"},
+		"it was injected with container credentials": {annotations: role, pod: "spec: {volumes: [{name: eks-pod-identity-token, projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: eks-pod-identity-token}}]}}], containers: [{name: main}]}"},
 		"one container has its own identity":         {annotations: role, pod: "spec: {containers: [{name: main, env: [{name: AWS_ACCESS_KEY_ID, value: x}]}, {name: second}]}", containers: "second", cause: injection.LetThrough},
 		"all containers have their own identity": {annotations: role,
 			pod: "spec: {containers: [{name: a, env: [{name: AWS_CONTAINER_CREDENTIALS_FULL_URI, value: x}]}, {name: b, env: [{name: AWS_WEB_IDENTITY_TOKEN_FILE, value: x}]}]}"},
@@ -103,6 +128,7 @@ func TestExamine(t *testing.T) {
 			t.Parallel()
 			settings := injection.Defaults()
 			settings.AnyRole = tc.settings.AnyRole
+			settings.TokenMountPath = cmp.Or(tc.settings.TokenMountPath, settings.TokenMountPath)
 			if tc.settings.AnnotationPrefix != "" {
 				settings.AnnotationPrefix = tc.settings.AnnotationPrefix
 			}
@@ -154,14 +180,14 @@ func TestTrimKeepsNoValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := `{metadata: {labels: {app: a}, annotations: {other: hidden}},
- spec: {nodeName: n, volumes: [{name: data}], containers: [{name: main, image: i, env: [{name: AWS_SECRET_ACCESS_KEY, value: hidden}, {name: PASSWORD, value: hidden}]}]}}`
-	want := `{"metadata":{},"spec":{"serviceAccountName":"app","containers":[{"name":"main","env":[{"name":"AWS_SECRET_ACCESS_KEY"}]}]}}`
+ spec: {nodeName: n, volumes: [{name: data}], containers: [{name: main, image: i, env: [{name: AWS_REGION, value: hidden}, {name: PASSWORD, value: hidden}]}]}}`
+	want := `{"metadata":{},"spec":{"serviceAccountName":"app","containers":[{"name":"main","env":[{"name":"AWS_REGION"}]}]}}`
 	if got := trimmed(t, e, podOf(t, full)); string(got.Text) != want || len(got.Annotations) > 0 {
 		t.Errorf("kept %s and %v, want %s and no annotations", got.Text, got.Annotations, want)
 	}
 	small := &injection.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "app-1", UID: "u1"}}
-	injected := trimmed(t, e, podOf(t, strings.Replace(full, "name: data", "name: aws-iam-token", 1)))
-	if diff := cmp.Diff(small, injected, cmp.AllowUnexported(injection.Pod{})); diff != "" {
+	injected := trimmed(t, e, podOf(t, strings.Replace(full, "name: data", "name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: a, path: token}}]}", 1)))
+	if diff := godiff.Diff(small, injected, godiff.AllowUnexported(injection.Pod{})); diff != "" {
 		t.Errorf("kept of an injected pod (-want +got):\n%s", diff)
 	}
 }
@@ -188,6 +214,9 @@ func TestNote(t *testing.T) {
 		"that asks to be left out": {`{metadata: {labels: {eks.amazonaws.com/skip-pod-identity-webhook: "true"}}, spec: {containers: [{name: main}]}}`, 0, lacks +
 			"Its label eks.amazonaws.com/skip-pod-identity-webhook left it out when it was created, and its namespace requires identities. Recreate it, or have an administrator allow that " +
 			"(kubectl label namespace shop tabard.dev/injection-skip=allowed): kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
+		"that hides its token": {`spec: {containers: [{name: main, env: [{name: AWS_ROLE_ARN, value: x}, {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/eks.amazonaws.com/serviceaccount/token}]}]}`, 0,
+			"The pod runs without the AWS identity that ServiceAccount app asks for by eks.amazonaws.com/role-arn: AWS_WEB_IDENTITY_TOKEN_FILE tells container main of a token that no volume brings there. " +
+				"Mount nothing else in its place, and recreate the pod: kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 		"of many containers":              {"spec: {containers: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}, {name: f}, {name: g}]}", 0, strings.Replace(passed, "container main", "containers a, b, c, d, e and 2 more", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 		"that asks by its own annotation": {`{metadata: {annotations: {eks.amazonaws.com/role-profiles: "a=arn:aws:iam::111122223333:role/a"}}, spec: {serviceAccountName: other, containers: [{name: main}]}}`, 0, strings.Replace(passed, "ServiceAccount app asks for by eks.amazonaws.com/role-arn", "its annotation eks.amazonaws.com/role-profiles asks for", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 	}
@@ -207,7 +236,7 @@ func TestNote(t *testing.T) {
 			if err != nil || found == nil {
 				t.Fatalf("found %v, error %v", found, err)
 			}
-			if diff := cmp.Diff(tc.want, found.Note("tabard-system")); diff != "" {
+			if diff := godiff.Diff(tc.want, found.Note("tabard-system")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -262,7 +291,7 @@ func TestCountIsBounded(t *testing.T) {
 	if len(got) != injection.MaxNamespaces+1 || got[injection.OtherNamespaces] != 3 || got["n001"] != 3 || got["n102"] != 0 {
 		t.Errorf("%d series, others %d, n001 %d, n102 %d; want %d, 3, 3, 0", len(got), got[injection.OtherNamespaces], got["n001"], got["n102"], injection.MaxNamespaces+1)
 	}
-	if diff := cmp.Diff(map[string]int{"n000": 1, "n001": 3}, injection.Count(found[:4])); diff != "" {
+	if diff := godiff.Diff(map[string]int{"n000": 1, "n001": 3}, injection.Count(found[:4])); diff != "" {
 		t.Error(diff)
 	}
 }

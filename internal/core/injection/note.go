@@ -18,6 +18,10 @@ func (f Finding) Note(system string) string {
 	if f.OwnAnnotation {
 		asked = "its annotation " + f.Annotation + " asks for"
 	}
+	if f.Cause == Hidden {
+		return fmt.Sprintf("The pod runs without the AWS identity that %s: AWS_WEB_IDENTITY_TOKEN_FILE tells %s of a token that no volume brings there. "+
+			"Mount nothing else in its place, and recreate the pod: %s", asked, containers(f.Containers), f.remedy())
+	}
 	what := fmt.Sprintf("The pod runs without the AWS identity that %s: nothing was injected for %s.", asked, containers(f.Containers))
 	const older = "the pod was created before the ServiceAccount was annotated, or its annotation was last changed"
 	why := "Probably the webhook did not answer when the pod was created, and its hook let the pod pass."

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
 // Pod is what Examine needs of a pod. It is small: there may be very many.
@@ -28,27 +30,42 @@ type Pod struct {
 	restartable bool
 }
 
+// tokenVariable tells a container where its token is.
+const tokenVariable = "AWS_WEB_IDENTITY_TOKEN_FILE"
+
 // Trim is what Examine needs of a pod. Of one that has been injected that is next to
-// nothing; values of variables are of no pod. The error says that it cannot be
+// nothing; values of variables are of no pod, but for the
+// path of a token. The error says that it cannot be
 // written down.
 func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 	kept := &Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 	}}
-	injected := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return e.volumes[v.Name] })
-	if injected || pod.DeletionTimestamp != nil || isOver(pod) {
+	if pod.DeletionTimestamp != nil || isOver(pod) {
 		return kept, nil
 	}
+	text, err := json.Marshal(shape{
+		Metadata: shapeMetadata{e.prefixed(pod.Annotations)},
+		Spec:     e.shapeSpec(pod),
+	})
+	if err != nil {
+		return kept, err
+	}
+	if lack, err := e.lack(text, e.anybody(pod)); err != nil || len(lack.Identity)+len(lack.Token) == 0 {
+		return kept, err
+	}
 	kept.CreationTimestamp, kept.Labels = pod.CreationTimestamp, pod.Labels
-	kept.Account = pod.Spec.ServiceAccountName
+	kept.Account, kept.Text = pod.Spec.ServiceAccountName, text
 	kept.profiles = pod.Annotations[e.injector.ProfilesAnnotation()] != ""
 	kept.owner, kept.restartable = ownerOf(pod)
-	var err error
-	kept.Text, err = json.Marshal(shape{
-		Metadata: shapeMetadata{e.prefixed(pod.Annotations)},
-		Spec:     shapeSpec{kept.Account, shapeContainers(pod.Spec.Containers), shapeContainers(pod.Spec.InitContainers)},
-	})
-	return kept, err
+	return kept, nil
+}
+
+// anybody is a pod's ServiceAccount as if it had a role.
+func (e *Examiner) anybody(pod *corev1.Pod) inject.Subject {
+	return inject.Subject{Namespace: pod.Namespace, Account: &inject.ServiceAccount{Annotations: map[string]string{
+		e.injector.RoleAnnotation(): "arn:aws:iam::000000000000:role/anybody",
+	}}}
 }
 
 // isOver says that no container of a pod runs any more, or ever will.
@@ -67,27 +84,63 @@ type (
 	}
 	shapeSpec struct {
 		ServiceAccountName string           `json:"serviceAccountName,omitempty"`
+		OS                 *corev1.PodOS    `json:"os,omitempty"`
 		Containers         []shapeContainer `json:"containers,omitempty"`
 		InitContainers     []shapeContainer `json:"initContainers,omitempty"`
+		Volumes            []corev1.Volume  `json:"volumes,omitempty"`
 	}
 	shapeContainer struct {
-		Name string          `json:"name"`
-		Env  []shapeVariable `json:"env,omitempty"`
+		Name         string               `json:"name"`
+		Env          []shapeVariable      `json:"env,omitempty"`
+		VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 	}
 	shapeVariable struct {
-		Name string `json:"name"`
+		Name  string `json:"name"`
+		Value string `json:"value,omitempty"`
 	}
 )
 
-// shapeContainers has the names of containers and of their variables for AWS.
-func shapeContainers(containers []corev1.Container) []shapeContainer {
+// shapeSpec has the volumes with tokens for others than the API server.
+func (e *Examiner) shapeSpec(pod *corev1.Pod) shapeSpec {
+	kept := shapeSpec{
+		ServiceAccountName: pod.Spec.ServiceAccountName,
+		Containers:         e.shapeContainers(pod.Spec.Containers),
+		InitContainers:     e.shapeContainers(pod.Spec.InitContainers),
+	}
+	if isWindows(pod) {
+		kept.OS = &corev1.PodOS{Name: corev1.Windows}
+	}
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Projected != nil && slices.ContainsFunc(volume.Projected.Sources, func(s corev1.VolumeProjection) bool {
+			return s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience != ""
+		}) {
+			kept.Volumes = append(kept.Volumes, volume)
+		}
+	}
+	return kept
+}
+
+// isWindows says that a pod asks for a node with Windows, as core/inject reads it.
+func isWindows(pod *corev1.Pod) bool {
+	return pod.Spec.OS != nil && pod.Spec.OS.Name == corev1.Windows ||
+		pod.Spec.NodeSelector["kubernetes.io/os"] == "windows" || pod.Spec.NodeSelector["beta.kubernetes.io/os"] == "windows"
+}
+
+// shapeContainers has the names of containers and of their variables for AWS, and the
+// mounts of those that are told where the token is.
+func (e *Examiner) shapeContainers(containers []corev1.Container) []shapeContainer {
 	kept := make([]shapeContainer, len(containers))
 	for i, container := range containers {
 		kept[i].Name = container.Name
 		for _, variable := range container.Env {
-			if strings.HasPrefix(variable.Name, "AWS_") {
-				kept[i].Env = append(kept[i].Env, shapeVariable{variable.Name})
+			if !strings.HasPrefix(variable.Name, "AWS_") {
+				continue
 			}
+			one := shapeVariable{Name: variable.Name}
+			if variable.Name == tokenVariable && slices.Contains(e.tokenFiles, variable.Value) {
+				one.Value, kept[i].VolumeMounts = variable.Value, container.VolumeMounts
+			}
+			kept[i].Env = append(kept[i].Env, one)
 		}
 	}
 	return kept

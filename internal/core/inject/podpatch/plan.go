@@ -30,6 +30,9 @@ type Plan struct {
 	Selection Selection
 	// Watch are names of variables of which Examine tells whether one is there.
 	Watch []string
+	// AsIs says that the pod runs already: what it lacks is looked for, and it will
+	// not be given any of it.
+	AsIs bool
 
 	// windows says that paths are those of Windows.
 	windows bool

@@ -2,6 +2,7 @@ package podpatch
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -98,11 +99,18 @@ func (p *Pod) readSpec(spec raw.Value) error {
 	return nil
 }
 
-// HasVolume says that the pod has a volume of that name.
-func (p Pod) HasVolume(name string) bool {
+// HasToken says that the pod has a volume of that name, or of one that it got in its
+// place, with a ServiceAccount's token.
+func (p Pod) HasToken(name string) bool {
 	for c := p.volumes.Walk(); c.Next(); {
-		if c.Value().Get("name").Is(name) {
-			return true
+		base, _, _ := strings.Cut(c.Value().Get("name").Text(), spareName)
+		if base != name {
+			continue
+		}
+		for source := c.Value().Get("projected").Get("sources").Walk(); source.Next(); {
+			if !source.Value().Get("serviceAccountToken").Empty() {
+				return true
+			}
 		}
 	}
 	return false

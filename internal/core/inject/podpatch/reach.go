@@ -3,6 +3,7 @@ package podpatch
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -12,7 +13,7 @@ import (
 func (p *Plan) settleMounts(c *Container, pod Pod, seen seenMounts) {
 	for i := range p.Mounts {
 		bit := uint64(1) << i
-		if (seen.elsewhere|seen.rival|seen.beneath)&bit == 0 && !c.Settled {
+		if (seen.elsewhere|seen.rival|seen.beneath)&bit == 0 && !c.Settled && !p.AsIs {
 			continue
 		}
 		depends := p.dependsOn(c, p.Mounts[i])
@@ -63,7 +64,7 @@ func (p *Plan) dependsOn(c *Container, mount Mount) bool {
 			case c.Has(i):
 				return c.Variable(variable.Name).Get("value").Is(variable.Value)
 			default:
-				return !c.Settled
+				return !c.Settled && !p.AsIs
 			}
 		}
 	}
@@ -100,21 +101,23 @@ func (p *Plan) reachesFile(c *Container, pod Pod, mount int, source Source) bool
 			deepest, depth, replaced, rest = entry.Value(), len(at), again, within
 		}
 	}
-	if replaced || c.adds(mount) && len(p.clean(want.Path)) >= depth {
+	if replaced || p.adds(c, mount) && len(p.clean(want.Path)) >= depth {
 		return true
 	}
 	if depth == 0 || deepest.Get("subPathExpr").Text() != "" {
 		return false
 	}
 	rest = path.Join(p.clean(deepest.Get("subPath").Text()), rest)
-	if deepest.Get("name").Is(want.Volume) {
+	if deepest.Get("name").Is(want.Volume) && !p.AsIs {
 		return rest == p.clean(source.Path)
 	}
 	return source.isIn(p.volumeOf(pod, deepest.Get("name").Text()), rest, p.windows)
 }
 
 // adds says that a mount of the plan is added to the container.
-func (c *Container) adds(mount int) bool { return !c.Settled && c.mounted&(1<<mount) == 0 }
+func (p *Plan) adds(c *Container, mount int) bool {
+	return !p.AsIs && !c.Settled && c.mounted&(1<<mount) == 0
+}
 
 // replaces says that the container's mount at an index is replaced by one of the plan.
 func (c *Container) replaces(mount, index int) bool {
@@ -195,7 +198,7 @@ func (s Source) writtenBy(kind string, part raw.Value, at string, windows bool) 
 	switch kind {
 	case "serviceAccountToken":
 		audience := part.Get("audience").Text()
-		return here(part), s.isToken() && audience != "" && (s.Audience == "" || s.Audience == audience)
+		return here(part), s.isToken() && audience != "" && (s.Audience == "" || asJSON(s.Audience) == audience)
 	case "clusterTrustBundle":
 		return here(part), s.TrustBundle != "" && part.Get("name").Is(s.TrustBundle)
 	case "downwardAPI", "configMap", "secret":
@@ -218,3 +221,12 @@ func (s Source) writtenBy(kind string, part raw.Value, at string, windows bool) 
 }
 
 func (s Source) isToken() bool { return s.Field == "" && s.ConfigMap == "" && s.TrustBundle == "" }
+
+// asJSON is a text as it is read from JSON that it was written to, in which bytes that
+// are no characters are replaced.
+func asJSON(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
+}
