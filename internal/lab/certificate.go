@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/lab/node"
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // certificateLife is long: a lab is kept as long as somebody likes, and its
@@ -86,8 +87,8 @@ func (lab Lab) ensureKeys(now time.Time) error {
 // it the file of public keys that the API server trusts and publishes. Both may
 // be edited by whoever wants to see a key replaced: a restart reads them.
 func (lab Lab) ensureSigningKey() error {
-	private, public := lab.pki("service-account.key"), lab.pki("service-account.pub")
-	if exist(private, public) {
+	secret, public := lab.pki("service-account.key"), lab.pki("service-account.pub")
+	if exist(secret, public) {
 		return nil
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -99,10 +100,10 @@ func (lab Lab) ensureSigningKey() error {
 		return fmt.Errorf("make the token signing key: %w", err)
 	}
 	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
-	if err := writeFile(private, pem.EncodeToMemory(block)); err != nil {
+	if err := private.Write(secret, pem.EncodeToMemory(block)); err != nil {
 		return err
 	}
-	return writeFile(public, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+	return private.Write(public, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 func newCA(now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
@@ -149,10 +150,10 @@ func (lab Lab) writePair(name string, certificate []byte, key *ecdsa.PrivateKey)
 	if err != nil {
 		return fmt.Errorf("write the key of %s: %w", name, err)
 	}
-	if err := writeFile(lab.pki(name+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+	if err := private.Write(lab.pki(name+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
 		return err
 	}
-	return writeFile(lab.pki(name+".crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
+	return private.Write(lab.pki(name+".crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
 }
 
 func (lab Lab) pki(file string) string { return lab.Path("pki", file) }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // folders are what a lab's folder holds.
@@ -14,7 +16,7 @@ var folders = []string{"aws", "bin", "etcd", "logs", "manifests", "node", "pki",
 // prepareDir makes the lab's folder, for its owner only. A folder that holds
 // something else already is refused: "down" will empty it.
 func prepareDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := asDirError(private.Make(dir)); err != nil {
 		return fmt.Errorf("make the lab's folder: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -27,11 +29,42 @@ func prepareDir(dir string) error {
 			return &DirError{fmt.Sprintf("%s is not empty (it holds %q) and is no lab; name an empty or new folder with --dir", dir, entry.Name())}
 		}
 	}
+	if err := checkContent(dir); err != nil {
+		return err
+	}
 	// The keys in it make anybody an administrator.
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return fmt.Errorf("close the lab's folder to others: %w", err)
 	}
 	return nil
+}
+
+// checkDir says whether a lab's folder and what is in it are its user's alone: what
+// another user wrote would be run, or name processes to end.
+func checkDir(dir string) error {
+	if err := private.Check(dir); err != nil {
+		return asDirError(err)
+	}
+	return checkContent(dir)
+}
+
+func checkContent(dir string) error {
+	errs := []error{private.CheckContent(dir, false)}
+	// The others are for programs to put into what they like.
+	for _, folder := range []string{"aws", "logs", "manifests", "pki", "run"} {
+		errs = append(errs, private.CheckContent(filepath.Join(dir, folder), false))
+	}
+	errs = append(errs, private.CheckContent(filepath.Join(dir, "bin"), true))
+	return asDirError(errors.Join(errs...))
+}
+
+// asDirError makes a refusal one of the lab's folder.
+func asDirError(err error) error {
+	var refusal *private.Refusal
+	if errors.As(err, &refusal) {
+		return &DirError{refusal.Reason}
+	}
+	return err
 }
 
 func (lab Lab) makeFolders() error {
@@ -48,7 +81,7 @@ func (lab Lab) makeFolders() error {
 func lock(dir string) (unlock func(), err error) {
 	path := filepath.Join(dir, "lock")
 	for {
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		file, err := private.Open(path, os.O_RDWR)
 		if err != nil {
 			return nil, fmt.Errorf("lock the lab: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/tabard-dev/tabard/internal/lab/node"
+	"github.com/tabard-dev/tabard/internal/lab/private"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
@@ -149,10 +150,13 @@ func Load(dir string) (Lab, error) {
 		return Lab{}, err
 	}
 	path := filepath.Join(dir, "lab.json")
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return Lab{}, fmt.Errorf("%w: %s has no lab.json; \"tabard lab up --dir %s\" makes one", ErrNone, dir, dir)
 	}
+	if err := checkDir(dir); err != nil {
+		return Lab{}, err
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return Lab{}, fmt.Errorf("read the lab: %w", err)
 	}
@@ -180,16 +184,5 @@ func (lab Lab) save() error {
 	if err != nil {
 		return fmt.Errorf("write the lab: %w", err)
 	}
-	return writeFile(lab.Path("lab.json"), append(data, '\n'))
-}
-
-// writeFile writes a file that only its owner may read, whole or not at all.
-func writeFile(path string, data []byte) error {
-	if err := os.WriteFile(path+".part", data, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return private.Write(lab.Path("lab.json"), append(data, '\n'))
 }

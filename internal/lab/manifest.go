@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // object is a manifest in the making: the lab writes a few, and needs neither
@@ -108,7 +110,7 @@ func (lab Lab) writeManifest(name string, documents ...object) error {
 		}
 		out = append(append(out, "---\n"...), text...)
 	}
-	return writeFile(lab.Path("manifests", name), out)
+	return private.Write(lab.Path("manifests", name), out)
 }
 
 // writeKubeconfigs writes the client configurations of the administrator and of
@@ -151,5 +153,5 @@ func (lab Lab) writeKubeconfig(path, holder string) error {
 	if err != nil {
 		return fmt.Errorf("write the client configuration of %s: %w", holder, err)
 	}
-	return writeFile(path, data)
+	return private.Write(path, data)
 }

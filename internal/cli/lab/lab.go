@@ -90,11 +90,7 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 				return streams.Unusable(err)
 			}
 			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Node: withNode, Accounts: accounts, Out: streams.Out})
-			var unusable *lab.DirError
-			if errors.As(err, &unusable) {
-				return streams.Unusable(err)
-			}
-			return err
+			return unusableDir(streams, err)
 		},
 	}
 	command.Flags().BoolVar(&withNode, "node", false, "run pods in containers on a node of the lab's own; a lab keeps what it was made with")
@@ -102,6 +98,16 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 		", else beside this program, on the PATH, in the cache)")
 	command.Flags().StringSliceVar(&accounts, "account", nil, "further `account` of the local AWS, for a new lab; repeat for several (it always has "+lab.AccountID+")")
 	return command
+}
+
+// unusableDir says that a folder cannot hold a lab, which is unusable input. Other
+// errors stay as they are.
+func unusableDir(streams command.Streams, err error) error {
+	var unusable *lab.DirError
+	if errors.As(err, &unusable) {
+		return streams.Unusable(err)
+	}
+	return err
 }
 
 func isNoAccount(id string) bool {
@@ -115,7 +121,8 @@ func newDown(streams command.Streams, flags *folder) *cobra.Command {
 		Short: "End a lab: no process, no port, and no file of it stays",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return lab.Down(command.Context(), lab.DownOptions{Dir: flags.path(), Keep: keep, Out: streams.Out})
+			err := lab.Down(command.Context(), lab.DownOptions{Dir: flags.path(), Keep: keep, Out: streams.Out})
+			return unusableDir(streams, err)
 		},
 	}
 	command.Flags().BoolVar(&keep, "keep", false, "keep the folder, so that \"lab up\" can go on with its data")
@@ -133,7 +140,7 @@ func newStop(streams command.Streams, flags *folder) *cobra.Command {
 				return streams.Unusable(err)
 			}
 			if err != nil {
-				return err
+				return unusableDir(streams, err)
 			}
 			_, err = fmt.Fprintf(streams.Out, "%s is stopped\n", args[0])
 			return err

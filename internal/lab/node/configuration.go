@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"text/template"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // object is a document in the making: these need neither the types of the
@@ -57,7 +59,7 @@ func (node Node) Write(f Files) error {
 		if now, err := os.ReadFile(f.path(name)); err == nil && bytes.Equal(now, content) {
 			continue // a kube-proxy that runs would end at any write to its file
 		}
-		if err := os.WriteFile(f.path(name), content, 0o600); err != nil {
+		if err := private.Write(f.path(name), content); err != nil {
 			return fmt.Errorf("configure the node: %w", err)
 		}
 	}

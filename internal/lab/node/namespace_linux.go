@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // tunables are what a kubelet sets for the whole machine. On the node it sets
@@ -69,7 +71,7 @@ func shield(dir string) error {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
 		cover := filepath.Join(dir, strings.ReplaceAll(name, "/", "."))
-		if err := os.WriteFile(cover, value, 0o600); err != nil {
+		if err := private.Write(cover, value); err != nil {
 			return err
 		}
 		if err := unix.Mount(cover, path, "", unix.MS_BIND, ""); err != nil {

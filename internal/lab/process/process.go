@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // Record is a process that was started here, as kept in a file.
@@ -63,12 +65,8 @@ func (book Book) Put(record Record) error {
 	if err != nil {
 		return fmt.Errorf("write the record of %s: %w", record.Name, err)
 	}
-	path := book.path(record.Name)
-	if err := os.WriteFile(path+".part", append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the record of %s: %w", record.Name, err)
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return fmt.Errorf("write the record of %s: %w", record.Name, err)
+	if err := private.Write(book.path(record.Name), append(data, '\n')); err != nil {
+		return fmt.Errorf("the record of %s: %w", record.Name, err)
 	}
 	return nil
 }
@@ -149,7 +147,7 @@ const gate = `read -r go <&3 && exec "$@" 3<&-`
 // and writes its record before the program begins. The channel yields once,
 // when the program ends while the caller lives.
 func (book Book) Start(spec Spec) (Record, <-chan error, error) {
-	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := private.Open(spec.Log, os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return Record{}, nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
 	}

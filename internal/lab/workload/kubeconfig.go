@@ -2,11 +2,12 @@ package workload
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/tabard-dev/tabard/internal/lab/private"
 )
 
 // writeKubeconfig writes a client configuration that is what clients make of
@@ -23,7 +24,7 @@ func writeKubeconfig(path, server, mount, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("write the pod's client configuration: %w", err)
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	if err := private.Write(path, data); err != nil {
 		return fmt.Errorf("write the pod's client configuration: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tabard-dev/tabard/internal/lab/private"
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
 	"github.com/tabard-dev/tabard/internal/lab/volume"
 )
@@ -169,7 +170,7 @@ func isBelow(value, dir string) bool {
 
 // lockFile waits for its turn.
 func lockFile(path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := private.Open(path, os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock the pod's folder: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/internal/lab"
+	"github.com/tabard-dev/tabard/internal/lab/private"
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
 )
 
@@ -171,7 +172,7 @@ func (job *job) sandboxed(ctx context.Context) (sandbox.Spec, error) {
 	if err != nil {
 		return sandbox.Spec{}, fmt.Errorf("the CA of the local AWS: %w; is the lab up?", err)
 	}
-	if err := os.WriteFile(filepath.Join(files, "aws-ca.crt"), ca, 0o600); err != nil {
+	if err := private.Write(filepath.Join(files, "aws-ca.crt"), ca); err != nil {
 		return sandbox.Spec{}, fmt.Errorf("write the CA of the local AWS: %w", err)
 	}
 	dir, err := os.Getwd()
