@@ -7,8 +7,11 @@ import "strings"
 // the permissions boundary and the session's policies, or, in its own account,
 // one of the resource; from another account it needs both. A role's trust policy
 // is the resource policy of sts:AssumeRole and its like, and is always needed.
-// A policy that is nil among those of Identity or Session counts for nothing.
+// A policy that is nil among those of Identity or Session counts for nothing. Nil
+// policies are none, and a nil request is one that asks for nothing, which no policy
+// allows.
 func Evaluate(request *Request, policies *Policies) Decision {
+	request, policies = present(request), present(policies)
 	if isExempt(request) {
 		return Decision{Effect: Allow, Kind: IdentityPolicy}
 	}
@@ -16,6 +19,14 @@ func Evaluate(request *Request, policies *Policies) Decision {
 	var f findings
 	q.askAll(policies, &f)
 	return f.decision(&q, policies)
+}
+
+// present is what a pointer leads to, or an empty one of it.
+func present[T any](thing *T) *T {
+	if thing == nil {
+		return new(T)
+	}
+	return thing
 }
 
 // isExempt names the action that needs no permission and that no Deny stops

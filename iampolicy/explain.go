@@ -75,6 +75,7 @@ type Failure struct {
 // Explain decides as Evaluate does and gives the reasons. It costs some fifty
 // times as much.
 func Explain(request *Request, policies *Policies) Explanation {
+	request, policies = present(request), present(policies)
 	if isExempt(request) {
 		return Explanation{Decision: Evaluate(request, policies), Certainty: Documented}
 	}

@@ -20,8 +20,12 @@ type Choice struct {
 }
 
 // CompileChoice makes a Choice of an object, which it does not keep. What cannot
-// be evaluated counts as if it selected, and blocks.
+// be evaluated counts as if it selected, and blocks. Nil is one without a name, of no
+// namespace.
 func CompileChoice(object *identityv1alpha1.IAMRoleChoice) *Choice {
+	if object == nil {
+		object = &identityv1alpha1.IAMRoleChoice{}
+	}
 	spec := object.Spec
 	c := &Choice{namespace: object.Namespace, name: object.Name, selector: spec.SelectorRef.Name, uid: spec.SelectorRef.UID}
 	if c.selector == "" {
@@ -89,6 +93,9 @@ func byChoiceName(a, b *Choice) int { return strings.Compare(a.name, b.name) }
 func choicesByNamespace(choices []*Choice) map[string][]*Choice {
 	byNamespace := map[string][]*Choice{}
 	for _, c := range choices {
+		if c == nil {
+			continue
+		}
 		list := byNamespace[c.namespace]
 		at, found := slices.BinarySearchFunc(list, c, byChoiceName)
 		if found {

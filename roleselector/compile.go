@@ -46,8 +46,12 @@ type Reference struct {
 
 // Compile makes a Selector of an object, which it does not keep. It never fails:
 // what cannot be evaluated is in Problems and counts as if it selected, so that a
-// broken selector blocks what its sound parts are aimed at.
+// broken selector blocks what its sound parts are aimed at. Nil is one without a
+// name, and broken.
 func Compile(object *v1alpha1.IAMRoleSelector) *Selector {
+	if object == nil {
+		return &Selector{problems: []Problem{invalid("", "there is no object, so that nothing says at what it is aimed")}}
+	}
 	s := &Selector{reference: Reference{
 		Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion, Generation: object.Generation,
 	}}

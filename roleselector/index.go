@@ -81,8 +81,11 @@ func (x *Index) Ready() bool {
 	return x.synced == Everything
 }
 
-// Set enters a selector in place of the one with its name.
+// Set enters a selector in place of the one with its name. Nil changes nothing.
 func (x *Index) Set(s *Selector) Change {
+	if s == nil {
+		return Change{}
+	}
 	x.writers.Lock()
 	defer x.writers.Unlock()
 	x.mu.Lock()
@@ -109,8 +112,12 @@ func (x *Index) Replace(selectors []*Selector) {
 	x.table = full
 }
 
-// SetChoice enters a choice in place of the one with its namespace and name.
+// SetChoice enters a choice in place of the one with its namespace and name. Nil
+// changes nothing.
 func (x *Index) SetChoice(c *Choice) Change {
+	if c == nil {
+		return Change{}
+	}
 	change := x.exchangeChoice(c.namespace, c.name, c)
 	change.NewChoice = c
 	return change

@@ -72,8 +72,12 @@ func (o *object) query() Query {
 	}
 }
 
-// NewObjects is a registry without objects, whose decisions are an index's.
+// NewObjects is a registry without objects, whose decisions are an index's. Without an
+// index nothing is ever known.
 func NewObjects(index *Index) *Objects {
+	if index == nil {
+		index = NewIndex(Options{})
+	}
 	return &Objects{
 		index: index,
 		byRef: map[Object]*object{}, namespaces: map[string]*namespace{}, unknown: set[*namespace]{},

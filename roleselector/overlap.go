@@ -22,12 +22,18 @@ func Overlap(a, b *Selector) bool { return overlap(a, b, IsServiceGroup) }
 // Overlapping are the selectors of other names that a selector overlaps with, as
 // Overlap says it, sorted by name. It looks at each selector.
 func (x *Index) Overlapping(s *Selector) []*Selector {
+	if s == nil {
+		return nil
+	}
 	return slices.DeleteFunc(x.All(), func(other *Selector) bool {
 		return other.reference.Name == s.reference.Name || !overlap(s, other, x.options.CatchAll)
 	})
 }
 
 func overlap(a, b *Selector, catchAll func(group string) bool) bool {
+	if a == nil || b == nil {
+		return false
+	}
 	if a.deny || b.deny || a.namesNothing() || b.namesNothing() || a.selectable && b.selectable {
 		return false
 	}

@@ -73,7 +73,9 @@ func newTable(size int) *table {
 func newFullTable(selectors []*Selector) *table {
 	last := make(map[string]*Selector, len(selectors))
 	for _, s := range selectors {
-		last[s.reference.Name] = s
+		if s != nil {
+			last[s.reference.Name] = s
+		}
 	}
 	t := newTable(len(last))
 	for _, s := range last {

@@ -167,7 +167,12 @@ type Caller struct {
 }
 
 // Error is the error's own text.
-func (c *Caller) Error() string { return c.Err.Error() }
+func (c *Caller) Error() string {
+	if c.Err == nil {
+		return "an error that is not known"
+	}
+	return c.Err.Error()
+}
 
 // Unwrap returns the error itself.
 func (c *Caller) Unwrap() error { return c.Err }

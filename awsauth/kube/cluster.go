@@ -71,6 +71,8 @@ type Cluster struct {
 
 var _ awsauth.Source = (*Cluster)(nil)
 
+var errNoClient = errors.New("there is no client to read the cluster with; set Options.Client of awsauth/kube")
+
 // New makes a Cluster. Its watches end with the context.
 func New(ctx context.Context, options Options) *Cluster {
 	c := &Cluster{
@@ -118,6 +120,9 @@ func (c *Cluster) Bundle(ctx context.Context, ref identity.BundleRef) ([]byte, e
 // read returns an object as it is now. The error wraps awsauth.ErrNotFound if it
 // does not exist.
 func (c *Cluster) read(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) (*unstructured.Unstructured, error) {
+	if c.client == nil {
+		return nil, errNoClient
+	}
 	f := c.follow(resource, namespace, name)
 	found, known := f.last()
 	if !known {

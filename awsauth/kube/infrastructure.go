@@ -31,6 +31,9 @@ type Infrastructure struct {
 // value without error says that there is none, as outside OpenShift. What its
 // spec wants and its status does not have yet does not count.
 func (c *Cluster) Infrastructure(ctx context.Context) (Infrastructure, error) {
+	if c.client == nil {
+		return Infrastructure{}, errNoClient
+	}
 	if !c.isFollowed(Reference{Resource: infrastructures.Resource, Name: infrastructureName}) {
 		// Only what exists is followed: a watch of a resource that the server
 		// does not have would be refused for ever.

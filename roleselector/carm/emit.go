@@ -154,8 +154,15 @@ func (b bucket) selector(name string, places []place, sources []string) v1alpha1
 // Manifest is a selector of a migration as an object to apply. ACK's own schema
 // asks for fields that may be empty: they are all there.
 func Manifest(s v1alpha1.IAMRoleSelector) map[string]any {
-	namespaces := map[string]any{"names": texts(s.Spec.NamespaceSelector.Names)}
-	if by := s.Spec.NamespaceSelector.LabelSelector; by != nil {
+	if s.Spec == nil {
+		s.Spec = &v1alpha1.IAMRoleSelectorSpec{}
+	}
+	by := s.Spec.NamespaceSelector
+	if by == nil {
+		by = &v1alpha1.NamespaceSelector{}
+	}
+	namespaces := map[string]any{"names": texts(by.Names)}
+	if by := by.LabelSelector; by != nil {
 		namespaces["labelSelector"] = map[string]any{"matchLabels": by.MatchLabels}
 	}
 	spec := map[string]any{"namespaceSelector": namespaces}

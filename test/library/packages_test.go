@@ -1,0 +1,73 @@
+package library
+
+import (
+	"context"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	authkube "github.com/tabard-dev/tabard/awsauth/kube"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/roleselector"
+	"github.com/tabard-dev/tabard/roleselector/carm"
+	"github.com/tabard-dev/tabard/roleselector/kube"
+)
+
+// packages are all functions of the public packages, and values of all types that have
+// methods: empty ones, or where there is a constructor those that it makes of nothing.
+// The Selectors of roleselector/kube are made of a manager and of nothing less.
+var packages = map[string]map[string][]any{
+	"roleselector": {
+		"Choice": {new(roleselector.Choice), roleselector.CompileChoice(nil)}, "Compile": {roleselector.Compile}, "CompileChoice": {roleselector.CompileChoice},
+		"Decision": {new(roleselector.Decision)}, "Flags": {roleselector.Flags},
+		"Index": {roleselector.NewIndex(roleselector.Options{})}, "IsServiceGroup": {roleselector.IsServiceGroup},
+		"NewIndex": {roleselector.NewIndex}, "NewObjects": {roleselector.NewObjects}, "NewSessions": {roleselector.NewSessions},
+		"Objects": {roleselector.NewObjects(nil), roleselector.NewObjects(roleselector.NewIndex(roleselector.Options{}))},
+		"Overlap": {roleselector.Overlap}, "ParseRoleARN": {roleselector.ParseRoleARN}, "Problem": {new(roleselector.Problem)}, "Proceed": {roleselector.Proceed},
+		"Recorded": {new(roleselector.Recorded)}, "Selector": {new(roleselector.Selector), roleselector.Compile(nil)},
+		"SelectorExplanation": {new(roleselector.SelectorExplanation)}, "Sessions": {new(roleselector.Sessions), roleselector.NewSessions(0)},
+		"Settings": {new(roleselector.Settings)}, "Verdict": {new(roleselector.Verdict)},
+	},
+	"roleselector/kube": {
+		"Announced": {kube.Announced}, "Chosen": {kube.Chosen}, "Conditions": {kube.Conditions}, "Merge": {kube.Merge}, "New": {kube.New},
+		"Selectors": {}, "Transition": {kube.Transition},
+	},
+	"roleselector/carm": {
+		"BlockerARN": {carm.BlockerARN}, "Cases": {carm.Cases}, "Controller": {new(carm.Controller)}, "IsBlocker": {carm.IsBlocker}, "Manifest": {carm.Manifest},
+		"Merge": {carm.Merge}, "Migrate": {carm.Migrate}, "Migration": {new(carm.Migration)}, "Prove": {carm.Prove}, "Resolution": {new(carm.Resolution)},
+		"Resource": {new(carm.Resource)}, "Result": {new(carm.Result)}, "Settings": {new(carm.Settings)}, "Shipped": {carm.Shipped, carm.Shipped(nil)},
+		"Tabard": {carm.Tabard, carm.Tabard(nil)}, "Validate": {carm.Validate}, "Verdict": {new(carm.Verdict)},
+	},
+	"awsauth": {"Auth": {auth()}, "Error": {new(awsauth.Error)}, "New": {awsauth.New}},
+	"awsauth/identity": {
+		"Chain": {new(identity.Chain), identity.NewChain()}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
+		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsRoleARN": {identity.IsRoleARN},
+		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
+		"SecretRef": {new(identity.SecretRef)},
+	},
+	"awsauth/fault": {
+		"Caller": {new(fault.Caller)}, "Clean": {fault.Clean}, "Fault": {new(fault.Fault)}, "Is": {fault.Is}, "IsOutOfDate": {fault.IsOutOfDate},
+		"IsThrottle": {fault.IsThrottle}, "Of": {fault.Of},
+	},
+	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}},
+	"iampolicy": {
+		"Assumptions": {iampolicy.Assumptions}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)},
+		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
+		"Kind": {new(iampolicy.Kind)}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)},
+		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size},
+	},
+}
+
+func auth() *awsauth.Auth {
+	made, err := awsauth.New(awsauth.Options{Getenv: func(string) string { return "" }})
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+func cluster() *authkube.Cluster {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	return authkube.New(over, authkube.Options{})
+}
