@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Options are what an administrator says of an Index. The zero value is usable.
@@ -237,13 +235,25 @@ func (x *Index) Decide(q Query) Decision {
 	return decide(&q, selecting, choices, x.options.NoSelector)
 }
 
-// LastUsed is the selector of a name and UID if it still selects the query and
-// its role can still be used: what Proceed wants to know of a resource that is to
-// be deleted where it is. Nil is none.
-func (x *Index) LastUsed(q Query, name string, uid types.UID) *Selector {
-	s := x.Get(name)
-	if s == nil || s.reference.UID != uid || s.deny || s.isBroken() || s.selects(&q, !x.options.CatchAll(q.Group)) != Yes {
+// LastUsed is the selector on record if it still selects the query and its role can
+// still be used, else the first by name that does and has the role on record, such as
+// one that was made anew: what Proceed wants to know of a resource that is to be deleted
+// where it is. Nil is none.
+func (x *Index) LastUsed(q Query, recorded Recorded) *Selector {
+	if recorded.Selector == "" {
 		return nil
 	}
-	return s
+	var room [4]*Selector
+	selecting, _ := x.Match(q, room[:0])
+	var last *Selector
+	for _, s := range selecting {
+		switch {
+		case s.deny || s.isBroken():
+		case recorded.isOf(s.reference):
+			return s
+		case recorded.hasRole(s.reference) && (last == nil || s.reference.Name < last.reference.Name):
+			last = s
+		}
+	}
+	return last
 }

@@ -17,6 +17,8 @@ type Recorded struct {
 	// controller's own role.
 	Selector    string
 	SelectorUID types.UID
+	// RoleARN is that selector's role; empty if it is not on record.
+	RoleARN string
 }
 
 // After is what is recorded after calls with a role: it is changed by a call that
@@ -26,8 +28,16 @@ func (r Recorded) After(succeeded bool, used Reference, account, region string) 
 	if !succeeded {
 		return r
 	}
-	return Recorded{Account: account, Region: region, Selector: used.Name, SelectorUID: used.UID}
+	return Recorded{Account: account, Region: region, Selector: used.Name, SelectorUID: used.UID, RoleARN: used.ARN}
 }
+
+// isOf says that a selector is the one on record.
+func (r Recorded) isOf(s Reference) bool {
+	return r.Selector != "" && r.Selector == s.Name && r.SelectorUID == s.UID
+}
+
+// hasRole says that a selector's role is the one on record.
+func (r Recorded) hasRole(s Reference) bool { return r.RoleARN != "" && r.RoleARN == s.ARN }
 
 // Situation is all that the rules for an existing resource look at.
 type Situation struct {
@@ -42,7 +52,7 @@ type Situation struct {
 	Deleting bool
 	// Retain says that its deletion policy leaves it in AWS.
 	Retain bool
-	// LastUsed is Index.LastUsed of what is recorded. Only it deletes what exists.
+	// LastUsed is Index.LastUsed of what is recorded. Only its role deletes what exists.
 	LastUsed *Selector
 	// Announced is the message of the change of account that has been announced for
 	// a whole resync; empty if none has. It is due if it is the change at hand.
@@ -73,7 +83,7 @@ const (
 	// ReasonRegionMismatch: the resource is in another region.
 	ReasonRegionMismatch Reason = "RegionMismatch"
 	// ReasonSelectorGone: the selector that a resource was managed with is no more,
-	// is another object, or does not select it any longer.
+	// or does not select it any longer, and no other one has its role for the resource.
 	ReasonSelectorGone Reason = "SelectorGone"
 	// ReasonAccountChangePending: the account changes soon.
 	ReasonAccountChangePending Reason = "AccountChangePending"
@@ -131,8 +141,8 @@ func deleteAsRecorded(s Situation) Course {
 		return blocked(s.Decision.Reason, s.Decision.Message())
 	case s.LastUsed == nil:
 		return blocked(ReasonSelectorGone, fmt.Sprintf(
-			"The resource was managed with the IAMRoleSelector %s (UID %s), which does not select it any longer. It is not deleted with another role.",
-			s.Recorded.Selector, s.Recorded.SelectorUID))
+			"The resource was managed with the IAMRoleSelector %s (UID %s), which does not select it any longer. It is not deleted with another role.%s",
+			s.Recorded.Selector, s.Recorded.SelectorUID, s.wayBack()))
 	}
 	used := s.LastUsed.reference
 	if s.Recorded.Account != "" && s.Recorded.Account != used.Account {
@@ -143,8 +153,23 @@ func deleteAsRecorded(s Situation) Course {
 	}
 	return Course{
 		Step: GoOn, Reason: ReasonSelected, Selector: used, TrustNotFound: true,
-		Message: fmt.Sprintf("The resource is deleted with the IAMRoleSelector %s, with which it was managed.", used.Name),
+		Message: s.deletedWith(used),
 	}
+}
+
+func (s Situation) deletedWith(used Reference) string {
+	if s.Recorded.isOf(used) {
+		return fmt.Sprintf("The resource is deleted with the IAMRoleSelector %s, with which it was managed.", used.Name)
+	}
+	return fmt.Sprintf("The resource is deleted with the IAMRoleSelector %s, whose role it was managed with.", used.Name)
+}
+
+// wayBack is what a person can do about a selector that is gone.
+func (s Situation) wayBack() string {
+	if s.Recorded.RoleARN == "" {
+		return ""
+	}
+	return fmt.Sprintf(" An IAMRoleSelector of any name with the role %s deletes it, once it selects it.", s.Recorded.RoleARN)
 }
 
 func (s Situation) fitsRegion() (Course, bool) {
@@ -199,7 +224,7 @@ func (s Situation) mismatch(account string) Course {
 // recordedWith says that a role is the one on record, or that nothing is.
 func (s Situation) recordedWith(used Reference) bool {
 	r := s.Recorded
-	return r.Account == "" || r.Selector == used.Name && r.SelectorUID == used.UID
+	return r.Account == "" || r.isOf(used) || r.hasRole(used) || r.Selector == "" && used.Name == ""
 }
 
 func blocked(reason Reason, message string) Course {

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 )
 
@@ -16,7 +14,7 @@ const (
 
 // using is a decision for a selector in an account.
 func using(name, account string) Decision {
-	return Decision{Outcome: Use, Reason: ReasonSelected, Selector: Reference{Name: name, UID: "uid-1", Account: account, ARN: "arn:aws:iam::" + account + ":role/r"}, OnAccountChange: v1alpha1.Refuse}
+	return Decision{Outcome: Use, Reason: ReasonSelected, Selector: Reference{Name: name, UID: "uid-1", Account: account, ARN: "arn:aws:iam::" + account + ":role/" + name}, OnAccountChange: v1alpha1.Refuse}
 }
 
 func recreating(d Decision) Decision {
@@ -32,8 +30,15 @@ func blockedBy(outcome Outcome, reason Reason) Decision {
 func recorded(selector, account string) Recorded {
 	r := Recorded{Account: account, Region: region, Selector: selector}
 	if selector != "" {
-		r.SelectorUID = "uid-1"
+		r.SelectorUID, r.RoleARN = "uid-1", "arn:aws:iam::"+account+":role/"+selector
 	}
+	return r
+}
+
+// remade is a resource whose selector was another object, with the role of using.
+func remade(selector string) Recorded {
+	r := recorded(selector, accountA)
+	r.SelectorUID = "uid-0"
 	return r
 }
 
@@ -78,6 +83,11 @@ func TestAResourceStaysWhereItIs(t *testing.T) {
 		"deleted with its selector":                   {Situation{Decision: using("a", accountA), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
 		"deleted, another is chosen now":              {Situation{Decision: using("b", accountB), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
 		"deleted in a conflict":                       {Situation{Decision: conflict, Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"deleted with one that was made anew":         {Situation{Decision: using("a", accountA), Recorded: remade("a"), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"deleted with another of the role":            {Situation{Decision: conflict, Recorded: remade("z"), Deleting: true, LastUsed: last}, GoOn, ReasonSelected, "a", true},
+		"one that was made anew, not found is gone":   {Situation{Decision: using("a", accountA), Recorded: remade("a")}, GoOn, ReasonSelected, "a", true},
+		"one made anew with another role":             {Situation{Decision: using("a", accountA), Recorded: Recorded{Account: accountA, Region: region, Selector: "a", SelectorUID: "uid-0", RoleARN: someARN}}, GoOn, ReasonSelected, "a", false},
+		"one made anew, the role is not on record":    {Situation{Decision: using("a", accountA), Recorded: Recorded{Account: accountA, Region: region, Selector: "a", SelectorUID: "uid-0"}}, GoOn, ReasonSelected, "a", false},
 		"deleted, the selector is gone":               {Situation{Decision: none, DefaultAccount: accountA, Recorded: recorded("a", accountA), Deleting: true}, Blocked, ReasonSelectorGone, "", false},
 		"deleted, and denied":                         {Situation{Decision: blockedBy(Denied, ReasonDenied), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, Blocked, ReasonDenied, "", false},
 		"deleted, and another is invalid":             {Situation{Decision: blockedBy(Invalid, ReasonSelectorInvalid), Recorded: recorded("a", accountA), Deleting: true, LastUsed: last}, Blocked, ReasonSelectorInvalid, "", false},
@@ -130,6 +140,7 @@ func TestOnlyCallsThatGoWellAreRecorded(t *testing.T) {
 	if got := (Recorded{}).After(false, b, accountB, region); got != (Recorded{}) {
 		t.Errorf("a first call that failed records %+v, want nothing", got)
 	}
+	b.ARN = "arn:aws:iam::" + accountB + ":role/b"
 	if got, want := before.After(true, b, accountB, region), recorded("b", accountB); got != want {
 		t.Errorf("a call that went well records %+v, want %+v", got, want)
 	}
@@ -139,24 +150,37 @@ func TestOnlyCallsThatGoWellAreRecorded(t *testing.T) {
 }
 
 func TestTheLastUsedSelectorMustStillBeWhatItWas(t *testing.T) {
-	index := func(change func(*spec)) *Index { return fullIndex(Options{}, Compile(made("a", change))) }
+	const other = "arn:aws:iam::111122223333:role/other"
+	inDev := func(s *spec) { s.NamespaceSelector = names("dev") }
+	withOther := func(s *spec) { s.ARN = other }
 	for name, c := range map[string]struct {
-		change func(*spec)
-		name   string
-		uid    types.UID
-		want   bool
+		change   func(*spec) // of the selector a, which has someARN and the UID uid-1
+		recorded Recorded
+		want     string
 	}{
-		"it is there":         {name: "a", uid: "uid-1", want: true},
-		"it is another":       {name: "a", uid: "uid-2"},
-		"it is gone":          {name: "b", uid: "uid-1"},
-		"it selects no more":  {func(s *spec) { s.NamespaceSelector = names("dev") }, "a", "uid-1", false},
-		"it denies":           {func(s *spec) { s.Effect = v1alpha1.Deny }, "a", "uid-1", false},
-		"it is broken":        {func(s *spec) { s.ARN = "foo" }, "a", "uid-1", false},
-		"it is for the group": {typed(v1alpha1.ResourceType{Group: s3}), "a", "uid-1", true},
+		"it is there":                          {recorded: Recorded{Selector: "a", SelectorUID: "uid-1"}, want: "a"},
+		"it is another":                        {recorded: Recorded{Selector: "a", SelectorUID: "uid-2"}},
+		"it is another with its role":          {recorded: Recorded{Selector: "a", SelectorUID: "uid-2", RoleARN: someARN}, want: "a"},
+		"it is another with another role":      {recorded: Recorded{Selector: "a", SelectorUID: "uid-2", RoleARN: other}, want: "b"},
+		"it is gone":                           {recorded: Recorded{Selector: "c", SelectorUID: "uid-1"}},
+		"it is gone, and another has its role": {recorded: Recorded{Selector: "c", SelectorUID: "uid-1", RoleARN: someARN}, want: "a"},
+		"it selects no more":                   {inDev, Recorded{Selector: "a", SelectorUID: "uid-1", RoleARN: someARN}, ""},
+		"it denies":                            {func(s *spec) { s.Effect = v1alpha1.Deny }, Recorded{Selector: "a", SelectorUID: "uid-1", RoleARN: someARN}, ""},
+		"it is broken":                         {func(s *spec) { s.ARN = "foo" }, Recorded{Selector: "a", SelectorUID: "uid-1"}, ""},
+		"a broken one has its role":            {func(s *spec) { s.Effect = "Use!" }, Recorded{Selector: "c", SelectorUID: "uid-1", RoleARN: someARN}, ""},
+		"it names nothing":                     {func(s *spec) { s.NamespaceSelector = namesAndLabels(nil, nil) }, Recorded{Selector: "a", SelectorUID: "uid-1", RoleARN: someARN}, ""},
+		"it is for the group":                  {typed(v1alpha1.ResourceType{Group: s3}), Recorded{Selector: "a", SelectorUID: "uid-1"}, "a"},
+		"two have its role":                    {withOther, Recorded{Selector: "c", SelectorUID: "uid-1", RoleARN: other}, "a"},
+		"two have its role, and one is it":     {withOther, Recorded{Selector: "b", SelectorUID: "uid-1", RoleARN: other}, "b"},
+		"the controller's own role":            {recorded: Recorded{RoleARN: someARN}},
 	} {
-		got := index(c.change).LastUsed(bucketInProd(), c.name, c.uid)
-		if (got != nil) != c.want {
-			t.Errorf("%s: LastUsed() = %v, want one: %t", name, got, c.want)
+		index := fullIndex(Options{}, Compile(made("b", withOther)), Compile(made("a", c.change)))
+		got := ""
+		if s := index.LastUsed(bucketInProd(), c.recorded); s != nil {
+			got = s.Reference().Name
+		}
+		if got != c.want {
+			t.Errorf("%s: LastUsed() = %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -252,7 +252,7 @@ func TestTheChosenSelectorIsTheCoursesOne(t *testing.T) {
 	}
 	dying := roleselector.Situation{
 		Decision: clash, Deleting: true, Recorded: roleselector.Recorded{Account: "111111111111", Selector: "team", SelectorUID: "u1"},
-		LastUsed: index.LastUsed(query, "team", "u1"),
+		LastUsed: index.LastUsed(query, roleselector.Recorded{Selector: "team", SelectorUID: "u1"}),
 	}
 	if got := kube.Chosen(dying, roleselector.Proceed(dying)); got != index.Get("team") {
 		t.Errorf("of a dying resource it is %v, want the one on record", got)

@@ -178,6 +178,7 @@ func recordedIn(bucket *unstructured.Unstructured) roleselector.Recorded {
 	return roleselector.Recorded{
 		Account: text("ownerAccountID"), Region: text("region"),
 		Selector: text("iamRoleSelector", "selectorName"), SelectorUID: types.UID(text("iamRoleSelector", "uid")),
+		RoleARN: text("iamRoleSelector", "roleARN"),
 	}
 }
 

@@ -148,14 +148,14 @@ func (s *Selectors) Forget(kind schema.GroupVersionKind, key client.ObjectKey) {
 }
 
 // LastUsed is what roleselector.Situation wants to know of a resource that is to
-// be deleted where it is: the selector on record, if it still selects the resource.
+// be deleted where it is: a selector with the role on record that selects the resource.
 // Call Decide before.
 func (s *Selectors) LastUsed(kind schema.GroupVersionKind, object client.Object, recorded roleselector.Recorded) *roleselector.Selector {
 	query, entered := s.objects.Query(refOf(kind, client.ObjectKeyFromObject(object)))
-	if !entered || recorded.Selector == "" {
+	if !entered {
 		return nil
 	}
-	return s.index.LastUsed(query, recorded.Selector, recorded.SelectorUID)
+	return s.index.LastUsed(query, recorded)
 }
 
 // Subject is for whom a role is assumed, as far as the cluster knows: all but

@@ -36,6 +36,7 @@ type resource struct {
 type recorded struct {
 	account, selector string
 	selectorUID       types.UID
+	role              string
 }
 
 // namespace is what decides of a namespace.

@@ -40,7 +40,7 @@ func (t *tale) randomly(d dice, seconds float64) {
 			o.choice = pickOf(d, selectorNames...)
 		}
 		if d.one(3) {
-			o.recorded = recorded{pickOf(d, "222222222222", "333333333333"), name, types.UID("of-" + name)}
+			o.recorded = recorded{pickOf(d, "222222222222", "333333333333"), name, types.UID("of-" + name), pickOf(d, append(teamRoles, "")...)}
 			o.retain = d.one(4)
 			if d.one(2) {
 				o.announced = moving(o.recorded.account, pickOf(d, "222222222222", "333333333333"))
@@ -216,10 +216,11 @@ func (m moment) byLibrary() (role, why string) {
 		Group: group, Version: apiVersion, Kind: kind, Labels: m.resource.labels, Choice: m.resource.choice,
 	}
 	r := m.resource.recorded
+	last := roleselector.Recorded{Account: r.account, Selector: r.selector, SelectorUID: r.selectorUID, RoleARN: r.role}
 	course := roleselector.Proceed(roleselector.Situation{
 		Decision: index.Decide(query), DefaultAccount: accountOf(ownRole), Deleting: m.resource.deleting,
-		Recorded: roleselector.Recorded{Account: r.account, Selector: r.selector, SelectorUID: r.selectorUID},
-		LastUsed: index.LastUsed(query, r.selector, r.selectorUID), Retain: m.resource.retain, Announced: m.resource.announced,
+		Recorded: last,
+		LastUsed: index.LastUsed(query, last), Retain: m.resource.retain, Announced: m.resource.announced,
 	})
 	switch {
 	case course.Step != roleselector.GoOn && course.Step != roleselector.DeleteBeforeMove:

@@ -157,7 +157,7 @@ func resourceOf(object *unstructured.Unstructured) *resource {
 		labels: object.GetLabels(), choice: object.GetAnnotations()[v1alpha1.ChoiceAnnotation], deleting: object.GetDeletionTimestamp() != nil,
 		recorded: recorded{
 			account: metadata("ownerAccountID"), selector: metadata("iamRoleSelector", "selectorName"),
-			selectorUID: types.UID(metadata("iamRoleSelector", "uid")),
+			selectorUID: types.UID(metadata("iamRoleSelector", "uid")), role: metadata("iamRoleSelector", "roleARN"),
 		},
 	}
 }

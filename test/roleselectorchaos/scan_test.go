@@ -93,18 +93,27 @@ func (m moment) forbids(own, operation string) (why string) {
 	return ""
 }
 
-// lastUsed is the selector on record, with which alone the resource is
-// deleted: if it is the same object and still selects it, even if others do too,
-// but not against a Deny.
+// lastUsed is the selector on record, with which the resource is deleted if it is the
+// same object and still selects it, even if others do too; or else one that does and has
+// the role on record. None is against a Deny.
 func (m moment) lastUsed(decided string) (last *v1alpha1.IAMRoleSelector, why string) {
-	s := m.selectors[key{name: m.resource.recorded.selector}]
-	switch {
-	case decided == "Denied":
+	if decided == "Denied" {
 		return nil, decided
-	case s == nil, s.UID != m.resource.recorded.selectorUID, s.Spec.Effect == v1alpha1.Deny, !m.selects(s):
+	}
+	r := m.resource.recorded
+	for at, s := range m.selectors {
+		switch {
+		case s.Spec.Effect == v1alpha1.Deny || !m.selects(s):
+		case at.name == r.selector && s.UID == r.selectorUID:
+			return s, ""
+		case r.role != "" && s.Spec.ARN == r.role:
+			last = s
+		}
+	}
+	if last == nil {
 		return nil, "SelectorGone"
 	}
-	return s, ""
+	return last, ""
 }
 
 // decide goes through the selectors and the choices; nil is none, if nothing stands

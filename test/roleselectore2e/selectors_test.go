@@ -233,18 +233,20 @@ func (w *world) selectorDeleted() {
 
 	w.remove(b)
 	w.awaitCondition(b, "ACK.Recoverable=True SelectorGone")
-	w.selects("left", role, "left") // another object of the name
+	another := w.selects("left", w.aws.role(blue, "another"), "left") // of the name, with another role
 	w.awaitCondition(own, "ACK.Recoverable=True AccountMismatch")
 	w.awaitCondition(b, "ACK.Recoverable=True SelectorGone")
 	w.wantCallers(b)
 	if account := w.aws.accountOf(b.Spec.Name); account != blue {
 		w.t.Errorf("the bucket is in %q, want it to stay in %s", account, blue)
 	}
-	w.change(b, `{"metadata":{"annotations":{"services.k8s.aws/deletion-policy":"retain"}}}`)
+	w.remove(another)
+	w.selects("left", role, "left") // as a tool does that deletes what it makes anew
 	w.awaitGone(b)
-	w.wantCallers(b)
-	if account := w.aws.accountOf(b.Spec.Name); account != blue {
-		w.t.Errorf("the bucket that is to be retained is in %q, want %s", account, blue)
+	w.wantWrites(b, "DeleteBucket by "+blue+"/left")
+	w.wantCallers(b, blue+"/left")
+	if account := w.aws.accountOf(b.Spec.Name); account != "" {
+		w.t.Errorf("the bucket is left behind in %s", account)
 	}
 }
 

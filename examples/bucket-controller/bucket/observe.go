@@ -103,7 +103,7 @@ func (b *Bucket) Recorded() roleselector.Recorded {
 	}
 	recorded := roleselector.Recorded{Account: metadata.OwnerAccountID, Region: metadata.Region}
 	if used := metadata.IAMRoleSelector; used != nil {
-		recorded.Selector, recorded.SelectorUID = used.SelectorName, used.UID
+		recorded.Selector, recorded.SelectorUID, recorded.RoleARN = used.SelectorName, used.UID, used.RoleARN
 	}
 	return recorded
 }

@@ -101,7 +101,7 @@ func observedAt(now time.Time, b *Bucket, index *roleselector.Index, region stri
 		Deleting: !b.DeletionTimestamp.IsZero(), Announced: kube.Announced(b.Status.Conditions, now, time.Hour),
 	}
 	if r := b.Recorded(); r.Selector != "" {
-		situation.LastUsed = index.LastUsed(query(b), r.Selector, r.SelectorUID)
+		situation.LastUsed = index.LastUsed(query(b), r)
 	}
 	subject := roleselector.Subject{ClusterID: "cluster", Service: Service, Kind: Kind.Kind, Namespace: b.Namespace, Name: b.Name}
 	return Observed{

@@ -187,12 +187,15 @@ func (e *explanation) follow(w *world, r resource, q roleselector.Query, recorde
 			"The controller's own role is used only if it is of the account %s, where the resource is; --controller-account says of which it is.", recorded.Account))
 		return
 	}
+	last := roleselector.Recorded{
+		Account: recorded.Account, Region: recorded.Region, Selector: recorded.Selector, SelectorUID: recorded.UID, RoleARN: recorded.RoleARN,
+	}
 	found := roleselector.Proceed(roleselector.Situation{
 		Decision:       d,
-		Recorded:       roleselector.Recorded{Account: recorded.Account, Region: recorded.Region, Selector: recorded.Selector, SelectorUID: recorded.UID},
+		Recorded:       last,
 		DefaultAccount: controllerAccount, Region: recorded.Region, Deleting: deleting,
 		Retain:   r.object.GetAnnotations()[retainAnnotation] == "retain",
-		LastUsed: w.index.LastUsed(q, recorded.Selector, recorded.UID),
+		LastUsed: w.index.LastUsed(q, last),
 	})
 	e.Course = &course{found.Step, found.Reason, found.Message}
 	if found.Step == roleselector.AccountChangePending {
