@@ -78,6 +78,8 @@ type Auth struct {
 	person person
 	// ambient warns once of what is in the environment and does not count.
 	ambient sync.Once
+	// probes are the questions after roles that were refused.
+	probes probes
 
 	mu          sync.Mutex
 	configs     *lru[identity.Identity, built]

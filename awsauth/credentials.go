@@ -21,10 +21,6 @@ const (
 	// refreshAgain is how long is waited after credentials could not be replaced
 	// that are still good.
 	refreshAgain = 30 * time.Second
-	// deniedFirst is how long a role that may not be assumed is not asked for
-	// again. It doubles with each further refusal, up to deniedLast.
-	deniedFirst = 30 * time.Second
-	deniedLast  = 5 * time.Minute
 )
 
 // keptCredentials keeps one source's credentials until shortly before they
@@ -40,15 +36,16 @@ type keptCredentials struct {
 	// chance is a number from 0 to 1.
 	chance   func() float64
 	observer Observer
+	probes   *probes
 
 	// turn holds one value: who takes it may read and write what follows.
 	turn  chan struct{}
 	value aws.Credentials
 	// due is when to replace the value, or when to ask again after a refusal.
 	due time.Time
-	// refusals counts the remembered refusals in a row.
-	refusals int
-	// forgotten says that the value and the refusals count no more. It is set
+	// refused says that due is for a refusal that is remembered.
+	refused bool
+	// forgotten says that the value and the refusal count no more. It is set
 	// without the turn.
 	forgotten atomic.Bool
 	// trouble is why the last exchange failed, nil if it did not. It is read
@@ -58,7 +55,7 @@ type keptCredentials struct {
 
 func (a *Auth) keep(source aws.CredentialsProvider, who caller) *keptCredentials {
 	k := &keptCredentials{
-		source: source, who: who, now: a.now, chance: a.chance, observer: a.observer, turn: make(chan struct{}, 1),
+		source: source, who: who, now: a.now, chance: a.chance, observer: a.observer, probes: &a.probes, turn: make(chan struct{}, 1),
 	}
 	k.turn <- struct{}{}
 	return k
@@ -72,18 +69,18 @@ func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error)
 	defer k.leave()
 	now := k.now()
 	if k.forgotten.Swap(false) {
-		k.value, k.refusals = aws.Credentials{}, 0
+		k.value, k.refused = aws.Credentials{}, false
 	}
 	if k.usable(now) && (!k.value.CanExpire || now.Before(k.due)) {
 		return k.used(ctx), nil
 	}
-	if k.refusals > 0 && now.Before(k.due) {
+	if k.refused && now.Before(k.due) {
 		return aws.Credentials{}, k.trouble.Load()
 	}
 	fresh, err := k.source.Retrieve(ctx)
 	k.observer.Refreshed(k.who.method, codeOf(err), expiryOf(fresh))
 	if err == nil {
-		k.value, k.due, k.refusals = fresh, k.dueOf(fresh, now), 0
+		k.value, k.due, k.refused = fresh, k.dueOf(fresh, now), false
 		k.trouble.Store(nil)
 		return k.used(ctx), nil
 	}
@@ -101,16 +98,10 @@ func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error)
 // a role that may not be assumed.
 func (k *keptCredentials) remember(why *fault.Caller, now time.Time) {
 	of := fault.Of("", "", why)
-	if !k.remembers || of.Operation != "AssumeRole" || of.Class != fault.CredentialsRejected {
-		k.refusals = 0
-		return
+	k.refused = k.remembers && of.Operation == "AssumeRole" && of.Class == fault.CredentialsRejected
+	if k.refused {
+		k.due = k.probes.after(now)
 	}
-	wait := deniedLast
-	if k.refusals < 4 {
-		wait = min(deniedFirst<<k.refusals, deniedLast)
-	}
-	k.due = now.Add(wait)
-	k.refusals++
 }
 
 // drop forgets the credentials with an access key that AWS refused, and says

@@ -27,6 +27,10 @@ import (
 
 const name = "bucket-controller"
 
+// mostSessions are kept, refusals of roles among them: 6 MB. What is not kept is asked
+// for anew by whoever wants it.
+const mostSessions = 2000
+
 func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
@@ -41,7 +45,7 @@ func run(ctx context.Context, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	auth, err := awsauth.New(awsauth.Options{AppID: name, Logger: logger})
+	auth, err := awsauth.New(awsauth.Options{AppID: name, Logger: logger, Cached: mostSessions})
 	if err != nil {
 		return err
 	}
