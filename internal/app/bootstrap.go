@@ -51,8 +51,8 @@ a kubeconfig of the cluster.
 
 It is idempotent. Run it again to repair: when the documents or the provider are
 gone, the operator cannot sign in to put them back, and this can. An OIDCIssuer that is
-being deleted is not repaired: its deletion is carried on, as the object in the cluster
-says.
+being deleted is not repaired: its deletion is carried on, if the file has the same
+deletionPolicy and releaseName.
 
 The role may write the two documents, look at their bucket, keep one statement in
 its policy and look after the one provider. Nothing else.`,

@@ -77,7 +77,7 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 			return fmt.Errorf("the OIDCIssuer %s in the cluster has the url %s, the file says %s: an issuer's url cannot change", wanted.Name, stored.Spec.URL, wanted.Spec.URL)
 		}
 		if !stored.DeletionTimestamp.IsZero() {
-			return b.finish(ctx, stored)
+			return b.finish(ctx, wanted, stored)
 		}
 		wanted.ObjectMeta, wanted.Status = stored.ObjectMeta, stored.Status
 	}
@@ -97,9 +97,16 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 }
 
 // finish carries on a deletion that the operator cannot go on with: its own way
-// into AWS is among the first things that a deletion removes. What is deleted is
-// what the object in the cluster says, not the file.
-func (b *Bootstrap) finish(ctx context.Context, dying *v1alpha1.OIDCIssuer) error {
+// into AWS is among the first things that a deletion removes. The file must say
+// what the object says: a person's session may do more than the operator, and
+// others may have changed the object.
+func (b *Bootstrap) finish(ctx context.Context, wanted, dying *v1alpha1.OIDCIssuer) error {
+	deletes := dying.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
+	release := deletes && dying.Spec.Publication.S3.ReleaseName
+	if deletes && wanted.Spec.DeletionPolicy != dying.Spec.DeletionPolicy || release && !wanted.Spec.Publication.S3.ReleaseName {
+		return fmt.Errorf("the OIDCIssuer %s in the cluster is being deleted, with deletionPolicy %s and releaseName %t, and the file says %s and %t: write the same into the file to carry the deletion on, or take it back in the cluster",
+			dying.Name, dying.Spec.DeletionPolicy, release, wanted.Spec.DeletionPolicy, wanted.Spec.Publication.S3.ReleaseName)
+	}
 	b.say("the OIDCIssuer %s is being deleted, with deletionPolicy %s: its deletion is carried on", dying.Name, dying.Spec.DeletionPolicy)
 	if _, err := b.publish(ctx, dying); err != nil {
 		return err

@@ -125,22 +125,33 @@ func dying() *v1alpha1.OIDCIssuer {
 
 func TestBootstrapCarriesADeletionOn(t *testing.T) {
 	arn := core.ProviderARN("aws", "123456789012", wanted().Spec.URL)
+	ours := core.ProviderState{AccountID: "123456789012", ARN: arn, Exists: true, Owner: wanted().Spec.URL}
+	same := func(_, file *v1alpha1.OIDCIssuer) { file.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete }
 	cases := map[string]struct {
+		change   func(stored, file *v1alpha1.OIDCIssuer)
 		provider core.ProviderState
 		says     string
 		released bool
 		changes  int
 	}{
-		"to its end": {
-			core.ProviderState{AccountID: "123456789012", ARN: arn, Exists: true, Owner: wanted().Spec.URL}, "", true, maxPasses},
-		"up to a role that trusts the issuer": {
+		"to its end": {same, ours, "", true, maxPasses},
+		"not where the file retains": {
+			func(_, _ *v1alpha1.OIDCIssuer) {}, ours, "write the same into the file", false, 0},
+		"not where somebody else gives the name up": {
+			func(stored, file *v1alpha1.OIDCIssuer) {
+				same(stored, file)
+				stored.Spec.Publication.S3.ReleaseName = true
+			}, ours, "releaseName true, and the file says Delete and false", false, 0},
+		"up to a role that trusts the issuer": {same,
 			core.ProviderState{AccountID: "123456789012", ARN: arn, Exists: true, TrustedBy: []string{"app"}}, "app; change or delete them", false, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			world := &still{stored: dying(), providers: []core.ProviderState{tc.provider}}
 			var out strings.Builder
-			err := (&Bootstrap{World: world, Out: &out}).Run(t.Context(), wanted()) // the file says Retain
+			file := wanted()
+			tc.change(world.stored, file)
+			err := (&Bootstrap{World: world, Out: &out}).Run(t.Context(), file)
 			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
 				t.Errorf("error %v, expected %q", err, tc.says)
 			}

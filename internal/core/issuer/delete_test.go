@@ -52,6 +52,12 @@ func TestDecideOnDeletion(t *testing.T) {
 			gone(w)
 			w.Providers[0].TrustedBy = []string{"app"}
 		}), nil, going("ProviderTrusted", "True ProviderTrusted"), ": app; change or delete them"},
+		"nor while another issuer waits for it": {given(func(_ *model, w *issuer.World) {
+			younger := testIssuer()
+			younger.Name, younger.CreationTimestamp = "younger", metav1.NewTime(testTime)
+			w.Rivals = []v1alpha1.OIDCIssuer{*younger}
+			gone(w)
+		}), release, unblocked, "bucket tabard-demo stays"},
 		"nor of a bucket with things of others": {given(func(_ *model, w *issuer.World) { w.Bucket.Others = true }),
 			nil, going("BucketNotEmpty", "True BucketNotEmpty"), "set spec.publication.s3.releaseName to false"},
 		"nor of a bucket that is not ours, whatever status says": {given(func(_ *model, w *issuer.World) {

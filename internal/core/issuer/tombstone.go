@@ -51,9 +51,14 @@ func reopening(w World) []Step {
 	return []Step{SetTombstone{Identity: w.Caller.Identity, Bucket: bucketRef(w), Owner: w.Issuer.Spec.URL}}
 }
 
-// releasesName says that a person gives the name of a bucket of ours up.
+// releasesName says that a person gives the name of a bucket of ours up, and that
+// no other issuer of the cluster waits for it.
 func releasesName(w World) bool {
-	return w.Issuer.Spec.Publication.S3.ReleaseName && isOurs(w)
+	waits := func(rival v1alpha1.OIDCIssuer) bool {
+		return rival.DeletionTimestamp.IsZero() &&
+			(rival.Spec.URL == w.Issuer.Spec.URL || rival.Spec.Publication.S3.Bucket == w.Issuer.Spec.Publication.S3.Bucket)
+	}
+	return w.Issuer.Spec.Publication.S3.ReleaseName && isOurs(w) && !slices.ContainsFunc(w.Rivals, waits)
 }
 
 // holdsName says that giving the bucket's name away, now or by what happened to
