@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,6 +27,8 @@ type room struct {
 	mu          sync.Mutex
 	size, taken int64 // in bytes
 	stays       map[*stay]struct{}
+	// waiting are those who want to enter, in the order in which they came.
+	waiting []*stay
 	// changed is closed when somebody has left.
 	changed chan struct{}
 }
@@ -50,6 +53,10 @@ func newRoom(size int64) *room {
 // enter waits until there is room. Who has entered leaves when the review is
 // answered.
 func (r *room) enter(ctx context.Context, s *stay) bool {
+	r.mu.Lock()
+	r.waiting = append(r.waiting, s)
+	r.mu.Unlock()
+	defer r.waitNoMore(s)
 	ctx, cancel := context.WithTimeout(ctx, roomTimeout)
 	defer cancel()
 	for {
@@ -66,38 +73,67 @@ func (r *room) enter(ctx context.Context, s *stay) bool {
 	}
 }
 
+func (r *room) waitNoMore(s *stay) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = slices.DeleteFunc(r.waiting, func(each *stay) bool { return each == s })
+}
+
 // try enters if there is room. If not, it ends the stays that make room, and the
-// caller waits until they have left.
+// caller waits until they have left. Nobody does either before it is his turn: else
+// the room that one makes would be taken by another.
 func (r *room) try(s *stay) (changed <-chan struct{}, in bool) {
 	now := time.Now()
 	r.mu.Lock()
-	if r.taken+s.bytes <= r.size {
+	changed = r.changed
+	var ends []*stay
+	switch holds := r.holds(); {
+	case !r.isNext(s, holds):
+	case r.taken+s.bytes <= r.size:
 		s.since = now
 		r.stays[s] = struct{}{}
 		r.taken += s.bytes
-		r.mu.Unlock()
-		return nil, true
+		in = true
+	default:
+		ends = r.choose(s, holds, now)
 	}
-	ends := r.choose(s, now)
-	for _, each := range ends {
-		each.out = true
-	}
-	changed = r.changed
 	r.mu.Unlock()
 	for _, each := range ends {
 		each.cut()
 	}
-	return changed, false
+	return changed, in
+}
+
+// holds is what each address holds, in bytes.
+func (r *room) holds() map[netip.Prefix]int64 {
+	found := map[netip.Prefix]int64{}
+	for each := range r.stays {
+		found[each.address] += each.bytes
+	}
+	return found
+}
+
+// isNext says whether it is somebody's turn: whose address holds least goes first, and
+// who came first.
+func (r *room) isNext(s *stay, holds map[netip.Prefix]int64) bool {
+	before := true // s in the order of coming
+	for _, each := range r.waiting {
+		switch {
+		case each == s:
+			before = false
+		case holds[each.address] < holds[s.address], before && holds[each.address] == holds[s.address]:
+			return false
+		}
+	}
+	return true
 }
 
 // choose picks who goes for one more: first those of the address that holds most.
 // Who has been there for too long goes in any case, and who is not all there goes if
 // its address holds more than that of the newcomer.
-func (r *room) choose(comes *stay, now time.Time) (ends []*stay) {
-	holds := map[netip.Prefix]int64{}
+func (r *room) choose(comes *stay, holds map[netip.Prefix]int64, now time.Time) (ends []*stay) {
 	missing := r.taken + comes.bytes - r.size
 	for each := range r.stays {
-		holds[each.address] += each.bytes
 		if each.out {
 			missing -= each.bytes
 		}

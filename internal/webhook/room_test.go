@@ -111,6 +111,34 @@ func TestNobodyIsCutForLess(t *testing.T) {
 	}
 }
 
+// TestWhoHoldsLessGoesFirst: the room that one makes is not taken by those who have
+// waited for longer, of an address that holds more.
+func TestWhoHoldsLessGoesFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(100)
+		for range 4 {
+			r.enter(t.Context(), &leaving(r, "10.0.0.1", 25).stay)
+		}
+		for range 50 {
+			go func() {
+				if greedy := leaving(r, "10.0.0.1", 25); r.enter(t.Context(), &greedy.stay) {
+					<-time.After(roomTimeout)
+				}
+			}()
+		}
+		synctest.Wait()
+		began := time.Now()
+		for range 2 {
+			honest := comerFrom("10.0.0.2", 25)
+			if !r.enter(t.Context(), &honest.stay) || time.Since(began) > lookAgain {
+				t.Errorf("it waits for %v", time.Since(began))
+			}
+			r.arrived(&honest.stay)
+		}
+	})
+}
+
 func TestABusyServerSaysSo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
