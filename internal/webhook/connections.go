@@ -73,10 +73,15 @@ func (c *connection) heard() {
 	if c == nil {
 		return
 	}
-	c.door.mu.Lock()
-	defer c.door.mu.Unlock()
+	c.door.move(c, asked)
+}
+
+// move notes how far a connection has come, unless it has lost its place.
+func (d *door) move(c *connection, to stage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if c.of != nil {
-		c.of.heard(c)
+		c.of.move(c, to)
 	}
 }
 
@@ -90,7 +95,7 @@ func (d *door) observe(of net.Conn, state http.ConnState) {
 	case http.StateActive:
 		d.meet(c, secure)
 	case http.StateIdle:
-		d.answered(c)
+		d.move(c, served)
 	}
 }
 
@@ -112,22 +117,6 @@ func (d *door) meet(c *connection, secure *tls.Conn) {
 	}
 	d.mu.Unlock()
 	d.end(out)
-}
-
-// answered moves a connection to those that have had an answer.
-func (d *door) answered(c *connection) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case c.of == nil:
-	case c.group.answered:
-		c.of.heard(c)
-	default:
-		its := c.of
-		its.remove(c)
-		c.group.answered = true
-		its.add(c) // its own place is free
-	}
 }
 
 // trusted says that a connection has shown a certificate.

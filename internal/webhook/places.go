@@ -16,13 +16,25 @@ type places struct {
 }
 
 // group are connections that compete with each other first: those of one address,
-// and of these, those that have had an answer apart from those that have not. Who
-// opens many and asks nothing displaces his own kind, not those that are in use; who
-// asks on many and keeps them does not displace those that are about to ask.
+// and of these, those that are equally far. Who opens many and asks nothing displaces
+// his own kind, not those that are in use; who asks on many and keeps them does not
+// displace those that are about to ask.
 type group struct {
-	address  netip.Prefix
-	answered bool
+	address netip.Prefix
+	stage   stage
 }
+
+// stage is how far a connection is.
+type stage uint8
+
+const (
+	// begun: nothing was asked on it yet.
+	begun stage = iota
+	// asked: a whole question came, and is being answered.
+	asked
+	// served: it was answered, and may be asked again.
+	served
+)
 
 // groupOf is the group of a new connection. What comes from one network of IPv6 may
 // be one machine.
@@ -97,5 +109,9 @@ func (p *places) remove(c *connection) {
 	p.held--
 }
 
-// heard notes that something came from a connection.
-func (p *places) heard(c *connection) { p.groups[c.group].MoveToBack(c.place) }
+// move notes how far a connection has come. Its own place is free for it.
+func (p *places) move(c *connection, to stage) {
+	p.remove(c)
+	c.group.stage = to
+	p.add(c)
+}

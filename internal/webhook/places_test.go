@@ -7,9 +7,9 @@ import (
 )
 
 // from makes connections of an address.
-func from(address string, answered bool, count int) (made []*connection) {
+func from(address string, is stage, count int) (made []*connection) {
 	for range count {
-		made = append(made, &connection{group: group{netip.MustParsePrefix(address), answered}})
+		made = append(made, &connection{group: group{netip.MustParsePrefix(address), is}})
 	}
 	return made
 }
@@ -22,11 +22,13 @@ func TestAFloodDisplacesItself(t *testing.T) {
 	t.Parallel()
 	const limit = 100
 	tests := map[string]struct{ honest, flood group }{
-		"new ones of another address":        {group{netip.MustParsePrefix("10.0.0.1/32"), false}, group{netip.MustParsePrefix("10.0.0.2/32"), false}},
-		"answered ones of another address":   {group{netip.MustParsePrefix("10.0.0.1/32"), false}, group{netip.MustParsePrefix("10.0.0.2/32"), true}},
-		"new ones of the same address":       {group{netip.MustParsePrefix("10.0.0.1/32"), true}, group{netip.MustParsePrefix("10.0.0.1/32"), false}},
-		"answered ones of the same address":  {group{netip.MustParsePrefix("10.0.0.1/32"), false}, group{netip.MustParsePrefix("10.0.0.1/32"), true}},
-		"new ones of another, while it asks": {group{netip.MustParsePrefix("10.0.0.1/32"), true}, group{netip.MustParsePrefix("10.0.0.2/32"), false}},
+		"new ones of another address":        {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.2/32"), begun}},
+		"answered ones of another address":   {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.2/32"), served}},
+		"new ones of the same address":       {group{netip.MustParsePrefix("10.0.0.1/32"), served}, group{netip.MustParsePrefix("10.0.0.1/32"), begun}},
+		"answered ones of the same address":  {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.1/32"), served}},
+		"ones that ask, of the same address": {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.1/32"), asked}},
+		"new ones, of that which is asked":   {group{netip.MustParsePrefix("10.0.0.1/32"), asked}, group{netip.MustParsePrefix("10.0.0.1/32"), begun}},
+		"new ones of another, while it asks": {group{netip.MustParsePrefix("10.0.0.1/32"), served}, group{netip.MustParsePrefix("10.0.0.2/32"), begun}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,17 +55,17 @@ func TestAFloodDisplacesItself(t *testing.T) {
 	}
 }
 
-// TestOfOneKindTheOldestGoes: one that is heard of goes later.
+// TestOfOneKindTheOldestGoes: one that is as far once more goes later.
 func TestOfOneKindTheOldestGoes(t *testing.T) {
 	t.Parallel()
 	p := newPlaces(3)
-	there := from("10.0.0.1/32", false, 3)
+	there := from("10.0.0.1/32", begun, 3)
 	for _, one := range there {
 		p.add(one)
 	}
-	p.heard(there[0])
+	p.move(there[0], begun)
 	for i, want := range []*connection{there[1], there[2], there[0]} {
-		if out := p.add(from("10.0.0.1/32", false, 1)[0]); out != want {
+		if out := p.add(from("10.0.0.1/32", begun, 1)[0]); out != want {
 			t.Errorf("number %d that comes displaces another than it should", i)
 		}
 	}

@@ -31,7 +31,7 @@ func TestACrowd(t *testing.T) {
 	c := startCluster(t)
 	c.putCertificate(time.Now())
 	c.makeAccounts()
-	r := c.replica("webhook")
+	r := c.replica("webhook", "--memory-limit=256Mi") // as the container's limit says it
 	c.awaitReady(r)
 	address := fmt.Sprintf("127.0.0.1:%d", r.port)
 	settings := c.trust()
