@@ -24,6 +24,18 @@ func levelOf(flags *pflag.FlagSet, level string) string {
 	return level
 }
 
+const klogUsage = "as with klog: 3 tells of each pod that is changed, 4 and more of every pod; --log-level=debug is as 4, and goes before"
+
+// klogLevelOf is the level of the log for a command whose verbosities mean what they
+// mean to klog: debug is verbosity 4.
+func klogLevelOf(flags *pflag.FlagSet, level string) string {
+	verbosity, err := strconv.Atoi(flags.Lookup("v").Value.String())
+	if err != nil || verbosity <= 0 || flags.Changed("log-level") {
+		return level
+	}
+	return slog.Level(max(-verbosity, int(slog.LevelDebug))).String()
+}
+
 func newLogger(w io.Writer, level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {

@@ -56,12 +56,12 @@ func (f *webhookFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
 	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 256Mi: what it lets in at a time follows from it; empty: the limit of its control group")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
-	flags.IntP("v", "v", 0, verbosityUsage)
+	flags.IntP("v", "v", 0, klogUsage)
 }
 
 // run serves until ctx ends.
 func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
-	logger, err := newLogger(os.Stderr, levelOf(flags, f.level))
+	logger, err := newLogger(os.Stderr, klogLevelOf(flags, f.level))
 	if err != nil {
 		return err
 	}

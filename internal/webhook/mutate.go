@@ -156,7 +156,9 @@ func (m *mutator) answer(ctx context.Context, body []byte) (review, verdict) {
 	if err != nil {
 		return question, refuse(badPod, err.Error())
 	}
-	return question, m.decide(ctx, question.namespace, pod)
+	found := m.decide(ctx, question.namespace, pod)
+	m.tell(question.namespace, m.injector.AccountName(pod), pod, found)
+	return question, found
 }
 
 // decide decides about a pod by what is known in this moment.

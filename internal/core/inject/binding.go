@@ -13,7 +13,9 @@ type binding struct {
 	// roleARN is empty if the method needs none, or if the pod gets only
 	// profiles.
 	roleARN, audience string
-	regionalSTS       bool
+	// source is what names the role, or the method.
+	source      string
+	regionalSTS bool
 	// tokenExpiration is in seconds, within the limits.
 	tokenExpiration int64
 }
@@ -35,7 +37,7 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 		if role := in.compose(s.Account.Annotations[in.names.roleARN]); role != "" {
 			found := in.bind(s.Account.Annotations)
 			found.roleARN = role
-			return in.webIdentityOf(found, "annotation "+in.names.roleARN, name, warnings)
+			return in.webIdentityOf(found, in.roleSource, name, warnings)
 		}
 	}
 	switch entry, ok := s.Mapping.find(s, name); {
@@ -43,7 +45,7 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 		warnings.Add("the config map of the webhook has an entry for ServiceAccount %.63q that cannot be read; the pod gets no AWS identity", name)
 		return in.defaults(), BadMapping
 	case ok && entry.RoleARN != "":
-		return in.webIdentityOf(in.complete(entry), "the config map's RoleARN", name, warnings)
+		return in.webIdentityOf(in.complete(entry), mappingSource, name, warnings)
 	}
 	if s.Account == nil {
 		return in.defaults(), UnknownServiceAccount
@@ -51,6 +53,12 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 	in.adviseAnnotations(s.Account.Annotations, name, warnings)
 	return in.defaults(), NotOptedIn
 }
+
+// What else than an annotation names who gets an identity.
+const (
+	mappingSource    = "the config map's RoleARN"
+	identitiesSource = "the identities file"
+)
 
 // webIdentityOf is the method of a role, if it is one.
 func (in *Injector) webIdentityOf(found binding, source, account string, warnings *podpatch.Warnings) (binding, Reason) {
@@ -64,7 +72,7 @@ func (in *Injector) webIdentityOf(found binding, source, account string, warning
 	case in.settings.Partition != "" && role.Partition != in.settings.Partition:
 		warnings.Add("ServiceAccount %.63q: %s names a role of the partition %.40s; this cluster is in %s", account, source, role.Partition, in.settings.Partition)
 	}
-	found.method = WebIdentity
+	found.method, found.source = WebIdentity, source
 	return found, ""
 }
 
@@ -78,7 +86,8 @@ func (in *Injector) containerCredentials(s Subject, account string) binding {
 	} else if entry, ok := s.Mapping.named(s.Namespace, account); ok {
 		found = in.complete(entry)
 	}
-	found.method, found.audience = ContainerCredentials, in.settings.ContainerCredentials.Audience
+	found.method, found.audience, found.source = ContainerCredentials, in.settings.ContainerCredentials.Audience, identitiesSource
+	found.roleARN = ""
 	return found
 }
 

@@ -113,6 +113,9 @@ type Result struct {
 	Method Method
 	// Reason is why.
 	Reason Reason
+	// Identity is whom the pod can be: a role, a client ID or a provider; empty where
+	// others say. Source is what names it. Both are for people.
+	Identity, Source string
 }
 
 // Refusal says why a pod is refused, by a cloud whose webhook does not let it pass
@@ -184,7 +187,10 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	}
 	in.adviseContainers(plan, containers, &warnings)
 	patch := plan.Write(pod, containers)
-	return Result{Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch, containers)}, nil
+	return Result{
+		Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch, containers),
+		Identity: found.roleARN, Source: found.source,
+	}, nil
 }
 
 // draft is what a pod is to have by what was found for its ServiceAccount and by its
@@ -196,7 +202,7 @@ func (in *Injector) draft(pod Pod, namespace string, found *binding, warnings *p
 	}
 	profiles := in.readProfiles(asked, warnings)
 	if len(profiles) > 0 && found.method == NoMethod {
-		found.method = WebIdentity // by the profiles alone
+		found.method, found.source = WebIdentity, in.profilesSource // by the profiles alone
 	}
 	if found.method == NoMethod {
 		return nil

@@ -40,6 +40,8 @@ type Injector struct {
 	settings Settings
 	names    annotationNames
 	misspelt map[string]struct{}
+	// roleSource and profilesSource name the annotations for people.
+	roleSource, profilesSource string
 	// What is the same for all pods is made once.
 	sts, region         []podpatch.Variable
 	webIdentity         tokenPlace
@@ -89,6 +91,8 @@ func New(settings Settings) (*Injector, error) {
 		settings:            settings,
 		names:               namesWith(settings.AnnotationPrefix + "/"),
 		misspelt:            misspeltNames(settings.AnnotationPrefix),
+		roleSource:          "annotation " + settings.AnnotationPrefix + "/role-arn",
+		profilesSource:      "annotation " + settings.AnnotationPrefix + "/role-profiles",
 		sts:                 []podpatch.Variable{{Name: stsVariable, Value: "regional"}},
 		webIdentity:         newTokenPlace(VolumeName, settings.MountPath, tokenFile, tokenVariable),
 		containerCredential: newTokenPlace(container.VolumeName, container.MountPath, container.TokenPath, containerTokenVariable),

@@ -138,7 +138,10 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 		return inject.Result{}, refuse(inject.TokenNotMounted, "the pod's label %s asks for its Azure identity, and it would start without: %s", useLabel, strings.Join(warnings, "; "))
 	}
 	patch := plan.Write(pod, containers)
-	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentity, Reason: inject.Outcome(patch, containers)}, nil
+	return inject.Result{
+		Patch: patch, Warnings: warnings, Method: WorkloadIdentity, Reason: inject.Outcome(patch, containers),
+		Identity: subject.Account.Annotations[clientIDAnnotation], Source: "annotation " + clientIDAnnotation,
+	}, nil
 }
 
 // volumeName is one of its own for each pod, so that no pod's author has a volume

@@ -30,6 +30,8 @@ type annotationNames struct {
 	tokenExpiration, skipContainers          string
 	// credential is the one that the injector writes itself.
 	credential string
+	// source is the first one for people.
+	source string
 }
 
 // New checks the settings. The error names the one that is wrong.
@@ -47,6 +49,7 @@ func New(settings Settings) (*Injector, error) {
 		tokenExpiration: prefix + "token-expiration",
 		skipContainers:  prefix + "skip-containers",
 		credential:      prefix + "external-credentials-json",
+		source:          "annotation " + prefix + "workload-identity-provider",
 	}}, nil
 }
 
@@ -92,7 +95,10 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 	}
 	plan.Advise(containers, "Google Cloud", []int{credentialGroup}, &warnings)
 	patch := plan.Write(pod, containers)
-	return inject.Result{Patch: patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch, containers)}, nil
+	return inject.Result{
+		Patch: patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch, containers),
+		Identity: found.provider, Source: in.names.source,
+	}, nil
 }
 
 // binding is what a pod is to get, with the defaults filled in.
