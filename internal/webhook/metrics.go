@@ -129,7 +129,7 @@ func (m *metrics) admission(cloud string, found verdict, took time.Duration) {
 	if cloud != cloudAWS {
 		return // the others are of EKS's webhook
 	}
-	if outcome == injected {
+	if found.Method != inject.NoMethod && (outcome == injected || outcome == unchanged) {
 		m.reference.pods.WithLabelValues(string(found.Method)).Inc()
 	}
 	if found.Reason == inject.UnknownServiceAccount {
@@ -165,7 +165,7 @@ func newReferenceMetrics() referenceMetrics {
 			Name: "http_request_duration_microseconds", Help: "Time of requests in microseconds, by method and path.",
 		}, []string{"verb", "path"}),
 		pods: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "pod_identity_webhook_pod_count", Help: "Pods injected, by method.",
+			Name: "pod_identity_webhook_pod_count", Help: "Pods that have opted in, by method.",
 		}, []string{"method"}),
 		missing: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pod_identity_webhook_missing_sa_count", Help: "Pods whose ServiceAccount does not exist.",

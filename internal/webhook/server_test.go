@@ -240,17 +240,19 @@ func TestMetricsCountOutcomes(t *testing.T) {
 	for _, namespace := range []string{"shop", "shop", "other"} {
 		mutate(t, s, reviewOf("v1", namespace, pod))
 	}
+	mutate(t, s, reviewOf("v1", "shop", complete))
 	_, text := get(t, s.observer(), "/metrics")
 	for _, want := range []string{
+		`tabard_webhook_admissions_total{cloud="aws",outcome="unchanged",reason="Complete"} 1`,
 		`tabard_webhook_admissions_total{cloud="aws",outcome="injected",reason="Injected"} 2`,
 		`tabard_webhook_admissions_total{cloud="aws",outcome="unchanged",reason="UnknownServiceAccount"} 1`,
-		`tabard_webhook_admission_seconds_count 3`,
+		`tabard_webhook_admission_seconds_count 4`,
 		`tabard_webhook_synced 1`,
 		`tabard_webhook_certificate_expiry_seconds 0`,
-		`http_request_count{code="200",path="/mutate",verb="POST"} 3`,
-		`http_request_latencies_count{path="/mutate",verb="POST"} 3`,
-		`http_request_duration_microseconds_count{path="/mutate",verb="POST"} 3`,
-		`pod_identity_webhook_pod_count{method="sts_web_identity"} 2`,
+		`http_request_count{code="200",path="/mutate",verb="POST"} 4`,
+		`http_request_latencies_count{path="/mutate",verb="POST"} 4`,
+		`http_request_duration_microseconds_count{path="/mutate",verb="POST"} 4`,
+		`pod_identity_webhook_pod_count{method="sts_web_identity"} 3`,
 		`pod_identity_webhook_missing_sa_count 1`,
 	} {
 		if !strings.Contains(text+"\n", want+"\n") {
@@ -258,6 +260,12 @@ func TestMetricsCountOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// complete is a pod that has all that it gets.
+const complete = `{"metadata":{"name":"app"},"spec":{"serviceAccountName":"app",` +
+	`"volumes":[{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":{"audience":"sts.amazonaws.com","path":"token"}}]}}],` +
+	`"containers":[{"name":"app","env":[{"name":"AWS_ROLE_ARN","value":"` + role + `"},{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}],` +
+	`"volumeMounts":[{"name":"aws-iam-token","mountPath":"/var/run/secrets/eks.amazonaws.com/serviceaccount"}]}]}}`
 
 func grep(text, part string) string {
 	var found []string

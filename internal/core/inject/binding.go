@@ -16,6 +16,8 @@ type binding struct {
 	// source is what names the role, or the method.
 	source      string
 	regionalSTS bool
+	// region is empty for that of the settings.
+	region string
 	// tokenExpiration is in seconds, within the limits.
 	tokenExpiration int64
 }
@@ -32,11 +34,14 @@ func (in *Injector) choose(pod Pod, s Subject, warnings *podpatch.Warnings) (bin
 		WarnTooLong(name, "AWS", warnings)
 		return in.defaults(), AnnotationsTooLong
 	case s.Identities.has(s.Namespace, name):
-		return in.containerCredentials(s, name), ""
+		found := in.containerCredentials(s, name)
+		in.adviseRegion(s.Account, name, warnings)
+		return found, ""
 	case s.Account != nil:
 		if role := in.compose(s.Account.Annotations[in.names.roleARN]); role != "" {
 			found := in.bind(s.Account.Annotations)
 			found.roleARN = role
+			in.adviseRegion(s.Account, name, warnings)
 			return in.webIdentityOf(found, in.roleSource, name, warnings)
 		}
 	}
@@ -129,7 +134,20 @@ func (in *Injector) bind(annotations map[string]string) binding {
 	if seconds, ok := ParseExpiration(annotations[in.names.tokenExpiration]); ok {
 		found.tokenExpiration = seconds
 	}
+	if region := annotations[in.names.region]; identity.IsRegion(region) {
+		found.region = region
+	}
 	return found
+}
+
+// adviseRegion warns of an annotation that should name a region and cannot.
+func (in *Injector) adviseRegion(account *ServiceAccount, name string, warnings *podpatch.Warnings) {
+	if account == nil {
+		return
+	}
+	if region := account.Annotations[in.names.region]; region != "" && !identity.IsRegion(region) {
+		warnings.Add("ServiceAccount %.63q: annotation %s is %.40q, no region such as eu-central-1; it does not count", name, in.names.region, region)
+	}
 }
 
 // complete fills the defaults into an entry of the mapping.

@@ -46,6 +46,9 @@ func (in *Injector) plan(pod Pod, namespace string, found binding, profiles []pr
 		plan.Groups[stsGroup].Variables = in.sts
 	}
 	plan.Groups[regionGroup] = podpatch.Group{Names: regionNames, Variables: in.region}
+	if found.region != "" {
+		plan.Groups[regionGroup].Variables = regionVariables(found.region)
+	}
 	switch {
 	case found.method == ContainerCredentials:
 		in.planContainerCredentials(plan, pod, found)

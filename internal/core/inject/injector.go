@@ -51,7 +51,7 @@ type Injector struct {
 
 // annotationNames are the full names of the annotations.
 type annotationNames struct {
-	roleARN, audience, regionalSTS                                   string
+	roleARN, audience, regionalSTS, region                           string
 	tokenExpiration, skipContainers, includeContainers, roleProfiles string
 	// awsConfig is the one that the injector writes itself.
 	awsConfig string
@@ -99,9 +99,13 @@ func New(settings Settings) (*Injector, error) {
 		profiles:            newTokenPlace(ProfilesVolumeName, path.Join(path.Dir(path.Clean(settings.MountPath)), "profiles"), configFile, configFileVariable),
 	}
 	if settings.Region != "" {
-		in.region = []podpatch.Variable{{Name: defaultRegionVariable, Value: settings.Region}, {Name: regionVariable, Value: settings.Region}}
+		in.region = regionVariables(settings.Region)
 	}
 	return in, nil
+}
+
+func regionVariables(region string) []podpatch.Variable {
+	return []podpatch.Variable{{Name: defaultRegionVariable, Value: region}, {Name: regionVariable, Value: region}}
 }
 
 func namesWith(prefix string) annotationNames {
@@ -109,6 +113,7 @@ func namesWith(prefix string) annotationNames {
 		roleARN:           prefix + "role-arn",
 		audience:          prefix + "audience",
 		regionalSTS:       prefix + "sts-regional-endpoints",
+		region:            prefix + "region",
 		tokenExpiration:   prefix + "token-expiration",
 		skipContainers:    prefix + "skip-containers",
 		includeContainers: prefix + "include-containers",
