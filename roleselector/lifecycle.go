@@ -107,6 +107,13 @@ type Course struct {
 	TrustNotFound bool
 }
 
+// IsSameAs says that another course asks for the same step with the same role, by a
+// selector that says the same.
+func (c Course) IsSameAs(other Course) bool {
+	c.Selector.ResourceVersion = other.Selector.ResourceVersion // it changes with labels, too
+	return c.Step == other.Step && c.Selector == other.Selector
+}
+
 // Proceed says whether AWS may be called for a resource, and with which role. An
 // existing resource never changes its account unless its selector and its
 // deletion policy allow that, and then not before it is gone from the account where

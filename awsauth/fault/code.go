@@ -48,6 +48,9 @@ const (
 	CodeBundleUnreadable = "CABundleUnreadable"
 	// CodeSessionInvalid is a person's configuration that the SDK refuses.
 	CodeSessionInvalid = "SessionInvalid"
+	// CodeRoleWithdrawn is a call that was not made because its role may not be used
+	// any longer: decide anew.
+	CodeRoleWithdrawn = "RoleWithdrawn"
 )
 
 // classes are the codes whose class their HTTP status does not tell: those of
@@ -114,6 +117,7 @@ var own = map[string]Class{
 	CodeTokenUnreadable:       CredentialsUnavailable,
 	CodeSecretUnreadable:      CredentialsUnavailable,
 	CodeBundleUnreadable:      CredentialsUnavailable,
+	CodeRoleWithdrawn:         Transient,
 	CodeInvalidIdentity:       InvalidConfig,
 	CodeCredentialsMissing:    InvalidConfig,
 	CodeWebIdentityIncomplete: InvalidConfig,

@@ -30,6 +30,9 @@ func at(ctx context.Context, auth *awsauth.Auth, name string, standing bucket.St
 	if err != nil {
 		return inAWS{}, err
 	}
+	if standing.MayCall != nil {
+		config = awsauth.Guarded(config, standing.MayCall)
+	}
 	return inAWS{s3.NewFromConfig(config), &name, &standing.Account, standing.Identity.Region}, nil
 }
 

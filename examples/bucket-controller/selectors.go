@@ -55,6 +55,7 @@ func (r *bySelectors) of(ctx context.Context, b *bucket.Bucket) (bucket.Standing
 	subject := r.selectors.Subject(bucket.Kind, b)
 	subject.ClusterID, subject.ControllerNamespace = r.clusterID, r.settings.SystemNamespace
 	standing := r.admit(b, r.self.BySelectors(situation, subject, r.assumeRole))
+	standing.MayCall = r.selectors.Guard(bucket.Kind, b, situation)
 	r.bypass(standing)
 	return standing, place, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func TestBucketsBeyondTheLimitOfSessionsHaveNobodyToBe(t *testing.T) {
 		return &bucket.Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name}}
 	}
 	for _, name := range []string{"first", "second"} {
-		if got := roles.admit(named(name), standing("shared")); got != standing("shared") {
+		if got := roles.admit(named(name), standing("shared")); !reflect.DeepEqual(got, standing("shared")) {
 			t.Errorf("%s has the standing %+v, want its role", name, got)
 		}
 	}
@@ -100,7 +101,7 @@ func TestBucketsBeyondTheLimitOfSessionsHaveNobodyToBe(t *testing.T) {
 		}
 		roles.admit(named(name), bucket.Standing{}) // no selector any more
 	}
-	if got := roles.admit(named("third"), standing("own")); got != standing("own") {
+	if got := roles.admit(named("third"), standing("own")); !reflect.DeepEqual(got, standing("own")) {
 		t.Errorf("with room again the third has the standing %+v, want its role", got)
 	}
 }

@@ -14,8 +14,8 @@ const (
 	// beat is how often the API server is asked whether it is there.
 	beat = 500 * time.Millisecond
 	// fresh is how long an answer vouches for what is known, counted from the
-	// question. With the time that a call takes, no role is used two seconds after it
-	// was taken away. An answer may be late by what is left of it after a beat.
+	// question. Where each call asks a Guard, none begins two seconds after its role was
+	// taken away. An answer may be late by what is left of it after a beat.
 	fresh = 1500 * time.Millisecond
 )
 

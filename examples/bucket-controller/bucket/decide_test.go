@@ -155,6 +155,23 @@ func TestWhatSTSRefusesIsKnownByTheOperation(t *testing.T) {
 	}
 }
 
+// TestARoleThatWasWithdrawnIsDecidedOnAnew: it is no trouble of the Bucket's, whatever
+// step it stopped, and nothing is recorded or forgotten of it.
+func TestARoleThatWasWithdrawnIsDecidedOnAnew(t *testing.T) {
+	withdrawn := &fault.Fault{Class: fault.Transient, Code: fault.CodeRoleWithdrawn}
+	want := Plan{Record: KeepRecord, Again: true}
+	o := observed(newBucket(held), indexOf(selector("a", teamA)), home, Sight{Fault: withdrawn}, false)
+	plans := []Plan{Decide(o)}
+	for _, step := range []Step{CreateBucket, PutTags, DeleteBucket} {
+		plans = append(plans, AfterFailure(o, step, withdrawn))
+	}
+	for i, plan := range plans {
+		if diff := cmp.Diff(want, plan); diff != "" {
+			t.Errorf("%d: -want +got\n%s", i, diff)
+		}
+	}
+}
+
 // TestTheStatusSaysWhatHolds: ACK's conditions, and the record.
 func TestTheStatusSaysWhatHolds(t *testing.T) {
 	a, b := selector("a", teamA), selector("b", teamB)

@@ -35,6 +35,9 @@ type Standing struct {
 	Identity identity.Identity
 	// Account and Partition are those of that identity.
 	Account, Partition string
+	// MayCall is asked before each call, and ends the pass if the course does not hold
+	// any longer; nil asks nobody.
+	MayCall func() error
 	// Trouble is why AWS is not called although the course allows it.
 	Trouble *Trouble
 	// CARM says that there are no selectors, and nothing is to be said of them.

@@ -51,10 +51,13 @@ func terminal(reason, message string) *Trouble {
 	return &Trouble{Condition: Terminal, Reason: reason, Message: message, Wait: blockedWait}
 }
 
-// AfterFault is the plan that holds where a call has failed: nothing is recorded.
+// AfterFault is the plan that holds where a call has failed, or was not made: nothing is recorded.
 // What STS says of a role is known by the operation: the same codes
 // are S3's own, and mean something else there.
 func AfterFault(f *fault.Fault) Plan {
+	if f.Code == fault.CodeRoleWithdrawn {
+		return Plan{Record: KeepRecord, Again: true} // by what is decided now
+	}
 	trouble := recoverable(string(f.Class), f.FirstLine())
 	switch {
 	case strings.HasPrefix(f.Operation, "AssumeRole"):
