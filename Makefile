@@ -8,8 +8,8 @@ VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
 MODULES   := . iampolicy awslocal
-# A program of somebody else on older versions: it is tested and linted too.
-OLDER     := test/oldmodules
+# Modules with versions of their own, tested and linted too: somebody else's program, the API server's policies.
+OLDER     := test/oldmodules hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
@@ -76,18 +76,16 @@ generate: ## Write everything that is generated: deepcopy, config/crd, config/rb
 	@# No marker says it of a map's values: null is let in, for a rule to refuse it. The API server drops it before rules otherwise.
 	sed -i 's/^\( *\)additionalProperties:$$/&\n\1  nullable: true/' config/crd/services.k8s.aws_iamroleselectors.yaml config/crd/identity.tabard.dev_iamrolechoices.yaml
 	$(GEN) object paths=./examples/bucket-controller/bucket
-	$(GEN) rbac:roleName=tabard-issuer,fileName=issuer.yaml paths=./internal/controller/issuer/... output:rbac:dir=config/rbac
-	$(GEN) rbac:roleName=tabard-certificate,fileName=certificate.yaml paths=./internal/controller/certificate/... output:rbac:dir=config/rbac
-	$(GEN) rbac:roleName=tabard-capacity,fileName=capacity.yaml paths=./internal/controller/capacity/... output:rbac:dir=config/rbac
-	$(GEN) rbac:roleName=tabard-injection,fileName=injection.yaml paths=./internal/controller/injection/... output:rbac:dir=config/rbac
-	$(GEN) rbac:roleName=tabard-selectorreport,fileName=selectorreport.yaml paths=./internal/controller/selectorreport/... output:rbac:dir=config/rbac
+	@for name in capacity certificate injection issuer selectorreport; do $(GEN) rbac:roleName=tabard-$$name,fileName=$$name.yaml paths=./internal/controller/$$name/... output:rbac:dir=config/rbac || exit 1; done
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
 	go run ./hack/reference
+	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac
 
 .PHONY: lint
-lint: ## Check style, known mistakes, import rules, and the size of files and functions
+lint: ## Check style, known mistakes, import rules, sizes, and ways from one account to another
 	go run ./hack/imports
 	go run ./hack/shape
+	cd hack/rights && go run . ../../config/manifests ../../config/rbac
 	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify

@@ -90,7 +90,7 @@ var byCertificate = map[string]attack{
 	"pods that are skipped":         {change(mutating, `[{"op":"remove","path":"/webhooks/0/objectSelector"}]`), webhooks},
 	"other objects":                 {change(mutating, `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`), webhooks},
 	"conditions":                    {change(mutating, `[{"op":"add","path":"/webhooks/0/matchConditions","value":[{"name":"x","expression":"true"}]}]`), webhooks},
-	"one more hook":                 {change(mutating, `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/3/name","value":"more.tabard.dev"}]`), webhooks},
+	"one more hook":                 {change(mutating, `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/4/name","value":"more.tabard.dev"}]`), webhooks},
 	"the hooks in another order":    {change(mutating, `[{"op":"move","from":"/webhooks/0","path":"/webhooks/1"}]`), webhooks},
 	"one hook less":                 {change(mutating, `[{"op":"remove","path":"/webhooks/1"}]`), webhooks},
 	"no hooks":                      {change(mutating, `[{"op":"remove","path":"/webhooks"}]`), webhooks},
@@ -127,18 +127,26 @@ func group2() client.Object { return machineSet("workers") }
 var byCapacity = map[string]attack{
 	"its annotations, which are its work": {merge(group, `{"metadata":{"annotations":{"machine.openshift.io/vCPU":"2","capacity.cluster-autoscaler.kubernetes.io/labels":"a=b"}}}`), ""},
 	"its annotations removed":             {merge(group, `{"metadata":{"annotations":{"machine.openshift.io/vCPU":null}}}`), ""},
-	"the same of the Machine API":         {merge(group2, `{"metadata":{"annotations":{"machine.openshift.io/vCPU":"2"}}}`), ""},
-	"how many machines there are":         {merge(group, `{"spec":{"replicas":99}}`), capacity},
-	"another image":                       {merge(group, `{"spec":{"template":{"spec":{"infrastructureRef":{"name":"attackers"}}}}}`), capacity},
-	"other user data":                     {merge(group, `{"spec":{"template":{"spec":{"bootstrap":{"dataSecretName":"attackers"}}}}}`), capacity},
-	"another image of the Machine API":    {merge(group2, `{"spec":{"template":{"spec":{"providerSpec":{"value":{"ami":{"id":"attackers"}}}}}}}`), capacity},
-	"a spec that was not there":           {merge(group2, `{"spec":{"deletePolicy":"Oldest"}}`), capacity},
-	"an annotation of somebody else":      {merge(group, `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":"true"}}}`), capacity},
-	"an annotation of a person changed":   {merge(group, `{"metadata":{"annotations":{"note":"y"}}}`), capacity},
-	"an annotation of a person removed":   {merge(group, `{"metadata":{"annotations":{"note":null}}}`), capacity},
-	"a label":                             {merge(group, `{"metadata":{"labels":{"x":"y"}}}`), capacity},
-	"an owner":                            {merge(group, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"}]}}`), capacity},
-	"a finalizer":                         {merge(group, `{"metadata":{"finalizers":["example.com/stay"]}}`), capacity},
+	"its annotations by an apply": {func(ctx context.Context, c client.Client) error {
+		applied := &unstructured.Unstructured{Object: map[string]any{}}
+		applied.SetGroupVersionKind(group().GetObjectKind().GroupVersionKind())
+		applied.SetNamespace("default")
+		applied.SetName("workers")
+		applied.SetAnnotations(map[string]string{"machine.openshift.io/vCPU": "4"})
+		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("capa-annotator"), client.ForceOwnership)
+	}, ""},
+	"the same of the Machine API":       {merge(group2, `{"metadata":{"annotations":{"machine.openshift.io/vCPU":"2"}}}`), ""},
+	"how many machines there are":       {merge(group, `{"spec":{"replicas":99}}`), capacity},
+	"another image":                     {merge(group, `{"spec":{"template":{"spec":{"infrastructureRef":{"name":"attackers"}}}}}`), capacity},
+	"other user data":                   {merge(group, `{"spec":{"template":{"spec":{"bootstrap":{"dataSecretName":"attackers"}}}}}`), capacity},
+	"another image of the Machine API":  {merge(group2, `{"spec":{"template":{"spec":{"providerSpec":{"value":{"ami":{"id":"attackers"}}}}}}}`), capacity},
+	"a spec that was not there":         {merge(group2, `{"spec":{"deletePolicy":"Oldest"}}`), capacity},
+	"an annotation of somebody else":    {merge(group, `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":"true"}}}`), capacity},
+	"an annotation of a person changed": {merge(group, `{"metadata":{"annotations":{"note":"y"}}}`), capacity},
+	"an annotation of a person removed": {merge(group, `{"metadata":{"annotations":{"note":null}}}`), capacity},
+	"a label":                           {merge(group, `{"metadata":{"labels":{"x":"y"}}}`), capacity},
+	"an owner":                          {merge(group, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"}]}}`), capacity},
+	"a finalizer":                       {merge(group, `{"metadata":{"finalizers":["example.com/stay"]}}`), capacity},
 	"an object made by an apply": {func(ctx context.Context, c client.Client) error {
 		made := machineDeployment("made")
 		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner("capa-annotator"), client.ForceOwnership)

@@ -1,0 +1,76 @@
+// Command rights searches for ways from one of Tabard's accounts to another, or to
+// whatever else an attacker would want, through the rights in manifests and the
+// ValidatingAdmissionPolicies beside them. It prints each way step by step, and fails
+// if there is one that the table of roots does not give a reason for, or a right that
+// it cannot judge. Arguments are manifests, or folders of them:
+//
+//	cd hack/rights && go run . ../../config/manifests ../../config/rbac
+//
+// With --page it writes docs/reference/rights.md instead. What it takes for refused is
+// attacked on a real API server by test/rights.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	page := flag.String("page", "", "file to write the table of rights to, instead of searching")
+	flag.Parse()
+	if err := run(flag.Args(), *page, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "rights:", err)
+		os.Exit(1)
+	}
+}
+
+func run(paths []string, page string, out io.Writer) error {
+	if len(paths) == 0 {
+		return errors.New("no manifests: name files or folders, such as ../../config/manifests ../../config/rbac")
+	}
+	texts, err := readFiles(paths)
+	if err != nil {
+		return err
+	}
+	w, err := parse(texts)
+	if err != nil {
+		return err
+	}
+	if page != "" {
+		return os.WriteFile(page, []byte(w.page()), 0o644) //nolint:gosec // a page of the documentation
+	}
+	found, err := w.search()
+	if err != nil {
+		return err
+	}
+	return report(w, found, out)
+}
+
+// report prints what was found, and returns an error if a person must look at it.
+func report(w *world, found []edge, out io.Writer) error {
+	bad := 0
+	for _, e := range found {
+		reason, ok := reasonFor(e)
+		if !ok {
+			bad++
+			fmt.Fprintf(out, "%s becomes %s:\n  %s\n", e.from, e.to, e.how)
+			for _, further := range w.beyond(e, found) {
+				fmt.Fprintf(out, "  and then %s: %s\n", further.to, further.how)
+			}
+			continue
+		}
+		fmt.Fprintf(out, "%s is the root of %s: %s\n", e.from, e.to, reason)
+	}
+	for _, stale := range staleRoots(w, found) {
+		bad++
+		fmt.Fprintf(out, "the table of roots says that %s reaches %s, and it does not: take the line out\n", stale.from, stale.to)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d ways that there should not be, of %d accounts", bad, len(w.accounts))
+	}
+	fmt.Fprintf(out, "%d accounts, %d policies: no other way from one to another\n", len(w.accounts), len(w.guards))
+	return nil
+}

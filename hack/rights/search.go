@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// edge is a way from an account to another, or to something else worth taking.
+type edge struct{ from, to, how string }
+
+// What is worth taking beside Tabard's own accounts.
+const (
+	theIssuer = "the issuer"
+	everybody = "every account of the cluster"
+	thePods   = "the accounts of pods that its hooks are asked about"
+	selectors = "the roles of IAMRoleSelectors"
+	traffic   = "the traffic of Services"
+	unknown   = "what nobody has judged"
+)
+
+// roots are the ways that are there for a reason. A line that is not true any more is
+// an error.
+var roots = []struct{ from, to, reason string }{
+	{"tabard-system/tabard-issuer", theIssuer, "it publishes the issuer's documents, which is its work; it runs alone, and nobody else reaches it"},
+	{"tabard-system/tabard-webhook", thePods, "it changes pods when they are created, which is its work; the hooks leave out Tabard's own namespaces"},
+	{"tabard-system/tabard-webhook", "tabard-probe/tabard-probe", "pods there are dry runs that are never made, and the account has no rights"},
+}
+
+// reasonFor is why a way is there, if there is a reason.
+func reasonFor(e edge) (string, bool) {
+	for _, root := range roots {
+		if root.from == e.from && root.to == e.to {
+			return root.reason, true
+		}
+	}
+	return "", false
+}
+
+// staleRoots are those of accounts that are there, and that are none any more.
+func staleRoots(w *world, found []edge) []edge {
+	var stale []edge
+	for _, root := range roots {
+		there := slices.ContainsFunc(w.accounts, func(a account) bool { return a.String() == root.from })
+		if there && !slices.ContainsFunc(found, func(e edge) bool { return e.from == root.from && e.to == root.to }) {
+			stale = append(stale, edge{from: root.from, to: root.to})
+		}
+	}
+	return stale
+}
+
+// search finds for each account what it can take in one step.
+func (w *world) search() ([]edge, error) {
+	var found []edge
+	seen := map[edge]bool{}
+	for _, from := range w.accounts {
+		grants, err := w.grants(from)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", from, err)
+		}
+		for _, each := range w.attacks(from, grants) {
+			open, err := w.open(from, grants, each.needs)
+			if err != nil {
+				return nil, err
+			}
+			short := edge{from: from.String(), to: each.to}
+			if !open || each.to == from.String() || seen[short] {
+				continue
+			}
+			seen[short] = true
+			found = append(found, edge{from.String(), each.to, each.story()})
+		}
+		found = append(found, unjudged(from, grants)...)
+	}
+	return found, nil
+}
+
+// open says that rights and policies let every request pass.
+func (w *world) open(by account, grants []grant, needs []request) (bool, error) {
+	for _, r := range needs {
+		if !allows(grants, r) {
+			return false, nil
+		}
+	}
+	for _, r := range needs {
+		if r.operation() == "" {
+			continue // a reading verb, or one of its own: no policy is asked
+		}
+		if by, err := w.refuses(by, r); err != nil || by != "" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// beyond is where a way leads to in the end.
+func (w *world) beyond(first edge, found []edge) []edge {
+	var further []edge
+	reached := map[string]bool{first.from: true, first.to: true}
+	for next := []string{first.to}; len(next) > 0; next = next[1:] {
+		for _, e := range found {
+			if e.from == next[0] && !reached[e.to] {
+				reached[e.to] = true
+				further, next = append(further, e), append(next, e.to)
+			}
+		}
+	}
+	return further
+}
+
+// attack is one step: what it takes, and the requests that it needs.
+type attack struct {
+	to, how string
+	needs   []request
+}
+
+func (a attack) story() string {
+	var steps []string
+	for _, r := range a.needs {
+		steps = append(steps, r.String())
+	}
+	if len(steps) == 0 {
+		return a.how
+	}
+	return a.how + ": " + strings.Join(steps, ", then ")
+}
