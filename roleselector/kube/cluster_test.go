@@ -31,7 +31,7 @@ import (
 )
 
 // patience is for what must happen, on a slow machine.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // world is an API server with buckets, and perhaps selectors.
 type world struct {
@@ -121,13 +121,14 @@ type instance struct {
 	mu sync.Mutex
 	// used are the roles that buckets were managed with, in order.
 	used map[string][]string
+	made map[string]bool
 	logs []string
 }
 
 // start runs the controller as a user, until the test ends or it is stopped.
 func (w *world) start(user string) *instance {
 	w.Helper()
-	i := &instance{world: w, used: map[string][]string{}}
+	i := &instance{world: w, used: map[string][]string{}, made: map[string]bool{}}
 	config := rest.CopyConfig(w.server.Config)
 	config.Impersonate.UserName = user
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -138,7 +139,7 @@ func (w *world) start(user string) *instance {
 		w.Fatal(err)
 	}
 	i.bucketReconciler = &bucketReconciler{
-		base: identity.Identity{Base: identity.WebIdentity, Region: "eu-central-1"}, account: own, clusterID: "c7", manage: i.manage,
+		base: identity.Identity{Base: identity.WebIdentity, Region: "eu-central-1"}, account: own, clusterID: "c7", cloud: i,
 	}
 	flags := flag.NewFlagSet("bucket-controller", flag.ContinueOnError)
 	i.addFlags(flags)
@@ -174,15 +175,31 @@ func (i *instance) logged(words ...string) bool {
 	return false
 }
 
-// manage stands for AWS.
-func (i *instance) manage(_ context.Context, as identity.Identity, bucket *unstructured.Unstructured) error {
+// look implements cloud, and keeps as whom it is asked.
+func (i *instance) look(_ context.Context, as identity.Identity, bucket *unstructured.Unstructured) (bool, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	key := bucket.GetNamespace() + "/" + bucket.GetName()
-	role := as.RoleARN()
+	key, role := bucket.GetNamespace()+"/"+bucket.GetName(), as.RoleARN()
 	if known := i.used[key]; len(known) == 0 || known[len(known)-1] != role {
 		i.used[key] = append(known, role)
 	}
+	return i.made[key], nil
+}
+
+// make implements cloud.
+func (i *instance) make(_ context.Context, _ identity.Identity, bucket *unstructured.Unstructured) error {
+	return i.set(bucket, true)
+}
+
+// remove implements cloud.
+func (i *instance) remove(_ context.Context, _ identity.Identity, bucket *unstructured.Unstructured) error {
+	return i.set(bucket, false)
+}
+
+func (i *instance) set(bucket *unstructured.Unstructured, exists bool) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.made[bucket.GetNamespace()+"/"+bucket.GetName()] = exists
 	return nil
 }
 
@@ -231,7 +248,7 @@ func (w *world) says(namespace, name, reason, words string) time.Duration {
 
 func (i *instance) untilReady() {
 	i.world.Helper()
-	i.world.until("ready", func() error { return i.selectors.Ready(nil) })
+	i.world.until("ready", func() error { return i.roles.Ready(nil) })
 }
 
 // allow gives a user all rights on resources of a group.
@@ -269,7 +286,7 @@ func ref(namespace, name string) roleselector.Object {
 
 // lacks is nil if the controller says that something is missing.
 func (i *instance) lacks(words string) error {
-	err := i.selectors.Ready(nil)
+	err := i.roles.Ready(nil)
 	if err == nil {
 		return errors.New("it says that it is ready")
 	}
@@ -283,4 +300,14 @@ func (i *instance) lacks(words string) error {
 func testkitDelete(w *world, file string) {
 	w.Helper()
 	testkit.Shell(w, w.server.Config, "kubectl delete -f config/crd/"+file)
+}
+
+func conditionsOf(bucket *unstructured.Unstructured) []metav1.Condition {
+	var held struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(bucket.Object, &held)
+	return held.Status.Conditions
 }

@@ -2,11 +2,15 @@ package kube_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -52,10 +56,35 @@ func TestThePagesCode(t *testing.T) {
 	if len(quoted) < 7 {
 		t.Fatalf("the page has %d pieces of code; the test has not found them", len(quoted))
 	}
+	lines := 0
+	for _, piece := range quoted {
+		lines += len(strings.Split(strings.TrimSpace(piece), "\n"))
+	}
+	if lines > 30 {
+		t.Errorf("role selectors cost an author %d lines, want 30 at most", lines)
+	}
 	code := flat(read(t, "example_test.go"))
 	for _, piece := range quoted {
 		if !strings.Contains(code, flat(piece)) {
 			t.Errorf("the example does not have this code of the page:\n%s", piece)
 		}
+	}
+}
+
+// TestNobodyNeedsToRaiseTheQPS checks what the page says of the limit of requests.
+func TestNobodyNeedsToRaiseTheQPS(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	testkit.WriteKubeconfig(t, file, &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "x"})
+	t.Setenv("KUBECONFIG", file)
+	ours, err := ctrl.GetConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours.QPS != -1 || theirs.QPS != 0 || rest.DefaultQPS != 5 {
+		t.Errorf("ctrl.GetConfig has a QPS of %v, client-go %v and by default %v; the page says -1, 0 and 5", ours.QPS, theirs.QPS, rest.DefaultQPS)
 	}
 }

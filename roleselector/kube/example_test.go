@@ -8,16 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -44,36 +42,42 @@ func (r *bucketReconciler) addFlags(set *flag.FlagSet) {
 }
 
 // addTo adds the controller to a manager, once the flags are read.
-func (r *bucketReconciler) addTo(mgr ctrl.Manager) error {
-	if problems := r.settings.Problems(); len(problems) > 0 {
-		return errors.New(problems[0].String())
-	}
-	r.sessions = roleselector.NewSessions(r.settings.SessionLimit)
-	selectors, err := kube.New(mgr, kube.Options{
-		Roles: r.options,
-		Kinds: []schema.GroupVersionKind{bucketKind},
+func (r *bucketReconciler) addTo(mgr ctrl.Manager) (err error) {
+	r.roles, err = kube.NewRoles(mgr, kube.RolesOptions{
+		Options:  kube.Options{Roles: r.options, Kinds: []schema.GroupVersionKind{bucketKind}},
+		Settings: r.settings, Base: r.base, Account: r.account, ClusterID: r.clusterID, Namespace: r.namespace, Resync: safetyTimer,
 	})
 	if err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("role-selectors", selectors.Ready); err != nil {
-		return err
-	}
-	r.client, r.events, r.selectors = mgr.GetClient(), mgr.GetEventRecorder("bucket-controller"), selectors
+	r.client, r.events = mgr.GetClient(), mgr.GetEventRecorder("bucket-controller")
 	return ctrl.NewControllerManagedBy(mgr).Named("bucket").
-		For(newBucket(), builder.WithPredicates(selectors.Predicate())).
-		WatchesRawSource(selectors.Source(bucketKind)).
+		For(newBucket(), builder.WithPredicates(r.roles.Predicate())).
+		WatchesRawSource(r.roles.Source(bucketKind)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 8, SkipNameValidation: new(true)}).
 		Complete(r)
 }
 
-// safetyTimer is for what no event tells.
-const safetyTimer = 5 * time.Minute
+const (
+	// safetyTimer is for what no event tells, soon for the next step of several.
+	safetyTimer = 5 * time.Minute
+	soon        = time.Millisecond
+	finalizer   = "example.com/bucket"
+)
+
+// cloud is AWS, as somebody. Each call may be made again.
+type cloud interface {
+	// look says whether the bucket is there, and changes nothing.
+	look(ctx context.Context, as identity.Identity, bucket *unstructured.Unstructured) (bool, error)
+	make(ctx context.Context, as identity.Identity, bucket *unstructured.Unstructured) error
+	remove(ctx context.Context, as identity.Identity, bucket *unstructured.Unstructured) error
+}
 
 type bucketReconciler struct {
-	client    client.Client
-	events    events.EventRecorder
-	selectors *kube.Selectors
+	client client.Client
+	events events.EventRecorder
+	roles  *kube.Roles
+	cloud  cloud
 
 	// base is who the controller is, in which account.
 	base    identity.Identity
@@ -82,9 +86,6 @@ type bucketReconciler struct {
 	clusterID, namespace string
 	options              roleselector.Options
 	settings             roleselector.Settings
-	sessions             *roleselector.Sessions
-	// manage makes the bucket in AWS as the object says, or deletes it.
-	manage func(ctx context.Context, as identity.Identity, bucket *unstructured.Unstructured) error
 }
 
 // Reconcile decides first. What it writes into the status does not depend on how
@@ -92,127 +93,76 @@ type bucketReconciler struct {
 func (r *bucketReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	bucket := newBucket()
 	if err := r.client.Get(ctx, request.NamespacedName, bucket); apierrors.IsNotFound(err) {
-		r.selectors.Forget(bucketKind, request.NamespacedName)
-		r.sessions.Release(refOf(request.NamespacedName))
+		r.roles.Gone(bucketKind, request.NamespacedName)
 		return reconcile.Result{}, nil
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
 	before := bucket.DeepCopy()
-	recorded := recordedIn(bucket)
-	situation := roleselector.Situation{
-		Decision:       r.selectors.Decide(bucketKind, bucket),
-		Recorded:       recorded,
-		DefaultAccount: r.account,
-		Region:         r.base.Region,
-		Deleting:       !bucket.GetDeletionTimestamp().IsZero(),
-		LastUsed:       r.selectors.LastUsed(bucketKind, bucket, recorded),
+	role, err := r.roles.Of(bucketKind, bucket, kube.Wish{})
+	if err == nil && role.MayCall() && bucket.GetDeletionTimestamp().IsZero() && controllerutil.AddFinalizer(bucket, finalizer) {
+		return r.finalize(ctx, before, bucket)
 	}
-	course := roleselector.Proceed(situation)
-	as, course := r.identityFor(bucket, situation, course)
-	have, want := conditionsOf(bucket), kube.Conditions(situation.Decision, course)
-	if event, changed := kube.Transition(have, want); changed {
-		r.events.Eventf(bucket, nil, event.Type, event.Reason, "SelectRole", "%s", event.Message)
+	if err == nil {
+		err = role.Report(bucket)
 	}
-	setConditions(bucket, kube.Merge(have, want, metav1.Now()))
-	var failure error
-	if course.Step == roleselector.GoOn {
-		if failure = r.manage(ctx, as, bucket); failure == nil {
-			after := recorded.After(true, course.Selector, accountOf(course, r.account), r.base.Region)
-			record(bucket, after, course.Selector, situation.Decision.DecidedBy)
-		}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	result, failure := reconcile.Result{RequeueAfter: safetyTimer}, error(nil)
+	if role.MayCall() {
+		result, failure = r.manage(ctx, role, bucket)
 	}
 	if !equality.Semantic.DeepEqual(before.Object["status"], bucket.Object["status"]) {
-		if err := r.client.Status().Patch(ctx, bucket, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		// A status that somebody else has written meanwhile is not written over.
+		err := r.client.Status().Patch(ctx, bucket, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			return reconcile.Result{RequeueAfter: soon}, failure
+		} else if err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	return reconcile.Result{RequeueAfter: safetyTimer}, failure
+	if role.Event != nil {
+		r.events.Eventf(bucket, nil, role.Event.Type, role.Event.Reason, "SelectRole", "%s", role.Event.Message)
+	}
+	return result, failure
 }
 
-// identityFor is who to be for the bucket. A selector's templates may have no value
-// for it: then there is nobody to be.
-func (r *bucketReconciler) identityFor(bucket *unstructured.Unstructured, situation roleselector.Situation, course roleselector.Course) (identity.Identity, roleselector.Course) {
-	ref := refOf(client.ObjectKeyFromObject(bucket))
-	chosen := kube.Chosen(situation, course)
-	if chosen == nil {
-		r.sessions.Release(ref)
-		return r.base, course
+// manage takes one step. Each leads to the next, wherever the process dies: the
+// finalizer is there before the record, and the record before the bucket.
+func (r *bucketReconciler) manage(ctx context.Context, role kube.Role, bucket *unstructured.Unstructured) (reconcile.Result, error) {
+	next := reconcile.Result{RequeueAfter: soon}
+	deleting := !bucket.GetDeletionTimestamp().IsZero()
+	if deleting && !controllerutil.ContainsFinalizer(bucket, finalizer) {
+		return reconcile.Result{}, nil // it is nobody's any more
 	}
-	subject := r.selectors.Subject(bucketKind, bucket)
-	subject.ClusterID, subject.ControllerNamespace = r.clusterID, r.namespace
-	input, problems := chosen.AssumeRole(subject, r.settings)
-	if len(problems) > 0 {
-		r.sessions.Release(ref)
-		return identity.Identity{}, blockedBy(problems[0])
+	exists, err := r.cloud.look(ctx, role.Identity, bucket)
+	switch moves := role.Course.Step == roleselector.DeleteBeforeMove; {
+	case err != nil:
+		return reconcile.Result{}, err
+	case (deleting || moves) && exists:
+		return next, r.cloud.remove(ctx, role.Identity, bucket)
+	case (deleting || moves) && !role.Course.TrustNotFound:
+		return reconcile.Result{}, errors.New("the bucket was not found, but with another role than it was managed with")
+	case deleting:
+		before := bucket.DeepCopy()
+		controllerutil.RemoveFinalizer(bucket, finalizer)
+		return r.finalize(ctx, before, bucket)
+	case moves:
+		return next, role.Forsake(bucket)
+	case !role.IsRecorded():
+		return next, role.Record(bucket)
+	case !exists:
+		return next, r.cloud.make(ctx, role.Identity, bucket)
 	}
-	as := r.base.Via(input.Role)
-	if problem := r.sessions.Admit(ref, course.Selector, as.Roles); problem != nil {
-		return identity.Identity{}, blockedBy(*problem)
-	}
-	return as, course
+	return reconcile.Result{RequeueAfter: safetyTimer}, role.Record(bucket)
 }
 
-func blockedBy(problem roleselector.Problem) roleselector.Course {
-	return roleselector.Course{Step: roleselector.Blocked, Reason: problem.Reason, Message: problem.String()}
-}
-
-func refOf(key client.ObjectKey) roleselector.Object {
-	return roleselector.Object{Group: bucketKind.Group, Version: bucketKind.Version, Kind: bucketKind.Kind, Namespace: key.Namespace, Name: key.Name}
-}
-
-// accountOf is where a course manages the bucket.
-func accountOf(course roleselector.Course, own string) string {
-	if course.Selector.Account != "" {
-		return course.Selector.Account
+// finalize writes the finalizers, unless somebody else wrote in between.
+func (r *bucketReconciler) finalize(ctx context.Context, before, bucket *unstructured.Unstructured) (reconcile.Result, error) {
+	err := r.client.Patch(ctx, bucket, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if apierrors.IsConflict(err) {
+		err = nil
 	}
-	return own
-}
-
-// recordedIn is what the status says of the last success.
-func recordedIn(bucket *unstructured.Unstructured) roleselector.Recorded {
-	text := func(fields ...string) string {
-		value, _, _ := unstructured.NestedString(bucket.Object, append([]string{"status", "ackResourceMetadata"}, fields...)...)
-		return value
-	}
-	return roleselector.Recorded{
-		Account: text("ownerAccountID"), Region: text("region"),
-		Selector: text("iamRoleSelector", "selectorName"), SelectorUID: types.UID(text("iamRoleSelector", "uid")),
-		RoleARN: text("iamRoleSelector", "roleARN"),
-	}
-}
-
-// record writes what is recorded of a success. As long as the selector says the
-// same, its resource version stays the one that was written first.
-func record(bucket *unstructured.Unstructured, after roleselector.Recorded, used roleselector.Reference, by roleselector.DecidedBy) {
-	metadata := map[string]any{"ownerAccountID": after.Account, "region": after.Region}
-	old, _, _ := unstructured.NestedMap(bucket.Object, "status", "ackResourceMetadata", "iamRoleSelector")
-	isSame := old["uid"] == string(used.UID) && old["generation"] == used.Generation && old["decidedBy"] == string(by)
-	if after.Selector != "" && isSame {
-		metadata["iamRoleSelector"] = old
-	} else if after.Selector != "" {
-		metadata["iamRoleSelector"] = map[string]any{
-			"selectorName": used.Name, "resourceVersion": used.ResourceVersion, "generation": used.Generation,
-			"uid": string(used.UID), "roleARN": used.ARN, "decidedBy": string(by),
-		}
-	}
-	_ = unstructured.SetNestedMap(bucket.Object, metadata, "status", "ackResourceMetadata")
-}
-
-func conditionsOf(bucket *unstructured.Unstructured) []metav1.Condition {
-	var held struct {
-		Status struct {
-			Conditions []metav1.Condition `json:"conditions"`
-		} `json:"status"`
-	}
-	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(bucket.Object, &held)
-	return held.Status.Conditions
-}
-
-func setConditions(bucket *unstructured.Unstructured, conditions []metav1.Condition) {
-	list := make([]any, len(conditions))
-	for i := range conditions {
-		list[i], _ = runtime.DefaultUnstructuredConverter.ToUnstructured(&conditions[i])
-	}
-	_ = unstructured.SetNestedSlice(bucket.Object, list, "status", "conditions")
+	return reconcile.Result{RequeueAfter: soon}, client.IgnoreNotFound(err)
 }

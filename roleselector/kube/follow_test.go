@@ -67,7 +67,7 @@ func TestResourcesFollowWhatDecidesOnTheirRole(t *testing.T) {
 	w.says("prod", "logs", "Conflict", "[by-app, one, two]")
 	w.delete(logs)
 	w.until("the bucket is forgotten", func() error {
-		if _, entered := i.selectors.Objects().Decision(ref("prod", "logs")); entered {
+		if _, entered := i.roles.Objects().Decision(ref("prod", "logs")); entered {
 			return errStillThere
 		}
 		return nil
@@ -102,7 +102,7 @@ func chooses(w *world, i *instance) {
 	w.says("prod", "logs", "Selected", "selectorName: one")
 	w.delete(choice)
 	w.says("prod", "logs", "Conflict", "[one, two]")
-	subject := i.selectors.Subject(bucketKind, logs)
+	subject := i.roles.Subject(bucketKind, logs)
 	if subject.NamespaceUID == "" || subject.NamespaceLabels["team"] != "a" || subject.Service != "s3" || subject.Kind != "Bucket" {
 		w.Errorf("the subject is %+v", subject)
 	}
@@ -162,7 +162,7 @@ func TestWhatIsNotInstalledKeepsOnlySelectionWaiting(t *testing.T) {
 	testkitDelete(w, "services.k8s.aws_iamroleselectors.yaml")
 	w.until("it says that selectors are gone", func() error { return i.lacks("does not serve iamroleselectors.services.k8s.aws") })
 	logs := bucket("prod", "logs")
-	if d := i.selectors.Decide(bucketKind, logs); d.Outcome != roleselector.NotYetKnown {
+	if d := i.roles.Decide(bucketKind, logs); d.Outcome != roleselector.NotYetKnown {
 		t.Errorf("the kind of selectors is gone, and it decides %s", d.Outcome)
 	}
 	w.server.InstallCRDsFrom(t, selectorDefinition)

@@ -46,7 +46,7 @@ func TestAThousandResourcesFollowAChange(t *testing.T) {
 	i = w.start(with)
 	// The statuses stay as they are; what is rebuilt shows when the conflict is over.
 	w.until("all are entered again", func() error {
-		if entered := len(i.selectors.Objects().All()); entered != total {
+		if entered := len(i.roles.Objects().All()); entered != total {
 			return fmt.Errorf("%d are", entered)
 		}
 		return nil
