@@ -28,7 +28,8 @@ func TestANewKeyDoesNotWaitForTheStatus(t *testing.T) {
 			m.settle(t)
 			m.signers = []int{1}
 			m.settle(t)
-			m.signers, m.now = []int{1, 2}, m.now.Add(30*24*time.Hour)
+			m.watch(t, 25*time.Hour)
+	m.signers, m.now = []int{1, 2}, m.now.Add(time.Second)
 		}, nil, []string{"PutDocument keys.json"}},
 		"a key that only expires": {func(m *model) {
 			rotated(m)
@@ -72,7 +73,8 @@ func TestKeysAreAddedBeforeOthersAreTakenOut(t *testing.T) {
 	m.settle(t)
 	m.signers = []int{1}
 	m.settle(t)
-	m.signers, m.now = []int{1, 2}, m.now.Add(30*24*time.Hour)
+	m.watch(t, 25*time.Hour)
+	m.signers, m.now = []int{1, 2}, m.now.Add(time.Second)
 	var written []string
 	for range 4 {
 		m.pass(t, quiet)
