@@ -6,6 +6,7 @@
 package injection
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 type Settings struct {
 	// AnnotationPrefix is the part before the slash of every annotation.
 	AnnotationPrefix string
-	// TokenMountPath is where containers find their token.
+	// TokenMountPath is where containers find their token; empty for the default.
 	TokenMountPath string
 	// AnyRole counts also what is no ARN of an IAM role: the webhook composes ARNs,
 	// or takes any.
@@ -44,7 +45,8 @@ type Examiner struct {
 // New checks the settings.
 func New(settings Settings) (*Examiner, error) {
 	all := inject.Defaults()
-	all.AnnotationPrefix, all.MountPath, all.AnyRoleARN = settings.AnnotationPrefix, settings.TokenMountPath, settings.AnyRole
+	all.AnnotationPrefix, all.AnyRoleARN = settings.AnnotationPrefix, settings.AnyRole
+	all.MountPath = cmp.Or(settings.TokenMountPath, all.MountPath)
 	injector, err := inject.New(all)
 	if err != nil {
 		return nil, err
