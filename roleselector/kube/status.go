@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -48,6 +49,9 @@ func statusOf(object client.Object) (status, error) {
 
 // contentOf is the object as JSON has it. That of an unstructured one is its own.
 func contentOf(object client.Object) (map[string]any, error) {
+	if object == nil {
+		return nil, errors.New("there is no object")
+	}
 	if is, ok := object.(*unstructured.Unstructured); ok {
 		return is.Object, nil
 	}
@@ -67,7 +71,7 @@ func change(object client.Object, in func(content map[string]any) error) error {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, object)
 	}
 	if err != nil {
-		return fmt.Errorf("the status of %s: %w", client.ObjectKeyFromObject(object), err)
+		return fmt.Errorf("change a status: %w", err)
 	}
 	return nil
 }

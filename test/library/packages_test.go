@@ -15,7 +15,7 @@ import (
 
 // packages are all functions of the public packages, and values of all types that have
 // methods: empty ones, or where there is a constructor those that it makes of nothing.
-// The Selectors of roleselector/kube are made of a manager and of nothing less.
+// Roles and Selectors of roleselector/kube are made of a manager and of nothing less.
 var packages = map[string]map[string][]any{
 	"roleselector": {
 		"Choice": {new(roleselector.Choice), roleselector.CompileChoice(nil)}, "Compile": {roleselector.Compile}, "CompileChoice": {roleselector.CompileChoice},
@@ -30,7 +30,7 @@ var packages = map[string]map[string][]any{
 	},
 	"roleselector/kube": {
 		"Announced": {kube.Announced}, "Chosen": {kube.Chosen}, "Conditions": {kube.Conditions}, "Merge": {kube.Merge}, "New": {kube.New},
-		"Selectors": {}, "Transition": {kube.Transition},
+		"NewRoles": {kube.NewRoles}, "Role": {new(kube.Role)}, "Roles": {}, "Selectors": {}, "Transition": {kube.Transition},
 	},
 	"roleselector/carm": {
 		"BlockerARN": {carm.BlockerARN}, "Cases": {carm.Cases}, "Controller": {new(carm.Controller)}, "IsBlocker": {carm.IsBlocker}, "Manifest": {carm.Manifest},
@@ -42,7 +42,7 @@ var packages = map[string]map[string][]any{
 	"awsauth/identity": {
 		"Chain": {new(identity.Chain), identity.NewChain()}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
 		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsRoleARN": {identity.IsRoleARN},
-		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
+		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "ParseRoleARN": {identity.ParseRoleARN}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
 		"SecretRef": {new(identity.SecretRef)},
 	},
 	"awsauth/fault": {
