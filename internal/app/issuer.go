@@ -29,6 +29,7 @@ func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
 	if err != nil {
 		return err
 	}
+	observer.OwnToken = func() ([]byte, error) { return os.ReadFile(auth.Environment().TokenFile) }
 	return (&issuer.Controller{
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),

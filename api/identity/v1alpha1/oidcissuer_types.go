@@ -93,43 +93,6 @@ const (
 	DeletionPolicyDelete DeletionPolicy = "Delete"
 )
 
-// KeySourceType names a place where signing keys are read.
-//
-// +kubebuilder:validation:Enum=APIServer;ConfigMap
-type KeySourceType string
-
-// Key sources.
-const (
-	// KeySourceAPIServer reads /openid/v1/jwks of every API server address.
-	KeySourceAPIServer KeySourceType = "APIServer"
-	// KeySourceConfigMap reads PEM public keys, as in OpenShift's
-	// openshift-kube-apiserver/bound-sa-token-signing-certs.
-	KeySourceConfigMap KeySourceType = "ConfigMap"
-)
-
-// KeySource says where the public signing keys are read.
-//
-// +kubebuilder:validation:XValidation:rule="self.source != 'ConfigMap' || has(self.configMap)",message="keys.configMap is required when keys.source is ConfigMap"
-type KeySource struct {
-	// +optional
-	// +kubebuilder:default=APIServer
-	Source KeySourceType `json:"source,omitempty"`
-
-	// ConfigMap holds the keys when source is ConfigMap: every value is one or
-	// more PEM blocks of type PUBLIC KEY.
-	//
-	// +optional
-	ConfigMap *ConfigMapReference `json:"configMap,omitempty"`
-}
-
-// ConfigMapReference names a ConfigMap.
-type ConfigMapReference struct {
-	// +kubebuilder:validation:MinLength=1
-	Namespace string `json:"namespace"`
-	// +kubebuilder:validation:MinLength=1
-	Name string `json:"name"`
-}
-
 // Publication is where the documents are written.
 type Publication struct {
 	// S3 publishes to an S3 bucket.
@@ -229,11 +192,13 @@ type OIDCIssuerStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// Keys are the keys that belong into the published set: those the cluster
-	// signs with and those retiring.
+	// signs with, those retiring, and those that the spec names. What is here tells
+	// how long a published key stays; no key is published because it is here.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=keyID
+	// +kubebuilder:validation:MaxItems=300
 	Keys []SigningKey `json:"keys,omitempty"`
 
 	// KeyRecord is the time for which the keys have been watched. A key is taken
@@ -252,65 +217,6 @@ type OIDCIssuerStatus struct {
 	// +listType=map
 	// +listMapKey=accountID
 	Providers []ProviderStatus `json:"providers,omitempty"`
-}
-
-// KeyState is a published key's place in its life.
-//
-// +kubebuilder:validation:Enum=Active;Retiring
-type KeyState string
-
-// Key states.
-const (
-	// KeyActive: the API server trusts tokens signed with it.
-	KeyActive KeyState = "Active"
-	// KeyRetiring: gone from the API server, published until the tokens that it
-	// signed have expired.
-	KeyRetiring KeyState = "Retiring"
-)
-
-// SigningKey is one public key of the cluster's token signer.
-type SigningKey struct {
-	// KeyID is the key's ID as Kubernetes computes it: SHA-256 of the PKIX DER
-	// form, base64url without padding.
-	KeyID string `json:"keyID"`
-	// Algorithm is the JWS algorithm: RS256, ES256, ES384 or ES512.
-	Algorithm string `json:"algorithm"`
-	// JWK is the public key as published, so that a retiring key can still be
-	// published after the API server has forgotten it.
-	JWK string `json:"jwk"`
-	// State is Active or Retiring.
-	State KeyState `json:"state"`
-	// FirstSeen is when the key was first read from the key source.
-	FirstSeen metav1.Time `json:"firstSeen"`
-	// LastSeen is when the key was last read from the key source, kept to
-	// within ten minutes so that status does not change at every look.
-	LastSeen metav1.Time `json:"lastSeen"`
-	// RetiringSince is when a retiring key was seen gone from every API server,
-	// and none signed with it. Its time runs from then, or from keyRecord.since if
-	// that is later.
-	//
-	// +optional
-	RetiringSince *metav1.Time `json:"retiringSince,omitempty"`
-	// ReadableSince is when a document with the key was first fetched from the
-	// issuer's URL without credentials. No cloud can know the key before.
-	//
-	// +optional
-	ReadableSince *metav1.Time `json:"readableSince,omitempty"`
-}
-
-// KeyRecord is a time in which no key of the cluster went unseen: there was a look
-// at the keys and at a fresh token of every API server at least every half an hour,
-// on a clock that agreed with the tokens.
-type KeyRecord struct {
-	// Since is when the first look after the last gap was.
-	//
-	// +optional
-	Since *metav1.Time `json:"since,omitempty"`
-	// LastLook is when the last look was, kept to within ten minutes so that status
-	// does not change at every look.
-	//
-	// +optional
-	LastLook *metav1.Time `json:"lastLook,omitempty"`
 }
 
 // PublicationStatus is what is known of the published documents.

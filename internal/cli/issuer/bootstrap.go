@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -125,6 +126,9 @@ func (b *Bootstrap) publish(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (c
 		if world.Caller.Fault != nil {
 			return world, fmt.Errorf("you are nobody in AWS: %w; sign in first, aws sts get-caller-identity must answer", *world.Caller.Fault)
 		}
+		if err := b.adoptRevoked(ctx, issuer); err != nil {
+			return world, err
+		}
 		world.DropForeignKeys = b.DropForeignKeys
 		plan := core.Decide(world)
 		if err := b.perform(ctx, issuer, world, &plan); err != nil {
@@ -139,6 +143,27 @@ func (b *Bootstrap) publish(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (c
 		}
 	}
 	return core.World{}, fmt.Errorf("still not as wanted after %d passes: somebody else is changing the same things", maxPasses)
+}
+
+// adoptRevoked adds the keys that the cluster's object revokes to those that the file
+// does: a file that somebody has kept must not bring a revoked key back. The object is
+// read after the documents were; a key that is revoked later is seen in the next pass of
+// whoever took it out, and the write that would add it is refused.
+func (b *Bootstrap) adoptRevoked(ctx context.Context, issuer *v1alpha1.OIDCIssuer) error {
+	stored, err := b.World.Stored(ctx, issuer.Name)
+	if err != nil || stored == nil {
+		return err
+	}
+	for _, entry := range stored.Spec.Keys.Revoked {
+		at := slices.IndexFunc(issuer.Spec.Keys.Revoked, func(own v1alpha1.RevokedKey) bool { return own.KeyID == entry.KeyID })
+		if at < 0 {
+			issuer.Spec.Keys.Revoked = append(issuer.Spec.Keys.Revoked, entry)
+			continue
+		}
+		own := &issuer.Spec.Keys.Revoked[at]
+		own.Force = own.Force || entry.Force
+	}
+	return nil
 }
 
 func (b *Bootstrap) perform(ctx context.Context, issuer *v1alpha1.OIDCIssuer, world core.World, plan *core.Plan) error {

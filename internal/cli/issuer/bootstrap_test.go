@@ -190,3 +190,34 @@ func TestBootstrapTellsTheObjectOfItsProviders(t *testing.T) {
 		})
 	}
 }
+
+// TestBootstrapKeepsRevokedKeysOut runs with files that know less than the cluster.
+func TestBootstrapKeepsRevokedKeysOut(t *testing.T) {
+	const id = "yo5sQbJQdp1kVBNm8DC8kOQwZGfWqYYHmAEw0YxpoRk"
+	tests := map[string]struct{ file, cluster []v1alpha1.RevokedKey }{
+		"the file does not know of the key":  {nil, []v1alpha1.RevokedKey{{KeyID: id, Force: true}}},
+		"the file does not know of force":    {[]v1alpha1.RevokedKey{{KeyID: id}}, []v1alpha1.RevokedKey{{KeyID: id, Force: true}}},
+		"the cluster does not know of force": {[]v1alpha1.RevokedKey{{KeyID: id, Force: true}}, []v1alpha1.RevokedKey{{KeyID: id}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			stored, file := wanted(), wanted()
+			stored.Spec.Keys.Revoked, file.Spec.Keys.Revoked = test.cluster, test.file
+			world := &still{stored: stored}
+			_ = (&Bootstrap{World: world, Out: io.Discard}).Run(t.Context(), file)
+			writes := 0
+			for _, step := range world.changes {
+				put, is := step.(core.PutDocument)
+				if is && strings.HasSuffix(put.Key, core.KeysPath) {
+					writes++
+				}
+				if is && strings.Contains(put.Body, id) {
+					t.Fatalf("%s was written with the revoked key", put.Key)
+				}
+			}
+			if writes == 0 {
+				t.Error("no keys were written: the test shows nothing")
+			}
+		})
+	}
+}

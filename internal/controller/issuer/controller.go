@@ -118,13 +118,16 @@ func (c *Controller) read(ctx context.Context, name string) (*v1alpha1.OIDCIssue
 // for a person becomes a condition; one that may pass is returned too.
 func (c *Controller) perform(ctx context.Context, keeper Keeper, world core.World, plan *core.Plan) controller.Outcome {
 	for _, step := range plan.Steps {
+		if _, writes := step.(core.PutDocument); writes && !c.isCurrent(ctx, world.Issuer) {
+			return controller.Outcome{Again: time.Second}
+		}
 		err := c.Observer.AWS.Perform(ctx, keeper, *plan, step)
 		if err == nil {
 			continue
 		}
 		known := faultOf(err)
 		if known.Service == "" { // the API server's error, not the cloud's
-			return controller.Outcome{Err: errors.Join(err, c.publishUnrecorded(ctx, *plan, step))}
+			return controller.Outcome{Err: errors.Join(err, c.publishUnrecorded(ctx, world, *plan, step))}
 		}
 		plan.Status = core.Failed(*plan, step, *known, world)
 		if known.Passing() {
@@ -136,13 +139,25 @@ func (c *Controller) perform(ctx context.Context, keeper Keeper, world core.Worl
 }
 
 // publishUnrecorded takes the steps that a Record that failed must not hold up.
-func (c *Controller) publishUnrecorded(ctx context.Context, plan core.Plan, failed core.Step) error {
+func (c *Controller) publishUnrecorded(ctx context.Context, world core.World, plan core.Plan, failed core.Step) error {
 	for _, step := range plan.Unrecorded(failed) {
+		if !c.isCurrent(ctx, world.Issuer) {
+			return nil // the next pass knows the new spec
+		}
 		if err := c.Observer.AWS.Perform(ctx, nil, plan, step); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isCurrent says that the spec is still the one that was decided on. It is read after
+// the documents were: whoever took a revoked key out of them has read a newer spec, and
+// either it is seen here, or the write is refused because the documents have changed.
+func (c *Controller) isCurrent(ctx context.Context, decided *v1alpha1.OIDCIssuer) bool {
+	var now v1alpha1.OIDCIssuer
+	err := c.Live.Get(ctx, client.ObjectKeyFromObject(decided), &now)
+	return err == nil && now.UID == decided.UID && now.Generation == decided.Generation
 }
 
 // objectKeeper keeps the finalizer and the status in the cluster.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -32,6 +33,9 @@ type Observer struct {
 	Public Fetcher
 	// Operator is who the operator is in AWS.
 	Operator identity.Identity
+	// OwnToken reads the token by which the operator becomes somebody in AWS; nil for
+	// one who needs none, as a person with a session.
+	OwnToken func() ([]byte, error)
 	// Now is the clock, read once a pass.
 	Now func() time.Time
 }
@@ -49,6 +53,7 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 	}
 	s3 := issuer.Spec.Publication.S3
 	world.Caller = o.AWS.Accounts.Caller(ctx, o.Operator.In(s3.Region))
+	world.Caller.TokenKeyID = o.ownKeyID()
 	if world.Caller.Fault != nil {
 		return world
 	}
@@ -63,6 +68,23 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 	}
 	world.Providers = o.providers(ctx, world)
 	return world
+}
+
+// ownKeyID is the ID of the key that signed the operator's own token for AWS; empty if
+// there is none, or none that can be read.
+func (o *Observer) ownKeyID() string {
+	if o.OwnToken == nil {
+		return ""
+	}
+	raw, err := o.OwnToken()
+	if err != nil {
+		return ""
+	}
+	header, err := core.TokenHeader(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return ""
+	}
+	return header.KeyID
 }
 
 func (o *Observer) observeCluster(ctx context.Context, world *core.World) {

@@ -63,11 +63,13 @@ func (c Cluster) like(servers []APIServer, flags string) string {
 }
 
 // someOf joins the first of a list.
-func someOf(list []string) string {
-	if len(list) <= maxNamed {
-		return strings.Join(list, ", ")
+func someOf(list []string) string { return some(list, maxNamed, ", ") }
+
+func some(list []string, most int, by string) string {
+	if len(list) <= most {
+		return strings.Join(list, by)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], by), len(list)-most)
 }
 
 // unlike finds API servers whose tokens name another issuer; nil for none.
@@ -108,7 +110,7 @@ func (c Cluster) proof(url string) verdict {
 func (r ring) strangeSigners(c Cluster) *verdict {
 	servers := c.those(func(s APIServer) bool {
 		id := s.Token.KeyID
-		return s.Error == "" && s.Token.Error == "" && id != "" && !hasKey(r.read, id) && !r.isActive(id)
+		return s.Error == "" && s.Token.Error == "" && id != "" && !hasKey(r.read, id) && !r.isActive(id) && !r.isNamedRevoked(id)
 	})
 	if len(servers) == 0 {
 		return nil

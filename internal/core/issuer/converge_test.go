@@ -16,127 +16,13 @@ import (
 const (
 	foreignStatement = `{"Sid":"Theirs","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111122223333:root"},"Action":"s3:ListBucket","Resource":"arn:aws:s3:::tabard-demo"}`
 	foreignPair      = 7 // never a signer of the cluster
+	forgedPair       = 8 // in a forged status only
 )
-
-// check fails if a rule that holds after every single step is broken.
-func (m *model) check(t *testing.T) {
-	t.Helper()
-	if broken := m.violation(); broken != "" {
-		t.Fatal(broken)
-	}
-}
-
-// violation names the first broken rule: all that exists outside can be found
-// from status, no reader ever misses a signing key that was published, and the
-// bucket's name is never given up while somebody believes in it.
-func (m *model) violation() string {
-	if m.gaveUp != "" {
-		return m.gaveUp
-	}
-	if broken := m.untold(); broken != "" {
-		return broken
-	}
-	if m.bucket == nil {
-		return ""
-	}
-	document, published := m.bucket.objects[issuer.KeysPath]
-	if _, leads := m.bucket.objects[issuer.DiscoveryPath]; leads && !published {
-		return "the discovery document leads to keys that are not there"
-	}
-	if published && m.misses(string(document.Body)) {
-		return "a key that signs was published and is gone"
-	}
-	if published && m.strands(string(document.Body)) {
-		return "a key was unpublished while its tokens live"
-	}
-	return ""
-}
-
-// untold names what exists outside and cannot be found from status.
-func (m *model) untold() string {
-	status := m.stored.Status
-	for account, p := range m.providers {
-		known := slices.ContainsFunc(status.Providers, func(s v1alpha1.ProviderStatus) bool { return s.AccountID == account })
-		if p.owner == testURL && !known {
-			return "status does not know the provider of account " + account
-		}
-	}
-	if m.bucket != nil && status.Publication.Bucket != testBucket {
-		return "status does not know the bucket"
-	}
-	return ""
-}
-
-// tokenLife is the longest life of a pod's token.
-const tokenLife = 24 * time.Hour
-
-// strands says that a document lacks a key that some reader has seen before, and by
-// which a token was signed that has not expired.
-func (m *model) strands(body string) bool {
-	stranded := false
-	for i := range foreignPair {
-		there := strings.Contains(body, pairs[i].ID)
-		signed, has := m.signed[i]
-		stranded = stranded || m.read[i] && !there && has && m.now.Before(signed.Add(tokenLife))
-		m.read[i] = m.read[i] || there
-	}
-	return stranded
-}
-
-// misses says that a key that signs, and that some reader has seen before, is
-// not in a document; and notes what this reader sees.
-func (m *model) misses(body string) bool {
-	before, missing := m.published, false
-	m.published = map[int]bool{}
-	for _, signer := range m.signers {
-		there := strings.Contains(body, pairs[signer].ID)
-		missing = missing || before[signer] && !there
-		m.published[signer] = there
-	}
-	return missing
-}
-
-func TestViolationsAreNoticed(t *testing.T) {
-	tests := map[string]struct {
-		plant func(*model)
-		want  string
-	}{
-		"nothing is wrong after a quiet start": {func(*model) {}, ""},
-		"a provider that status forgot":        {func(m *model) { m.stored.Status.Providers = nil }, "status does not know the provider of account"},
-		"a bucket that status forgot":          {func(m *model) { m.stored.Status.Publication.Bucket = "" }, "status does not know the bucket"},
-		"a discovery document alone":           {func(m *model) { delete(m.bucket.objects, issuer.KeysPath) }, "the discovery document leads to keys that are not there"},
-		"a signing key is taken out": {func(m *model) {
-			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
-		}, "a key that signs was published and is gone"},
-		"a key is taken out before its last token has expired": {func(m *model) {
-			m.signers = []int{1}
-			m.settle(t)
-			m.now = m.now.Add(tokenLife - time.Second)
-			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
-		}, "a key was unpublished while its tokens live"},
-		"a key is taken out after that": {func(m *model) {
-			m.signers = []int{1}
-			m.settle(t)
-			m.now = m.now.Add(tokenLife)
-			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
-		}, ""},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := newModel()
-			m.settle(t)
-			test.plant(m)
-			if got := m.violation(); !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
-				t.Errorf("violation is %q, want %q", got, test.want)
-			}
-		})
-	}
-}
 
 // disturb changes the environment behind the controller's back.
 func (m *model) disturb(t *testing.T, what byte) {
 	t.Helper()
-	switch what % 21 {
+	switch what % 27 {
 	case 0: // a key is added and signs
 		if next := m.signers[len(m.signers)-1] + 1; next < foreignPair {
 			m.signers = append(m.signers, next)
@@ -181,9 +67,53 @@ func (m *model) disturb(t *testing.T, what byte) {
 			m.stored.Spec.Providers = full
 		}
 	default:
-		m.disturbTime(t, what%21)
-		m.disturbNames(what % 21)
+		m.disturbTime(t, what%27)
+		m.disturbNames(what % 27)
+		m.disturbKeys(what % 27)
 	}
+}
+
+// disturbKeys has persons, and whoever may write a status, do what they like.
+func (m *model) disturbKeys(what byte) {
+	revoke := func(pair int, force bool) {
+		if !m.isRevoked(pair) {
+			m.stored.Generation++
+			m.stored.Spec.Keys.Revoked = append(m.stored.Spec.Keys.Revoked, v1alpha1.RevokedKey{KeyID: pairs[pair].ID, Force: force})
+		}
+	}
+	switch what {
+	case 21: // a key is revoked that does not sign, or not for long
+		revoke(max(m.signer()-1, 0), false)
+	case 22: // the key that signs is revoked, whatever comes of it
+		revoke(m.signer(), true)
+	case 23: // the next key is published early, or no more
+		m.stored.Generation++
+		if next := m.signer() + 1; len(m.stored.Spec.Keys.Additional) == 0 && next < foreignPair {
+			m.stored.Spec.Keys.Additional = []string{pairs[next].pem}
+		} else {
+			m.stored.Spec.Keys.Additional = nil
+		}
+	case 24: // the status is lost
+		m.stored.Status = v1alpha1.OIDCIssuerStatus{Publication: m.stored.Status.Publication, Providers: m.stored.Status.Providers}
+		m.lastLook, m.lost = time.Time{}, true
+	case 25: // the status is forged
+		m.forge(forgedPair, v1alpha1.KeyActive)
+		m.forge(foreignPair, v1alpha1.KeyRetiring)
+	case 26:
+		revoke(foreignPair, false)
+	}
+}
+
+// forge writes a key into status that no pass has seen.
+func (m *model) forge(pair int, state v1alpha1.KeyState) {
+	if slices.ContainsFunc(m.stored.Status.Keys, func(k v1alpha1.SigningKey) bool { return k.KeyID == pairs[pair].ID }) {
+		return
+	}
+	future := metav1.NewTime(m.now.AddDate(10, 0, 0))
+	m.stored.Status.Keys = append(m.stored.Status.Keys, v1alpha1.SigningKey{
+		KeyID: pairs[pair].ID, Algorithm: pairs[pair].Algorithm, JWK: pairs[pair].JWK, State: state,
+		FirstSeen: future, LastSeen: future, ReadableSince: &future, RetiringSince: &future,
+	})
 }
 
 // disturbTime lets clocks go wrong, and things happen while nobody looks.
@@ -232,8 +162,10 @@ func (m *model) foreignKey() {
 	if strings.Contains(string(document.Body), pairs[foreignPair].ID) {
 		return
 	}
-	document.Body = []byte(strings.Replace(string(document.Body), `{"keys":[`, `{"keys":[`+pairs[foreignPair].JWK+`,`, 1))
+	body := strings.Replace(string(document.Body), `{"keys":[`, `{"keys":[`+pairs[foreignPair].JWK+`,`, 1)
+	document.Body = []byte(strings.Replace(body, ",]", "]", 1))
 	document.ETag = "theirs"
+	delete(m.out, foreignPair)
 	m.bucket.objects[issuer.KeysPath] = document
 }
 
@@ -241,9 +173,6 @@ func (m *model) foreignKey() {
 func (m *model) theirs() (out []string) {
 	if m.bucket != nil && strings.Contains(m.bucket.policy, foreignStatement) {
 		out = append(out, "statement")
-	}
-	if m.bucket != nil && strings.Contains(string(m.bucket.objects[issuer.KeysPath].Body), pairs[foreignPair].JWK) {
-		out = append(out, "key")
 	}
 	if m.bucket != nil && m.bucket.holdsOthers() {
 		out = append(out, "object")
@@ -291,6 +220,12 @@ func FuzzConverge(f *testing.F) {
 	f.Add([]byte{2, 8, 3, 8, 4, 8, 9, 0, 1, 1, 2, 2, 9, 2})
 	f.Add([]byte{9, 0, 9, 1, 9, 15, 9, 3})
 	f.Add([]byte{9, 0, 9, 2, 9, 1, 9, 12, 9, 12, 9, 15})
+	f.Add([]byte{9, 0, 9, 21, 9, 3, 9, 0, 9, 15})
+	f.Add([]byte{9, 22, 9, 0, 9, 3, 9, 1, 9, 24, 9, 15})
+	f.Add([]byte{9, 23, 9, 0, 9, 1, 9, 23, 9, 15, 9, 3})
+	f.Add([]byte{9, 6, 9, 3, 9, 24, 9, 15, 9, 3, 9, 6, 9, 3})
+	f.Add([]byte{9, 25, 9, 6, 9, 25, 9, 15, 9, 24, 9, 25, 9, 3})
+	f.Add([]byte{9, 0, 9, 6, 9, 26, 9, 4, 9, 24, 9, 4, 9, 1, 9, 25})
 	f.Add([]byte{9, 0, 9, 13, 9, 1, 9, 15, 9, 13, 9, 3})
 	f.Add([]byte{9, 0, 9, 1, 9, 14, 9, 15, 9, 14, 9, 3, 9, 5, 9, 15})
 	f.Add([]byte{3, 19})
@@ -300,27 +235,31 @@ func FuzzConverge(f *testing.F) {
 	f.Add([]byte{9, 17, 9, 18, 0})
 	f.Add([]byte{9, 17, 9, 18})
 	f.Add([]byte{9, 3, 9, 3, 9, 16, 9, 17, 9, 3, 0})
-	f.Fuzz(func(t *testing.T, script []byte) {
-		m := newModel()
-		release := len(script)%2 == 1
-		var theirs []string
-		for len(script) >= 2 && len(script) < 400 {
-			m.pass(t, trouble{dieAt: int(script[0] % 16), failAt: int(script[0]/16) - 1})
-			if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
-				t.Fatalf("touched what is not ours: %v", lost)
-			}
-			m.disturb(t, script[1])
-			theirs = m.theirs()
-			script = script[2:]
-		}
-		m.throttled, m.silent, m.ahead, m.cluster = false, false, 0, 0
-		m.settle(t)
+	f.Fuzz(converge)
+}
+
+// converge runs a script, and demands at its end that all is well and can be deleted.
+func converge(t *testing.T, script []byte) {
+	t.Helper()
+	m := newModel()
+	release := len(script)%2 == 1
+	var theirs []string
+	for len(script) >= 2 && len(script) < 400 {
+		m.pass(t, trouble{dieAt: int(script[0] % 16), failAt: int(script[0]/16) - 1})
 		if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
 			t.Fatalf("touched what is not ours: %v", lost)
 		}
-		m.wantHealthy(t)
-		m.deleteAll(t, release)
-	})
+		m.disturb(t, script[1])
+		theirs = m.theirs()
+		script = script[2:]
+	}
+	m.throttled, m.silent, m.ahead, m.cluster = false, false, 0, 0
+	m.settle(t)
+	if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
+		t.Fatalf("touched what is not ours: %v", lost)
+	}
+	m.wantHealthy(t)
+	m.deleteAll(t, release)
 }
 
 func missingFrom(want, have []string) (out []string) {
@@ -335,9 +274,12 @@ func missingFrom(want, have []string) (out []string) {
 // wantHealthy demands True, or a reason that names what others have done.
 func (m *model) wantHealthy(t *testing.T) {
 	t.Helper()
-	excuses := map[string]bool{}
+	excuses := map[string]bool{string(issuer.ReasonForeignKey): m.holds(foreignPair) || m.lost}
+	for i := range pairs { // a revoked key that the API servers go on to show
+		excuses[string(issuer.ReasonKeyRevoked)] = excuses[string(issuer.ReasonKeyRevoked)] || m.isRevoked(i) && slices.Contains(m.signers, i)
+	}
+	excuses[string(issuer.ReasonTokenNotVerified)] = m.isRevoked(m.signer())
 	for _, one := range m.theirs() {
-		excuses[string(issuer.ReasonForeignKey)] = excuses[string(issuer.ReasonForeignKey)] || one == "key"
 		excuses[string(issuer.ReasonProviderNotOurs)] = excuses[string(issuer.ReasonProviderNotOurs)] || strings.HasPrefix(one, "provider")
 	}
 	for _, c := range m.stored.Status.Conditions {

@@ -37,14 +37,16 @@ func Decide(w World) Plan {
 	s := stock(w, r)
 	p := decidePublication(w, r, s)
 	if p.verdict.isTrue() {
-		r = r.readable(instant(w.Now))
+		r = r.readable(publishedKeys(s.keys), instant(w.Now))
 	}
 	g := decideProviders(w, p.verdict.isTrue())
 	v := verdicts{published: p.verdict, keys: r.keysVerdict(w, s), provider: g.verdict}
-	v.ready = readiness(w, v)
 	if s.known {
 		r = r.forget(s.published)
 	}
+	r = r.bounded()
+	v.ready = readiness(w, v)
+	v.ready.message += aside(r.keys)
 	return compose(w, slices.Concat(p.steps, g.steps), v1alpha1.OIDCIssuerStatus{
 		ObservedGeneration: w.Issuer.Generation,
 		Conditions:         v.conditions(w),

@@ -25,6 +25,9 @@ type discovery struct {
 // algorithms. Equal input gives equal bytes, in whatever order it comes.
 func Discovery(url string, algorithms []string) []byte {
 	sorted := slices.Clone(algorithms)
+	if len(sorted) == 0 {
+		sorted = []string{"RS256"} // which must not be empty, and must hold this one
+	}
 	slices.Sort(sorted)
 	document, err := json.Marshal(discovery{
 		Issuer:        url,

@@ -60,7 +60,8 @@ var Reasons = []Explanation{
 	{ReasonKeyNotPublished, keysInSync, "A key that the API server shows is not in the published document; it is being written.", "Do not sign with it yet; where it signs already, sign with the old key again. If it stays, see IssuerPublished."},
 	{ReasonSigningKeyUnknown, keysInSync, "The cluster signs tokens with a key that its key source does not show.", "Add the key to the source; with several API servers, give all of them the same keys."},
 	{ReasonClockDiffers, keysInSync, "A token requested just now was issued more than five minutes from now by the operator's clock, so no key is retired.", "Set the clocks of the operator's node and of the API server by NTP."},
-	{ReasonForeignKey, keysInSync + ", " + deletionBlocked, "The keys document holds a key that this cluster never had; it is left there.", "If nobody needs the key, drop it with tabard issuer bootstrap --drop-foreign-keys; whoever holds it can become anybody."},
+	{ReasonKeyRevoked, keysInSync, "A key that spec.keys.revoked names is still published, or an API server still signs with it or accepts it.", "Follow the message: sign with another key, then take the revoked one out of every API server's --service-account-key-file; docs/leaked-signing-key.md has the order."},
+	{ReasonForeignKey, keysInSync + ", " + deletionBlocked, "The keys document holds a key that neither the cluster had nor the spec names. In a bucket that Tabard made it is taken out after retireKeysAfter, in others it is left.", "If somebody needs the key, add it to spec.keys.additional; if nobody does, drop it at once with tabard issuer bootstrap --drop-foreign-keys: whoever holds it can become anybody."},
 
 	{ReasonWaitingForPublication, providerReady, "The issuer is registered once its documents can be fetched.", "See IssuerPublished."},
 	{ReasonProviderNotRegistered, providerReady, "An account does not know the issuer yet; it is being registered.", "If it stays, see the message."},

@@ -35,6 +35,7 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 		v = dyingVerdicts(deletionFault(step, v, f))
 	} else {
 		v.ready = readiness(w, v)
+		v.ready.message += aside(plan.Status.Keys)
 	}
 	status.Conditions = v.conditions(w)
 	return status

@@ -24,6 +24,11 @@ const (
 	MaxKeys = 100
 	// minRSABits is what AWS and Kubernetes regard as the least.
 	minRSABits = 2048
+	// maxRSABits is what verifiers commonly accept (OpenSSL's limit).
+	maxRSABits = 16384
+	// maxKeyIDBytes is what kube-apiserver accepts of an external signer
+	// (KEP-740).
+	maxKeyIDBytes = 1024
 )
 
 // Key is one public key as it is published.
@@ -86,6 +91,8 @@ func keyOf(public any, id, where string) (Key, error) {
 	case *rsa.PublicKey:
 		if bits := k.N.BitLen(); bits < minRSABits {
 			return Key{}, refuse(ReasonWeakKey, "%s is an RSA key of %d bits, expected at least %d: replace it", where, bits, minRSABits)
+		} else if bits > maxRSABits {
+			return Key{}, refuse(ReasonUnsupportedKey, "%s is an RSA key of %d bits, expected at most %d", where, bits, maxRSABits)
 		}
 		out = jwk{Type: "RSA", Algorithm: "RS256", N: encode(k.N.Bytes()), E: encode(big.NewInt(int64(k.E)).Bytes())}
 	case *ecdsa.PublicKey:
@@ -144,24 +151,36 @@ func ReadJWKS(body []byte) ([]Key, error) {
 var privateFields = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 
 func readJWK(raw json.RawMessage, where string) (Key, error) {
+	public, id, err := publicKey(raw, where)
+	if err != nil {
+		return Key{}, err
+	}
+	if len(id) > maxKeyIDBytes {
+		return Key{}, refuse(ReasonUnsupportedKey, "%s has a key ID of %d bytes, expected at most %d", where, len(id), maxKeyIDBytes)
+	}
+	return keyOf(public, id, where)
+}
+
+// publicKey is the key in a JWK, and the ID that it is given there.
+func publicKey(raw json.RawMessage, where string) (any, string, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return Key{}, refuse(ReasonKeyUnreadable, "%s is no JSON object", where)
+		return nil, "", refuse(ReasonKeyUnreadable, "%s is no JSON object", where)
 	}
 	for _, name := range privateFields {
 		if _, found := fields[name]; found {
-			return Key{}, refuse(ReasonPrivateKeyInSource, "%s holds a private or secret key, expected public keys only: nothing of the source is published; replace the key pair", where)
+			return nil, "", refuse(ReasonPrivateKeyInSource, "%s holds a private or secret key, expected public keys only: nothing of the source is published; replace the key pair", where)
 		}
 	}
 	var kind string
 	if err := json.Unmarshal(fields["kty"], &kind); err != nil || (kind != "RSA" && kind != "EC") {
-		return Key{}, refuse(ReasonUnsupportedKey, "%s has the type %q, expected RSA or EC", where, kind)
+		return nil, "", refuse(ReasonUnsupportedKey, "%s has the type %q, expected RSA or EC", where, kind)
 	}
 	var parsed jose.JSONWebKey
 	if err := parsed.UnmarshalJSON(raw); err != nil || !parsed.Valid() {
-		return Key{}, refuse(ReasonKeyUnreadable, "%s is no valid %s public key", where, kind)
+		return nil, "", refuse(ReasonKeyUnreadable, "%s is no valid %s public key", where, kind)
 	}
-	return keyOf(parsed.Key, parsed.KeyID, where)
+	return parsed.Key, parsed.KeyID, nil
 }
 
 // ReadPEM reads the keys of a ConfigMap, every value one or more PEM blocks of
@@ -172,7 +191,7 @@ func ReadPEM(data map[string]string) ([]Key, error) {
 		if strings.Contains(data[name], "PRIVATE KEY-----") {
 			return nil, refuse(ReasonPrivateKeyInSource, "entry %q of the ConfigMap holds a private key, expected public keys only: nothing of the source is published; remove it and replace the key pair", name)
 		}
-		keys, err := readBlocks(name, []byte(data[name]))
+		keys, err := readBlocks(fmt.Sprintf("entry %q of the ConfigMap", name), []byte(data[name]))
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +202,24 @@ func ReadPEM(data map[string]string) ([]Key, error) {
 	return unite(out)
 }
 
-func readBlocks(name string, rest []byte) ([]Key, error) {
+// readAdditional reads the keys that a spec names beside those of the source.
+func readAdditional(entries []string) ([]Key, error) {
+	var out []Key
+	for i, text := range entries {
+		where := fmt.Sprintf("spec.keys.additional[%d]", i)
+		if strings.Contains(text, "PRIVATE KEY-----") {
+			return nil, refuse(ReasonPrivateKeyInSource, "%s holds a private key, expected public keys only: nothing of the list is published; remove it and replace the key pair", where)
+		}
+		keys, err := readBlocks(where, []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, keys...)
+	}
+	return unite(out)
+}
+
+func readBlocks(entry string, rest []byte) ([]Key, error) {
 	var out []Key
 	announced := bytes.Count(rest, []byte("-----BEGIN "))
 	for {
@@ -193,9 +229,9 @@ func readBlocks(name string, rest []byte) ([]Key, error) {
 		}
 		rest = after
 		if block.Type != "PUBLIC KEY" {
-			return nil, refuse(ReasonUnsupportedKey, "entry %q of the ConfigMap holds a PEM block of type %q, expected PUBLIC KEY", name, block.Type)
+			return nil, refuse(ReasonUnsupportedKey, "%s holds a PEM block of type %q, expected PUBLIC KEY", entry, block.Type)
 		}
-		where := fmt.Sprintf("block %d of entry %q of the ConfigMap", len(out)+1, name)
+		where := fmt.Sprintf("block %d of %s", len(out)+1, entry)
 		public, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
 			return nil, refuse(ReasonKeyUnreadable, "%s is no public key in PKIX form", where)
@@ -207,7 +243,7 @@ func readBlocks(name string, rest []byte) ([]Key, error) {
 		out = append(out, key)
 	}
 	if len(out) == 0 || len(out) != announced || len(bytes.TrimSpace(rest)) != 0 {
-		return nil, refuse(ReasonKeyUnreadable, "entry %q of the ConfigMap is not wholly PEM: %d whole blocks were read, expected one or more PUBLIC KEY blocks and nothing after them", name, len(out))
+		return nil, refuse(ReasonKeyUnreadable, "%s is not wholly PEM: %d whole blocks were read, expected one or more PUBLIC KEY blocks and nothing after them", entry, len(out))
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package issuer
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,11 @@ type ring struct {
 	keys []v1alpha1.SigningKey
 	// expired are the IDs that are no longer wanted.
 	expired []string
-	// read are the keys that the source shows.
-	read []Key
+	// read are the keys that the source shows, additional those that the spec names
+	// beside them.
+	read, additional []Key
+	// unusable says why the spec's additional keys are not used.
+	unusable *Refusal
 	// refused says why the source is not used; then keys are as stored.
 	refused *Refusal
 	// unreachable are the API servers that did not answer, with their errors.
@@ -42,19 +46,9 @@ type ring struct {
 	record v1alpha1.KeyRecord
 }
 
-// own are the keys that this issuer publishes.
-func (r ring) own() []Key {
-	return r.pick(func(k v1alpha1.SigningKey) bool { return !slices.Contains(r.expired, k.KeyID) })
-}
-
 // active are the keys that must be published for tokens to verify.
 func (r ring) active() []Key {
 	return r.pick(func(k v1alpha1.SigningKey) bool { return k.State == v1alpha1.KeyActive })
-}
-
-// expiredIn are those of a document's keys that are no longer wanted.
-func (r ring) expiredIn(document []Key) []Key {
-	return slices.DeleteFunc(slices.Clone(document), func(k Key) bool { return !slices.Contains(r.expired, k.ID) })
 }
 
 func (r ring) pick(wanted func(v1alpha1.SigningKey) bool) []Key {
@@ -72,37 +66,31 @@ func (r ring) knows(id string) bool {
 }
 
 // readable notes the keys that anybody can read now.
-func (r ring) readable(now metav1.Time) ring {
+func (r ring) readable(published []Key, now metav1.Time) ring {
 	r.keys = slices.Clone(r.keys)
 	for i := range r.keys {
-		if r.keys[i].ReadableSince == nil {
+		if r.keys[i].ReadableSince == nil && hasKey(published, r.keys[i].KeyID) {
 			r.keys[i].ReadableSince = &now
 		}
 	}
 	return r
 }
 
-// forget drops expired keys that are gone from the bucket's document.
-func (r ring) forget(inBucket []Key) ring {
-	r.keys = slices.DeleteFunc(slices.Clone(r.keys), func(k v1alpha1.SigningKey) bool {
-		return slices.Contains(r.expired, k.KeyID) && !hasKey(inBucket, k.KeyID)
-	})
-	return r
-}
-
-// turnRing reads the key source and moves each key along its life.
+// turnRing reads the key source and the spec's keys, and moves each key along its
+// life.
 func turnRing(w World) ring {
 	now := instant(w.Now)
-	out := ring{keys: notAhead(w.Issuer.Status.Keys, now), record: w.Issuer.Status.KeyRecord}
+	out := ring{keys: remembered(w, now), record: w.Issuer.Status.KeyRecord}
 	var err error
+	out.additional, err = readAdditional(w.Issuer.Spec.Keys.Additional)
+	out.unusable = refusalOf(err)
 	out.read, out.unreachable, err = readSource(w)
-	if err != nil && !errors.As(err, &out.refused) {
-		out.refused = refuse(ReasonKeyUnreadable, "%v", err)
-	}
-	if out.refused != nil {
+	if out.refused = refusalOf(err); out.refused != nil {
+		out.name(w, now)
 		return out
 	}
-	if out.settled = len(out.unreachable) == 0 && w.Cluster.isDated(w.Now); out.settled {
+	out.settled = len(out.unreachable) == 0 && out.unusable == nil && w.Cluster.isDated(w.Now)
+	if out.settled {
 		out.record = prolong(out.record, now)
 	}
 	for _, key := range out.read {
@@ -110,12 +98,26 @@ func turnRing(w World) ring {
 	}
 	for i := range out.keys {
 		out.retire(&out.keys[i], w, now)
-		if out.isExpired(out.keys[i], w) {
-			out.expired = append(out.expired, out.keys[i].KeyID)
+	}
+	out.name(w, now)
+	for _, key := range out.keys {
+		if out.isExpired(key, w) {
+			out.expired = append(out.expired, key.KeyID)
 		}
 	}
 	slices.SortFunc(out.keys, func(a, b v1alpha1.SigningKey) int { return cmp.Compare(a.KeyID, b.KeyID) })
 	return out
+}
+
+// refusalOf is the refusal that an error is; nil for none.
+func refusalOf(err error) *Refusal {
+	if err == nil {
+		return nil
+	}
+	if refusal, is := errors.AsType[*Refusal](err); is {
+		return refusal
+	}
+	return refuse(ReasonKeyUnreadable, "%v", err)
 }
 
 // seen notes that the source shows a key.
@@ -138,7 +140,7 @@ func seen(keys []v1alpha1.SigningKey, key Key, now metav1.Time) []v1alpha1.Signi
 // retire marks a key that every server has forgotten. Its time does not run while
 // one signs with it, whatever the source says.
 func (r ring) retire(key *v1alpha1.SigningKey, w World, now metav1.Time) {
-	if hasKey(r.read, key.KeyID) {
+	if hasKey(r.read, key.KeyID) || hasKey(r.additional, key.KeyID) {
 		return
 	}
 	signs := w.Cluster.signs(key.KeyID)
@@ -150,7 +152,7 @@ func (r ring) retire(key *v1alpha1.SigningKey, w World, now metav1.Time) {
 		return
 	case signs:
 		key.RetiringSince = nil
-	case key.RetiringSince == nil || key.State == v1alpha1.KeyActive:
+	case key.RetiringSince == nil || key.State == v1alpha1.KeyActive || key.State == v1alpha1.KeyAdditional:
 		key.RetiringSince = &now
 	}
 	key.State = v1alpha1.KeyRetiring
@@ -218,6 +220,12 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 	if missing := shelf.missing(w, r.active()); len(missing) > 0 {
 		return no(ReasonKeyNotPublished, "%s", r.unpublished(w.Cluster, missing))
 	}
+	if revoked := r.revokedVerdict(w, shelf); revoked != nil {
+		return *revoked
+	}
+	if r.unusable != nil {
+		return no(r.unusable.Reason, "%s; meanwhile none of the list is added, and no key is taken out", r.unusable.Text)
+	}
 	if len(r.unreachable) > 0 {
 		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", someOf(r.unreachable))
 	}
@@ -225,7 +233,7 @@ func (r ring) keysVerdict(w World, shelf shelf) verdict {
 		return unknown(ReasonClockDiffers, "a token requested just now from %s was issued more than %s from now by this clock: one of the two clocks is wrong, and no key is retired meanwhile; set both by NTP", w.Cluster.name(apart), clockSkew)
 	}
 	if len(shelf.foreign) > 0 && !w.DropForeignKeys {
-		return no(ReasonForeignKey, "the keys document holds %s, which this cluster never had: whoever holds such a key can become anybody; it is left there, drop it with tabard issuer bootstrap --drop-foreign-keys if nobody needs it", keyNames(shelf.foreign))
+		return r.foreignVerdict(w, shelf.foreign)
 	}
 	if !shelf.known && !shelf.publicKnown {
 		return unknown(ReasonNotReachableFromHere, "neither the bucket nor %s could be read, so it is not known which keys are published", w.Issuer.Spec.URL)
@@ -241,7 +249,16 @@ func (r ring) isActive(id string) bool { return hasKey(r.active(), id) }
 func keyNames(keys []Key) string {
 	names := make([]string, 0, len(keys))
 	for _, key := range keys {
-		names = append(names, cmp.Or(key.ID, "(a key without ID)"))
+		names = append(names, printable(cmp.Or(key.ID, "(a key without ID)")))
 	}
-	return strings.Join(names, ", ")
+	return someOf(names)
+}
+
+// printable is a key ID that somebody else may have chosen, as a message can hold it.
+func printable(id string) string {
+	const most = 64
+	if len(id) > most || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return fmt.Sprintf("%.80q", id[:min(len(id), most)])
+	}
+	return id
 }

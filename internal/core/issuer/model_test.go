@@ -38,7 +38,7 @@ type pair struct {
 }
 
 // pairs are the keys of the tests, made once.
-var pairs = makePairs(8)
+var pairs = makePairs(9)
 
 func makePairs(count int) []pair {
 	out := make([]pair, 0, count)
@@ -70,10 +70,12 @@ type model struct {
 	// server.
 	ahead, cluster time.Duration
 	signers        []int // pairs that the API servers show; the last signs
-	silent         bool  // one more API server does not answer
-	refused        bool  // the API server shows a private key
-	tokenless      bool  // no token can be had
-	bucket         *modelBucket
+	// ownToken is the ID of the key that signed the operator's token for AWS.
+	ownToken  string
+	silent    bool // one more API server does not answer
+	refused   bool // the API server shows a private key
+	tokenless bool // no token can be had
+	bucket    *modelBucket
 	// providers by account, and the roles whose trust policies mention them.
 	providers map[string]*modelProvider
 	roles     map[string][]string
@@ -83,6 +85,15 @@ type model struct {
 	throttled bool
 	// published are the signers that some reader has seen.
 	published map[int]bool
+	// out are the revoked pairs that the document was seen to lack.
+	out map[int]bool
+	// lastLook is when a pass last ended that could see the whole cluster, looked
+	// since when there was one at least every half an hour.
+	lastLook, looked time.Time
+	// foreign says that somebody else's key was in the document.
+	foreign bool
+	// lost says that the status was lost once.
+	lost bool
 	// signed is when a pair last signed a token, read whether anybody has read it.
 	signed map[int]time.Time
 	read   map[int]bool
@@ -110,27 +121,9 @@ func newModel() *model {
 		providers: map[string]*modelProvider{},
 		roles:     map[string][]string{},
 		published: map[int]bool{},
+		out:       map[int]bool{},
 		signed:    map[int]time.Time{},
 		read:      map[int]bool{},
-	}
-}
-
-// signer is the pair that signs tokens.
-func (m *model) signer() int { return m.signers[len(m.signers)-1] }
-
-// advance lets time pass, in which tokens are signed.
-func (m *model) advance(d time.Duration) {
-	m.now = m.now.Add(d)
-	m.signed[m.signer()] = m.now
-}
-
-// watch lets time pass under the operator's eyes.
-func (m *model) watch(t *testing.T, d time.Duration) {
-	t.Helper()
-	const step = 25 * time.Minute
-	for ; d > 0; d -= step {
-		m.advance(min(d, step))
-		m.settle(t)
 	}
 }
 
@@ -172,6 +165,7 @@ func (m *model) observe() issuer.World {
 		w.Caller.Fault = &fault.Fault{Class: fault.Throttled, Service: "STS", Operation: "GetCallerIdentity", Code: "Throttling"}
 		return w
 	}
+	w.Caller.TokenKeyID = m.ownToken
 	w.Caller.AccountID, w.Caller.ARN = testAccount, "arn:aws:sts::"+testAccount+":assumed-role/tabard-issuer-demo/tabard"
 	m.observeBucket(&w)
 	for _, target := range issuer.ProviderTargets(w) {
@@ -352,6 +346,7 @@ func (m *model) pass(t *testing.T, ill trouble) bool {
 		if broken := m.untold(); broken != "" {
 			t.Fatal(broken)
 		}
+		m.noteLook()
 	}
 	return len(plan.Steps) > 0
 }

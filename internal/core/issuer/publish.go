@@ -52,19 +52,13 @@ func stock(w World, r ring) shelf {
 	out.creating = !w.Bucket.Exists || isHalfCreated(w)
 	out.ours = out.creating || w.Bucket.Owner == w.Issuer.Spec.URL
 	out.known, out.published = true, publishedKeys(w.Bucket.Keys.Body)
-	for _, key := range out.published {
-		if !r.knows(key.ID) {
-			out.foreign = append(out.foreign, key)
-		}
-	}
-	wanted := r.own()
-	if len(wanted) == 0 {
+	out.foreign = r.foreign(w, out.published)
+	wanted := r.wanted(w, out.published)
+	isRevoked := func(k Key) bool { return r.isRevoked(w, k) }
+	if len(r.read)+len(out.published) == 0 || len(wanted) == 0 && !slices.ContainsFunc(slices.Concat(r.read, out.published), isRevoked) {
 		return out
 	}
-	if !w.DropForeignKeys {
-		wanted = append(wanted, out.foreign...)
-	}
-	if leaving := r.expiredIn(out.published); len(lacking(wanted, out.published)) > 0 && len(wanted)+len(leaving) <= MaxKeys {
+	if leaving := r.leaving(w, out); len(lacking(wanted, out.published)) > 0 && len(wanted)+len(leaving) <= MaxKeys {
 		wanted = append(wanted, leaving...) // until the next write: see PutDocument.Urgent
 	}
 	if out.tooMany = len(wanted) > MaxKeys; !out.tooMany {
@@ -158,7 +152,17 @@ func (s shelf) isUrgent(w World) bool {
 	isHeld := slices.Contains(w.Issuer.Finalizers, Finalizer)
 	isKnown := !s.creating && w.Issuer.Status.Publication.Bucket == w.Issuer.Spec.Publication.S3.Bucket
 	wanted := publishedKeys(s.keys)
-	return isHeld && isKnown && len(lacking(wanted, s.published)) > 0 && len(lacking(s.published, wanted)) == 0
+	added, revoked := len(lacking(wanted, s.published)) > 0, false
+	for _, key := range s.published {
+		switch {
+		case hasKey(wanted, key.ID):
+		case revocation(w, key) == nil:
+			return false
+		default:
+			revoked = true
+		}
+	}
+	return isHeld && isKnown && (added || revoked)
 }
 
 // openingSteps open a bucket of ours for two objects. They come after the

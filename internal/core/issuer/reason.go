@@ -64,6 +64,7 @@ const (
 	ReasonSigningKeyUnknown    Reason = "SigningKeyUnknown"
 	ReasonForeignKey           Reason = "ForeignKey"
 	ReasonClockDiffers         Reason = "ClockDiffers"
+	ReasonKeyRevoked           Reason = "KeyRevoked"
 )
 
 // Reasons that concern the provider (L2) and the token.

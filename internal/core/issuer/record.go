@@ -2,7 +2,6 @@ package issuer
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,23 +36,4 @@ func (r ring) endOf(gone metav1.Time, w World) time.Time {
 		from = r.record.Since.Time
 	}
 	return from.Add(cmp.Or(w.Issuer.Spec.RetireKeysAfter.Duration, usualRetirement))
-}
-
-// notAhead takes back times that lie ahead: they were written by a clock that was
-// wrong, or by somebody else.
-func notAhead(keys []v1alpha1.SigningKey, now metav1.Time) []v1alpha1.SigningKey {
-	out := slices.Clone(keys)
-	for i := range out {
-		for _, at := range []*metav1.Time{&out[i].FirstSeen, &out[i].LastSeen} {
-			if at.After(now.Time) {
-				*at = now
-			}
-		}
-		for _, at := range []**metav1.Time{&out[i].ReadableSince, &out[i].RetiringSince} {
-			if *at != nil && (*at).After(now.Time) {
-				*at = &now
-			}
-		}
-	}
-	return out
 }

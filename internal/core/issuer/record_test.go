@@ -11,6 +11,25 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
+// signer is the pair that signs tokens.
+func (m *model) signer() int { return m.signers[len(m.signers)-1] }
+
+// advance lets time pass, in which tokens are signed.
+func (m *model) advance(d time.Duration) {
+	m.now = m.now.Add(d)
+	m.signed[m.signer()] = m.now
+}
+
+// watch lets time pass under the operator's eyes.
+func (m *model) watch(t *testing.T, d time.Duration) {
+	t.Helper()
+	const step = 25 * time.Minute
+	for ; d > 0; d -= step {
+		m.advance(min(d, step))
+		m.settle(t)
+	}
+}
+
 // holds says that the bucket's document holds a pair.
 func (m *model) holds(pair int) bool {
 	return strings.Contains(string(m.bucket.objects[issuer.KeysPath].Body), pairs[pair].ID)

@@ -3,7 +3,6 @@ package issuer
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -14,10 +13,13 @@ import (
 // long; an hour is long for a document that may change at any time.
 const cloudsKeepKeys = time.Hour
 
+// maxStages is how many keys KeysInSync tells of; a rotation is of two or three.
+const maxStages = 20
+
 // unpublished explains keys that the published document lacks: a key that signs
 // already was not published first.
 func (r ring) unpublished(c Cluster, missing []string) string {
-	names := strings.Join(missing, ", ")
+	names := someOf(missing)
 	signers := c.those(func(s APIServer) bool { return s.Token.Error == "" && slices.Contains(missing, s.Token.KeyID) })
 	if len(signers) == 0 {
 		return fmt.Sprintf("the API server shows %s, which the keys document does not hold yet: do not sign with it before it is published", names)
@@ -33,11 +35,14 @@ func (r ring) unpublished(c Cluster, missing []string) string {
 func (r ring) stages(w World) string {
 	texts := make([]string, 0, len(r.keys))
 	for _, key := range r.keys {
-		if !slices.Contains(r.expired, key.KeyID) {
-			texts = append(texts, key.KeyID+" "+r.stage(key, w))
+		if !slices.Contains(r.expired, key.KeyID) && key.State != v1alpha1.KeyRevoked {
+			texts = append(texts, printable(key.KeyID)+" "+r.stage(key, w))
 		}
 	}
-	return strings.Join(texts, "; ")
+	if len(w.Issuer.Spec.Keys.Revoked) > 0 {
+		texts = append(texts, r.revokedStages(w))
+	}
+	return some(texts, maxStages, "; ")
 }
 
 func (r ring) stage(key v1alpha1.SigningKey, w World) string {

@@ -79,8 +79,8 @@ type (
 	}
 	// PutDocument writes one document on the condition that it is still what
 	// was read: IfMatch empty means that it must not exist. An Urgent one adds keys
-	// that the cluster signs with and takes none out, in a place that the stored
-	// status knows.
+	// that the cluster signs with, and takes none out but revoked ones, in a place that
+	// the stored status knows.
 	PutDocument struct {
 		Identity identity.Identity
 		Bucket   BucketRef

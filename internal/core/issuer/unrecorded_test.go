@@ -29,7 +29,7 @@ func TestANewKeyDoesNotWaitForTheStatus(t *testing.T) {
 			m.signers = []int{1}
 			m.settle(t)
 			m.watch(t, 25*time.Hour)
-	m.signers, m.now = []int{1, 2}, m.now.Add(time.Second)
+			m.signers, m.now = []int{1, 2}, m.now.Add(time.Second)
 		}, nil, []string{"PutDocument keys.json"}},
 		"a key that only expires": {func(m *model) {
 			rotated(m)

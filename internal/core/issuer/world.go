@@ -47,6 +47,10 @@ type Caller struct {
 	AccountID, ARN string
 	// Fault says why it did not answer.
 	Fault *fault.Fault
+	// TokenKeyID is the ID of the key that signed the token by which the operator
+	// becomes somebody; empty where it does not become somebody by a token, or where
+	// the token could not be read.
+	TokenKeyID string
 }
 
 // Cluster is what the cluster signs tokens with.
