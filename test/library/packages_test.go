@@ -19,7 +19,7 @@ import (
 var packages = map[string]map[string][]any{
 	"roleselector": {
 		"Choice": {new(roleselector.Choice), roleselector.CompileChoice(nil)}, "Compile": {roleselector.Compile}, "CompileChoice": {roleselector.CompileChoice},
-		"Decision": {new(roleselector.Decision)}, "Flags": {roleselector.Flags},
+		"Course": {new(roleselector.Course)}, "Decision": {new(roleselector.Decision)}, "Flags": {roleselector.Flags},
 		"Index": {roleselector.NewIndex(roleselector.Options{})}, "IsServiceGroup": {roleselector.IsServiceGroup},
 		"NewIndex": {roleselector.NewIndex}, "NewObjects": {roleselector.NewObjects}, "NewSessions": {roleselector.NewSessions},
 		"Objects": {roleselector.NewObjects(nil), roleselector.NewObjects(roleselector.NewIndex(roleselector.Options{}))},
@@ -38,7 +38,7 @@ var packages = map[string]map[string][]any{
 		"Resource": {new(carm.Resource)}, "Result": {new(carm.Result)}, "Settings": {new(carm.Settings)}, "Shipped": {carm.Shipped, carm.Shipped(nil)},
 		"Tabard": {carm.Tabard, carm.Tabard(nil)}, "Validate": {carm.Validate}, "Verdict": {new(carm.Verdict)},
 	},
-	"awsauth": {"Auth": {auth()}, "Error": {new(awsauth.Error)}, "New": {awsauth.New}},
+	"awsauth": {"Auth": {auth()}, "Error": {new(awsauth.Error)}, "Guarded": {awsauth.Guarded}, "New": {awsauth.New}},
 	"awsauth/identity": {
 		"Chain": {new(identity.Chain), identity.NewChain()}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
 		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsRoleARN": {identity.IsRoleARN},
