@@ -31,7 +31,7 @@ func issuerCommand() *cobra.Command {
 		Use:   "issuer",
 		Short: "Publish and repair the cluster's token issuer",
 	}
-	command.AddCommand(bootstrapCommand())
+	command.AddCommand(initCommand(), bootstrapCommand())
 	return command
 }
 

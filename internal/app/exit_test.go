@@ -36,7 +36,7 @@ func TestExitCode(t *testing.T) {
 
 func TestWordsThatNoCommandTakesAreUnusable(t *testing.T) {
 	for _, args := range [][]string{
-		{"capacty"}, {"lab", "upp"}, {"policy", "evil"}, {"lab", "up", "stray"}, {"webhook", "stray"}, {"issuer", "bootstrap", "stray"},
+		{"capacty"}, {"lab", "upp"}, {"policy", "evil"}, {"lab", "up", "stray"}, {"webhook", "stray"}, {"issuer", "bootstrap", "stray"}, {"issuer", "init", "stray"},
 	} {
 		root := rootCommand("tabard")
 		root.SetArgs(args)

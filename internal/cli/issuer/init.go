@@ -1,0 +1,168 @@
+package issuer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// StandardOutput is the name of the file that is none.
+const StandardOutput = "-"
+
+// patience is how long a person waits to be told who they are.
+const patience = 20 * time.Second
+
+// randomBytes is how much of a name nobody can foresee where no account is in it.
+const randomBytes = 5
+
+// Proposal writes the file of an OIDCIssuer for a cluster that has none.
+type Proposal struct {
+	// Name is the object's, and the beginning of the bucket's.
+	Name string
+	// Bucket, Region, Account and URL are what the person says; empty to be proposed.
+	Bucket, Region, Account, URL string
+	// Caller tells who the person is in AWS.
+	Caller func(ctx context.Context, region string) core.Caller
+	// Random fills bytes that nobody can foresee.
+	Random io.Reader
+	// Write stores the file; fs.ErrExist says that there is one already.
+	Write func(content string) error
+	// File is the file's name, as the next command names it.
+	File string
+	// Say receives what happened and what to do next.
+	Say io.Writer
+}
+
+// Unusable is input from which no OIDCIssuer can be made.
+type Unusable struct{ error }
+
+func (u Unusable) Unwrap() error { return u.error }
+
+var accountID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{12}$`) })
+
+// Run proposes what is not said, and writes the file. Bad input is Unusable.
+func (p *Proposal) Run(ctx context.Context) error {
+	if p.Region == "" {
+		return Unusable{errors.New("no region is known: name the bucket's with --region, or set AWS_REGION")}
+	}
+	if p.Account != "" && !accountID().MatchString(p.Account) {
+		return Unusable{fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", p.Account)}
+	}
+	if wrong := validation.IsDNS1123Subdomain(p.Name); len(wrong) > 0 {
+		return Unusable{fmt.Errorf("--name is %q, expected the name of an object: %s", p.Name, wrong[0])}
+	}
+	if err := p.proposeBucket(ctx); err != nil {
+		return err
+	}
+	p.URL = cmp.Or(p.URL, "https://"+p.Bucket+".s3."+p.Region+"."+domain(p.Region))
+	spec := v1alpha1.OIDCIssuerSpec{URL: p.URL}
+	spec.Publication.S3.Bucket, spec.Publication.S3.Region = p.Bucket, p.Region
+	if err := core.Validate(spec); err != nil {
+		return Unusable{fmt.Errorf("no OIDCIssuer can be made of this: %w", err)}
+	}
+	if err := p.Write(p.text()); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already and stays as it is: choose another file with -f, or replace it with --force", p.File)
+	} else if err != nil {
+		return err
+	}
+	if warning := core.NameWarning(spec); warning != "" {
+		p.say("warning: %s", warning)
+	}
+	p.sayNext()
+	return nil
+}
+
+// proposeBucket makes a name that carries the account, or a random part where there
+// is no AWS session to tell it.
+func (p *Proposal) proposeBucket(ctx context.Context) error {
+	if p.Bucket != "" {
+		return nil
+	}
+	tail := p.Account
+	if tail == "" {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		caller := p.Caller(ctx, p.Region)
+		tail = caller.AccountID
+		if caller.Fault != nil {
+			p.say("you are nobody in AWS (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", *caller.Fault)
+		}
+	}
+	for tail == "" || core.NameWarning(named(p.Name, tail)) != "" {
+		random := make([]byte, randomBytes)
+		if _, err := io.ReadFull(p.Random, random); err != nil {
+			return fmt.Errorf("no random part for the bucket's name: %w", err)
+		}
+		tail = fmt.Sprintf("%x", random)
+	}
+	p.Bucket = named(p.Name, tail).Publication.S3.Bucket
+	return nil
+}
+
+func named(name, tail string) (spec v1alpha1.OIDCIssuerSpec) {
+	spec.Publication.S3.Bucket = name + "-oidc-" + tail
+	return spec
+}
+
+// domain is AWS's in the partition of a region.
+func domain(region string) string {
+	if strings.HasPrefix(region, "cn-") {
+		return "amazonaws.com.cn"
+	}
+	return "amazonaws.com"
+}
+
+func (p *Proposal) text() string {
+	return fmt.Sprintf(`# What tabard issuer bootstrap makes, and Tabard keeps as it is.
+apiVersion: %s
+kind: OIDCIssuer
+metadata:
+  name: %s
+spec:
+  # Byte for byte kube-apiserver's --service-account-issuer. It cannot be changed later:
+  # the trust policies of roles name it.
+  url: %s
+  keys:
+    source: APIServer
+  publication:
+    s3:
+      # Never give this name up while a role trusts the URL: whoever has the bucket
+      # becomes that role.
+      bucket: %s
+      region: %s
+      create: true
+      publicRead: BucketPolicy
+  providers:
+  - audiences: [sts.amazonaws.com]
+  deletionPolicy: Retain
+`, v1alpha1.GroupVersion, p.Name, p.URL, p.Bucket, p.Region)
+}
+
+func (p *Proposal) sayNext() {
+	file := p.File
+	if file == StandardOutput {
+		file = "FILE"
+	}
+	p.say("%s proposes the bucket %s in %s; read it before you go on", file, p.Bucket, p.Region)
+	p.say("next, on every API server, before any other flag of that name:")
+	p.say("  --service-account-issuer=%s", p.URL)
+	p.say("an issuer that it had before stays as a second flag until no token of it is left")
+	p.say("then, with your own AWS session and a kubeconfig of the cluster:")
+	p.say("  tabard issuer bootstrap -f %s", file)
+}
+
+func (p *Proposal) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.Say, format+"\n", args...) // if nobody listens, nothing is lost
+}
