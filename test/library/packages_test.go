@@ -67,7 +67,7 @@ func auth() *awsauth.Auth {
 }
 
 func cluster() *authkube.Cluster {
-	over, cancel := context.WithCancel(context.Background())
+	over, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // it is over at once
 	cancel()
 	return authkube.New(over, authkube.Options{})
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -78,15 +77,12 @@ func (w *world) policiesAre(there bool) {
 		},
 	}
 	for name, canary := range canaries {
-		var err error
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
-			if err = canary(); byPolicy(err) == there {
-				break
+		testkit.Await(w.t, func() error {
+			if err := canary(); byPolicy(err) != there {
+				return fmt.Errorf("the policy of %s is not what is wanted: %v", name, err)
 			}
-			if time.Now().After(deadline) {
-				w.t.Fatalf("the policy of %s is not what is wanted after a minute: %v", name, err)
-			}
-		}
+			return nil
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -105,12 +107,15 @@ func (w *world) takeOver(taken client.Client, namespace, name string) error {
 	return nil
 }
 
-// eventually tries for two minutes.
+// eventually tries for two minutes, and returns what the last try said.
 func (w *world) eventually(try func() error) error {
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		err := try()
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
+	var last error
+	err := wait.PollUntilContextTimeout(w.t.Context(), 200*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		last = try()
+		return last == nil, nil
+	})
+	if err != nil && last == nil {
+		return err
 	}
+	return last
 }

@@ -70,7 +70,7 @@ func TestABusyObjectDoesNotKeepAKeyFromBeingPublished(t *testing.T) {
 			ready = time.Since(start)
 			break
 		}
-		time.Sleep(result.RequeueAfter)
+		<-time.After(result.RequeueAfter) // as the manager would wait
 	}
 	changes := stop()
 	t.Logf("published after %s, all recorded after %s, with %d changes", published, ready, changes)
