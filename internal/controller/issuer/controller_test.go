@@ -74,11 +74,17 @@ func newFixture(t *testing.T) *fixture {
 	if err := f.client.Create(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
+	f.control(t, &issuer.Cluster{Config: f.api.Config, Client: f.client, ServiceAccount: client.ObjectKeyFromObject(account)})
+	return f
+}
+
+// control makes the controller.
+func (f *fixture) control(t *testing.T, cluster *issuer.Cluster) {
+	t.Helper()
 	f.controller = &issuer.Controller{
-		Client: f.client, Live: f.client, Observer: f.observer(t, account),
+		Client: f.client, Live: f.client, Observer: f.observer(t, cluster),
 		Report: controller.Reporter{Status: f.client.Status(), Live: f.client, Events: events.NewFakeRecorder(1000)},
 	}
-	return f
 }
 
 func (f *fixture) startAWS(t *testing.T) {
@@ -108,7 +114,7 @@ func (f *fixture) startAWS(t *testing.T) {
 	}
 }
 
-func (f *fixture) observer(t *testing.T, account *corev1.ServiceAccount) *issuer.Observer {
+func (f *fixture) observer(t *testing.T, cluster *issuer.Cluster) *issuer.Observer {
 	t.Helper()
 	auth, err := awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now})
 	if err != nil {
@@ -117,7 +123,7 @@ func (f *fixture) observer(t *testing.T, account *corev1.ServiceAccount) *issuer
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(f.aws.CACertificate())
 	return &issuer.Observer{
-		Cluster: &issuer.Cluster{Config: f.api.Config, Client: f.client, ServiceAccount: client.ObjectKeyFromObject(account)},
+		Cluster: cluster,
 		AWS: issuer.AWS{
 			Accounts: caller.New(auth), Buckets: bucket.New(auth),
 			Providers: oidcprovider.New(auth), Roles: iamrole.New(auth),

@@ -2,30 +2,49 @@ package issuer_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
-	"errors"
+	"encoding/pem"
 	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
 	"sync"
 	"testing"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"github.com/go-jose/go-jose/v4"
 
-	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
-	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 // reader fetches the published keys as anybody does, again and again, and notes
-// what it missed of those that were published before.
+// what it missed of those that it has seen, as long as tokens of them are alive.
 type reader struct {
-	f      *fixture
-	mu     sync.Mutex
-	known  map[string]bool
-	reads  int
+	f     *fixture
+	mu    sync.Mutex
+	known map[string]bool
+	alive map[string]bool
+	reads int
+	// missed are keys that should have been there.
 	missed []string
+}
+
+// expect says of which keys tokens are alive.
+func (r *reader) expect(alive map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alive = alive
+}
+
+// know notes published keys.
+func (r *reader) know(seen map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = seen
 }
 
 func (r *reader) run(ctx context.Context, stop <-chan struct{}) {
@@ -33,7 +52,7 @@ func (r *reader) run(ctx context.Context, stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		default:
+		case <-time.After(5 * time.Millisecond):
 			r.look(ctx)
 		}
 	}
@@ -42,9 +61,11 @@ func (r *reader) run(ctx context.Context, stop <-chan struct{}) {
 // look is one fetch. What must be in it is what was known before it began.
 func (r *reader) look(ctx context.Context) {
 	r.mu.Lock()
-	must := make([]string, 0, len(r.known))
+	var must []string
 	for id := range r.known {
-		must = append(must, id)
+		if r.alive[id] {
+			must = append(must, id)
+		}
 	}
 	r.mu.Unlock()
 	seen, err := r.f.published(ctx)
@@ -70,7 +91,7 @@ func (f *fixture) published(ctx context.Context) (map[string]bool, error) {
 			KeyID string `json:"kid"`
 		} `json:"keys"`
 	}
-	if fetch.Status != 200 {
+	if fetch.Status != http.StatusOK {
 		return nil, fmt.Errorf("GET keys: status %d %s", fetch.Status, fetch.Error)
 	}
 	out := map[string]bool{}
@@ -81,64 +102,128 @@ func (f *fixture) published(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-// TestTwoWritersNeverHideAKey has two controllers work on one issuer at once, as
-// when a lease is lost and the old holder does not know yet, while its keys
-// change every round.
-func TestTwoWritersNeverHideAKey(t *testing.T) {
-	f := newFixture(t)
-	keys := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "signers"}, Data: map[string]string{}}
-	keys.Data["0"], _ = keyPair(t)
-	if err := f.client.Create(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
-	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) {
-		o.Spec.Keys = v1alpha1.KeySource{Source: v1alpha1.KeySourceConfigMap, ConfigMap: &v1alpha1.ConfigMapReference{Namespace: "default", Name: "signers"}}
-	})
-	f.settle(t, "main")
-	r := &reader{f: f, known: map[string]bool{}}
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() { defer close(done); r.run(t.Context(), stop) }()
-	const rounds = 40
-	for round := range rounds {
-		delete(keys.Data, fmt.Sprint(round))
-		keys.Data[fmt.Sprint(round+1)], _ = keyPair(t)
-		if err := f.client.Update(t.Context(), keys); err != nil {
-			t.Fatal(err)
-		}
-		f.race(t, 3)
-		seen, err := f.published(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.mu.Lock()
-		r.known = seen
-		r.mu.Unlock()
-	}
-	close(stop)
-	<-done
-	if len(r.known) != rounds+1 {
-		t.Errorf("%d keys are published after %d rounds, expected every one: tokens of all of them are alive", len(r.known), rounds)
-	}
-	if len(r.missed) > 0 {
-		t.Errorf("in %d reads %d keys were missed, such as %s", r.reads, len(r.missed), r.missed[0])
-	}
-	t.Logf("%d reads during %d rounds of two writers", r.reads, rounds)
+// rotatingCluster is an API server with a clock of its own, whose keys come and go.
+type rotatingCluster struct {
+	issuer string
+	mu     sync.Mutex
+	now    time.Time
+	keys   []rotatingKey // the last one signs
+	made   int
+	// signed is when a token was signed last with each key.
+	signed map[string]time.Time
 }
 
-// race runs passes of two controllers at the same time.
-func (f *fixture) race(t *testing.T, passes int) {
+type rotatingKey struct {
+	core.Key
+	private *ecdsa.PrivateKey
+}
+
+func newRotatingCluster(t *testing.T, url string, now time.Time) *rotatingCluster {
 	t.Helper()
-	other := *f.controller
-	var both sync.WaitGroup
-	for _, controller := range []*issuer.Controller{f.controller, &other} {
-		both.Go(func() {
-			for range passes {
-				_, err := controller.Reconcile(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}})
-				if known, ok := errors.AsType[fault.Fault](err); err != nil && (!ok || known.Class != fault.Changed) && client.IgnoreNotFound(err) != nil {
-					t.Errorf("a pass failed: %v", err)
-				}
-			}
-		})
+	c := &rotatingCluster{issuer: url, now: now, signed: map[string]time.Time{}}
+	c.add(t)
+	return c
+}
+
+func (c *rotatingCluster) add(t *testing.T) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
 	}
-	both.Wait()
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := core.ReadPEM(map[string]string{"a": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.keys = append(c.keys, rotatingKey{keys[0], private})
+	c.made++
+}
+
+// turn lets less time pass than may go unseen, changes the keys, and returns the ID of
+// the one that signs.
+func (c *rotatingCluster) turn(t *testing.T, random *mathrand.Rand) string {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(25 * time.Minute)
+	switch at := random.IntN(4); {
+	case at == 0 && len(c.keys) > 1: // the oldest goes
+		c.keys = c.keys[1:]
+	case at == 1: // an older one signs again
+		c.keys = append(c.keys[1:], c.keys[0])
+	default:
+		c.add(t)
+		c.keys = c.keys[max(0, len(c.keys)-4):]
+	}
+	signer := c.keys[len(c.keys)-1].ID
+	c.signed[signer] = c.now
+	return signer
+}
+
+// alive are the keys that the cluster shows, or whose tokens have not expired.
+func (c *rotatingCluster) alive() map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := map[string]bool{}
+	for _, key := range c.keys {
+		out[key.ID] = true
+	}
+	for id, at := range c.signed {
+		if c.now.Sub(at) < 24*time.Hour {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+func (c *rotatingCluster) clock() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// observed is the cluster as an operator sees it.
+func (c *rotatingCluster) observed(t *testing.T) *issuer.Cluster {
+	t.Helper()
+	f := newFleet(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openid/v1/jwks", func(w http.ResponseWriter, _ *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		keys := make([]core.Key, 0, len(c.keys))
+		for _, key := range c.keys {
+			keys = append(keys, key.Key)
+		}
+		_, _ = w.Write(core.JWKS(keys))
+	})
+	mux.HandleFunc("POST /api/v1/namespaces/ns/serviceaccounts/publisher/token", func(w http.ResponseWriter, _ *http.Request) {
+		token, err := c.sign()
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","status":{"token":%q}}`, token)
+	})
+	port := f.start(t, mux)
+	return f.cluster(t, "https://unused.example.com", slice("a", port, "127.0.0.1"))
+}
+
+func (c *rotatingCluster) sign() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := c.keys[len(c.keys)-1]
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key.private, KeyID: key.ID}}, nil)
+	if err != nil {
+		return "", err
+	}
+	body := fmt.Appendf(nil, `{"iss":%q,"iat":%d,"nbf":%d,"exp":%d}`, c.issuer, c.now.Unix(), c.now.Unix(), c.now.Add(10*time.Minute).Unix())
+	signed, err := signer.Sign(body)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
 }
