@@ -79,7 +79,7 @@ func (w *world) policiesAre(there bool) {
 	for name, canary := range canaries {
 		testkit.Await(w.t, func() error {
 			if err := canary(); byPolicy(err) != there {
-				return fmt.Errorf("the policy of %s is not what is wanted: %v", name, err)
+				return fmt.Errorf("the policy of %s is not what is wanted, it was answered %s", name, fmt.Sprint(err))
 			}
 			return nil
 		})
