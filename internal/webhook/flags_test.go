@@ -59,6 +59,7 @@ var flagCases = map[string]struct {
 	"service-account-lookup-grace-period":     {"100ms", func(o Options) any { return o.LookupTimeout }, 100 * time.Millisecond},
 	"drain-time":                              {"1s", func(o Options) any { return o.DrainTime }, time.Second},
 	"enable-debugging-handlers":               {"true", func(o Options) any { return o.DebuggingHandlers }, true},
+	"tls-secret-namespace":                    {"certificates", func(o Options) any { return o.TLSSecretNamespace }, "certificates"},
 	"role-selector-warnings":                  {"true", func(o Options) any { return o.RoleSelectorWarnings }, true},
 	"annotation-prefix":                       {"a.example", func(o Options) any { return o.Settings.AnnotationPrefix }, "a.example"},
 	"token-audience":                          {"aud", func(o Options) any { return o.Settings.Audience }, "aud"},

@@ -163,6 +163,7 @@ func TestATombstoneKeepsTheNameUntilItsIssuerReturns(t *testing.T) {
 	if seen := s.look(t); seen.Tombstone || seen.Owner != s.url {
 		t.Errorf("the bucket is %+v, expected it in use", seen)
 	}
+	s.delete(t, "another-url") // while it waits for the bucket, the name is kept
 	s.edit(t, "second", func(o *v1alpha1.OIDCIssuerSpec) { o.Publication.S3.ReleaseName = true })
 	s.delete(t, "second")
 	if seen := s.look(t); seen.Exists {
