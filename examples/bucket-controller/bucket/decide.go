@@ -79,7 +79,7 @@ func keep(o Observed) Plan {
 		return Plan{Record: Intend, Again: true}
 	case o.Sight.Presence == Absent:
 		return Plan{Steps: []Step{CreateBucket, PutTags}, Record: Confirm}
-	case leftover && o.isRecorded():
+	case leftover && o.isIntended():
 		return Plan{Steps: []Step{PutTags}, Record: Confirm}
 	case o.Sight.Presence == Ours && !o.hasTags():
 		return Plan{Steps: []Step{PutTags}, Record: Confirm}
@@ -91,7 +91,7 @@ func keep(o Observed) Plan {
 
 // remove is for a Bucket whose bucket is to go; then is what follows once it is gone.
 func remove(o Observed, then Plan) Plan {
-	isOurs := o.Sight.Presence == Ours || o.Sight.Presence == Bare && !o.known() && o.isRecorded()
+	isOurs := o.Sight.Presence == Ours || o.Sight.Presence == Bare && !o.known() && o.isIntended()
 	switch {
 	case isOurs:
 		then.Steps = append([]Step{DeleteBucket}, then.Steps...)

@@ -116,6 +116,14 @@ func (o Observed) isRecorded() bool {
 	return o.Bucket.Recorded() == o.Bucket.Recorded().After(true, o.Standing.Course.Selector, o.Standing.Account, o.Standing.Identity.Region)
 }
 
+// isIntended says that the status names the role that calls are made with as the one
+// that was to make the bucket, by this selector or by one in whose place it is.
+func (o Observed) isIntended() bool {
+	recorded := o.Bucket.Recorded()
+	hasRole := recorded.RoleARN != "" && recorded.RoleARN == o.Standing.Course.Selector.ARN
+	return o.isRecorded() || hasRole && recorded.Account == o.Standing.Account && recorded.Region == o.Standing.Identity.Region
+}
+
 // known says that the bucket has been there as ours.
 func (o Observed) known() bool {
 	metadata := o.Bucket.Status.ACKResourceMetadata

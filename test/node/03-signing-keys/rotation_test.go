@@ -46,7 +46,9 @@ func TestNodeKeysAreRotatedWithoutARefusal(t *testing.T) {
 
 	// 4. Whoever talks to the API server has a token by the new key; then it forgets
 	// the old one, which stays published: two pods have tokens for AWS by it.
-	c.Kubectl("rollout", "restart", "-n", "tabard-system", "deployment")
+	for _, system := range []string{"tabard-system", "tabard-certificate"} {
+		c.Kubectl("rollout", "restart", "-n", system, "deployment")
+	}
 	c.awaitTabard()
 	c.trust(second)
 	c.restart("kube-apiserver")

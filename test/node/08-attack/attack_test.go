@@ -80,6 +80,7 @@ func TestNodeAttacksOnTheWebhook(t *testing.T) {
 		fatten(t, b)
 		create(t, b, role, podsOf{prefix: "fat", pods: 30, fresh: true})
 	})
+	t.Run("authors of pods", func(t *testing.T) { outwit(t, b.For(t)) })
 	live(t, b)
 }
 
