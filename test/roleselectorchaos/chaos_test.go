@@ -98,7 +98,8 @@ func (w *world) disturbed(c *testkit.Process) map[string]int {
 	return changes.counts
 }
 
-// pacify leaves one selector for each namespace.
+// pacify leaves one selector for each namespace, and makes a Bucket with it: there may
+// be none that can move otherwise.
 func (w *world) pacify(counts map[string]int) {
 	d := &disturber{world: w, dice: newDice(*seed), counts: counts}
 	for _, name := range selectorNames {
@@ -111,6 +112,8 @@ func (w *world) pacify(counts map[string]int) {
 		d.put(selectors, d.made(selectors, key{name: "peace-" + home}, v1alpha1.IAMRoleSelectorSpec{
 			ARN: teamRoles[i], NamespaceSelector: &v1alpha1.NamespaceSelector{Names: []string{home}},
 		}), "selectors made")
+		k := key{home, "late"}
+		d.put(buckets, d.made(buckets, k, map[string]any{"name": bucketName(k)}), "buckets made")
 	}
 }
 
