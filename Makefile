@@ -42,8 +42,8 @@ localkube: ## Build the Kubernetes control plane of the lab, once per version (m
 	@path=$$(go run ./hack/localkube) && ln -sfn "$$path" bin/localkube && echo "$$path"
 
 # Tests with these names need what a fresh machine does not have: make conformance
-# runs those with clients of others, make e2e-node those on a node.
-FOREIGN := ^Test(CommandLine|JavaScript|Python|Node)
+# runs those with clients of others, make e2e-node those on a node or by root.
+FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root)
 
 .PHONY: test
 test: build localkube ## Run the whole test suite
@@ -55,7 +55,7 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 
 .PHONY: e2e-node
 e2e-node: build localkube ## Run pods in containers on a real node (Linux, root, containerd; a quarter of an hour)
-	$(GOTEST) -count=1 -p 3 -run '^TestNode' ./test/node/...
+	$(GOTEST) -count=1 -p 3 -run '^Test(Node|Root)' ./internal/lab/... ./test/node/...
 
 .PHONY: e2e-node-long
 e2e-node-long: build localkube ## Let the kubelet replace a pod's token three times (half an hour)
@@ -114,7 +114,7 @@ load: build localkube ## Measure the local AWS, the webhook and the capacity con
 
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)
-	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race $$(go list ./... | grep -v /test/)) || exit 1; done
+	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race -skip '$(FOREIGN)' $$(go list ./... | grep -v /test/)) || exit 1; done
 
 .PHONY: clean
 clean: ## Remove bin; the cache of localkube stays

@@ -42,7 +42,7 @@ func ParseRoleARN(text string) (RoleARN, bool) {
 		path, name = path[:last+1], path[last+1:]
 	}
 	fine := strings.HasPrefix(partition, "aws") && consistsOf(partition, isPartitionByte) &&
-		len(account) == accountLength && consistsOf(account, isDigit) &&
+		IsAccountID(account) &&
 		len(path) <= maxRolePath && path != "//" && consistsOf(path, isPathByte) &&
 		name != "" && consistsOf(name, isNameByte)
 	if !fine {
@@ -56,6 +56,9 @@ func IsRoleARN(text string) bool {
 	role, ok := ParseRoleARN(text)
 	return ok && len(role.Name) <= maxRoleName
 }
+
+// IsAccountID says whether a text may be the ID of an AWS account.
+func IsAccountID(text string) bool { return len(text) == accountLength && consistsOf(text, isDigit) }
 
 func consistsOf(text string, allowed func(byte) bool) bool {
 	for i := range len(text) {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,22 +36,15 @@ func (r Reporter) WhileUnmoved(ctx context.Context, seen Object, write func(curr
 			return true, err
 		}
 		if moved, err := hasMoved(seen, fresh); moved || err != nil {
-			return true, errorOr(err, conflict)
+			return true, cmp.Or(err, conflict)
 		}
 		current = fresh
 		return false, nil
 	})
 	if wait.Interrupted(err) {
-		return errorOr(ctx.Err(), conflict)
+		return cmp.Or(ctx.Err(), conflict)
 	}
 	return err
-}
-
-func errorOr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // hasMoved says that two readings of an object differ in more than metadata. A

@@ -1,19 +1,11 @@
 package carm
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-)
+import "strings"
 
 // blockedRole is the name of a role that cannot exist: IAM's names have at most
 // 64 characters (IAM API Reference: CreateRole), so that nobody can make it and
 // have it assumed.
 const blockedRole = "carm-gave-no-role-here-so-that-this-one-stands-for-none-and-cannot-exist"
-
-var account = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{12}$`) })
-
-func isAccount(text string) bool { return account().MatchString(text) }
 
 // BlockerARN is a role that can never be assumed. A selector with it keeps an ACK
 // controller from falling back to the identity that it runs as.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 // The config maps, in the system namespace of a controller. Their data are role
@@ -163,7 +164,7 @@ func (c *Controller) validate() error {
 		return fmt.Errorf("its alias is missing")
 	case c.Group == "":
 		return fmt.Errorf("its API group is missing")
-	case !isAccount(c.Account):
+	case !identity.IsAccountID(c.Account):
 		return fmt.Errorf("its account is %q; it must be the twelve digits of the account that it runs in", c.Account)
 	case c.SystemNamespace == "":
 		return fmt.Errorf("its system namespace is missing")

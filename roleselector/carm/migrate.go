@@ -118,7 +118,7 @@ func (m *migrator) target(c *Controller, r Resolution) (t target, ok bool) {
 		return target{Denied, ""}, true
 	}
 	account := m.options.BlockerAccounts[r.Key]
-	if account == "" && r.Map == AccountMap && isAccount(r.Key) {
+	if account == "" && r.Map == AccountMap && identity.IsAccountID(r.Key) {
 		account = r.Key
 	}
 	if account == "" {

@@ -41,7 +41,7 @@ var packages = map[string]map[string][]any{
 	"awsauth": {"Auth": {auth()}, "Error": {new(awsauth.Error)}, "Guarded": {awsauth.Guarded}, "New": {awsauth.New}},
 	"awsauth/identity": {
 		"Chain": {new(identity.Chain), identity.NewChain()}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
-		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsRoleARN": {identity.IsRoleARN},
+		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsAccountID": {identity.IsAccountID}, "IsRoleARN": {identity.IsRoleARN},
 		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "ParseRoleARN": {identity.ParseRoleARN}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
 		"SecretRef": {new(identity.SecretRef)},
 	},

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
-	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -50,14 +48,12 @@ type Unusable struct{ error }
 
 func (u Unusable) Unwrap() error { return u.error }
 
-var accountID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{12}$`) })
-
 // Run proposes what is not said, and writes the file. Bad input is Unusable.
 func (p *Proposal) Run(ctx context.Context) error {
 	if p.Region == "" {
 		return Unusable{errors.New("no region is known: name the bucket's with --region, or set AWS_REGION")}
 	}
-	if p.Account != "" && !accountID().MatchString(p.Account) {
+	if p.Account != "" && !identity.IsAccountID(p.Account) {
 		return Unusable{fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", p.Account)}
 	}
 	if wrong := validation.IsDNS1123Subdomain(p.Name); len(wrong) > 0 {
@@ -66,7 +62,7 @@ func (p *Proposal) Run(ctx context.Context) error {
 	if err := p.proposeBucket(ctx); err != nil {
 		return err
 	}
-	p.URL = cmp.Or(p.URL, "https://"+p.Bucket+".s3."+p.Region+"."+domain(p.Region))
+	p.URL = cmp.Or(p.URL, "https://"+p.Bucket+".s3."+p.Region+"."+core.DNSSuffix(p.Region))
 	spec := v1alpha1.OIDCIssuerSpec{URL: p.URL}
 	spec.Publication.S3.Bucket, spec.Publication.S3.Region = p.Bucket, p.Region
 	if err := core.Validate(spec); err != nil {
@@ -114,14 +110,6 @@ func (p *Proposal) proposeBucket(ctx context.Context) error {
 func named(name, tail string) (spec v1alpha1.OIDCIssuerSpec) {
 	spec.Publication.S3.Bucket = name + "-oidc-" + tail
 	return spec
-}
-
-// domain is AWS's in the partition of a region.
-func domain(region string) string {
-	if strings.HasPrefix(region, "cn-") {
-		return "amazonaws.com.cn"
-	}
-	return "amazonaws.com"
 }
 
 func (p *Proposal) text() string {

@@ -41,6 +41,8 @@ func TestInitProposesAnIssuer(t *testing.T) {
 			said: Proposal{Name: "prod", Region: "eu-central-1", Account: "210987654321"}, caller: nobody, bucket: "prod-oidc-210987654321"},
 		"China has a domain of its own": {
 			said: Proposal{Name: "prod", Region: "cn-north-1"}, caller: signedIn, url: "https://prod-oidc-" + account + ".s3.cn-north-1.amazonaws.com.cn"},
+		"a bucket in an isolated partition": {
+			said: Proposal{Name: "prod", Region: "us-iso-east-1"}, caller: signedIn, url: "https://prod-oidc-" + account + ".s3.us-iso-east-1.c2s.ic.gov"},
 		"without a session the name has a random part": {
 			said: Proposal{Name: "prod", Region: "eu-central-1"}, caller: nobody, bucket: "prod-oidc-4f1c00aa77", says: "ExpiredToken"},
 		"a URL that is said is taken": {

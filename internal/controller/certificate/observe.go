@@ -75,38 +75,30 @@ func (c *Controller) connect(mgr ctrl.Manager, host *rest.Config) (err error) {
 	return nil
 }
 
-// watches makes caches of just these objects, run by the manager, and wakes the
-// controller by them.
+// watches are of just these objects, each by a cache of its own that the manager runs:
+// a cache has one selector for a kind.
 func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) ([]source.Source, error) {
-	var found []source.Source
-	for _, name := range []types.NamespacedName{c.Authority, c.Secret} { // a cache has one selector for a kind
-		secrets, err := watch(mgr, host, &corev1.Secret{}, name)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *corev1.Secret) []reconcile.Request { return c.request() })))
-	}
-	configurations, err := watch(mgr, mgr.GetConfig(), &admissionv1.MutatingWebhookConfiguration{}, types.NamespacedName{Name: c.Configuration})
+	authority, err := watch(c, mgr, host, &corev1.Secret{}, c.Authority)
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, source.Kind(configurations, &admissionv1.MutatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
-		func(context.Context, *admissionv1.MutatingWebhookConfiguration) []reconcile.Request {
-			return c.request()
-		})))
-	followers, err := watch(mgr, mgr.GetConfig(), &admissionv1.ValidatingWebhookConfiguration{}, types.NamespacedName{Name: c.Validating})
+	secret, err := watch(c, mgr, host, &corev1.Secret{}, c.Secret)
 	if err != nil {
 		return nil, err
 	}
-	return append(found, unawaited{source.Kind(followers, &admissionv1.ValidatingWebhookConfiguration{}, handler.TypedEnqueueRequestsFromMapFunc(
-		func(context.Context, *admissionv1.ValidatingWebhookConfiguration) []reconcile.Request {
-			return c.request()
-		}))}), nil
+	configuration, err := watch(c, mgr, mgr.GetConfig(), &admissionv1.MutatingWebhookConfiguration{}, types.NamespacedName{Name: c.Configuration})
+	if err != nil {
+		return nil, err
+	}
+	follower, err := watch(c, mgr, mgr.GetConfig(), &admissionv1.ValidatingWebhookConfiguration{}, types.NamespacedName{Name: c.Validating})
+	if err != nil {
+		return nil, err
+	}
+	return []source.Source{authority, secret, configuration, unawaited{follower}}, nil
 }
 
-// watch is a cache of one object, run by the manager.
-func watch(mgr ctrl.Manager, at *rest.Config, kind client.Object, name types.NamespacedName) (cache.Cache, error) {
+// watch wakes the controller by one object.
+func watch[T client.Object](c *Controller, mgr ctrl.Manager, at *rest.Config, kind T, name types.NamespacedName) (source.SyncingSource, error) {
 	only := cache.ByObject{Field: named(name.Name)}
 	if name.Namespace != "" {
 		only = cache.ByObject{Namespaces: map[string]cache.Config{name.Namespace: {FieldSelector: named(name.Name)}}}
@@ -118,7 +110,8 @@ func watch(mgr ctrl.Manager, at *rest.Config, kind client.Object, name types.Nam
 	if err != nil {
 		return nil, fmt.Errorf("watch %T %s: %w", kind, name, err)
 	}
-	return found, nil
+	return source.Kind(found, kind, handler.TypedEnqueueRequestsFromMapFunc(
+		func(context.Context, T) []reconcile.Request { return c.request() })), nil
 }
 
 func named(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }

@@ -11,9 +11,14 @@ import (
 // revocation is the spec's entry that names a key, by the ID that it is published
 // under or by the one that is computed of it; nil for none.
 func revocation(w World, key Key) *v1alpha1.RevokedKey {
-	for i, entry := range w.Issuer.Spec.Keys.Revoked {
-		if entry.KeyID == key.ID || entry.KeyID == computedID(key) {
-			return &w.Issuer.Spec.Keys.Revoked[i]
+	revoked := w.Issuer.Spec.Keys.Revoked
+	if len(revoked) == 0 {
+		return nil
+	}
+	computed := computedID(key)
+	for i, entry := range revoked {
+		if entry.KeyID == key.ID || entry.KeyID == computed {
+			return &revoked[i]
 		}
 	}
 	return nil

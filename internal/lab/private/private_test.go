@@ -16,7 +16,7 @@ const nobody = 65534
 func mustBeRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can make files of another user; the tables cover what is decided")
+		t.Fatal("only root can make files of another user: run make e2e-node as root")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestLinksThatLeadInCirclesEnd(t *testing.T) {
+func TestRootLinksThatLeadInCirclesEnd(t *testing.T) {
 	mustBeRoot(t)
 	home := t.TempDir()
 	must(t, os.Symlink("b", filepath.Join(home, "a")), os.Symlink("a", filepath.Join(home, "b")))
@@ -84,7 +84,7 @@ func TestLinksThatLeadInCirclesEnd(t *testing.T) {
 	}
 }
 
-func TestFoldersOfAnotherUserAreRefused(t *testing.T) {
+func TestRootFoldersOfAnotherUserAreRefused(t *testing.T) {
 	mustBeRoot(t)
 	home := t.TempDir()
 	theirs, ours := filepath.Join(home, "theirs"), filepath.Join(home, "theirs", "ours")
@@ -122,7 +122,7 @@ func TestSwap(t *testing.T) {
 
 // Whatever another user puts in its place meanwhile, a folder that is made is ours and
 // stays, and nothing happens to the one that a link leads to.
-func TestNobodySwapsAFolderThatIsBeingMade(t *testing.T) {
+func TestRootNobodySwapsAFolderThatIsBeingMade(t *testing.T) {
 	mustBeRoot(t)
 	everybodys, victim := filepath.Join(t.TempDir(), "tmp"), t.TempDir()
 	must(t, os.Mkdir(everybodys, 0o700), os.Chmod(everybodys, 0o777|fs.ModeSticky), os.Chmod(filepath.Dir(filepath.Dir(everybodys)), 0o755))
