@@ -62,8 +62,8 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 	TABARD_NODE_ROTATIONS=3 $(GOTEST) -timeout 50m -count=1 -v ./test/node/02-rotation
 
 .PHONY: conformance
-conformance: ## Ask the local AWS with clients that are not ours (needs node 20, npm, aws, boto3)
-	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/... ./test/capacitydocs/...
+conformance: build localkube ## Use programs that are not ours (needs node 20, npm, aws, boto3, openssl)
+	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/... ./test/capacitydocs/... ./test/e2e/...
 	cd test/conformance && $(GOTEST) -count=1
 
 .PHONY: demo

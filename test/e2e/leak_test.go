@@ -20,9 +20,9 @@ import (
 	"github.com/tabard-dev/tabard/test/onlab"
 )
 
-// TestTheLeakedKeyPage types the commands of docs/leaked-signing-key.md, in order, with a
+// TestCommandLineTheLeakedKeyPage types the commands of docs/leaked-signing-key.md, in order, with a
 // publisher that is locked out when the leaked key is gone.
-func TestTheLeakedKeyPage(t *testing.T) {
+func TestCommandLineTheLeakedKeyPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "leaked-signing-key.md"))
 	if err != nil {
 		t.Fatal(err)
