@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/lab/port"
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
 
@@ -25,53 +26,37 @@ func example(dir string) Lab {
 }
 
 func TestPlan(t *testing.T) {
-	always := func(int) bool { return true }
-	count := func(from int) func() int { return func() int { from++; return from } }
-	tests := map[string]struct {
-		candidate func() int
-		free      func(int) bool
-		want      Ports
-		refused   string
-	}{
-		"free ports are taken as they come": {candidate: count(0), free: always, want: Ports{1, 2, 3, 4, 5, 6, 7}},
-		"a taken port is passed over":       {candidate: count(0), free: func(port int) bool { return port != 2 }, want: Ports{1, 3, 4, 5, 6, 7, 8}},
-		"no port is given twice": {
-			candidate: func() func() int { next := 1; return func() int { next++; return next / 2 } }(), free: always, want: Ports{1, 2, 3, 4, 5, 6, 7},
-		},
-		"a machine without free ports is refused": {candidate: count(0), free: func(int) bool { return false }, refused: "no free port"},
+	lab := plan("/d", 20000, [4]byte{1, 2, 3, 0xff})
+	want := Ports{APIServer: 20000, Etcd: 20001, EtcdPeer: 20002, ControllerManager: 20003, AWS: 20004, Webhook: 20005, Scheduler: 20006}
+	if diff := cmp.Diff(want, lab.Ports); diff != "" {
+		t.Errorf("ports (-want +got):\n%s", diff)
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			lab, err := plan("/d", test.candidate, test.free, [4]byte{1, 2, 3, 0xff})
-			if test.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), test.refused) {
-					t.Fatalf("got %v, want %q", err, test.refused)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, lab.Ports); diff != "" {
-				t.Errorf("ports (-want +got):\n%s", diff)
-			}
-			if lab.Bucket != "tabard-lab-010203ff-oidc" || lab.Dir != "/d" {
-				t.Errorf("bucket %q, dir %q", lab.Bucket, lab.Dir)
-			}
-		})
+	if lab.Ports.Scheduler-lab.Ports.APIServer >= portsOfALab {
+		t.Errorf("the ports %v are not all in a block of %d", lab.Ports, portsOfALab)
+	}
+	if lab.Bucket != "tabard-lab-010203ff-oidc" || lab.Dir != "/d" {
+		t.Errorf("bucket %q, dir %q", lab.Bucket, lab.Dir)
 	}
 }
 
 func TestNewLabsDiffer(t *testing.T) {
-	first, err := newLab("/d", false)
+	first, claim, err := newLab("/d", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newLab("/d", false)
-	if err != nil || first.Bucket == second.Bucket {
-		t.Errorf("two labs share the bucket %s (%v)", first.Bucket, err)
+	defer claim.Close() //nolint:errcheck // its ports are not used
+	second, another, err := newLab("/d", false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if first.Ports.AWS < firstPort || first.Ports.AWS > lastPort {
+	defer another.Close() //nolint:errcheck // its ports are not used
+	if first.Bucket == second.Bucket {
+		t.Errorf("two labs share the bucket %s", first.Bucket)
+	}
+	if first.Ports.APIServer == second.Ports.APIServer {
+		t.Errorf("two labs share the ports %v", first.Ports)
+	}
+	if first.Ports.AWS < port.Labs.First || first.Ports.AWS > port.Labs.Last {
 		t.Errorf("port %d", first.Ports.AWS)
 	}
 }

@@ -2,87 +2,69 @@ package lab
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"math/big"
-	"net"
-	"strconv"
+	"io"
 
 	"github.com/tabard-dev/tabard/internal/lab/node"
+	"github.com/tabard-dev/tabard/internal/lab/port"
 )
 
-// Ports are taken from below the range that systems use for outgoing
-// connections (Linux: 32768 and up, net.ipv4.ip_local_port_range). A port from
-// there could be taken by any connection while its process is restarted.
-const (
-	firstPort = 20000
-	lastPort  = 31999
-)
+// portsOfALab is the size of the block in which a lab's ports are: those of Ports,
+// and one to spare. As a block is given only when nothing listens in it, a lab's
+// ports are its own also while one of its processes is down.
+const portsOfALab = 8
 
-// plan decides what a new lab is. candidate yields ports to try, free says
-// whether one can be listened on.
-func plan(dir string, candidate func() int, free func(int) bool, random [4]byte) (Lab, error) {
+// plan decides what a new lab is, with a block of ports from first on.
+func plan(dir string, first int, random [4]byte) Lab {
 	lab := Lab{
 		APIVersion: apiVersion, Kind: kind, Dir: dir,
 		Bucket: "tabard-lab-" + hex.EncodeToString(random[:]) + "-oidc",
 	}
-	taken := map[int]bool{}
-	const tries = 1000
 	ports := &lab.Ports
-	for _, port := range []*int{&ports.APIServer, &ports.Etcd, &ports.EtcdPeer, &ports.ControllerManager, &ports.AWS, &ports.Webhook, &ports.Scheduler} {
-		for range tries {
-			if try := candidate(); !taken[try] && free(try) {
-				*port, taken[try] = try, true
-				break
-			}
-		}
-		if *port == 0 {
-			return Lab{}, fmt.Errorf("no free port between %d and %d on %s in %d tries; end what listens there", firstPort, lastPort, Loopback, tries)
-		}
+	for i, port := range []*int{&ports.APIServer, &ports.Etcd, &ports.EtcdPeer, &ports.ControllerManager, &ports.AWS, &ports.Webhook, &ports.Scheduler} {
+		*port = first + i
 	}
-	return lab, nil
+	return lab
 }
 
-// newLab plans a lab on this machine, now, with a node if it is to have one.
-func newLab(dir string, withNode bool) (Lab, error) {
-	var (
-		random [4]byte
-		failed error
-	)
-	if _, err := rand.Read(random[:]); err != nil {
-		return Lab{}, fmt.Errorf("no random numbers: %w", err)
+// newLab plans a lab on this machine, now, with a node if it is to have one. No
+// other lab gets its ports while claim is open.
+func newLab(dir string, withNode bool) (lab Lab, claim io.Closer, err error) {
+	var random [4]byte
+	binary.NativeEndian.PutUint32(random[:], randomNumber())
+	first, claim, err := port.Labs.Claim(portsOfALab)
+	if err != nil {
+		return Lab{}, nil, err
 	}
-	candidate := func() int {
-		offset, err := rand.Int(rand.Reader, big.NewInt(lastPort-firstPort+1))
-		if err != nil {
-			failed = err
-			return firstPort
-		}
-		return firstPort + int(offset.Int64())
+	lab = plan(dir, first, random)
+	if withNode {
+		lab.Node, err = planNode(random)
 	}
-	lab, err := plan(dir, candidate, isFree, random)
-	if err := errors.Join(err, failed); err != nil || !withNode {
-		return lab, err
+	if err != nil {
+		return Lab{}, nil, errors.Join(err, claim.Close())
 	}
+	return lab, claim, nil
+}
+
+// planNode decides what a new lab's node is on this machine.
+func planNode(random [4]byte) (*node.Node, error) {
 	taken, err := node.Taken()
 	if err != nil {
-		return Lab{}, err
+		return nil, err
 	}
 	idle, err := node.Idle()
 	if err != nil {
-		return Lab{}, err
+		return nil, err
 	}
-	planned, err := node.Plan(random, func() uint32 { return uint32(candidate()) }, taken)
+	planned, err := node.Plan(random, randomNumber, taken)
 	planned.Controllers = idle
-	lab.Node = &planned
-	return lab, errors.Join(err, failed)
+	return &planned, err
 }
 
-func isFree(port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(Loopback, strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
-	return listener.Close() == nil
+func randomNumber() uint32 {
+	var number [4]byte
+	_, _ = rand.Read(number[:]) // it never fails: a system without random numbers ends the process
+	return binary.NativeEndian.Uint32(number[:])
 }

@@ -55,8 +55,13 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 	}
 	defer unlock()
 	begin := time.Now()
-	lab, err := prepare(dir, options, begin)
+	lab, claim, err := decide(dir, options)
 	if err != nil {
+		return Lab{}, err
+	}
+	// By then every component listens on its port.
+	defer claim.Close() //nolint:errcheck // it ends with the process at the latest
+	if lab, err = lab.prepare(options, begin); err != nil {
 		return Lab{}, err
 	}
 	started := 0
@@ -80,18 +85,21 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 	return lab, err
 }
 
-// prepare decides what the lab is, if it is new, and writes every file that
-// the processes need. The decision comes first and is written first.
-func prepare(dir string, options UpOptions, now time.Time) (Lab, error) {
-	lab, err := Load(dir)
+// decide says what the lab is: the one that there is, or a new one. No other lab
+// gets a new lab's ports while claim is open.
+func decide(dir string, options UpOptions) (lab Lab, claim io.Closer, err error) {
+	lab, err = Load(dir)
 	if errors.Is(err, ErrNone) {
-		if lab, err = newLab(dir, options.Node); err == nil {
-			lab.Accounts = further(options.Accounts)
-		}
+		lab, claim, err = newLab(dir, options.Node)
+		lab.Accounts = further(options.Accounts)
+		return lab, claim, err
 	}
-	if err != nil {
-		return Lab{}, err
-	}
+	return lab, io.NopCloser(nil), err
+}
+
+// prepare writes every file that the processes need. What was decided is written
+// first.
+func (lab Lab) prepare(options UpOptions, now time.Time) (Lab, error) {
 	if err := options.check(lab); err != nil {
 		return Lab{}, err
 	}

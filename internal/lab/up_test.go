@@ -15,7 +15,13 @@ import (
 func TestAccountsAreDecidedWhenALabIsMade(t *testing.T) {
 	dir := t.TempDir()
 	up := func(accounts ...string) (Lab, error) {
-		return prepare(dir, UpOptions{Localkube: "/bin/localkube", Tabard: "/bin/tabard", Accounts: accounts}, time.Now())
+		options := UpOptions{Localkube: "/bin/localkube", Tabard: "/bin/tabard", Accounts: accounts}
+		lab, claim, err := decide(dir, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer claim.Close() //nolint:errcheck // its ports are not used
+		return lab.prepare(options, time.Now())
 	}
 	want := []string{"111111111111", "222222222222"}
 	for _, same := range [][]string{{"222222222222", "111111111111", AccountID, "222222222222"}, {"111111111111", "222222222222"}, nil} {

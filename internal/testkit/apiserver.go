@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/internal/lab/port"
 )
 
 const adminToken = "testkit-administrator"
@@ -172,15 +173,16 @@ func (s *APIServer) write(t testing.TB, name string, content []byte) {
 	}
 }
 
-// FreePort is a port of this machine that nobody listens on.
+// FreePort is a port of this machine on which nothing listens. No other test gets
+// it before this one has ended.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	free, claim, err := port.Tests.Claim(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // it was only asked for its port
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = claim.Close() })
+	return free
 }
 
 func address(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
