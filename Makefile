@@ -56,6 +56,7 @@ e2e: build localkube ## Run only the tests on real programs, and say what they d
 .PHONY: e2e-node
 e2e-node: build localkube ## Run pods in containers on a real node (Linux, root, containerd; a quarter of an hour)
 	$(GOTEST) -count=1 -p 3 -run '^Test(Node|Root)' ./internal/lab/... ./test/node/...
+	@go run ./hack/ring passed $@
 
 .PHONY: e2e-node-long
 e2e-node-long: build localkube ## Let the kubelet replace a pod's token three times (half an hour)
@@ -86,6 +87,7 @@ lint: ## Check style, known mistakes, import rules, sizes, and ways from one acc
 	go run ./hack/imports
 	go run ./hack/shape
 	cd hack/rights && go run . ../../config/manifests ../../config/rbac
+	@for module in $(MODULES) $(OLDER) localkube; do (cd $$module && go mod tidy -diff) || exit 1; done
 	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify
@@ -115,6 +117,13 @@ load: build localkube ## Measure the local AWS, the webhook and the capacity con
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)
 	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race -skip '$(FOREIGN)' $$(go list ./... | grep -v /test/)) || exit 1; done
+
+# Those whose values several goroutines share, and that finish in minutes.
+RACE := ./internal/core/... ./internal/webhook/... ./awsauth/... ./roleselector/...
+
+.PHONY: race-core
+race-core: localkube ## The same for the decisions, the webhook and the libraries (minutes)
+	@CGO_ENABLED=1 $(GOTEST) -race -skip '$(FOREIGN)' $(RACE)
 
 .PHONY: clean
 clean: ## Remove bin; the cache of localkube stays

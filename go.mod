@@ -22,6 +22,8 @@ require (
 	github.com/spf13/pflag v1.0.10
 	github.com/tabard-dev/tabard/awslocal v0.0.0-00010101000000-000000000000
 	github.com/tabard-dev/tabard/iampolicy v0.0.0
+	github.com/vishvananda/netlink v1.3.1
+	github.com/vishvananda/netns v0.0.5
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 	golang.org/x/sync v0.23.0
 	golang.org/x/sys v0.48.0
@@ -31,11 +33,6 @@ require (
 	k8s.io/client-go v0.37.0
 	sigs.k8s.io/controller-runtime v0.25.2
 	sigs.k8s.io/yaml v1.6.0
-)
-
-require (
-	github.com/vishvananda/netlink v1.3.1 // indirect
-	github.com/vishvananda/netns v0.0.5 // indirect
 )
 
 require (

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A target is due until it has passed, and again whenever one of its inputs has
+// changed; what is none of its inputs does not make it due.
+func TestATargetIsDueWhenAnInputHasChanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/m\n\ngo 1.25.0\n")
+	write("tested/tested.go", "package tested\n\nimport _ \"example.com/m/imported\"\n")
+	write("tested/tested_test.go", "package tested\n")
+	write("tested/outer_test.go", "package tested_test\n")
+	write("imported/imported.go", "package imported\n\nimport _ \"embed\"\n\n//go:embed text\nvar Text string\n")
+	write("imported/text", "1")
+	write("imported/imported_test.go", "package imported\n")
+	write("other/other.go", "package other\n")
+	write("config/manifest.yaml", "a: 1")
+	targets := map[string]target{"heavy": {packages: []string{"./tested"}, folders: []string{"config"}}}
+	command := func(verb string) int {
+		t.Helper()
+		code, err := run(t.Context(), targets, []string{verb, "heavy"}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code
+	}
+	isDue := func() bool { return command("unchanged") == 1 }
+	if !isDue() {
+		t.Error("a target that never passed is left out")
+	}
+	for _, path := range []string{"go.mod", "go.sum", "tested/tested.go", "tested/tested_test.go", "tested/outer_test.go", "imported/imported.go", "imported/text", "config/manifest.yaml", "config/new.yaml"} {
+		if command("passed"); isDue() {
+			t.Errorf("before %s changes, the target is due though it has passed", path)
+		}
+		before, _ := os.ReadFile(path)
+		if write(path, string(before)+"\n"); !isDue() {
+			t.Errorf("%s has changed, and the target is left out", path)
+		}
+	}
+	command("passed")
+	for _, path := range []string{"other/other.go", "imported/imported_test.go", "README.md"} {
+		before, _ := os.ReadFile(path)
+		if write(path, string(before)+"\n"); isDue() {
+			t.Errorf("%s has changed, which is no input, and the target is due", path)
+		}
+	}
+}
+
+func TestUnusableArguments(t *testing.T) {
+	for _, args := range [][]string{nil, {"unchanged"}, {"run", "e2e-node"}, {"unchanged", "nothing"}, {"unchanged", "e2e-node", "more"}} {
+		if code, err := run(t.Context(), targets, args, io.Discard); code != 2 || err == nil {
+			t.Errorf("%q: exit code %d, %v; want 2 and an error", args, code, err)
+		}
+	}
+}
