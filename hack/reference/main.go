@@ -1,6 +1,6 @@
 // Command reference writes docs/reference: the fields of our kinds, from the
-// generated CRDs; the reasons of their conditions, from the one list in
-// internal/core/issuer; and what the local AWS plays, from its own tables and the
+// generated CRDs; the reasons of their conditions, from each kind's list in
+// internal/core; and what the local AWS plays, from its own tables and the
 // AWS SDK's. It is run in the root of the repository:
 //
 //	go run ./hack/reference
@@ -13,8 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 const folder = "docs/reference"
@@ -54,7 +52,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("awslocal.md: %w", err)
 	}
-	return errors.Join(write("awslocal.md", page), write("reasons.md", reasonPage(issuer.Reasons)))
+	return errors.Join(write("awslocal.md", page), write("reasons.md", reasonPage(explained)))
 }
 
 // write puts a page into the folder, after a line that says where it is from.

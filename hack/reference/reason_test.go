@@ -4,17 +4,32 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
+// TestReasonPageExplainsEachReasonOnce has two kinds with a reason in common.
 func TestReasonPageExplainsEachReasonOnce(t *testing.T) {
-	page := reasonPage(issuer.Reasons)
-	for _, e := range issuer.Reasons {
-		if got := strings.Count(page, "\n## "+string(e.Reason)+"\n"); got != 1 {
-			t.Errorf("reason %s has %d sections, want 1", e.Reason, got)
+	second := condition.Kind{
+		Name: "Widget", Types: []condition.Type{{Name: "Ready", Holds: "it is there"}},
+		Reasons: []condition.Explanation{condition.Explain(explained[0].Reasons[0].Reason, "Ready", "It is.", "Nothing to do.")},
+	}
+	kinds := append(explained[:1:1], second)
+	parts := strings.Split(reasonPage(kinds), "\n## ")
+	if len(parts) != len(kinds)+1 {
+		t.Fatalf("the page has %d sections, want one for each of %d kinds", len(parts)-1, len(kinds))
+	}
+	for i, kind := range kinds {
+		part := parts[i+1]
+		if !strings.HasPrefix(part, kind.Name+"\n") {
+			t.Errorf("section %d is not that of %s", i, kind.Name)
 		}
-		if !strings.Contains(page, "- What to do: "+e.Remedy+"\n") {
-			t.Errorf("the remedy of %s is not on the page", e.Reason)
+		for _, e := range kind.Reasons {
+			if got := strings.Count(part, "\n### "+string(e.Reason)+"\n"); got != 1 {
+				t.Errorf("%s: reason %s has %d sections, want 1", kind.Name, e.Reason, got)
+			}
+			if !strings.Contains(part, "- What to do: "+e.Remedy+"\n") {
+				t.Errorf("%s: the remedy of %s is not on the page", kind.Name, e.Reason)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // maxNamed is how many of a list a message names: a list of addresses, say, may be
@@ -73,12 +75,12 @@ func some(list []string, most int, by string) string {
 }
 
 // unlike finds API servers whose tokens name another issuer; nil for none.
-func (c Cluster) unlike(url string) *verdict {
+func (c Cluster) unlike(url string) *condition.Verdict {
 	servers := c.those(func(s APIServer) bool { return s.Token.Error == "" && s.Token.Issuer != url })
 	if len(servers) == 0 {
 		return nil
 	}
-	out := no(ReasonIssuerMismatch,
+	out := condition.No(ReasonIssuerMismatch,
 		"the tokens of %s name the issuer %q, spec.url is %q: both must be equal byte for byte; set kube-apiserver's --service-account-issuer to spec.url, or create an OIDCIssuer for the other URL",
 		c.name(servers), servers[0].Token.Issuer, url)
 	return &out
@@ -86,28 +88,28 @@ func (c Cluster) unlike(url string) *verdict {
 
 // proof judges the tokens that were requested just now, one at each API server: one
 // that signs with another key than the rest is not to be hidden by them.
-func (c Cluster) proof(url string) verdict {
+func (c Cluster) proof(url string) condition.Verdict {
 	if refused := c.those(func(s APIServer) bool { return s.Token.PublicError != "" }); len(refused) > 0 {
-		return no(ReasonTokenNotVerified, "a token requested just now from %s does not verify against the documents at %s: %s%s",
+		return condition.No(ReasonTokenNotVerified, "a token requested just now from %s does not verify against the documents at %s: %s%s",
 			c.name(refused), url, refused[0].Token.PublicError, c.like(refused, "--service-account-signing-key-file and --service-account-key-file"))
 	}
 	silent := c.those(func(s APIServer) bool { return s.Token.Error != "" })
 	switch {
 	case len(c.APIServers) == 0:
-		return unknown(ReasonTokenUnavailable, "no API server was asked for a token to try")
+		return condition.Unknown(ReasonTokenUnavailable, "no API server was asked for a token to try")
 	case len(silent) > 0:
-		return unknown(ReasonTokenUnavailable,
+		return condition.Unknown(ReasonTokenUnavailable,
 			"no token of the operator's own ServiceAccount could be had from %s to try (%s): bring it back, or grant create on serviceaccounts/token for the ServiceAccount if that is what it lacks",
-			c.name(silent), steady(silent[0].Token.Error))
+			c.name(silent), condition.Steady(silent[0].Token.Error))
 	case len(c.APIServers) == 1:
-		return yes(ReasonVerified, "a token requested just now verifies against the documents at %s", url)
+		return condition.Yes(ReasonVerified, "a token requested just now verifies against the documents at %s", url)
 	}
-	return yes(ReasonVerified, "a token requested just now from each of %d API servers verifies against the documents at %s", len(c.APIServers), url)
+	return condition.Yes(ReasonVerified, "a token requested just now from each of %d API servers verifies against the documents at %s", len(c.APIServers), url)
 }
 
 // strangeSigners finds API servers that sign with a key that the source does not
 // show; nil for none. One that did not tell its keys may well have it.
-func (r ring) strangeSigners(c Cluster) *verdict {
+func (r ring) strangeSigners(c Cluster) *condition.Verdict {
 	servers := c.those(func(s APIServer) bool {
 		id := s.Token.KeyID
 		return s.Error == "" && s.Token.Error == "" && id != "" && !hasKey(r.read, id) && !r.isActive(id) && !r.isNamedRevoked(id)
@@ -115,7 +117,7 @@ func (r ring) strangeSigners(c Cluster) *verdict {
 	if len(servers) == 0 {
 		return nil
 	}
-	out := no(ReasonSigningKeyUnknown,
+	out := condition.No(ReasonSigningKeyUnknown,
 		"%s signs tokens with key %s, which the key source does not show: no cloud can verify these tokens; give the key to every API server (--service-account-key-file), or add it to the ConfigMap%s",
 		c.name(servers), servers[0].Token.KeyID, c.like(servers, "--service-account-signing-key-file"))
 	return &out

@@ -1,15 +1,10 @@
 package issuer
 
 import (
-	"fmt"
-	"regexp"
-	"sync"
-	"time"
-
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // Condition types. The first four are set on every pass.
@@ -26,81 +21,37 @@ const (
 	TypeDeletionBlocked = "DeletionBlocked"
 )
 
-// verdict is what one condition is to say.
-type verdict struct {
-	status  metav1.ConditionStatus
-	reason  Reason
-	message string
-}
-
-func (v verdict) isTrue() bool { return v.status == metav1.ConditionTrue }
-
-func yes(reason Reason, format string, args ...any) verdict {
-	return verdict{metav1.ConditionTrue, reason, fmt.Sprintf(format, args...)}
-}
-
-func no(reason Reason, format string, args ...any) verdict {
-	return verdict{metav1.ConditionFalse, reason, fmt.Sprintf(format, args...)}
-}
-
-func unknown(reason Reason, format string, args ...any) verdict {
-	return verdict{metav1.ConditionUnknown, reason, fmt.Sprintf(format, args...)}
-}
-
 // verdicts are what a pass found, one for each condition.
 type verdicts struct {
-	published, keys, provider, ready verdict
+	published, keys, provider, ready condition.Verdict
 	// blocked is nil for a living issuer.
-	blocked *verdict
+	blocked *condition.Verdict
 }
 
-// conditions turns verdicts into the list to store. A transition time moves
-// only when the status flips.
+// links are the conditions that Ready waits for, in the order of the chain.
+func (v verdicts) links() []condition.Named {
+	return []condition.Named{{Type: TypePublished, Verdict: v.published}, {Type: TypeKeysInSync, Verdict: v.keys}, {Type: TypeProviderReady, Verdict: v.provider}}
+}
+
+// conditions turns verdicts into the list to store.
 func (v verdicts) conditions(w World) []metav1.Condition {
-	out := []metav1.Condition{
-		v.published.condition(w, TypePublished),
-		v.keys.condition(w, TypeKeysInSync),
-		v.provider.condition(w, TypeProviderReady),
-		v.ready.condition(w, TypeReady),
-	}
+	all := append(v.links(), condition.Named{Type: TypeReady, Verdict: v.ready})
 	if v.blocked != nil {
-		out = append(out, v.blocked.condition(w, TypeDeletionBlocked))
+		all = append(all, condition.Named{Type: TypeDeletionBlocked, Verdict: *v.blocked})
 	}
-	return out
-}
-
-func (v verdict) condition(w World, kind string) metav1.Condition {
-	since := instant(w.Now)
-	if old := meta.FindStatusCondition(w.Issuer.Status.Conditions, kind); old != nil && old.Status == v.status {
-		since = old.LastTransitionTime
-	}
-	return metav1.Condition{
-		Type:               kind,
-		Status:             v.status,
-		ObservedGeneration: w.Issuer.Generation,
-		LastTransitionTime: since,
-		Reason:             string(v.reason),
-		Message:            v.message,
-	}
+	return condition.List(w.Issuer.Status.Conditions, w.Issuer.Generation, w.Now, all...)
 }
 
 // verdictsOf reads verdicts back from a plan's status.
 func verdictsOf(status v1alpha1.OIDCIssuerStatus) verdicts {
-	read := func(kind string) verdict {
-		c := meta.FindStatusCondition(status.Conditions, kind)
-		if c == nil {
-			return unknown(ReasonNotReached, "not looked at yet")
+	read := func(kind string) condition.Verdict {
+		if found, ok := condition.Read(status.Conditions, kind); ok {
+			return found
 		}
-		return verdict{c.Status, Reason(c.Reason), c.Message}
+		return condition.Unknown(ReasonNotReached, "not looked at yet")
 	}
-	out := verdicts{
-		published: read(TypePublished),
-		keys:      read(TypeKeysInSync),
-		provider:  read(TypeProviderReady),
-		ready:     read(TypeReady),
-	}
-	if meta.FindStatusCondition(status.Conditions, TypeDeletionBlocked) != nil {
-		blocked := read(TypeDeletionBlocked)
+	out := verdicts{published: read(TypePublished), keys: read(TypeKeysInSync), provider: read(TypeProviderReady), ready: read(TypeReady)}
+	if blocked, ok := condition.Read(status.Conditions, TypeDeletionBlocked); ok {
 		out.blocked = &blocked
 	}
 	return out
@@ -108,29 +59,12 @@ func verdictsOf(status v1alpha1.OIDCIssuerStatus) verdicts {
 
 // readiness derives Ready: the first link of the chain that is broken, then
 // what is not known, then whether a fresh token of each API server verifies.
-func readiness(w World, v verdicts) verdict {
+func readiness(w World, v verdicts) condition.Verdict {
 	if mismatch := w.Cluster.unlike(w.Issuer.Spec.URL); mismatch != nil {
 		return *mismatch
 	}
-	links := []struct {
-		kind string
-		verdict
-	}{{TypePublished, v.published}, {TypeKeysInSync, v.keys}, {TypeProviderReady, v.provider}}
-	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
-		for _, link := range links {
-			if link.status == status {
-				return verdict{status, link.reason, link.kind + ": " + link.message}
-			}
-		}
+	if broken, ok := condition.Broken(v.links()...); ok {
+		return broken
 	}
 	return w.Cluster.proof(w.Issuer.Spec.URL)
 }
-
-// instant is a time as the API server keeps it: whole seconds.
-func instant(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
-
-// socket is the changing part of a network error: the own end of a connection.
-var socket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s"]+->`) })
-
-// steady takes from an error's text what changes from attempt to attempt.
-func steady(text string) string { return socket().ReplaceAllString(text, "") }

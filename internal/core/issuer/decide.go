@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // Finalizer holds an OIDCIssuer while something of it may exist in AWS.
@@ -28,7 +29,7 @@ func Decide(w World) Plan {
 		return decideDeletion(w)
 	}
 	if err := Validate(w.Issuer.Spec); err != nil {
-		return refused(w, no(ReasonInvalidSpec, "%v; nothing is done until it is corrected", err))
+		return refused(w, condition.No(ReasonInvalidSpec, "%v; nothing is done until it is corrected", err))
 	}
 	if rival := olderRival(w); rival != nil {
 		return refused(w, *rival)
@@ -36,17 +37,17 @@ func Decide(w World) Plan {
 	r := turnRing(w)
 	s := stock(w, r)
 	p := decidePublication(w, r, s)
-	if p.verdict.isTrue() {
-		r = r.readable(publishedKeys(s.keys), instant(w.Now))
+	if p.verdict.IsTrue() {
+		r = r.readable(publishedKeys(s.keys), condition.Instant(w.Now))
 	}
-	g := decideProviders(w, p.verdict.isTrue())
+	g := decideProviders(w, p.verdict.IsTrue())
 	v := verdicts{published: p.verdict, keys: r.keysVerdict(w, s), provider: g.verdict}
 	if s.known {
 		r = r.forget(s.published)
 	}
 	r = r.bounded()
 	v.ready = readiness(w, v)
-	v.ready.message += aside(r.keys)
+	v.ready.Message += aside(r.keys)
 	return compose(w, slices.Concat(p.steps, g.steps), v1alpha1.OIDCIssuerStatus{
 		ObservedGeneration: w.Issuer.Generation,
 		Conditions:         v.conditions(w),
@@ -58,8 +59,8 @@ func Decide(w World) Plan {
 }
 
 // refused is a pass that does nothing, because of the object itself.
-func refused(w World, why verdict) Plan {
-	waiting := unknown(ReasonNotReached, "not looked at: see %s", TypePublished)
+func refused(w World, why condition.Verdict) Plan {
+	waiting := condition.Unknown(ReasonNotReached, "not looked at: see %s", TypePublished)
 	v := verdicts{published: why, keys: waiting, provider: waiting, ready: why}
 	status := *w.Issuer.Status.DeepCopy()
 	status.ObservedGeneration, status.Conditions = w.Issuer.Generation, v.conditions(w)
@@ -88,7 +89,7 @@ func compose(w World, outside []Step, status v1alpha1.OIDCIssuerStatus) Plan {
 // change twice a pass.
 func isNews(stored, status v1alpha1.OIDCIssuerStatus) bool {
 	was, is := verdictsOf(stored).keys, verdictsOf(status).keys
-	if is.reason == ReasonKeyNotPublished && was != is {
+	if is.Reason == ReasonKeyNotPublished && was != is {
 		return true
 	}
 	stored.Conditions, status.Conditions = nil, nil
@@ -98,7 +99,7 @@ func isNews(stored, status v1alpha1.OIDCIssuerStatus) bool {
 
 // olderRival finds an issuer that was first with the URL or the location. The
 // younger of two does nothing, so that they never undo each other's work.
-func olderRival(w World) *verdict {
+func olderRival(w World) *condition.Verdict {
 	mine := w.Issuer
 	for i := range w.Rivals {
 		rival := &w.Rivals[i]
@@ -108,10 +109,10 @@ func olderRival(w World) *verdict {
 		a, b := mine.Spec.Publication.S3, rival.Spec.Publication.S3
 		switch {
 		case rival.Spec.URL == mine.Spec.URL:
-			out := no(ReasonDuplicateURL, "OIDCIssuer %s has the URL %s already, expected one issuer a URL: delete one of the two", rival.Name, mine.Spec.URL)
+			out := condition.No(ReasonDuplicateURL, "OIDCIssuer %s has the URL %s already, expected one issuer a URL: delete one of the two", rival.Name, mine.Spec.URL)
 			return &out
 		case a.Bucket == b.Bucket && a.Prefix == b.Prefix:
-			out := no(ReasonDuplicateLocation, "OIDCIssuer %s publishes to bucket %s, prefix %q already, expected a location for each: set another bucket or prefix", rival.Name, a.Bucket, a.Prefix)
+			out := condition.No(ReasonDuplicateLocation, "OIDCIssuer %s publishes to bucket %s, prefix %q already, expected a location for each: set another bucket or prefix", rival.Name, a.Bucket, a.Prefix)
 			return &out
 		}
 	}

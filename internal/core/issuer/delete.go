@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // decideDeletion undoes what the issuer made, if its policy says so: trust,
@@ -23,7 +24,7 @@ func decideDeletion(w World) Plan {
 	was := w.Issuer.Status
 	nothing := was.Publication.Bucket == "" && len(was.Providers) == 0
 	if w.Issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete || nothing || olderRival(w) != nil {
-		return dying(w, no(ReasonDeleting, "nothing is removed outside the cluster"), release)
+		return dying(w, condition.No(ReasonDeleting, "nothing is removed outside the cluster"), release)
 	}
 	if block := deletionTrouble(w); block != nil {
 		return dying(w, *block, nil)
@@ -32,19 +33,19 @@ func decideDeletion(w World) Plan {
 	name := w.Issuer.Spec.Publication.S3.Bucket
 	switch {
 	case !isOurs(w):
-		return dying(w, no(ReasonDeleting, "what the issuer made is being removed"), append(removal, release...))
+		return dying(w, condition.No(ReasonDeleting, "what the issuer made is being removed"), append(removal, release...))
 	case !releasesName(w):
-		return dying(w, no(ReasonDeleting, "what the issuer made is being removed; bucket %s stays, so that nobody else gets its name", name), append(removal, release...))
+		return dying(w, condition.No(ReasonDeleting, "what the issuer made is being removed; bucket %s stays, so that nobody else gets its name", name), append(removal, release...))
 	case len(removal) > 0:
-		return dying(w, no(ReasonDeleting, "what the issuer made is being removed; the name of bucket %s is given up last, as releaseName says", name), removal)
+		return dying(w, condition.No(ReasonDeleting, "what the issuer made is being removed; the name of bucket %s is given up last, as releaseName says", name), removal)
 	}
-	return dying(w, no(ReasonDeleting, "the name of bucket %s is being given up, as releaseName says", name),
+	return dying(w, condition.No(ReasonDeleting, "the name of bucket %s is being given up, as releaseName says", name),
 		append([]Step{DeleteBucket{Identity: w.Caller.Identity, Bucket: bucketRef(w), Owner: w.Issuer.Spec.URL}}, release...))
 }
 
 // dying is a plan for an issuer that goes. The block is what DeletionBlocked
 // says.
-func dying(w World, block verdict, steps []Step) Plan {
+func dying(w World, block condition.Verdict, steps []Step) Plan {
 	status := *w.Issuer.Status.DeepCopy()
 	status.ObservedGeneration = w.Issuer.Generation
 	status.Conditions = dyingVerdicts(block).conditions(w)
@@ -55,20 +56,20 @@ func dying(w World, block verdict, steps []Step) Plan {
 	return plan
 }
 
-func dyingVerdicts(block verdict) verdicts {
-	gone := unknown(ReasonDeleting, "the object is being deleted")
-	v := verdicts{published: gone, keys: gone, provider: gone, ready: no(ReasonDeleting, "the object is being deleted"), blocked: &block}
-	if block.reason != ReasonDeleting {
-		v.ready = no(block.reason, "%s: %s", TypeDeletionBlocked, block.message)
+func dyingVerdicts(block condition.Verdict) verdicts {
+	gone := condition.Unknown(ReasonDeleting, "the object is being deleted")
+	v := verdicts{published: gone, keys: gone, provider: gone, ready: condition.No(ReasonDeleting, "the object is being deleted"), blocked: &block}
+	if block.Reason != ReasonDeleting {
+		v.ready = condition.No(block.Reason, "%s: %s", TypeDeletionBlocked, block.Message)
 	}
 	return v
 }
 
 // blocked turns what stands in the way into what DeletionBlocked says: True, or
 // Unknown for what passes by itself.
-func blocked(v verdict) *verdict {
-	if v.reason != ReasonAWSUnavailable {
-		v.status = metav1.ConditionTrue
+func blocked(v condition.Verdict) *condition.Verdict {
+	if v.Reason != ReasonAWSUnavailable {
+		v.Status = metav1.ConditionTrue
 	}
 	return &v
 }
@@ -77,11 +78,11 @@ func blocked(v verdict) *verdict {
 const stays = "; or set deletionPolicy to Retain, then all of it stays in AWS"
 
 // deletionTrouble says what keeps a deletion from going on, nil for nothing.
-func deletionTrouble(w World) *verdict {
+func deletionTrouble(w World) *condition.Verdict {
 	if w.Caller.Fault != nil {
 		out := callerTrouble(w)
-		if out.reason == ReasonNotAuthenticated {
-			out.message = "AWS does not accept the operator's token (" + code(*w.Caller.Fault) + "), so nothing can be removed: tabard issuer bootstrap -f FILE, run with an AWS session of your own, finishes the deletion" + stays
+		if out.Reason == ReasonNotAuthenticated {
+			out.Message = "AWS does not accept the operator's token (" + code(*w.Caller.Fault) + "), so nothing can be removed: tabard issuer bootstrap -f FILE, run with an AWS session of your own, finishes the deletion" + stays
 		}
 		return blocked(out)
 	}
@@ -94,19 +95,19 @@ func deletionTrouble(w World) *verdict {
 }
 
 // providerHolds says why a provider keeps the issuer's name from being given up.
-func providerHolds(w World, state ProviderState) *verdict {
+func providerHolds(w World, state ProviderState) *condition.Verdict {
 	roles := trusting(w, state)
-	var out verdict
+	var out condition.Verdict
 	switch {
 	case state.Fault != nil:
 		out = providerFault(state, *state.Fault)
-		out.message = "account " + state.AccountID + ": " + out.message + stays
+		out.Message = "account " + state.AccountID + ": " + out.Message + stays
 	case len(roles) > 0:
-		out = no(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on (aws iam update-assume-role-policy, aws iam delete-role)"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
+		out = condition.No(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on (aws iam update-assume-role-policy, aws iam delete-role)"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
 	case !state.Exists:
 		return nil
 	case state.Owner != w.Issuer.Spec.URL && holdsName(w):
-		out = no(ReasonProviderNotOurs, "account %s: %s was not made by Tabard and is not deleted, but it believes whoever gets the name of bucket %s next: delete it first (aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s)"+stays, state.AccountID, state.ARN, w.Issuer.Spec.Publication.S3.Bucket, state.ARN)
+		out = condition.No(ReasonProviderNotOurs, "account %s: %s was not made by Tabard and is not deleted, but it believes whoever gets the name of bucket %s next: delete it first (aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s)"+stays, state.AccountID, state.ARN, w.Issuer.Spec.Publication.S3.Bucket, state.ARN)
 	default:
 		return nil
 	}
@@ -114,26 +115,26 @@ func providerHolds(w World, state ProviderState) *verdict {
 }
 
 // publicationHolds says why the documents or the bucket cannot be removed.
-func publicationHolds(w World) *verdict {
+func publicationHolds(w World) *condition.Verdict {
 	s3, was := w.Issuer.Spec.Publication.S3, w.Issuer.Status.Publication.Bucket
 	switch {
 	case was == "":
 		return nil
 	case was != s3.Bucket && !wasRefused(w):
-		out := no(ReasonBucketChanged, "the documents are in bucket %s, the spec says %s: set %s again"+stays, was, s3.Bucket, was)
+		out := condition.No(ReasonBucketChanged, "the documents are in bucket %s, the spec says %s: set %s again"+stays, was, s3.Bucket, was)
 		return blocked(out)
 	case w.Bucket.Fault != nil:
 		out := bucketFault(w, *w.Bucket.Fault)
-		if out.reason == ReasonBucketNotYours {
+		if out.Reason == ReasonBucketNotYours {
 			return nil // nothing of ours can be in it
 		}
-		out.message += stays
+		out.Message += stays
 		return blocked(out)
 	case releasesName(w) && w.Bucket.Others:
 		return blocked(bucketFull(s3.Bucket))
 	}
 	if foreign := foreignKeys(w); isOurPlace(w) && len(foreign) > 0 {
-		out := no(ReasonForeignKey, "the keys document holds %s, which this cluster never had, so somebody else may need it: take it out with tabard issuer bootstrap --drop-foreign-keys"+stays, keyNames(foreign))
+		out := condition.No(ReasonForeignKey, "the keys document holds %s, which this cluster never had, so somebody else may need it: take it out with tabard issuer bootstrap --drop-foreign-keys"+stays, keyNames(foreign))
 		return blocked(out)
 	}
 	return nil
@@ -190,6 +191,6 @@ func publicationRemoval(w World) []Step {
 }
 
 // bucketFull says why a bucket's name cannot be given up.
-func bucketFull(bucket string) verdict {
-	return no(ReasonBucketNotEmpty, "bucket %s holds objects, or versions of objects, that are not Tabard's, so its name cannot be given up: remove them, or set spec.publication.s3.releaseName to false, then the bucket stays", bucket)
+func bucketFull(bucket string) condition.Verdict {
+	return condition.No(ReasonBucketNotEmpty, "bucket %s holds objects, or versions of objects, that are not Tabard's, so its name cannot be given up: remove them, or set spec.publication.s3.releaseName to false, then the bucket stays", bucket)
 }

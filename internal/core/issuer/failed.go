@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
@@ -35,17 +36,17 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 		v = dyingVerdicts(deletionFault(step, v, f))
 	} else {
 		v.ready = readiness(w, v)
-		v.ready.message += aside(plan.Status.Keys)
+		v.ready.Message += aside(plan.Status.Keys)
 	}
 	status.Conditions = v.conditions(w)
 	return status
 }
 
-func stepVerdict(w World, role, arn string, f fault.Fault) verdict {
+func stepVerdict(w World, role, arn string, f fault.Fault) condition.Verdict {
 	state := ProviderState{ARN: arn}
 	state.Identity = state.Identity.Assuming(role)
 	out := providerFault(state, f)
-	out.message = "account " + accountOfStep(w, role) + ": " + out.message
+	out.Message = "account " + accountOfStep(w, role) + ": " + out.Message
 	return out
 }
 
@@ -57,7 +58,7 @@ func accountOfStep(w World, role string) string {
 }
 
 // deletionFault is what DeletionBlocked says after a failed step.
-func deletionFault(step Step, v verdicts, f fault.Fault) verdict {
+func deletionFault(step Step, v verdicts, f fault.Fault) condition.Verdict {
 	if s, is := step.(DeleteBucket); is && f.Code == bucketNotEmpty {
 		return *blocked(bucketFull(s.Bucket.Name))
 	}
@@ -66,6 +67,6 @@ func deletionFault(step Step, v verdicts, f fault.Fault) verdict {
 	case CreateProvider, AddAudience, RemoveAudience, DeleteProvider:
 		out = v.provider
 	}
-	out.message += stays
+	out.Message += stays
 	return *blocked(out)
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // seenGranularity keeps lastSeen from changing at every look.
@@ -79,7 +80,7 @@ func (r ring) readable(published []Key, now metav1.Time) ring {
 // turnRing reads the key source and the spec's keys, and moves each key along its
 // life.
 func turnRing(w World) ring {
-	now := instant(w.Now)
+	now := condition.Instant(w.Now)
 	out := ring{keys: remembered(w, now), record: w.Issuer.Status.KeyRecord}
 	var err error
 	out.additional, err = readAdditional(w.Issuer.Spec.Keys.Additional)
@@ -174,7 +175,7 @@ func readSource(w World) ([]Key, []string, error) {
 	var unreachable []string
 	for _, server := range w.Cluster.APIServers {
 		if server.Error != "" {
-			unreachable = append(unreachable, server.Address+" ("+steady(server.Error)+")")
+			unreachable = append(unreachable, server.Address+" ("+condition.Steady(server.Error)+")")
 			continue
 		}
 		keys, err := ReadJWKS(server.JWKS)
@@ -199,7 +200,7 @@ func readConfigMap(w World) ([]Key, error) {
 	case source.Missing:
 		return nil, refuse(ReasonKeySourceMissing, "there is no ConfigMap %s, expected one with PEM public keys: create it or correct spec.keys.configMap", name)
 	case source.Error != "":
-		return nil, refuse(ReasonKeySourceUnreadable, "the ConfigMap %s could not be read (%s): grant the operator get on it", name, steady(source.Error))
+		return nil, refuse(ReasonKeySourceUnreadable, "the ConfigMap %s could not be read (%s): grant the operator get on it", name, condition.Steady(source.Error))
 	case len(source.Data) == 0:
 		return nil, refuse(ReasonNoKeys, "the ConfigMap %s is empty, expected PEM public keys", name)
 	}
@@ -207,38 +208,38 @@ func readConfigMap(w World) ([]Key, error) {
 }
 
 // keysVerdict is the condition KeysInSync.
-func (r ring) keysVerdict(w World, shelf shelf) verdict {
+func (r ring) keysVerdict(w World, shelf shelf) condition.Verdict {
 	if r.refused != nil {
-		return no(r.refused.Reason, "%s; what is published stays as it is", r.refused.Text)
+		return condition.No(r.refused.Reason, "%s; what is published stays as it is", r.refused.Text)
 	}
 	if strange := r.strangeSigners(w.Cluster); strange != nil {
 		return *strange
 	}
 	if shelf.tooMany {
-		return no(ReasonTooManyKeys, "own keys and keys of others make more than %d, which AWS does not accept in one document: take out those that nobody needs (tabard issuer bootstrap --drop-foreign-keys)", MaxKeys)
+		return condition.No(ReasonTooManyKeys, "own keys and keys of others make more than %d, which AWS does not accept in one document: take out those that nobody needs (tabard issuer bootstrap --drop-foreign-keys)", MaxKeys)
 	}
 	if missing := shelf.missing(w, r.active()); len(missing) > 0 {
-		return no(ReasonKeyNotPublished, "%s", r.unpublished(w.Cluster, missing))
+		return condition.No(ReasonKeyNotPublished, "%s", r.unpublished(w.Cluster, missing))
 	}
 	if revoked := r.revokedVerdict(w, shelf); revoked != nil {
 		return *revoked
 	}
 	if r.unusable != nil {
-		return no(r.unusable.Reason, "%s; meanwhile none of the list is added, and no key is taken out", r.unusable.Text)
+		return condition.No(r.unusable.Reason, "%s; meanwhile none of the list is added, and no key is taken out", r.unusable.Text)
 	}
 	if len(r.unreachable) > 0 {
-		return unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", someOf(r.unreachable))
+		return condition.Unknown(ReasonAPIServerUnreachable, "these API servers did not tell their keys: %s; known keys stay published and none is retired until all answer", someOf(r.unreachable))
 	}
 	if apart := w.Cluster.apart(w.Now); len(apart) > 0 {
-		return unknown(ReasonClockDiffers, "a token requested just now from %s was issued more than %s from now by this clock: one of the two clocks is wrong, and no key is retired meanwhile; set both by NTP", w.Cluster.name(apart), clockSkew)
+		return condition.Unknown(ReasonClockDiffers, "a token requested just now from %s was issued more than %s from now by this clock: one of the two clocks is wrong, and no key is retired meanwhile; set both by NTP", w.Cluster.name(apart), clockSkew)
 	}
 	if len(shelf.foreign) > 0 && !w.DropForeignKeys {
 		return r.foreignVerdict(w, shelf.foreign)
 	}
 	if !shelf.known && !shelf.publicKnown {
-		return unknown(ReasonNotReachableFromHere, "neither the bucket nor %s could be read, so it is not known which keys are published", w.Issuer.Spec.URL)
+		return condition.Unknown(ReasonNotReachableFromHere, "neither the bucket nor %s could be read, so it is not known which keys are published", w.Issuer.Spec.URL)
 	}
-	return yes(ReasonInSync, "every key that the cluster signs with is published: %s", r.stages(w))
+	return condition.Yes(ReasonInSync, "every key that the cluster signs with is published: %s", r.stages(w))
 }
 
 // isActive says that a key is held as active although this look did not show

@@ -8,36 +8,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // registration is the outcome of looking at L2, for one account or for all.
 type registration struct {
 	steps   []Step
 	status  []v1alpha1.ProviderStatus
-	verdict verdict
+	verdict condition.Verdict
 }
 
 // decideProviders registers the issuer where it is wanted, once anybody can
 // fetch its documents, and takes it back where it no longer is.
 func decideProviders(w World, published bool) registration {
 	if len(w.Issuer.Spec.Providers) == 0 && len(w.Issuer.Status.Providers) == 0 {
-		return registration{verdict: yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")}
+		return registration{verdict: condition.Yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")}
 	}
 	if w.Caller.Fault != nil {
 		return registration{status: w.Issuer.Status.Providers, verdict: callerTrouble(w)}
 	}
 	var out registration
-	var all []verdict
+	var all []condition.Verdict
 	taken := map[string]bool{}
 	for _, state := range w.Providers {
 		one := decideProvider(w, state, published, taken)
 		out.steps = append(out.steps, one.steps...)
 		out.status = append(out.status, one.status...)
-		one.verdict.message = "account " + state.AccountID + ": " + one.verdict.message
+		one.verdict.Message = "account " + state.AccountID + ": " + one.verdict.Message
 		all = append(all, one.verdict)
 	}
 	out.verdict = worst(all)
-	if out.verdict.isTrue() {
+	if out.verdict.IsTrue() {
 		out.verdict = settled(w, out.status)
 	}
 	return out
@@ -45,10 +46,10 @@ func decideProviders(w World, published bool) registration {
 
 // settled is the verdict when all is as wanted. It names the accounts that still
 // know the issuer though the spec no longer names them.
-func settled(w World, known []v1alpha1.ProviderStatus) verdict {
-	out := yes(ReasonRegistered, "every wanted account knows the issuer with its audiences")
+func settled(w World, known []v1alpha1.ProviderStatus) condition.Verdict {
+	out := condition.Yes(ReasonRegistered, "every wanted account knows the issuer with its audiences")
 	if len(w.Issuer.Spec.Providers) == 0 {
-		out = yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")
+		out = condition.Yes(ReasonNotRequested, "spec.providers is empty: the issuer is published and not registered")
 	}
 	var left []string
 	for _, entry := range known {
@@ -57,7 +58,7 @@ func settled(w World, known []v1alpha1.ProviderStatus) verdict {
 		}
 	}
 	if len(left) > 0 {
-		out.message += "; no longer in spec.providers, and not seen to be gone: account " + strings.Join(left, ", ")
+		out.Message += "; no longer in spec.providers, and not seen to be gone: account " + strings.Join(left, ", ")
 	}
 	return out
 }
@@ -69,7 +70,7 @@ func decideProvider(w World, state ProviderState, published bool, taken map[stri
 		return decideLeftover(w, state)
 	}
 	if taken[state.AccountID] {
-		return registration{verdict: no(ReasonDuplicateAccount, "two entries of spec.providers lead to this account: make one of them, with the audiences of both")}
+		return registration{verdict: condition.No(ReasonDuplicateAccount, "two entries of spec.providers lead to this account: make one of them, with the audiences of both")}
 	}
 	taken[state.AccountID] = true
 	before := statusOf(w, state)
@@ -86,12 +87,12 @@ func decideProvider(w World, state ProviderState, published bool, taken map[stri
 		out.status = now
 		return out
 	case !published:
-		return registration{status: before, verdict: unknown(ReasonWaitingForPublication, "the issuer is registered once its documents can be fetched: see %s", TypePublished)}
+		return registration{status: before, verdict: condition.Unknown(ReasonWaitingForPublication, "the issuer is registered once its documents can be fetched: see %s", TypePublished)}
 	}
 	return registration{
 		steps:   []Step{CreateProvider{Identity: state.Identity, URL: w.Issuer.Spec.URL, Audiences: strings.Join(wantedAudiences(state), ","), Owner: w.Issuer.Spec.URL}},
 		status:  now,
-		verdict: no(ReasonProviderNotRegistered, "there is no %s: it is being registered", state.ARN),
+		verdict: condition.No(ReasonProviderNotRegistered, "there is no %s: it is being registered", state.ARN),
 	}
 }
 
@@ -102,19 +103,19 @@ func reconcileAudiences(w World, state ProviderState) registration {
 	missing, surplus := without(want, state.Audiences), without(state.Audiences, want)
 	if state.Owner != w.Issuer.Spec.URL {
 		if len(missing) == 0 {
-			return registration{verdict: yes(ReasonRegistered, "knows the issuer with every wanted audience")}
+			return registration{verdict: condition.Yes(ReasonRegistered, "knows the issuer with every wanted audience")}
 		}
 		var commands []string
 		for _, audience := range missing {
 			commands = append(commands, fmt.Sprintf("aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn %s --client-id %s", state.ARN, audience))
 		}
-		return registration{verdict: no(ReasonProviderNotOurs,
+		return registration{verdict: condition.No(ReasonProviderNotOurs,
 			"%s was not made by Tabard (its tag %s is %q) and does not know the audience %s: run %s", state.ARN, OwnerTag, state.Owner, strings.Join(missing, ", "), strings.Join(commands, " && "))}
 	}
 	if len(missing)+len(surplus) == 0 {
-		return registration{verdict: yes(ReasonRegistered, "knows the issuer with every wanted audience")}
+		return registration{verdict: condition.Yes(ReasonRegistered, "knows the issuer with every wanted audience")}
 	}
-	out := registration{verdict: no(ReasonAudiencesDiffer, "%s knows the audiences %s, expected %s: they are being changed", state.ARN, quoted(state.Audiences), quoted(want))}
+	out := registration{verdict: condition.No(ReasonAudiencesDiffer, "%s knows the audiences %s, expected %s: they are being changed", state.ARN, quoted(state.Audiences), quoted(want))}
 	for _, audience := range missing {
 		out.steps = append(out.steps, AddAudience{Identity: state.Identity, ARN: state.ARN, Audience: audience})
 	}
@@ -134,16 +135,16 @@ func decideLeftover(w World, state ProviderState) registration {
 	case state.Fault != nil && deletes:
 		return registration{status: before, verdict: providerFault(state, *state.Fault)}
 	case state.Fault == nil && !state.Exists:
-		return registration{verdict: yes(ReasonRegistered, "is no longer wanted, and gone")}
+		return registration{verdict: condition.Yes(ReasonRegistered, "is no longer wanted, and gone")}
 	case !deletes || state.Owner != w.Issuer.Spec.URL:
-		return registration{status: before, verdict: yes(ReasonRegistered, "is no longer wanted, and stays")}
+		return registration{status: before, verdict: condition.Yes(ReasonRegistered, "is no longer wanted, and stays")}
 	case len(trusting(w, state)) > 0:
-		return registration{status: before, verdict: no(ReasonProviderTrusted, "is no longer wanted, but the trust policies of these roles mention %s: %s; change them first", state.ARN, strings.Join(trusting(w, state), ", "))}
+		return registration{status: before, verdict: condition.No(ReasonProviderTrusted, "is no longer wanted, but the trust policies of these roles mention %s: %s; change them first", state.ARN, strings.Join(trusting(w, state), ", "))}
 	}
 	return registration{
 		steps:   []Step{DeleteProvider{Identity: state.Identity, ARN: state.ARN}},
 		status:  before,
-		verdict: no(ReasonProviderUnwanted, "%s is no longer wanted: it is being removed", state.ARN),
+		verdict: condition.No(ReasonProviderUnwanted, "%s is no longer wanted: it is being removed", state.ARN),
 	}
 }
 
@@ -177,22 +178,22 @@ func statusOf(w World, state ProviderState) []v1alpha1.ProviderStatus {
 
 // worst joins verdicts: the first that is False gives the reason, else the
 // first that is Unknown; the message holds all that are not True.
-func worst(all []verdict) verdict {
-	out := yes(ReasonRegistered, "every wanted account knows the issuer with its audiences")
+func worst(all []condition.Verdict) condition.Verdict {
+	out := condition.Yes(ReasonRegistered, "every wanted account knows the issuer with its audiences")
 	var messages []string
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		for _, v := range all {
-			if v.status != status {
+			if v.Status != status {
 				continue
 			}
-			if out.isTrue() {
+			if out.IsTrue() {
 				out = v
 			}
-			messages = append(messages, v.message)
+			messages = append(messages, v.Message)
 		}
 	}
-	if !out.isTrue() {
-		out.message = strings.Join(messages, "; ")
+	if !out.IsTrue() {
+		out.Message = strings.Join(messages, "; ")
 	}
 	return out
 }

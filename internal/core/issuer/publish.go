@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // Answers of an anonymous fetch that are told apart.
@@ -19,7 +20,7 @@ const (
 // shelf is what is published and what is to be.
 type shelf struct {
 	// trouble stands in the way of looking or writing; nil for none.
-	trouble *verdict
+	trouble *condition.Verdict
 	// known says that the bucket's documents were seen.
 	known bool
 	// published are the keys in the bucket's document, foreign those of them
@@ -83,14 +84,14 @@ func (s shelf) missing(w World, wanted []Key) []string {
 }
 
 // bucketTrouble says what stands in the way of publishing, nil for nothing.
-func bucketTrouble(w World) *verdict {
+func bucketTrouble(w World) *condition.Verdict {
 	s3 := w.Issuer.Spec.Publication.S3
-	var out verdict
+	var out condition.Verdict
 	switch was := w.Issuer.Status.Publication.Bucket; {
 	case w.Caller.Fault != nil:
 		out = callerTrouble(w)
 	case was != "" && was != s3.Bucket && !wasRefused(w):
-		out = no(ReasonBucketChanged, "the documents are in bucket %s, the spec says %s: set %s again, or delete this object with deletionPolicy Retain and create it anew", was, s3.Bucket, was)
+		out = condition.No(ReasonBucketChanged, "the documents are in bucket %s, the spec says %s: set %s again, or delete this object with deletionPolicy Retain and create it anew", was, s3.Bucket, was)
 	case w.Bucket.Fault != nil:
 		out = bucketFault(w, *w.Bucket.Fault)
 	case !w.Bucket.Exists && !s3.Create:
@@ -98,7 +99,7 @@ func bucketTrouble(w World) *verdict {
 	case !w.Bucket.Exists:
 		return nil
 	case w.Bucket.Region != "" && w.Bucket.Region != s3.Region:
-		out = no(ReasonWrongRegion, "bucket %s is in %s, the spec says %s: set spec.publication.s3.region to %s", s3.Bucket, w.Bucket.Region, s3.Region, w.Bucket.Region)
+		out = condition.No(ReasonWrongRegion, "bucket %s is in %s, the spec says %s: set spec.publication.s3.region to %s", s3.Bucket, w.Bucket.Region, s3.Region, w.Bucket.Region)
 	case w.Bucket.Owner != "" && w.Bucket.Owner != w.Issuer.Spec.URL:
 		out = anothersBucket(w)
 	default:
@@ -110,7 +111,7 @@ func bucketTrouble(w World) *verdict {
 // wasRefused says that the bucket's name belonged to somebody else at the last
 // attempt: then nothing of ours can be in it.
 func wasRefused(w World) bool {
-	return verdictsOf(w.Issuer.Status).published.reason == ReasonBucketNotYours
+	return verdictsOf(w.Issuer.Status).published.Reason == ReasonBucketNotYours
 }
 
 // isHalfCreated recognises a bucket between its creation and its tag: status
@@ -193,7 +194,7 @@ func (s shelf) openingSteps(w World) ([]Step, error) {
 type publication struct {
 	steps   []Step
 	status  v1alpha1.PublicationStatus
-	verdict verdict
+	verdict condition.Verdict
 }
 
 // decidePublication brings the shelf to what is wanted, and judges what anybody
@@ -205,7 +206,7 @@ func decidePublication(w World, r ring, s shelf) publication {
 		out.verdict = *s.trouble
 		return out
 	case s.tooMany:
-		out.verdict = unknown(ReasonNotReached, "nothing is written, because the keys document would hold too many keys: see %s", TypeKeysInSync)
+		out.verdict = condition.Unknown(ReasonNotReached, "nothing is written, because the keys document would hold too many keys: see %s", TypeKeysInSync)
 		return out
 	case s.keys == nil:
 		out.verdict = noKeysYet(r)
@@ -220,22 +221,22 @@ func decidePublication(w World, r ring, s shelf) publication {
 	out.status.Bucket, out.status.Created = w.Issuer.Spec.Publication.S3.Bucket, s.ours
 	switch {
 	case len(documents) > 0:
-		out.verdict = no(ReasonPublishing, "the documents in bucket %s are not those of the cluster's keys: they are being written", out.status.Bucket)
+		out.verdict = condition.No(ReasonPublishing, "the documents in bucket %s are not those of the cluster's keys: they are being written", out.status.Bucket)
 	default:
 		out.verdict = s.publicVerdict(w, len(opening) > 0)
 	}
-	if err != nil && !out.verdict.isTrue() {
-		out.verdict = no(ReasonBucketPolicyUnreadable, "%v, so the statement for public reading cannot be added to it: repair the policy of bucket %s", err, out.status.Bucket)
+	if err != nil && !out.verdict.IsTrue() {
+		out.verdict = condition.No(ReasonBucketPolicyUnreadable, "%v, so the statement for public reading cannot be added to it: repair the policy of bucket %s", err, out.status.Bucket)
 	}
-	out.status = s.observed(w, out.status, out.verdict.isTrue())
+	out.status = s.observed(w, out.status, out.verdict.IsTrue())
 	return out
 }
 
-func noKeysYet(r ring) verdict {
+func noKeysYet(r ring) condition.Verdict {
 	if r.refused != nil {
-		return no(r.refused.Reason, "nothing is published, because the key source is refused: see %s", TypeKeysInSync)
+		return condition.No(r.refused.Reason, "nothing is published, because the key source is refused: see %s", TypeKeysInSync)
 	}
-	return unknown(ReasonNoKeys, "nothing is published, because no API server has told its keys yet: see %s", TypeKeysInSync)
+	return condition.Unknown(ReasonNoKeys, "nothing is published, because no API server has told its keys yet: see %s", TypeKeysInSync)
 }
 
 // observed notes the digest of what is wanted, and when it was first seen from
@@ -247,14 +248,14 @@ func (s shelf) observed(w World, status v1alpha1.PublicationStatus, visible bool
 	}
 	if visible && status.ObservedAnonymouslyAt == nil {
 		status.ObservedAnonymouslyAt = new(metav1.Time)
-		*status.ObservedAnonymouslyAt = instant(w.Now)
+		*status.ObservedAnonymouslyAt = condition.Instant(w.Now)
 	}
 	return status
 }
 
 // publicVerdict judges the two anonymous fetches when the bucket holds what is
 // wanted.
-func (s shelf) publicVerdict(w World, opening bool) verdict {
+func (s shelf) publicVerdict(w World, opening bool) condition.Verdict {
 	url := w.Issuer.Spec.URL
 	fetches := []struct {
 		Fetch
@@ -264,35 +265,35 @@ func (s shelf) publicVerdict(w World, opening bool) verdict {
 	for _, f := range fetches {
 		switch {
 		case f.Redirect != "":
-			return no(ReasonRedirected, "GET %s redirects to %.200q, expected the document itself: AWS fetches from the URL that tokens name, over https, and does not say that it follows; let what serves the URL answer by itself, or set spec.url to where the documents are", f.url, f.Redirect)
+			return condition.No(ReasonRedirected, "GET %s redirects to %.200q, expected the document itself: AWS fetches from the URL that tokens name, over https, and does not say that it follows; let what serves the URL answer by itself, or set spec.url to where the documents are", f.url, f.Redirect)
 		case f.Status == statusOK && bytes.Equal(f.Body, f.want):
 			continue
 		case f.Error != "" || f.Status == 0:
-			return unknown(ReasonNotReachableFromHere, "GET %s gave no answer (%s): fetch it from elsewhere; if that works, let the operator reach it", f.url, steady(f.Error))
+			return condition.Unknown(ReasonNotReachableFromHere, "GET %s gave no answer (%s): fetch it from elsewhere; if that works, let the operator reach it", f.url, condition.Steady(f.Error))
 		case f.Status == statusForbidden || f.Status == statusNotFound:
 			return s.unreadable(w, f.url, f.Status, opening)
 		case f.Status != statusOK:
-			return unknown(ReasonNotReachableFromHere, "GET %s answered %d, expected 200: check what serves the URL", f.url, f.Status)
+			return condition.Unknown(ReasonNotReachableFromHere, "GET %s answered %d, expected 200: check what serves the URL", f.url, f.Status)
 		case s.isOlder(w):
-			return no(ReasonNotYetVisible, "%s is an older version than the bucket holds: wait for the cache in between, or invalidate it", f.url)
+			return condition.No(ReasonNotYetVisible, "%s is an older version than the bucket holds: wait for the cache in between, or invalidate it", f.url)
 		}
-		return no(ReasonDocumentsDiffer, "%s is not the document in bucket %s: check where the URL leads, and who else publishes there", f.url, w.Issuer.Spec.Publication.S3.Bucket)
+		return condition.No(ReasonDocumentsDiffer, "%s is not the document in bucket %s: check where the URL leads, and who else publishes there", f.url, w.Issuer.Spec.Publication.S3.Bucket)
 	}
-	return yes(ReasonPublished, "both documents were fetched from %s without credentials and are what was written%s", url, nameRemark(w.Issuer.Spec))
+	return condition.Yes(ReasonPublished, "both documents were fetched from %s without credentials and are what was written%s", url, nameRemark(w.Issuer.Spec))
 }
 
 // unreadable explains a 403 or 404 at the URL.
-func (s shelf) unreadable(w World, at string, status int, opening bool) verdict {
+func (s shelf) unreadable(w World, at string, status int, opening bool) condition.Verdict {
 	s3 := w.Issuer.Spec.Publication.S3
 	switch {
 	case s3.PublicRead == v1alpha1.PublicReadNone:
-		return no(ReasonNotReadable, "GET %s answered %d, expected 200: publicRead is None, so let your CDN read both documents of bucket %s", at, status, s3.Bucket)
+		return condition.No(ReasonNotReadable, "GET %s answered %d, expected 200: publicRead is None, so let your CDN read both documents of bucket %s", at, status, s3.Bucket)
 	case !s.ours:
-		return no(ReasonPublicReadMissing, "GET %s answered %d, expected 200; Tabard did not create bucket %s and does not open it: add this statement to its policy: %s", at, status, s3.Bucket, PublicReadStatement(w.Issuer.Spec))
+		return condition.No(ReasonPublicReadMissing, "GET %s answered %d, expected 200; Tabard did not create bucket %s and does not open it: add this statement to its policy: %s", at, status, s3.Bucket, PublicReadStatement(w.Issuer.Spec))
 	case opening:
-		return no(ReasonPublishing, "GET %s answered %d, expected 200: bucket %s is being opened for the two documents", at, status, s3.Bucket)
+		return condition.No(ReasonPublishing, "GET %s answered %d, expected 200: bucket %s is being opened for the two documents", at, status, s3.Bucket)
 	}
-	return no(ReasonNotReadable, "GET %s answered %d, expected 200; bucket %s lets anybody read both documents: check that the URL leads to the bucket and its prefix %q, and that the account does not block public access", at, status, s3.Bucket, s3.Prefix)
+	return condition.No(ReasonNotReadable, "GET %s answered %d, expected 200; bucket %s lets anybody read both documents: check that the URL leads to the bucket and its prefix %q, and that the account does not block public access", at, status, s3.Bucket, s3.Prefix)
 }
 
 // isOlder says that what the URL shows is this issuer's, of an earlier day: its

@@ -1,8 +1,10 @@
 package issuer
 
+import "github.com/tabard-dev/tabard/internal/core/condition"
+
 // Reason is the machine-readable state that a condition gives. The list is
-// closed: each one is explained in Reasons.
-type Reason string
+// closed: each one is explained in Reference.
+type Reason = condition.Reason
 
 // Reasons of healthy conditions.
 const (

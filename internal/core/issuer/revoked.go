@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // revocation is the spec's entry that names a key, by the ID that it is published
@@ -86,7 +87,7 @@ func (r ring) isNamedRevoked(id string) bool {
 }
 
 // revokedVerdict tells of revoked keys that are not done with; nil if there are none.
-func (r ring) revokedVerdict(w World, s shelf) *verdict {
+func (r ring) revokedVerdict(w World, s shelf) *condition.Verdict {
 	var texts []string
 	for _, entry := range w.Issuer.Spec.Keys.Revoked {
 		if text := r.pending(w, s, entry); text != "" {
@@ -96,7 +97,7 @@ func (r ring) revokedVerdict(w World, s shelf) *verdict {
 	if len(texts) == 0 {
 		return nil
 	}
-	out := no(ReasonKeyRevoked, "%s", someOf(texts))
+	out := condition.No(ReasonKeyRevoked, "%s", someOf(texts))
 	return &out
 }
 

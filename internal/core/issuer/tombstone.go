@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // A bucket that Tabard made is its issuer's name in the world: whoever owns it
@@ -68,12 +69,12 @@ func holdsName(w World) bool {
 }
 
 // anothersBucket says that the bucket belongs to the issuer of another URL.
-func anothersBucket(w World) verdict {
+func anothersBucket(w World) condition.Verdict {
 	bucket, url := w.Issuer.Spec.Publication.S3.Bucket, w.Issuer.Spec.URL
 	if w.Bucket.Tombstone {
-		return no(ReasonBucketOfAnotherIssuer, "bucket %s is kept so that nobody takes the name of the deleted issuer %s, expected one for %s: choose another bucket", bucket, w.Bucket.Owner, url)
+		return condition.No(ReasonBucketOfAnotherIssuer, "bucket %s is kept so that nobody takes the name of the deleted issuer %s, expected one for %s: choose another bucket", bucket, w.Bucket.Owner, url)
 	}
-	return no(ReasonBucketOfAnotherIssuer, "bucket %s has the tag %s=%s, expected %s: choose another bucket, or remove the tag if that issuer is gone", bucket, OwnerTag, w.Bucket.Owner, url)
+	return condition.No(ReasonBucketOfAnotherIssuer, "bucket %s has the tag %s=%s, expected %s: choose another bucket, or remove the tag if that issuer is gone", bucket, OwnerTag, w.Bucket.Owner, url)
 }
 
 // wasPublished says that somebody may know the issuer by this bucket: its
@@ -94,18 +95,18 @@ func strangersKeys(w World) []Key {
 
 // nameLost says what to do when another account has the name of a bucket that
 // documents were published in.
-func nameLost(w World, seen string) verdict {
+func nameLost(w World, seen string) condition.Verdict {
 	url := w.Issuer.Spec.URL
-	return no(ReasonBucketNotYours, "%s: whoever has the bucket now can become every role that trusts %s; in each account that registered it, delete the provider, which ends that for all roles of the account "+
+	return condition.No(ReasonBucketNotYours, "%s: whoever has the bucket now can become every role that trusts %s; in each account that registered it, delete the provider, which ends that for all roles of the account "+
 		"(aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s), then have the cluster's tokens name another URL", seen, url, ProviderARN(Partition(w.Issuer.Spec.Publication.S3.Region), "ACCOUNT", url))
 }
 
 // missingBucket says that there is no bucket and none is to be made.
-func missingBucket(w World) verdict {
+func missingBucket(w World) condition.Verdict {
 	s3 := w.Issuer.Spec.Publication.S3
-	out := no(ReasonBucketMissing, "there is no bucket %s in account %s: create it in %s, or set spec.publication.s3.create to true", s3.Bucket, w.Caller.AccountID, s3.Region)
+	out := condition.No(ReasonBucketMissing, "there is no bucket %s in account %s: create it in %s, or set spec.publication.s3.create to true", s3.Bucket, w.Caller.AccountID, s3.Region)
 	if wasPublished(w) {
-		out.message += "; do it at once, because the documents were there: whoever takes the name can become every role that trusts " + w.Issuer.Spec.URL
+		out.Message += "; do it at once, because the documents were there: whoever takes the name can become every role that trusts " + w.Issuer.Spec.URL
 	}
 	return out
 }

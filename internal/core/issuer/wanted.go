@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // wanted is the key set to publish. What comes in comes from the key source and from
@@ -70,7 +71,7 @@ func (r ring) foreign(w World, published []Key) []Key {
 // know cannot be one of the cluster's.
 func (r ring) foreignUntil(w World) time.Time {
 	if r.record.Since == nil {
-		return r.endOf(instant(w.Now), w)
+		return r.endOf(condition.Instant(w.Now), w)
 	}
 	return r.endOf(*r.record.Since, w)
 }
@@ -85,17 +86,17 @@ func (r ring) dropsForeign(w World) bool {
 func isMadeForThis(w World) bool { return w.Bucket.Exists && w.Bucket.Owner == w.Issuer.Spec.URL }
 
 // foreignVerdict tells of keys of others.
-func (r ring) foreignVerdict(w World, foreign []Key) verdict {
+func (r ring) foreignVerdict(w World, foreign []Key) condition.Verdict {
 	const text = "the keys document holds %s, which this cluster never had: whoever holds such a key can become anybody; "
 	names := keyNames(foreign)
 	switch {
 	case r.dropsForeign(w):
-		return no(ReasonForeignKey, text+"it is being taken out", names)
+		return condition.No(ReasonForeignKey, text+"it is being taken out", names)
 	case isMadeForThis(w):
-		return no(ReasonForeignKey, text+"it is taken out at %s: add it to spec.keys.additional if somebody needs it, or drop it now with tabard issuer bootstrap --drop-foreign-keys",
+		return condition.No(ReasonForeignKey, text+"it is taken out at %s: add it to spec.keys.additional if somebody needs it, or drop it now with tabard issuer bootstrap --drop-foreign-keys",
 			names, r.foreignUntil(w).UTC().Format(time.RFC3339))
 	}
-	return no(ReasonForeignKey, text+"it is left there, as Tabard did not make the bucket: add it to spec.keys.additional if somebody needs it, or drop it with tabard issuer bootstrap --drop-foreign-keys", names)
+	return condition.No(ReasonForeignKey, text+"it is left there, as Tabard did not make the bucket: add it to spec.keys.additional if somebody needs it, or drop it with tabard issuer bootstrap --drop-foreign-keys", names)
 }
 
 // name notes the keys that the spec names: revoked ones, whoever has them, and those
