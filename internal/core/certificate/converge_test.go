@@ -3,85 +3,96 @@ package certificate_test
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"maps"
 	"testing"
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
-// FuzzConverge lets an operator be killed before or after any step, API servers
-// be down or not see what has changed, the clock go on, and Secret and
-// configuration be damaged; and demands that passes without trouble then come to
-// an end at which every API server trusts the webhook. Without damage they must
-// trust it all the time.
+// FuzzConverge runs lives of a certificate: API servers are down or do not see what
+// has changed, the clock goes on, Secret and configuration are damaged. In the end
+// every API server trusts the webhook. Without damage they must trust it all the
+// time. A disturbance takes one byte.
 func FuzzConverge(f *testing.F) {
-	f.Add([]byte{0, 0, 1, 2, 3})
-	f.Add([]byte{0, 4, 0, 5, 0, 6, 0, 7, 0, 8})
-	f.Add([]byte{0, 1, 0, 0, 9, 0, 10, 0, 0, 2, 2, 2})
-	f.Add([]byte{4, 11, 0, 0, 0, 13, 13, 13, 13, 13, 13, 13, 13, 0, 0, 3, 0})
-	f.Add([]byte{4, 0, 0, 0, 13, 0, 13, 2, 0, 13, 13, 13, 13, 13, 13, 13, 13, 13, 0})
-	f.Add([]byte{4, 11, 12, 14, 0, 0, 0, 3, 3, 3, 0, 3})
-	f.Fuzz(func(t *testing.T, script []byte) {
-		c := newCluster(t)
-		c.settle()
-		whole := true
-		for _, event := range script[:min(len(script), 60)] {
-			whole = c.happen(event) && whole
-			if err := c.trusted(); err != nil && whole {
-				t.Fatalf("after %v: %v", script, err)
-			}
+	start := func(byte) crash.Model[certificate.World, certificate.Step] {
+		c := makeCluster()
+		if err := crash.Settle(c); err != nil {
+			panic(err)
 		}
-		c.repair()
-		c.settle()
-		if err := c.trusted(); err != nil {
-			t.Errorf("in the end: %v", err)
-		}
-		if again := c.settle(); again != nil {
-			t.Errorf("not at rest: %q", again)
-		}
-	})
-}
-
-// repair ends the trouble of the API servers.
-func (c *cluster) repair() {
-	for _, server := range c.servers {
-		server.stuck, server.down = false, false
+		c.whole = true
+		return c
 	}
-	c.world.Now = c.world.Now.Add(time.Hour)
+	crash.Fuzz(f, start,
+		[]byte{0, 9, 0, 9, 0, 9, 0, 0, 0, 15, 3},
+		[]byte{0, 9, 0, 15, 4, 9, 0, 15, 5, 9, 0, 15, 6, 9, 0, 15, 7, 9, 0, 15, 8},
+		[]byte{0, 9, 0, 9, 0, 9, 0, 9, 0, 15, 9, 9, 0, 15, 10, 9, 0, 9, 0, 0, 0, 0, 0, 0, 0},
+		[]byte{0, 15, 4, 15, 11, 9, 0, 9, 0, 9, 0, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 9, 0, 9, 0, 15, 3, 9, 0},
+		[]byte{0, 15, 4, 9, 0, 9, 0, 9, 0, 15, 13, 9, 0, 15, 13, 0, 0, 9, 0, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 15, 13, 9, 0},
+		[]byte{0, 15, 4, 15, 11, 15, 12, 15, 14, 9, 0, 9, 0, 9, 0, 15, 3, 15, 3, 15, 3, 9, 0, 15, 3},
+	)
 }
 
-// happen lets one thing happen. It says whether it was harmless.
-func (c *cluster) happen(event byte) bool {
-	c.t.Helper()
-	switch event % 16 {
-	case 0, 1: // a pass
-		c.pass()
-	case 2: // a pass that is killed before its step, or after a step whose end it did not see
-		c.decide()
-		c.restart()
+// Disturb lets one thing happen. What is not harmless ends the wholeness.
+func (c *cluster) Disturb(next func() byte) error {
+	switch event := next() % 16; event {
+	case 0, 1, 2: // nothing
 	case 3: // a day of passes
 		for end := c.world.Now.Add(day); c.world.Now.Before(end); {
-			c.world.Now = c.world.Now.Add(max(c.pass(), time.Minute))
+			if _, err := crash.Pass(c, crash.None); err != nil {
+				return err
+			}
+			c.world.Now = c.world.Now.Add(max(c.plan.Again, time.Minute))
 		}
 		c.grow()
 	case 4: // a new authority comes early, as if it had aged
-		return c.age()
+		c.whole = c.age() && c.whole
 	case 11, 12, 13: // an API server is cut off from what changes; it answers, and is asked by people
-		server := c.servers[event%16-11]
+		server := c.servers[event-11]
 		server.stuck, server.down = c.stuckDays < 15, false
 	case 14: // an API server can be asked by nobody; what it has seen is not lost
 		c.servers[0].down, c.servers[0].stuck = true, false
 	case 15: // some seconds with passes
 		for range 8 {
 			c.world.Now = c.world.Now.Add(10 * time.Second)
-			c.pass()
+			if _, err := crash.Pass(c, crash.None); err != nil {
+				return err
+			}
 		}
 	default:
-		c.damage(event % 16)
-		return false
+		c.damage(event)
+		c.whole = false
 	}
-	return true
+	if broken := c.Violation(); broken != "" {
+		return errors.New(broken)
+	}
+	return nil
+}
+
+// Violation says that a webhook that nobody damaged is not trusted.
+func (c *cluster) Violation() string {
+	if err := c.trusted(); err != nil && c.whole {
+		return err.Error()
+	}
+	return ""
+}
+
+// Rest demands trust whatever was damaged.
+func (c *cluster) Rest(int) (more bool, wrong string) {
+	if err := c.trusted(); err != nil {
+		return false, err.Error()
+	}
+	return false, ""
+}
+
+// Calm ends the trouble of the API servers.
+func (c *cluster) Calm() {
+	for _, server := range c.servers {
+		server.stuck, server.down = false, false
+	}
+	c.world.Now = c.world.Now.Add(time.Hour)
 }
 
 // grow counts the days on which an API server was cut off: after too many the
@@ -93,16 +104,6 @@ func (c *cluster) grow() {
 			server.stuck = c.stuckDays < 15
 		}
 	}
-}
-
-// pass is one of the operator, whole. It says when the next is wanted.
-func (c *cluster) pass() time.Duration {
-	plan := c.decide()
-	if plan.Step != nil {
-		c.perform(plan.Step)
-	}
-	c.spread()
-	return plan.Again
 }
 
 // age makes the rotation of the authority begin, in the middle of whatever else

@@ -47,7 +47,7 @@ func TestLife(t *testing.T) {
 		}
 		if plan.Again == 12*time.Hour {
 			plan.Again = 10 * day // the operator was down for a while
-			c.restart()
+			c.Die(0)
 		}
 		c.world.Now = c.world.Now.Add(plan.Again)
 		c.spread()

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,16 +15,23 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
 // cluster is where the steps are performed in tests: the Secret and what is
 // published of it, one configuration with a hook to serve and one to prove by, and API servers.
 type cluster struct {
+	crash.Plain
 	t       testing.TB
 	world   certificate.World
 	servers []*apiServer
 	// stuckDays are those that API servers were cut off, in all.
 	stuckDays int
+	// whole says that nobody has damaged anything.
+	whole bool
+	// plan is what the last pass decided, done the steps since the last settle.
+	plan certificate.Plan
+	done []string
 }
 
 // apiServer is one that may lag behind with the configuration.
@@ -35,7 +43,13 @@ type apiServer struct {
 
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &cluster{t: t, servers: []*apiServer{{}, {}, {}},
+	c := makeCluster()
+	c.t = t
+	return c
+}
+
+func makeCluster() *cluster {
+	return &cluster{servers: []*apiServer{{}, {}, {}},
 		world: certificate.World{Now: noon, Hooks: []certificate.Hook{serviceHook("webhook"), probeHook()}}}
 }
 
@@ -47,11 +61,28 @@ func hookOf(name, service string) certificate.Hook {
 	return certificate.NewHook(name, admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Name: service, Namespace: "tabard-system"}})
 }
 
-// decide is a pass up to its decision.
-func (c *cluster) decide() certificate.Plan {
+// Observe implements crash.Model.
+func (c *cluster) Observe() certificate.World {
 	c.spread()
 	c.world.Memory = c.world.Memory.Seeing(c.world.Hooks, c.world.Now)
-	return certificate.Decide(c.world)
+	w := c.world
+	w.Secret.Data, w.Served.Data = maps.Clone(w.Secret.Data), maps.Clone(w.Served.Data)
+	w.Hooks = slices.Clone(w.Hooks)
+	return w
+}
+
+// Decide implements crash.Model.
+func (c *cluster) Decide(w certificate.World) []certificate.Step {
+	if c.plan = certificate.Decide(w); c.plan.Step == nil {
+		return nil
+	}
+	return []certificate.Step{c.plan.Step}
+}
+
+// decide is a pass up to its decision.
+func (c *cluster) decide() certificate.Plan {
+	c.Decide(c.Observe())
+	return c.plan
 }
 
 // spread lets all API servers that are not stuck take the configuration up.
@@ -63,18 +94,29 @@ func (c *cluster) spread() {
 	}
 }
 
-// restart lets the operator forget what only its process knew.
-func (c *cluster) restart() { c.world.Memory = certificate.Memory{} }
+// Die lets the operator forget what only its process knew.
+func (c *cluster) Die(int) { c.world.Memory = certificate.Memory{} }
+
+// Idle lets the time of a rotation go by.
+func (c *cluster) Idle() bool {
+	waits := (c.plan.Phase == certificate.Proving || c.plan.Phase == certificate.Waiting) && !c.plan.Notice.Warning
+	if waits {
+		c.world.Now = c.world.Now.Add(c.plan.Again)
+	}
+	return waits
+}
+
+// Patience implements crash.Model.
+func (c *cluster) Patience() int { return 100 }
 
 // look asks every API server as a dry run does.
-func (c *cluster) look(fingerprint string) []certificate.Trust {
-	var found []certificate.Trust
+func (c *cluster) look(fingerprint string) (found []certificate.Trust, err error) {
 	pair, err := tls.X509KeyPair(c.world.Served.Data["probe.crt"], c.world.Served.Data["probe.key"])
 	if err != nil {
-		c.t.Fatalf("a look without a probe certificate: %v", err)
+		return nil, fmt.Errorf("a look without a probe certificate: %w", err)
 	}
 	if certificate.Fingerprint(pair.Leaf.Raw) != fingerprint {
-		c.t.Fatalf("a look for %s, the probe certificate is another", fingerprint)
+		return nil, fmt.Errorf("a look for %s, the probe certificate is another", fingerprint)
 	}
 	for _, server := range c.servers {
 		trust := certificate.Trust{Verdict: certificate.Trusted}
@@ -86,7 +128,7 @@ func (c *cluster) look(fingerprint string) []certificate.Trust {
 		}
 		found = append(found, trust)
 	}
-	return found
+	return found, nil
 }
 
 // trusts says why an API server would not talk to the webhook by such a hook.
@@ -112,20 +154,34 @@ func (s *apiServer) trusts(served *x509.Certificate, now time.Time, by func(cert
 // perform does what the shell does with a step.
 func (c *cluster) perform(step certificate.Step) {
 	c.t.Helper()
+	if err := c.Perform(step, false); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Perform implements crash.Model.
+func (c *cluster) Perform(step certificate.Step, fail bool) error {
+	if fail {
+		return errors.New("the API server refuses it")
+	}
+	if step != (certificate.Publish{}) { // after each change; TestPublish looks at it
+		c.done = append(c.done, nameOf(step))
+	}
+	defer c.spread()
 	switch step := step.(type) {
 	case certificate.PutBundle:
 		c.world.Hooks = slices.Clone(c.world.Hooks)
 		for i := range c.world.Hooks {
 			c.world.Hooks[i].Bundle = []byte(step.Bundle)
 		}
-		return
+		return nil
 	case certificate.Probe:
-		c.world.Memory.Proof = c.world.Memory.Proof.After(step.Certificate, c.world.Now, c.look(step.Certificate))
-		return
-	}
-	if step == (certificate.Publish{}) {
+		found, err := c.look(step.Certificate)
+		c.world.Memory.Proof = c.world.Memory.Proof.After(step.Certificate, c.world.Now, found)
+		return err
+	case certificate.Publish:
 		c.world.Served = certificate.Secret{Ours: true, Data: certificate.Published(c.world.Secret.Data)}
-		return
+		return nil
 	}
 	from := c.world.Secret.Data
 	if step == (certificate.TakeOver{}) {
@@ -134,36 +190,33 @@ func (c *cluster) perform(step certificate.Step) {
 	before := maps.Clone(from)
 	data, err := certificate.Apply(step, from, c.world.Now, rand.Reader)
 	if err != nil {
-		c.t.Fatalf("%T: %v", step, err)
+		return fmt.Errorf("%T: %w", step, err)
 	}
 	if diff := cmp.Diff(before, from); diff != "" {
-		c.t.Fatalf("%T changed what it was given:\n%s", step, diff)
+		return fmt.Errorf("%T changed what it was given:\n%s", step, diff)
 	}
 	c.world.Secret = certificate.Secret{Ours: true, Data: data}
+	return nil
+}
+
+// pass makes one pass without trouble, and says when the next is wanted.
+func (c *cluster) pass() time.Duration {
+	c.t.Helper()
+	if _, err := crash.Pass(c, crash.None); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.plan.Again
 }
 
 // settle makes passes until there is nothing to do now, and says what was done.
 // A rotation is gone through to its end.
 func (c *cluster) settle() []string {
 	c.t.Helper()
-	var done []string
-	for range 100 {
-		plan := c.decide()
-		switch {
-		case plan.Step != nil:
-			if plan.Step != (certificate.Publish{}) { // after each change; TestPublish looks at it
-				done = append(done, nameOf(plan.Step))
-			}
-			c.perform(plan.Step)
-		case (plan.Phase == certificate.Proving || plan.Phase == certificate.Waiting) && !plan.Notice.Warning:
-			c.world.Now = c.world.Now.Add(plan.Again)
-		default:
-			c.spread()
-			return slices.Compact(done)
-		}
+	c.done = nil
+	if err := crash.Settle(c); err != nil {
+		c.t.Fatal(err)
 	}
-	c.t.Fatalf("no end of steps: %q", done)
-	return nil
+	return slices.Compact(c.done)
 }
 
 func nameOf(step certificate.Step) string {

@@ -83,7 +83,7 @@ func TestProofMustHold(t *testing.T) {
 			c.pass()
 			c.servers[0].down = false
 		},
-		"a process that starts anew does, too":             (*cluster).restart,
+		"a process that starts anew does, too":             func(c *cluster) { c.Die(0) },
 		"a probe certificate that was exchanged does, too": func(c *cluster) { delete(c.world.Secret.Data, "probe.key") },
 		"a bundle that was changed does, too":              func(c *cluster) { c.world.Hooks = slices.Clone(c.world.Hooks); c.world.Hooks[0].Bundle = nil },
 	}

@@ -72,7 +72,7 @@ func TestEachAPIServersTokenCounts(t *testing.T) {
 func TestAKeyThatAnyServerSignsWithIsInUse(t *testing.T) {
 	m := newModel()
 	m.settle(t)
-	w := m.observe()
+	w := m.Observe()
 	lagging := w.Cluster.APIServers[0]
 	lagging.Address, lagging.JWKS = "10.0.0.2:6443", keySet(1)
 	w.Cluster.APIServers[0].JWKS, w.Cluster.APIServers[0].Token.KeyID = keySet(1), pairs[1].ID
@@ -90,7 +90,7 @@ func TestAKeyThatAnyServerSignsWithIsInUse(t *testing.T) {
 func TestMessagesStayShort(t *testing.T) {
 	m := newModel()
 	m.settle(t)
-	w := m.observe()
+	w := m.Observe()
 	for i := range 10000 {
 		server := silentServer
 		server.Address = fmt.Sprintf("10.1.%d.%d:6443", i/256, i%256)

@@ -1,16 +1,17 @@
 package issuer_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
 const (
@@ -19,10 +20,10 @@ const (
 	forgedPair       = 8 // in a forged status only
 )
 
-// disturb changes the environment behind the controller's back.
-func (m *model) disturb(t *testing.T, what byte) {
-	t.Helper()
-	switch what % 27 {
+// Disturb changes the environment behind the controller's back.
+func (m *model) Disturb(next func() byte) error {
+	what := next() % 27
+	switch what {
 	case 0: // a key is added and signs
 		if next := m.signers[len(m.signers)-1] + 1; next < foreignPair {
 			m.signers = append(m.signers, next)
@@ -67,10 +68,11 @@ func (m *model) disturb(t *testing.T, what byte) {
 			m.stored.Spec.Providers = full
 		}
 	default:
-		m.disturbTime(t, what%27)
-		m.disturbNames(what % 27)
-		m.disturbKeys(what % 27)
+		m.disturbNames(what)
+		m.disturbKeys(what)
+		return m.disturbTime(what)
 	}
+	return nil
 }
 
 // disturbKeys has persons, and whoever may write a status, do what they like.
@@ -117,8 +119,7 @@ func (m *model) forge(pair int, state v1alpha1.KeyState) {
 }
 
 // disturbTime lets clocks go wrong, and things happen while nobody looks.
-func (m *model) disturbTime(t *testing.T, what byte) {
-	t.Helper()
+func (m *model) disturbTime(what byte) error {
 	switch what {
 	case 12: // the operator's clock jumps, and jumps back
 		m.ahead = 30*time.Hour - m.ahead
@@ -134,17 +135,29 @@ func (m *model) disturbTime(t *testing.T, what byte) {
 			m.signers = was
 		}
 	case 15: // a day under the operator's eyes
-		m.watchAnyhow(t, 26*time.Hour)
+		return m.under(26 * time.Hour)
 	}
+	return nil
 }
 
-// watchAnyhow lets time pass with one pass at a time, whatever comes of it.
-func (m *model) watchAnyhow(t *testing.T, d time.Duration) {
-	t.Helper()
+// under lets time pass under the operator's eyes, with one pass at a time, whatever
+// comes of it.
+func (m *model) under(d time.Duration) error {
 	const step = 25 * time.Minute
 	for ; d > 0; d -= step {
 		m.advance(step)
-		m.pass(t, quiet)
+		if _, err := crash.Pass(m, crash.None); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watchAnyhow is under for tests.
+func (m *model) watchAnyhow(t *testing.T, d time.Duration) {
+	t.Helper()
+	if err := m.under(d); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -169,9 +182,10 @@ func (m *model) foreignKey() {
 	m.bucket.objects[issuer.KeysPath] = document
 }
 
-// theirs is what of others is in the account.
-func (m *model) theirs() (out []string) {
-	if m.bucket != nil && strings.Contains(m.bucket.policy, foreignStatement) {
+// Foreign is what of others is in the account.
+func (m *model) Foreign() (out []string) {
+	goes := m.release && !m.stored.DeletionTimestamp.IsZero() // with the bucket
+	if m.bucket != nil && strings.Contains(m.bucket.policy, foreignStatement) && !goes {
 		out = append(out, "statement")
 	}
 	if m.bucket != nil && m.bucket.holdsOthers() {
@@ -185,106 +199,72 @@ func (m *model) theirs() (out []string) {
 	return out
 }
 
-// settle runs passes until one does nothing, twice.
+// pass makes one pass without trouble.
+func (m *model) pass(t *testing.T) {
+	t.Helper()
+	if _, err := crash.Pass(m, crash.None); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settle makes passes until all is at rest.
 func (m *model) settle(t *testing.T) {
 	t.Helper()
-	for range 20 {
-		if m.pass(t, quiet) {
-			continue
-		}
-		if m.pass(t, quiet) { // a second look, at what the first has written
-			continue
-		}
-		before := m.stored.DeepCopy()
-		m.pass(t, quiet)
-		if diff := cmp.Diff(before, m.stored); diff != "" {
-			t.Fatalf("status changes in a quiet world (-before +after):\n%s", diff)
-		}
-		return
+	if err := crash.Settle(m); err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no fixed point after 20 quiet passes; next plan: %+v", issuer.Decide(m.observe()).Steps)
 }
 
-// FuzzConverge stops after an arbitrary step of each pass while the world
-// changes, then leaves the world alone. Two bytes are one round: the steps
-// before which the pass dies and at which AWS throttles it, and what happens
-// after it.
+// FuzzConverge runs lives of an issuer. A disturbance takes one byte.
 func FuzzConverge(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte{0, 3, 1, 3, 2, 3, 3, 3, 4, 3, 5, 3, 6, 3, 7, 3, 8, 3})
-	f.Add([]byte{9, 0, 9, 0, 9, 1, 9, 2, 9, 2, 9, 1})
-	f.Add([]byte{9, 3, 9, 6, 9, 7, 9, 8, 1, 9, 2, 10, 3, 11, 9, 11})
-	f.Add([]byte{3, 4, 3, 4, 9, 5, 9, 1, 9, 2, 9, 5})
-	f.Add([]byte{0x3f, 3, 0x5f, 0, 0x2f, 2, 0x4f, 9, 0x1f, 1})
-	f.Add([]byte{9, 0, 0x1f, 0, 0x1f, 1, 0x1f, 0, 0x1f, 2, 0x1f, 1, 0x1f, 8, 0x1f, 6})
-	f.Add([]byte{2, 8, 3, 8, 4, 8, 9, 0, 1, 1, 2, 2, 9, 2})
-	f.Add([]byte{9, 0, 9, 1, 9, 15, 9, 3})
-	f.Add([]byte{9, 0, 9, 2, 9, 1, 9, 12, 9, 12, 9, 15})
-	f.Add([]byte{9, 0, 9, 21, 9, 3, 9, 0, 9, 15})
-	f.Add([]byte{9, 22, 9, 0, 9, 3, 9, 1, 9, 24, 9, 15})
-	f.Add([]byte{9, 23, 9, 0, 9, 1, 9, 23, 9, 15, 9, 3})
-	f.Add([]byte{9, 6, 9, 3, 9, 24, 9, 15, 9, 3, 9, 6, 9, 3})
-	f.Add([]byte{9, 25, 9, 6, 9, 25, 9, 15, 9, 24, 9, 25, 9, 3})
-	f.Add([]byte{9, 0, 9, 6, 9, 26, 9, 4, 9, 24, 9, 4, 9, 1, 9, 25})
-	f.Add([]byte{9, 0, 9, 13, 9, 1, 9, 15, 9, 13, 9, 3})
-	f.Add([]byte{9, 0, 9, 1, 9, 14, 9, 15, 9, 14, 9, 3, 9, 5, 9, 15})
-	f.Add([]byte{3, 19})
-	f.Add([]byte{9, 17, 9, 16, 9, 18, 9, 16, 9, 19, 0})
-	f.Add([]byte{9, 3, 9, 17, 9, 16, 9, 3, 2, 18, 9, 20, 9, 16, 9, 11, 4, 1})
-	f.Add([]byte{9, 17, 0})
-	f.Add([]byte{9, 17, 9, 18, 0})
-	f.Add([]byte{9, 17, 9, 18})
-	f.Add([]byte{9, 3, 9, 3, 9, 16, 9, 17, 9, 3, 0})
-	f.Fuzz(converge)
+	start := func(variety byte) crash.Model[issuer.World, issuer.Step] {
+		m := newModel()
+		m.release = variety%2 == 1
+		return m
+	}
+	crash.Fuzz(f, start,
+		[]byte{0},
+		[]byte{0, 0, 3, 1, 3, 2, 3, 3, 3, 4, 3, 5, 3, 6, 3, 7, 3, 8, 3},
+		[]byte{0, 9, 0, 9, 0, 9, 1, 9, 2, 9, 2, 9, 1},
+		[]byte{0, 9, 3, 9, 6, 9, 7, 9, 8, 1, 9, 2, 10, 3, 11, 9, 11},
+		[]byte{0, 3, 4, 3, 4, 9, 5, 9, 1, 9, 2, 9, 5},
+		[]byte{0, 0x3e, 3, 0x5e, 0, 0x2e, 2, 0x4e, 9, 0x1e, 1},
+		[]byte{0, 9, 0, 0x1e, 0, 0x1e, 1, 0x1e, 0, 0x1e, 2, 0x1e, 1, 0x1e, 8, 0x1e, 6},
+		[]byte{0, 2, 8, 3, 8, 4, 8, 9, 0, 1, 1, 2, 2, 9, 2},
+		[]byte{0, 9, 0, 9, 1, 9, 15, 9, 3},
+		[]byte{0, 9, 0, 9, 2, 9, 1, 9, 12, 9, 12, 9, 15},
+		[]byte{0, 9, 0, 9, 21, 9, 3, 9, 0, 9, 15},
+		[]byte{0, 9, 22, 9, 0, 9, 3, 9, 1, 9, 24, 9, 15},
+		[]byte{0, 9, 23, 9, 0, 9, 1, 9, 23, 9, 15, 9, 3},
+		[]byte{0, 9, 6, 9, 3, 9, 24, 9, 15, 9, 3, 9, 6, 9, 3},
+		[]byte{0, 9, 25, 9, 6, 9, 25, 9, 15, 9, 24, 9, 25, 9, 3},
+		[]byte{0, 9, 0, 9, 6, 9, 26, 9, 4, 9, 24, 9, 4, 9, 1, 9, 25},
+		[]byte{0, 9, 0, 9, 13, 9, 1, 9, 15, 9, 13, 9, 3},
+		[]byte{0, 9, 0, 9, 1, 9, 14, 9, 15, 9, 14, 9, 3, 9, 5, 9, 15},
+		[]byte{0, 3, 19},
+		[]byte{1, 9, 17, 9, 16, 9, 18, 9, 16, 9, 19},
+		[]byte{0, 9, 3, 9, 17, 9, 16, 9, 3, 2, 18, 9, 20, 9, 16, 9, 11, 4, 1},
+		[]byte{1, 9, 17},
+		[]byte{1, 9, 17, 9, 18},
+		[]byte{0, 9, 17, 9, 18},
+		[]byte{1, 9, 3, 9, 3, 9, 16, 9, 17, 9, 3},
+	)
 }
 
-// converge runs a script, and demands at its end that all is well and can be deleted.
-func converge(t *testing.T, script []byte) {
-	t.Helper()
-	m := newModel()
-	release := len(script)%2 == 1
-	var theirs []string
-	for len(script) >= 2 && len(script) < 400 {
-		m.pass(t, trouble{dieAt: int(script[0] % 16), failAt: int(script[0]/16) - 1})
-		if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
-			t.Fatalf("touched what is not ours: %v", lost)
-		}
-		m.disturb(t, script[1])
-		theirs = m.theirs()
-		script = script[2:]
-	}
-	m.throttled, m.silent, m.ahead, m.cluster = false, false, 0, 0
-	m.settle(t)
-	if lost := missingFrom(theirs, m.theirs()); len(lost) > 0 {
-		t.Fatalf("touched what is not ours: %v", lost)
-	}
-	m.wantHealthy(t)
-	m.deleteAll(t, release)
-}
-
-func missingFrom(want, have []string) (out []string) {
-	for _, one := range want {
-		if !slices.Contains(have, one) {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
-// wantHealthy demands True, or a reason that names what others have done.
-func (m *model) wantHealthy(t *testing.T) {
-	t.Helper()
+// unhealthy demands True, or a reason that names what others have done.
+func (m *model) unhealthy() string {
 	excuses := map[string]bool{string(issuer.ReasonForeignKey): m.holds(foreignPair) || m.lost}
 	for i := range pairs { // a revoked key that the API servers go on to show
 		excuses[string(issuer.ReasonKeyRevoked)] = excuses[string(issuer.ReasonKeyRevoked)] || m.isRevoked(i) && slices.Contains(m.signers, i)
 	}
 	excuses[string(issuer.ReasonTokenNotVerified)] = m.isRevoked(m.signer())
-	for _, one := range m.theirs() {
+	for _, one := range m.Foreign() {
 		excuses[string(issuer.ReasonProviderNotOurs)] = excuses[string(issuer.ReasonProviderNotOurs)] || strings.HasPrefix(one, "provider")
 	}
 	for _, c := range m.stored.Status.Conditions {
 		if c.Status != metav1.ConditionTrue && !excuses[c.Reason] {
-			t.Fatalf("%s is %s in a quiet world: %s: %s", c.Type, c.Status, c.Reason, c.Message)
+			return fmt.Sprintf("%s is %s in a quiet world: %s: %s", c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
+	return ""
 }

@@ -57,7 +57,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			m.settle(t)
-			w := m.observe()
+			w := m.Observe()
 			test.change(m, &w)
 			plan := issuer.Decide(w)
 			if diff := cmp.Diff(test.steps, kinds(plan.Steps)); diff != "" {
@@ -130,7 +130,7 @@ func TestDecideOnTheObject(t *testing.T) {
 
 func TestDecideOnTheFirstPass(t *testing.T) {
 	m := newModel()
-	plan := issuer.Decide(m.observe())
+	plan := issuer.Decide(m.Observe())
 	want := []string{"HoldFinalizer", "Record", "CreateBucket", "PutDocument keys.json", "PutDocument .well-known/openid-configuration", "SetPublicAccess", "PutBucketPolicy"}
 	if diff := cmp.Diff(want, kinds(plan.Steps)); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
@@ -142,8 +142,8 @@ func TestDecideOnTheFirstPass(t *testing.T) {
 	if plan.Status.Publication.Bucket != testBucket || len(plan.Status.Keys) != 1 {
 		t.Errorf("status does not remember bucket and key: %+v", plan.Status)
 	}
-	m.pass(t, quiet)
-	plan = issuer.Decide(m.observe())
+	m.pass(t)
+	plan = issuer.Decide(m.Observe())
 	if diff := cmp.Diff([]string{"Record", "CreateProvider", "CreateProvider"}, kinds(plan.Steps)); diff != "" {
 		t.Errorf("steps once published (-want +got):\n%s", diff)
 	}

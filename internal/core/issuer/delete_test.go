@@ -20,7 +20,7 @@ func going(ready, blocked string) []string {
 func dying(change func(*model, *issuer.World)) func(*model, *issuer.World) {
 	return func(m *model, w *issuer.World) {
 		m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
-		*w = m.observe()
+		*w = m.Observe()
 		change(m, w)
 	}
 }
@@ -121,7 +121,7 @@ func TestADeadIssuerIsLeftAlone(t *testing.T) {
 	m := newModel()
 	m.settle(t)
 	m.stored.DeletionTimestamp, m.stored.Finalizers = &metav1.Time{Time: m.now}, nil
-	if plan := issuer.Decide(m.observe()); len(plan.Steps) > 0 {
+	if plan := issuer.Decide(m.Observe()); len(plan.Steps) > 0 {
 		t.Errorf("steps are %v, want none", kinds(plan.Steps))
 	}
 }
@@ -150,7 +150,7 @@ func TestTheOwnAccountIsLookedAtWhateverTheObjectSays(t *testing.T) {
 			}
 			m.stored.Spec.Providers, m.stored.Status.Providers = nil, test.status
 			var got []string
-			for _, target := range issuer.ProviderTargets(m.observe()) {
+			for _, target := range issuer.ProviderTargets(m.Observe()) {
 				line := target.ARN
 				if target.Fault != nil {
 					line += " " + target.Fault.Code

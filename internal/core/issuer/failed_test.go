@@ -47,7 +47,7 @@ func TestFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			m.settle(t)
-			w := m.observe()
+			w := m.Observe()
 			plan := issuer.Decide(w)
 			status := issuer.Failed(plan, test.step, test.fault, w)
 			if diff := cmp.Diff(test.want, lines(status.Conditions)); diff != "" {
@@ -65,7 +65,7 @@ func TestFailedDeletion(t *testing.T) {
 	m := newModel()
 	m.settle(t)
 	m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
-	w := m.observe()
+	w := m.Observe()
 	plan := issuer.Decide(w)
 	tests := map[string]struct {
 		step  issuer.Step
@@ -95,7 +95,7 @@ func TestAFailingStepDoesNotFlap(t *testing.T) {
 	m.bucket.policy = ""
 	failure := fault.Fault{Class: fault.Denied, Service: "S3", Operation: "PutBucketPolicy"}
 	attempt := func() []string {
-		w := m.observe()
+		w := m.Observe()
 		plan := issuer.Decide(w)
 		m.stored.Status = issuer.Failed(plan, plan.Steps[len(plan.Steps)-1], failure, w)
 		m.now = m.now.Add(time.Minute)
@@ -128,7 +128,7 @@ func TestTransitionTimesMoveOnFlipsOnly(t *testing.T) {
 	}
 	for _, test := range tests {
 		m.now = start.Add(test.after)
-		w := m.observe()
+		w := m.Observe()
 		test.change(&w.Cluster.APIServers[0].Token)
 		m.stored.Status = issuer.Decide(w).Status
 		for _, c := range m.stored.Status.Conditions {

@@ -58,12 +58,12 @@ func TestDecideOnTheKeys(t *testing.T) {
 		"a ConfigMap with a private key is refused":         {configMap(issuer.KeyConfigMap{Data: map[string]string{"a": "-----BEGIN PRIVATE KEY-----"}}), nil, failing("KeysInSync", "False PrivateKeyInSource"), ""},
 		"a foreign key is told and left": {func(m *model, w *issuer.World) {
 			m.foreignKey()
-			*w = m.observe()
+			*w = m.Observe()
 		}, []string{"Record", "PutDocument keys.json"}, []string{"IssuerPublished False Publishing", "KeysInSync False ForeignKey", providerTrue, "Ready False Publishing"}, pairs[foreignPair].ID},
 		"a foreign key is dropped when a person says so": {func(m *model, w *issuer.World) {
 			m.foreignKey()
 			m.settle(t)
-			*w = m.observe()
+			*w = m.Observe()
 			w.DropForeignKeys = true
 		}, update, written, ""},
 	})
@@ -89,7 +89,7 @@ func TestAForeignKeyNeverEntersStatus(t *testing.T) {
 func TestAKeyThatStillSignsDoesNotExpire(t *testing.T) {
 	m := newModel()
 	m.settle(t)
-	w := m.observe()
+	w := m.Observe()
 	w.Cluster.APIServers[0].JWKS = keySet(1)
 	w.Now = w.Now.Add(30 * 24 * time.Hour)
 	plan := issuer.Decide(w)
@@ -115,7 +115,7 @@ func TestAnExpiredKeyIsForgottenLast(t *testing.T) {
 	m.settle(t)
 	m.watch(t, 25*time.Hour)
 	m.now = m.now.Add(time.Second)
-	w := m.observe()
+	w := m.Observe()
 	plan := issuer.Decide(w)
 	if diff := cmp.Diff([]string{"Record", "PutDocument keys.json"}, kinds(plan.Steps)); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)

@@ -10,16 +10,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
 const (
@@ -64,8 +63,12 @@ func makePairs(count int) []pair {
 
 // model is a cluster and an AWS account in memory, with one issuer.
 type model struct {
-	stored *v1alpha1.OIDCIssuer // nil once released
-	now    time.Time            // the true time
+	crash.Plain
+	stored *v1alpha1.OIDCIssuer
+	// seen and plan are what the last pass observed and decided.
+	seen issuer.World
+	plan issuer.Plan
+	now  time.Time // the true time
 	// ahead is by how much the operator's clock is wrong, cluster that of the API
 	// server.
 	ahead, cluster time.Duration
@@ -97,6 +100,11 @@ type model struct {
 	// signed is when a pair last signed a token, read whether anybody has read it.
 	signed map[int]time.Time
 	read   map[int]bool
+	// release says that the deletion is to give up the bucket's name, heldBy what
+	// holds the deletion up, and free that nothing does any more.
+	release bool
+	heldBy  string
+	free    bool
 }
 
 type modelBucket struct {
@@ -150,8 +158,8 @@ func keySet(indexes ...int) []byte {
 	return issuer.JWKS(keys)
 }
 
-// observe is what the shell would read.
-func (m *model) observe() issuer.World {
+// Observe is what the shell would read.
+func (m *model) Observe() issuer.World {
 	w := issuer.World{Issuer: m.stored.DeepCopy(), Now: m.now.Add(m.ahead)}
 	dying := !m.stored.DeletionTimestamp.IsZero()
 	if dying && m.stored.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
@@ -303,56 +311,14 @@ func (m *model) performIAM(step issuer.Step) error {
 	return nil
 }
 
-// trouble is what befalls a pass: it dies before a step, or a step fails. Steps
-// count from 0; a negative number is never.
-type trouble struct{ dieAt, failAt int }
-
-var quiet = trouble{-1, -1}
-
-// pass runs one pass. One that dies writes no status at its end; if it dies
-// after its last step, that is all that is lost. It says whether the plan had
-// steps.
-func (m *model) pass(t *testing.T, ill trouble) bool {
-	t.Helper()
-	w := m.observe()
-	before := w.Issuer.DeepCopy()
-	plan := issuer.Decide(w)
-	if diff := cmp.Diff(before, w.Issuer); diff != "" {
-		t.Fatalf("Decide changed the object that it was given:\n%s", diff)
-	}
-	for i, step := range plan.Steps {
-		if i == ill.dieAt {
-			m.breakOff(step)
-			return true
-		}
-		err := m.try(plan, step, i == ill.failAt)
-		m.check(t)
-		if err == nil {
-			continue
-		}
-		if errors.Is(err, errUnwritable) {
-			m.goOnUnrecorded(t, plan, step)
-			return true
-		}
-		known, is := errors.AsType[fault.Fault](err)
-		if !is {
-			t.Fatal(err)
-		}
-		plan.Status = issuer.Failed(plan, step, known, w)
-		break
-	}
-	if ill.dieAt != len(plan.Steps) {
-		m.stored.Status = *plan.Status.DeepCopy()
-		if broken := m.untold(); broken != "" {
-			t.Fatal(broken)
-		}
-		m.noteLook()
-	}
-	return len(plan.Steps) > 0
+// Decide implements crash.Model.
+func (m *model) Decide(w issuer.World) []issuer.Step {
+	m.seen, m.plan = w, issuer.Decide(w)
+	return m.plan.Steps
 }
 
-// try performs a step, or fails it as AWS does when it is asked too often.
-func (m *model) try(plan issuer.Plan, step issuer.Step, fail bool) error {
+// Perform does a step, or fails it as AWS does when it is asked too often.
+func (m *model) Perform(step issuer.Step, fail bool) error {
 	switch step.(type) {
 	case issuer.HoldFinalizer, issuer.ReleaseFinalizer:
 		fail = false // the API server's faults end a pass without a condition
@@ -364,29 +330,52 @@ func (m *model) try(plan issuer.Plan, step issuer.Step, fail bool) error {
 	if fail {
 		return fault.Fault{Class: fault.Throttled, Service: "AWS", Operation: "Step", Code: "Throttling"}
 	}
-	return m.perform(plan, step)
+	return m.perform(m.plan, step)
 }
 
 // errUnwritable says that the API server stores no status in this pass.
 var errUnwritable = errors.New("the status cannot be written")
 
-// goOnUnrecorded ends a pass whose status cannot be written.
-func (m *model) goOnUnrecorded(t *testing.T, plan issuer.Plan, failed issuer.Step) {
-	t.Helper()
-	for _, step := range plan.Unrecorded(failed) {
-		if err := m.perform(plan, step); err != nil {
-			t.Fatal(err)
+// Report writes the status, or goes on without if it cannot be written.
+func (m *model) Report(done int, failed error) error {
+	if errors.Is(failed, errUnwritable) {
+		for _, step := range m.plan.Unrecorded(m.plan.Steps[done]) {
+			if err := m.perform(m.plan, step); err != nil {
+				return err
+			}
+			if broken := m.Violation(); broken != "" {
+				return errors.New(broken)
+			}
 		}
-		m.check(t)
+		return nil
 	}
+	if failed != nil {
+		known, is := errors.AsType[fault.Fault](failed)
+		if !is {
+			return failed
+		}
+		m.plan.Status = issuer.Failed(m.plan, m.plan.Steps[done], known, m.seen)
+	}
+	m.stored.Status = *m.plan.Status.DeepCopy()
+	m.noteLook()
+	return nil
 }
 
-// breakOff dies in the middle of a step that has two halves.
-func (m *model) breakOff(step issuer.Step) {
-	if _, creating := step.(issuer.CreateBucket); creating && m.bucket == nil {
+// Die ends the process in the middle of a step that has two halves.
+func (m *model) Die(done int) {
+	if done == len(m.plan.Steps) {
+		return
+	}
+	if _, creating := m.plan.Steps[done].(issuer.CreateBucket); creating && m.bucket == nil {
 		m.bucket = newBucket() // and no tag
 	}
 }
+
+// Stored implements crash.Model.
+func (m *model) Stored() any { return m.stored.DeepCopy() }
+
+// Calm implements crash.Model.
+func (m *model) Calm() { m.throttled, m.silent, m.ahead, m.cluster = false, false, 0, 0 }
 
 func newBucket() *modelBucket {
 	return &modelBucket{

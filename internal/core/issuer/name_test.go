@@ -1,6 +1,7 @@
 package issuer_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
 // operatorsRole is the role of the model's operator, which goes with the issuer.
@@ -86,47 +88,74 @@ func (m *model) disturbNames(what byte) {
 	}
 }
 
-// deleteAll deletes the issuer, with a crash after each number of steps, while
-// others hold on to it and then let go; and looks for what is left.
-func (m *model) deleteAll(t *testing.T, release bool) {
-	t.Helper()
-	if m.lost { // keys that the status forgot hold up a deletion until their time is over
-		m.watchAnyhow(t, 26*time.Hour)
-		m.settle(t)
+// Rest demands health of the issuer, and then that its deletion waits as long as
+// others hold on to it, and leaves nothing when they have let go.
+func (m *model) Rest(chapter int) (more bool, wrong string) {
+	own, s3 := m.providers[testAccount], &m.stored.Spec.Publication.S3
+	if m.heldBy != "" && (m.bucket == nil || len(m.bucket.objects) < 2 || len(m.stored.Finalizers) == 0) {
+		return false, "documents went while " + m.heldBy
 	}
-	m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
-	m.stored.Spec.DeletionPolicy, m.stored.Spec.Publication.S3.ReleaseName = v1alpha1.DeletionPolicyDelete, release
-	made := m.stored.Status.Publication.Bucket != "" || len(m.stored.Status.Providers) > 0
-	if !made {
-		return
+	const byRole, byProvider = "a role trusts the issuer", "a provider of others knows the issuer"
+	switch {
+	case chapter == 0:
+		if wrong := m.unhealthy(); wrong != "" || m.stored.Status.Publication.Bucket == "" && len(m.stored.Status.Providers) == 0 {
+			return false, wrong
+		}
+		if err := m.forgetLost(); err != nil {
+			return false, err.Error()
+		}
+		m.stored.DeletionTimestamp = &metav1.Time{Time: m.now}
+		m.stored.Spec.DeletionPolicy, s3.ReleaseName = v1alpha1.DeletionPolicyDelete, m.release
+		m.roles[testAccount] = []string{operatorsRole, "app"}
+		if own != nil || m.release {
+			m.heldBy = byRole
+		}
+		return true, ""
+	case chapter == 1 && own != nil && own.owner != testURL:
+		m.roles[testAccount], m.heldBy = []string{operatorsRole}, byProvider
+		return true, ""
+	case !m.free:
+		m.roles[testAccount], m.heldBy, m.free = []string{operatorsRole}, "", true
+		m.othersLetGo()
+		return true, ""
 	}
-	m.roles[testAccount] = []string{operatorsRole, "app"}
-	if m.providers[testAccount] != nil || release {
-		m.wantHeld(t, "a role trusts the issuer")
+	return false, m.left()
+}
+
+// forgetLost lets the time of keys that the status forgot go by: they hold up a
+// deletion.
+func (m *model) forgetLost() error {
+	if !m.lost {
+		return nil
 	}
-	m.roles[testAccount] = []string{operatorsRole}
-	if own := m.providers[testAccount]; own != nil && own.owner != testURL {
-		m.wantHeld(t, "a provider of others knows the issuer")
+	if err := m.under(26 * time.Hour); err != nil {
+		return err
 	}
-	m.othersLetGo(release)
-	m.crashAndGoOn(t)
-	if len(m.providers) > 0 || len(m.stored.Finalizers) > 0 {
-		t.Fatalf("left after deletion: providers %v, finalizers %v, conditions %+v", m.providers, m.stored.Finalizers, m.stored.Status.Conditions)
+	return crash.Settle(m)
+}
+
+// left names what a deletion has left behind, or has taken away and should not.
+func (m *model) left() string {
+	switch {
+	case len(m.providers) > 0 || len(m.stored.Finalizers) > 0:
+		return fmt.Sprintf("left after deletion: providers %v, finalizers %v, conditions %+v", m.providers, m.stored.Finalizers, m.stored.Status.Conditions)
+	case (m.bucket == nil) != m.release:
+		return fmt.Sprintf("the bucket is %+v, and releaseName was %t", m.bucket, m.release)
+	case !m.release:
+		return m.noTombstone()
 	}
-	if (m.bucket == nil) != release {
-		t.Fatalf("the bucket is %+v, and releaseName was %t", m.bucket, release)
-	}
-	if !release {
-		m.wantTombstone(t)
-	}
+	return ""
 }
 
 // othersLetGo removes what others have put in the way.
-func (m *model) othersLetGo(release bool) {
+func (m *model) othersLetGo() {
 	for account, p := range m.providers {
 		if p.owner != testURL {
 			delete(m.providers, account)
 		}
+	}
+	if m.bucket == nil {
+		return
 	}
 	if document, found := m.bucket.objects[issuer.KeysPath]; found {
 		document.Body = []byte(strings.Replace(string(document.Body), pairs[foreignPair].JWK+",", "", 1))
@@ -134,52 +163,33 @@ func (m *model) othersLetGo(release bool) {
 		document.Body = []byte(strings.Replace(string(document.Body), pairs[foreignPair].JWK, "", 1))
 		m.bucket.objects[issuer.KeysPath], m.foreign = document, false
 	}
-	if release {
+	if m.release {
 		delete(m.bucket.objects, "theirs")
 	}
 }
 
-// wantHeld demands that a deletion does not go on.
-func (m *model) wantHeld(t *testing.T, by string) {
-	t.Helper()
-	m.crashAndGoOn(t)
-	if m.bucket == nil || len(m.bucket.objects) < 2 || len(m.stored.Finalizers) == 0 {
-		t.Fatalf("documents went while %s", by)
-	}
-}
-
-// crashAndGoOn runs passes that die, and then some that do not.
-func (m *model) crashAndGoOn(t *testing.T) {
-	t.Helper()
-	for crash := 1; len(m.stored.Finalizers) > 0 && crash < 20; crash++ {
-		m.pass(t, trouble{dieAt: crash % 4, failAt: -1})
-	}
-	for range 3 {
-		m.pass(t, quiet)
-	}
-}
-
-// wantTombstone demands that the bucket keeps its name and nothing else of ours,
+// noTombstone demands that the bucket keeps its name and nothing else of ours,
 // and that an issuer of the same URL makes it its own again.
-func (m *model) wantTombstone(t *testing.T) {
-	t.Helper()
+func (m *model) noTombstone() string {
 	b := m.bucket
 	_, keys := b.objects[issuer.KeysPath]
 	_, discovery := b.objects[issuer.DiscoveryPath]
 	if b.owner != testURL || keys || discovery || strings.Contains(b.policy, "TabardPublicRead") {
-		t.Fatalf("the bucket is %+v, expected it with our tag, without documents and without our statement", b)
+		return fmt.Sprintf("the bucket is %+v, expected it with our tag, without documents and without our statement", b)
 	}
 	if shut := b.access.BlockPublicPolicy && b.access.RestrictPublicBuckets && b.tombstone; shut == b.holdsOthers() {
-		t.Fatalf("the bucket is %+v, expected it closed if nobody else uses it", b)
+		return fmt.Sprintf("the bucket is %+v, expected it closed if nobody else uses it", b)
 	}
 	next := newModel()
 	next.stored.Name, next.bucket = "next", b
 	next.stored.Status.Publication.Bucket = testBucket // the rule on what status knows is for what is made anew
-	next.settle(t)
-	next.wantHealthy(t)
-	if b.tombstone || b.access.BlockPublicPolicy {
-		t.Fatalf("the bucket is %+v, expected it open again", b)
+	if err := crash.Settle(next); err != nil {
+		return err.Error()
 	}
+	if b.tombstone || b.access.BlockPublicPolicy {
+		return fmt.Sprintf("the bucket is %+v, expected it open again", b)
+	}
+	return next.unhealthy()
 }
 
 func TestAGivenUpNameIsNoticed(t *testing.T) {
@@ -206,7 +216,7 @@ func TestAGivenUpNameIsNoticed(t *testing.T) {
 			if err := m.perform(issuer.Plan{}, issuer.DeleteBucket{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := m.violation(); !strings.Contains(got, test.want) || (test.want == "") != (got == "") {
+			if got := m.Violation(); !strings.Contains(got, test.want) || (test.want == "") != (got == "") {
 				t.Errorf("violation is %q, want %q", got, test.want)
 			}
 		})

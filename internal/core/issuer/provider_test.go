@@ -94,7 +94,7 @@ func TestWhatStatusKeepsOfProviders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			m.settle(t)
-			w := m.observe()
+			w := m.Observe()
 			test.change(&w)
 			var got []string
 			for _, entry := range issuer.Decide(w).Status.Providers {

@@ -157,7 +157,7 @@ func TestAClockThatDiffersIsTold(t *testing.T) {
 			m := newModel()
 			m.settle(t)
 			m.ahead = test.ahead
-			got := lines(issuer.Decide(m.observe()).Status.Conditions)[1]
+			got := lines(issuer.Decide(m.Observe()).Status.Conditions)[1]
 			if want := issuer.TypeKeysInSync + " " + test.want; got != want {
 				t.Errorf("the condition is %q, want %q", got, want)
 			}
@@ -174,7 +174,7 @@ func TestStatusIsWrittenSeldom(t *testing.T) {
 	for range 60 {
 		m.advance(time.Minute)
 		before := m.stored.DeepCopy()
-		m.pass(t, quiet)
+		m.pass(t)
 		if !before.Status.KeyRecord.LastLook.Equal(m.stored.Status.KeyRecord.LastLook) {
 			writes++
 		}

@@ -133,7 +133,7 @@ func TestARevokedKeyIsOutInOnePass(t *testing.T) {
 	m := newModel()
 	m.settle(t)
 	m.revoke(0, true)
-	m.pass(t, quiet)
+	m.pass(t)
 	if m.holds(0) {
 		t.Error("the document holds the revoked key after the pass")
 	}
@@ -148,7 +148,7 @@ func TestTheLockedOutPublisherIsTold(t *testing.T) {
 	m := newModel()
 	m.settle(t)
 	m.revoke(0, true)
-	w := m.observe()
+	w := m.Observe()
 	w.Caller = issuer.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "AssumeRoleWithWebIdentity", Code: "InvalidIdentityToken"}}
 	if text, want := messages(issuer.Decide(w).Status), "tabard issuer bootstrap -f FILE with an AWS session of your own"; !strings.Contains(text, want) {
 		t.Errorf("messages are\n%s\nwant one to say %q", text, want)
@@ -170,7 +170,7 @@ func TestTwoWritersNeverBringARevokedKeyBack(t *testing.T) {
 		gone := false
 		for range 12 {
 			m := writers[random.IntN(2)]
-			w := m.observe() // the documents
+			w := m.Observe() // the documents
 			other := writers[random.IntN(2)]
 			if random.IntN(3) == 0 && len(shared.stored.Spec.Keys.Revoked) == 0 {
 				shared.revoke(0, false)
@@ -197,7 +197,7 @@ func TestTwoWritersNeverBringARevokedKeyBack(t *testing.T) {
 // applyOnce is a whole pass of a writer that reads the newest spec.
 func applyOnce(t *testing.T, m, shared *model) {
 	t.Helper()
-	w := m.observe()
+	w := m.Observe()
 	w.Issuer.Spec.Keys.Revoked = shared.stored.Spec.Keys.Revoked
 	m.apply(t, issuer.Decide(w))
 }

@@ -74,7 +74,7 @@ func TestKeysThatAreNotPublishedAreTold(t *testing.T) {
 			m := newModel()
 			m.settle(t)
 			m.signers = test.signers
-			w := m.observe()
+			w := m.Observe()
 			if test.change != nil {
 				test.change(&w)
 			}
@@ -99,7 +99,7 @@ func TestAKeyIsReadableOnlyOnceItWasReadBack(t *testing.T) {
 	for i := range stored.Status.Keys {
 		stored.Status.Keys[i].ReadableSince = nil
 	}
-	w := m.observe()
+	w := m.Observe()
 	w.Issuer = stored
 	w.Public = issuer.Public{Keys: issuer.Fetch{Error: "no route"}, Discovery: issuer.Fetch{Error: "no route"}}
 	w.Now = w.Now.Add(24 * time.Hour)

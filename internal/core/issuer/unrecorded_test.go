@@ -48,7 +48,7 @@ func TestANewKeyDoesNotWaitForTheStatus(t *testing.T) {
 			m := newModel()
 			m.settle(t)
 			test.change(m)
-			w := m.observe()
+			w := m.Observe()
 			if test.world != nil {
 				test.world(&w)
 			}
@@ -77,7 +77,7 @@ func TestKeysAreAddedBeforeOthersAreTakenOut(t *testing.T) {
 	m.signers, m.now = []int{1, 2}, m.now.Add(time.Second)
 	var written []string
 	for range 4 {
-		m.pass(t, quiet)
+		m.pass(t)
 		var held []string
 		for i := range 3 {
 			if strings.Contains(string(m.bucket.objects[issuer.KeysPath].Body), pairs[i].ID) {

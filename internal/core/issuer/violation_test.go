@@ -8,20 +8,13 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
-// check fails if a rule that holds after every single step is broken.
-func (m *model) check(t *testing.T) {
-	t.Helper()
-	if broken := m.violation(); broken != "" {
-		t.Fatal(broken)
-	}
-}
-
-// violation names the first broken rule: all that exists outside can be found
+// Violation names the first broken rule: all that exists outside can be found
 // from status, no reader ever misses a signing key that was published, and the
 // bucket's name is never given up while somebody believes in it.
-func (m *model) violation() string {
+func (m *model) Violation() string {
 	if m.gaveUp != "" {
 		return m.gaveUp
 	}
@@ -132,36 +125,36 @@ func (m *model) misses(body string) bool {
 
 func TestViolationsAreNoticed(t *testing.T) {
 	tests := map[string]struct {
-		plant func(*model)
+		plant func(*testing.T, *model)
 		want  string
 	}{
-		"nothing is wrong after a quiet start": {func(*model) {}, ""},
-		"a provider that status forgot":        {func(m *model) { m.stored.Status.Providers = nil }, "status does not know the provider of account"},
-		"a bucket that status forgot":          {func(m *model) { m.stored.Status.Publication.Bucket = "" }, "status does not know the bucket"},
-		"a discovery document alone":           {func(m *model) { delete(m.bucket.objects, issuer.KeysPath) }, "the discovery document leads to keys that are not there"},
-		"a signing key is taken out": {func(m *model) {
+		"nothing is wrong after a quiet start": {func(*testing.T, *model) {}, ""},
+		"a provider that status forgot":        {func(t *testing.T, m *model) { m.stored.Status.Providers = nil }, "status does not know the provider of account"},
+		"a bucket that status forgot":          {func(t *testing.T, m *model) { m.stored.Status.Publication.Bucket = "" }, "status does not know the bucket"},
+		"a discovery document alone":           {func(t *testing.T, m *model) { delete(m.bucket.objects, issuer.KeysPath) }, "the discovery document leads to keys that are not there"},
+		"a signing key is taken out": {func(t *testing.T, m *model) {
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
 		}, "a key that signs was published and is gone"},
-		"a key is taken out before its last token has expired": {func(m *model) {
+		"a key is taken out before its last token has expired": {func(t *testing.T, m *model) {
 			m.signers = []int{1}
 			m.settle(t)
 			m.now = m.now.Add(tokenLife - time.Second)
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(1)}
 		}, "a key was unpublished while its tokens live"},
-		"a key that only status had is published": {func(m *model) {
+		"a key that only status had is published": {func(t *testing.T, m *model) {
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(0, forgedPair)}
 		}, "a key was published that only status had"},
-		"a revoked key is published again": {func(m *model) {
+		"a revoked key is published again": {func(t *testing.T, m *model) {
 			m.stored.Spec.Keys.Revoked = []v1alpha1.RevokedKey{{KeyID: pairs[1].ID}}
-			m.check(t)
+			m.settle(t)
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(0, 1)}
 		}, "a revoked key was published again"},
-		"somebody else's key is taken out early": {func(m *model) {
+		"somebody else's key is taken out early": {func(t *testing.T, m *model) {
 			m.foreignKey()
 			m.settle(t)
 			m.bucket.objects[issuer.KeysPath] = issuer.Document{Exists: true, Body: keySet(0)}
 		}, "somebody else's key was taken out early"},
-		"a key is taken out after that": {func(m *model) {
+		"a key is taken out after that": {func(t *testing.T, m *model) {
 			m.signers = []int{1}
 			m.settle(t)
 			m.now = m.now.Add(tokenLife)
@@ -172,9 +165,9 @@ func TestViolationsAreNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			m.settle(t)
-			test.plant(m)
-			if got := m.violation(); !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
-				t.Errorf("violation is %q, want %q", got, test.want)
+			_, err := crash.Pass(&crash.Planted[issuer.World, issuer.Step]{Model: m, Plant: func() { test.plant(t, m) }}, crash.None)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the driver found %v, want %q", err, test.want)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestTwoWritersNeverLoseASigningKey(t *testing.T) {
 		writers[1].signers = shared.signers
 		first := random.IntN(2)
 		second := 1 - first
-		a, b := writers[first].observe(), writers[second].observe()
+		a, b := writers[first].Observe(), writers[second].Observe()
 		refused += writers[first].apply(t, issuer.Decide(a))
 		look()
 		refused += writers[second].apply(t, issuer.Decide(b))
@@ -80,7 +80,7 @@ func TestAStaleWriterIsRefused(t *testing.T) {
 	m := newModel()
 	m.settle(t)
 	m.signers = []int{0, 1}
-	stale := issuer.Decide(m.observe())
+	stale := issuer.Decide(m.Observe())
 	m.foreignKey()
 	if got := m.apply(t, stale); got != 1 {
 		t.Fatalf("%d writes were refused, want 1; steps were %s", got, fmt.Sprint(kinds(stale.Steps)))
