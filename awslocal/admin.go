@@ -57,7 +57,8 @@ func (a *Admin) Reset() {
 }
 
 // Journal returns the calls in the order of their answers, at most the last
-// 10,000.
+// 10,000, and fewer where they take more than 16 MiB together. Of texts longer than
+// 4 KiB it has the beginning.
 func (a *Admin) Journal() []Entry { return a.since("") }
 
 func (a *Admin) since(id string) []Entry {

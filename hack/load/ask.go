@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tabard-dev/tabard/hack/measure"
 )
 
@@ -38,6 +40,28 @@ func ask(ctx context.Context, s *server, r request, span time.Duration, clients 
 		return result{}, err
 	}
 	return result{load, ((after.CPU - before.CPU) / time.Duration(load.Answered)).Round(time.Microsecond)}, nil
+}
+
+// journalEntries are enough to fill the journal of the local AWS.
+const journalEntries = 10_000
+
+// fillJournal asks until the journal is full, as it is on a server that has run for
+// a while.
+func fillJournal(ctx context.Context, r request, clients int) error {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+	group, ctx := errgroup.WithContext(ctx)
+	for range clients {
+		group.Go(func() error {
+			for range journalEntries/clients + 1 {
+				if err := send(ctx, client, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 func send(ctx context.Context, client *http.Client, r request) error {

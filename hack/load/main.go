@@ -1,5 +1,6 @@
 // Command load measures the local AWS as its users run it, a process of its own:
-// requests a second, processor time of a request, and memory with much in it.
+// requests a second, processor time of a request, and memory with much in it. Its
+// journal is full from the start.
 // Where moto_server is on the PATH it is asked the same, right after. That one
 // verifies neither tokens nor signatures; it is there as a scale for the machine.
 //
@@ -78,6 +79,11 @@ func report(ctx context.Context, s settings, start func(context.Context, setting
 	requests, err := prepare(ctx, server, issuer)
 	if err != nil {
 		return fmt.Errorf("%s: %w", server.name, err)
+	}
+	if fill {
+		if err := fillJournal(ctx, requests[len(requests)-1], s.clients); err != nil {
+			return fmt.Errorf("%s: filling the journal: %w", server.name, err)
+		}
 	}
 	for _, one := range requests {
 		got, err := ask(ctx, server, one, s.span, s.clients)

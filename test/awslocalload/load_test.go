@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -86,6 +87,13 @@ func start(t *testing.T) (*awslocal.Server, *s3.Client) {
 	}
 	if err := server.StartPlain("127.0.0.1:0"); err != nil {
 		t.Fatalf("start: %v", err)
+	}
+	// The server has been at work for a while: its journal is full.
+	for range 10_000 {
+		server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/docs/old", nil))
+	}
+	if entries := len(server.Admin().Journal()); entries != 10_000 {
+		t.Fatalf("the journal has %d entries", entries)
 	}
 	t.Cleanup(func() {
 		// The crowd's connections need not end by themselves.
