@@ -16,9 +16,9 @@ import (
 const (
 	// defaultAppID is what CloudTrail shows in the user agent.
 	defaultAppID = "tabard"
-	// defaultCached bounds each of the caches. Identities come from objects, and
-	// objects come and go.
-	defaultCached = 256
+	// defaultCached has room for the sessions of one IAMRoleSelector, 1,000, and for
+	// those on which they are built.
+	defaultCached = 1100
 	// maxClients bounds the HTTP clients, of which there is one for each bundle.
 	maxClients = 16
 )
@@ -47,9 +47,17 @@ type Options struct {
 	// AppID is what CloudTrail shows in the user agent, such as "tabard/1.2";
 	// empty is "tabard".
 	AppID string
-	// Cached is how many configurations are kept, and how many sessions; those
-	// that were used longest ago go first. 0 is 256. A session takes about 3 kB.
+	// Cached is how many sessions are kept besides those that InUse counts, and as
+	// many configurations; 0 is 1,100. Those of a chain count one by one. A session
+	// with its configuration takes about 8 kB. If there are more then sessions that
+	// have ended go first, else one of those that were not used for long: whoever
+	// asks for it again makes another exchange. The Observer and the Logger are
+	// told of that.
 	Cached int
+	// InUse is how many different identities the process's objects ask for now, such
+	// as the method Open of roleselector.Sessions: there is room for as many. It is
+	// asked often, from many goroutines, and must not use the Auth. Nil is 0.
+	InUse func() int
 	// Observer is told what happens; nil is nobody.
 	Observer Observer
 	// Logger is told once who the process became and what it trusts; nil is
@@ -82,24 +90,30 @@ type Auth struct {
 	probes probes
 
 	mu          sync.Mutex
-	configs     *lru[identity.Identity, built]
-	credentials *lru[identity.Identity, exchanged]
-	clients     *lru[identity.BundleRef, *trustingClient]
+	configs     *cache[identity.Identity, built]
+	credentials *cache[identity.Identity, exchanged]
+	clients     *cache[identity.BundleRef, *trustingClient]
+	// warned is when the log was last told that the credentials have no room.
+	warned time.Time
 }
 
 // New makes an Auth. It fails if AWS_CA_BUNDLE names a file that cannot be read
 // or holds no certificate, or if an endpoint in the environment is no URL.
 func New(options Options) (*Auth, error) {
 	options = options.withDefaults()
+	room := func() int { return options.Cached + options.InUse() }
 	a := &Auth{
 		readFile: options.ReadFile, now: options.Now, chance: options.Chance, source: options.Source,
 		tokenFiles: options.TokenFiles, appID: options.AppID, observer: options.Observer, log: options.Logger,
 		env: environment{getenv: options.Getenv}, injected: options.HTTPClient,
 		session:     sessionName(options.Getenv, options.Now()),
-		configs:     newLRU[identity.Identity, built](options.Cached, nil),
-		credentials: newLRU[identity.Identity, exchanged](options.Cached, nil),
-		clients:     newLRU[identity.BundleRef](maxClients, (*trustingClient).close),
+		configs:     newCache[identity.Identity, built](room),
+		credentials: newCache[identity.Identity, exchanged](room),
+		clients:     newCache[identity.BundleRef, *trustingClient](func() int { return maxClients }),
 	}
+	a.credentials.spent = func(e exchanged, now time.Time) bool { return e.kept.isOver(now) }
+	a.credentials.evicted = a.noRoom
+	a.clients.evicted = func(client *trustingClient, _ bool) { client.close() }
 	if err := a.env.check(); err != nil {
 		return nil, err
 	}
@@ -140,6 +154,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Cached <= 0 {
 		o.Cached = defaultCached
+	}
+	if o.InUse == nil {
+		o.InUse = func() int { return 0 }
 	}
 	if o.Observer == nil {
 		o.Observer = deaf{}

@@ -17,6 +17,9 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
+// tellAgain is how long the log is not told again that there is no room.
+const tellAgain = time.Hour
+
 const (
 	// Every operation ends by itself, whatever its context: at most
 	// maxAttempts of attemptTimeout each with at most maxBackoff in between.
@@ -40,6 +43,21 @@ type built struct {
 type exchanged struct {
 	kept *keptCredentials
 	from inputs
+}
+
+// noRoom tells that credentials went for others although they were still good; the
+// caller holds the lock. The log hears of it once an hour.
+func (a *Auth) noRoom(kept exchanged, displaced bool) {
+	now := a.now()
+	if !displaced || kept.kept.isOver(now) {
+		return
+	}
+	a.observer.Displaced()
+	if now.Sub(a.warned) >= tellAgain {
+		a.warned = now
+		a.log.Warn("there are more AWS identities in use than sessions are kept: each use may make another exchange with STS",
+			"kept", a.credentials.len(), "remedy", "awsauth.Options.Cached and InUse")
+	}
 }
 
 // build makes a configuration; the caller holds the lock. It does nothing that

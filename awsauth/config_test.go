@@ -212,7 +212,7 @@ func TestUnchangedInputsGiveTheSameConfiguration(t *testing.T) {
 	if err != nil || changed.Credentials == first.Credentials {
 		t.Errorf("a changed Secret gives the same credentials: %v", err)
 	}
-	for n := range 2 * 256 {
+	for n := range 2 * 1100 {
 		source.put(identity.SecretRef{Name: fmt.Sprint(n)}, "1", keyPair("AKIA", "hush"))
 		if _, err := auth.Config(t.Context(), identity.Identity{Base: identity.Secret, Secret: identity.SecretRef{Name: fmt.Sprint(n)}, Region: "us-east-1"}); err != nil {
 			t.Fatal(err)

@@ -48,6 +48,9 @@ type keptCredentials struct {
 	// forgotten says that the value and the refusal count no more. It is set
 	// without the turn.
 	forgotten atomic.Bool
+	// until is when what is kept is worth nothing any more, credentials or a refusal,
+	// in nanoseconds since 1970; 0 is not known, or never. It is read without the turn.
+	until atomic.Int64
 	// trouble is why the last exchange failed, nil if it did not. It is read
 	// without the turn.
 	trouble atomic.Pointer[fault.Caller]
@@ -81,6 +84,7 @@ func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error)
 	k.observer.Refreshed(k.who.method, codeOf(err), expiryOf(fresh))
 	if err == nil {
 		k.value, k.due, k.refused = fresh, k.dueOf(fresh, now), false
+		k.until.Store(nanoseconds(expiryOf(fresh)))
 		k.trouble.Store(nil)
 		return k.used(ctx), nil
 	}
@@ -101,7 +105,22 @@ func (k *keptCredentials) remember(why *fault.Caller, now time.Time) {
 	k.refused = k.remembers && of.Operation == "AssumeRole" && of.Class == fault.CredentialsRejected
 	if k.refused {
 		k.due = k.probes.after(now)
+		k.until.Store(nanoseconds(k.due))
 	}
+}
+
+// isOver says that what is kept is worth nothing any more.
+func (k *keptCredentials) isOver(now time.Time) bool {
+	until := k.until.Load()
+	return until != 0 && until <= nanoseconds(now)
+}
+
+// nanoseconds are since 1970; 0 for the zero time.
+func nanoseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 // drop forgets the credentials with an access key that AWS refused, and says

@@ -9,6 +9,9 @@ type Observer interface {
 	Built(method string, err error)
 	// Cached is how many configurations are kept.
 	Cached(configurations int)
+	// Displaced says that credentials which were still good were forgotten, because
+	// more are in use than are kept: Options has Cached and InUse.
+	Displaced()
 	// Refreshed says that credentials were fetched, or could not be; the code is
 	// AWS's, empty for success. They expire at expires, zero for never.
 	Refreshed(method, code string, expires time.Time)
@@ -22,5 +25,6 @@ type deaf struct{}
 
 func (deaf) Built(string, error)                          {}
 func (deaf) Cached(int)                                   {}
+func (deaf) Displaced()                                   {}
 func (deaf) Refreshed(string, string, time.Time)          {}
 func (deaf) Called(string, string, string, time.Duration) {}

@@ -26,6 +26,8 @@ type Sessions struct {
 	using map[Object]*session
 	// open are the sessions by what makes them.
 	open map[maker]map[identity.Chain]*session
+	// distinct is how many of them there are.
+	distinct int
 }
 
 // maker is a selector as it is said now. A change of it makes all its sessions
@@ -74,10 +76,19 @@ func (s *Sessions) Admit(resource Object, used Reference, roles identity.Chain) 
 			s.open[by] = map[identity.Chain]*session{}
 		}
 		s.open[by][roles] = joined
+		s.distinct++
 	}
 	joined.users++
 	s.using[resource] = joined
 	return nil
+}
+
+// Open is how many distinct sessions there are, of all selectors: as many are worth
+// keeping.
+func (s *Sessions) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.distinct
 }
 
 // Release enters that a resource uses no selector's session any more, or is gone.
@@ -97,6 +108,7 @@ func (s *Sessions) release(resource Object) {
 		return
 	}
 	delete(s.open[held.maker], held.roles)
+	s.distinct--
 	if len(s.open[held.maker]) == 0 {
 		delete(s.open, held.maker)
 	}

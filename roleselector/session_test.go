@@ -55,7 +55,7 @@ func TestASelectorHasOnlySoManySessions(t *testing.T) {
 			for _, s := range steps {
 				sessions.Release(bucketNamed(s.resource))
 			}
-			if len(sessions.using)+len(sessions.open) > 0 {
+			if len(sessions.using)+len(sessions.open)+sessions.Open() > 0 {
 				t.Errorf("with no resources left it holds %v and %v, want nothing", sessions.using, sessions.open)
 			}
 		})
@@ -102,7 +102,7 @@ func TestSessionsAreCountedByAllWorkersAtOnce(t *testing.T) {
 			t.Errorf("worker %d was admitted %d times, want with the 10 sessions that were first", worker, n)
 		}
 	}
-	if open := len(sessions.open[maker{name: "team"}]); open != 10 {
+	if open := sessions.Open(); open != 10 {
 		t.Errorf("%d sessions are counted, want 10", open)
 	}
 }

@@ -19,6 +19,7 @@ type Collector struct {
 	builds, refreshes, requests, throttles *prometheus.CounterVec
 	expiry, method                         *prometheus.GaugeVec
 	entries                                prometheus.Gauge
+	displaced                              prometheus.Counter
 	duration                               *prometheus.HistogramVec
 }
 
@@ -46,6 +47,10 @@ func New(namespace string) *Collector {
 		entries: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "aws_client_cache_entries", Help: "AWS configurations that are kept.",
 		}),
+		displaced: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "aws_sessions_displaced_total",
+			Help: "Credentials that were forgotten while they were good, because more are in use than are kept.",
+		}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "aws_api_request_duration_seconds", Help: "How long AWS took to answer a request.",
 			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
@@ -54,7 +59,7 @@ func New(namespace string) *Collector {
 }
 
 func (c *Collector) all() []prometheus.Collector {
-	return []prometheus.Collector{c.builds, c.refreshes, c.requests, c.throttles, c.expiry, c.method, c.entries, c.duration}
+	return []prometheus.Collector{c.builds, c.refreshes, c.requests, c.throttles, c.expiry, c.method, c.entries, c.displaced, c.duration}
 }
 
 // Describe implements prometheus.Collector.
@@ -88,6 +93,9 @@ func (c *Collector) Built(method string, err error) {
 
 // Cached implements awsauth.Observer.
 func (c *Collector) Cached(configurations int) { c.entries.Set(float64(configurations)) }
+
+// Displaced implements awsauth.Observer.
+func (c *Collector) Displaced() { c.displaced.Inc() }
 
 // Refreshed implements awsauth.Observer.
 func (c *Collector) Refreshed(method, code string, expires time.Time) {

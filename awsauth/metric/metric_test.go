@@ -27,6 +27,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	c.Built("secret", &smithy.GenericAPIError{Code: "SecretNotFound"})
 	c.Built("secret", errors.New("odd"))
 	c.Cached(3)
+	c.Displaced()
 	c.Refreshed("irsa", "", time.Unix(1_700_000_000, 0))
 	c.Refreshed("irsa", "AccessDenied", time.Time{})
 	c.Called("EC2", "DescribeInstanceTypes", "", 30*time.Millisecond)
@@ -57,6 +58,9 @@ tabard_aws_credential_expiry_timestamp_seconds{method="irsa"} 1.7e+09
 # TYPE tabard_aws_credential_refresh_total counter
 tabard_aws_credential_refresh_total{code="",method="irsa",result="success"} 1
 tabard_aws_credential_refresh_total{code="AccessDenied",method="irsa",result="error"} 1
+# HELP tabard_aws_sessions_displaced_total Credentials that were forgotten while they were good, because more are in use than are kept.
+# TYPE tabard_aws_sessions_displaced_total counter
+tabard_aws_sessions_displaced_total 1
 `
 	var got strings.Builder
 	got.WriteString("\n")

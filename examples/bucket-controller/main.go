@@ -23,13 +23,10 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
+	"github.com/tabard-dev/tabard/roleselector"
 )
 
 const name = "bucket-controller"
-
-// mostSessions are kept, refusals of roles among them: 6 MB. What is not kept is asked
-// for anew by whoever wants it.
-const mostSessions = 2000
 
 func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -45,7 +42,8 @@ func run(ctx context.Context, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	auth, err := awsauth.New(awsauth.Options{AppID: name, Logger: logger, Cached: mostSessions})
+	sessions := roleselector.NewSessions(f.settings.SessionLimit)
+	auth, err := awsauth.New(awsauth.Options{AppID: name, Logger: logger, InUse: sessions.Open})
 	if err != nil {
 		return err
 	}
@@ -60,7 +58,7 @@ func run(ctx context.Context, logger *slog.Logger) error {
 	if err := mayStart(ctx, mgr.GetAPIReader()); err != nil {
 		return err
 	}
-	if err := addController(ctx, mgr, f, auth, self); err != nil {
+	if err := addController(ctx, mgr, f, auth, sessions, self); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

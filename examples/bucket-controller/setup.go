@@ -59,7 +59,7 @@ func newManager(f *flags) (ctrl.Manager, error) {
 
 // addController adds the controller with the one of the two ways to a role that
 // the flags ask for.
-func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsauth.Auth, self bucket.Self) error {
+func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsauth.Auth, sessions *roleselector.Sessions, self bucket.Self) error {
 	c := &controller{Client: mgr.GetClient(), auth: auth, events: mgr.GetEventRecorder(name), resync: f.resync}
 	build := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(ctrlcontroller.Options{
 		MaxConcurrentReconciles: workers,
@@ -81,7 +81,7 @@ func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsaut
 		}
 		c.roles = &bySelectors{
 			selectors: selectors, namespaces: homes, self: self, settings: f.carm(self.Account()), auth: auth, clusterID: id, resync: f.resync,
-			assumeRole: f.settings, sessions: roleselector.NewSessions(f.settings.SessionLimit),
+			assumeRole: f.settings, sessions: sessions,
 		}
 		build = build.For(&bucket.Bucket{}, builder.WithPredicates(passes(selectors.Predicate()))).WatchesRawSource(selectors.Source(bucket.Kind))
 		ready = selectors.Ready

@@ -109,6 +109,7 @@ func (f *capacityControllerFlags) start(ctx context.Context, mgr ctrl.Manager, l
 	auth, err := awsauth.New(awsauth.Options{
 		Source: kube.New(ctx, kube.Options{Client: access, Changed: changed}),
 		AppID:  "tabard/" + version, Observer: awsMetrics(), Logger: logger,
+		InUse: func() int { return controller.Sessions() },
 	})
 	if err != nil {
 		return err

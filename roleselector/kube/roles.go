@@ -56,6 +56,10 @@ func newRoles(selectors *Selectors, options RolesOptions) *Roles {
 	return &Roles{Selectors: selectors, options: options, sessions: roleselector.NewSessions(options.Settings.SessionLimit)}
 }
 
+// Sessions is how many distinct sessions there are for resources now, for the InUse of
+// awsauth's Options: then none of them is ever exchanged again before its time.
+func (r *Roles) Sessions() int { return r.sessions.Open() }
+
 // Wish is what the controller wants for one resource.
 type Wish struct {
 	// Region is where it is wanted; empty is the base identity's.

@@ -107,6 +107,9 @@ type Controller struct {
 	told *served
 }
 
+// Sessions is how many sessions of IAMRoleSelectors the objects ask for now.
+func (c *Controller) Sessions() int { return c.sessions.Open() }
+
 // Add registers the controller with a manager.
 func Add(mgr ctrl.Manager, options Options) (*Controller, error) {
 	c := &Controller{
