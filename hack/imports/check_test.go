@@ -62,6 +62,19 @@ func TestCheckNamesEachForbiddenImport(t *testing.T) {
 			}},
 			want: []string{"./internal/cloud imports github.com/aws/aws-sdk-go-v2/aws"},
 		},
+		"an adapter knows no decision": {
+			pkg: pkg{ImportPath: own("internal/cloud/bucket"), Imports: []string{
+				own("internal/core/fault"), own("internal/core/issuer"), own("internal/core/instancetype"), own("api/identity/v1alpha1"),
+			}},
+			want: []string{
+				"./internal/cloud/bucket imports ./api/identity/v1alpha1", "./internal/cloud/bucket imports ./internal/core/instancetype",
+				"./internal/cloud/bucket imports ./internal/core/issuer",
+			},
+		},
+		"the adapter of instance types may know what one is": {
+			pkg:  pkg{ImportPath: own("internal/cloud/instancetype"), Imports: []string{own("internal/core/instancetype"), own("internal/core/capacity")}},
+			want: []string{"./internal/cloud/instancetype imports ./internal/core/capacity"},
+		},
 		"an adapter must not know another adapter": {
 			pkg:  pkg{ImportPath: own("internal/cloud/bucket"), Imports: []string{own("internal/cloud"), own("internal/cloud/iamrole")}},
 			want: []string{"./internal/cloud/bucket imports ./internal/cloud/iamrole"},

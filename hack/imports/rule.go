@@ -94,14 +94,17 @@ var productRules = []rule{
 		},
 	}, {
 		in: []string{"./internal/cloud"}, own: []string{"./internal/core/fault", "./awsauth/fault"}, foreign: []string{"github.com/aws/smithy-go/..."},
-		why: "the root classes faults, for adapters and controllers alike: smithy, awsauth/fault and internal/core/fault only",
+		why: "the root holds what adapters and controllers say to each other, faults and nouns: smithy, awsauth/fault and internal/core/fault only",
 	}, {
-		in: []string{"./internal/cloud/..."}, except: []string{"./internal/cloud"},
-		own: []string{
-			"./internal/cloud", "./internal/core/...", "./api/...", "./iampolicy", "./awsauth", "./awsauth/identity", "./awsauth/fault",
-		},
+		in: []string{"./internal/cloud/..."}, except: []string{"./internal/cloud", "./internal/cloud/instancetype"},
+		own:     []string{"./internal/cloud", "./internal/core/fault", "./awsauth", "./awsauth/identity", "./awsauth/fault"},
 		foreign: sdk, siblings: "./internal/cloud",
-		why: "an adapter knows its core noun, awsauth and the SDK",
+		why: "an adapter speaks the nouns of internal/cloud and knows no decision, so that any controller can use it",
+	}, {
+		in:      []string{"./internal/cloud/instancetype"},
+		own:     []string{"./internal/cloud", "./internal/core/fault", "./internal/core/instancetype", "./awsauth", "./awsauth/identity", "./awsauth/fault"},
+		foreign: sdk, siblings: "./internal/cloud",
+		why: "core/instancetype is the plain data of this adapter's noun, and nobody's decision",
 	}, {
 		in: []string{"./internal/controller/..."},
 		own: []string{

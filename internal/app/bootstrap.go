@@ -21,6 +21,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
@@ -230,7 +231,7 @@ func (w *bootstrapWorld) change(ctx context.Context, name string,
 // EnsureRole makes the role as wanted.
 func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string, error) {
 	arn, _, err := w.roles.Ensure(ctx, role.Identity, iamrole.Want{
-		Name: role.Name, Owner: role.Owner, Trust: role.Trust,
+		Name: role.Name, Owner: cloud.Tag{Key: core.OwnerTag, Value: role.Owner}, Trust: role.Trust,
 		PolicyName: "publish-issuer", Policy: role.Policy,
 		Description: "Publishes the token issuer of a Kubernetes cluster (Tabard)",
 	})

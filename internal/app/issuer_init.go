@@ -12,7 +12,6 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
-	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 func initCommand() *cobra.Command {
@@ -43,8 +42,9 @@ is written; 1 it is there already; 2 no issuer can be made of what was said.`,
 			if proposal.Region == "" {
 				proposal.Region = auth.Region()
 			}
-			proposal.Caller = func(ctx context.Context, region string) core.Caller {
-				return caller.New(auth).Caller(ctx, identity.Identity{Base: identity.Session}.In(region))
+			proposal.Caller = func(ctx context.Context, region string) (string, error) {
+				account, _, err := caller.New(auth).Caller(ctx, identity.Identity{Base: identity.Session}.In(region))
+				return account, err
 			}
 			proposal.Say = cmd.ErrOrStderr()
 			proposal.Write = func(content string) error { return writeNew(cmd.OutOrStdout(), proposal.File, content, force) }

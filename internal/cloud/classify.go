@@ -1,5 +1,6 @@
-// Package cloud turns the errors of AWS calls into faults: plain data that a
-// decision can be made on. The adapters, one folder a noun, are below it.
+// Package cloud is what adapters and controllers say to each other: the nouns of the
+// cloud as plain data, and faults, which it makes of the errors of AWS calls so that a
+// decision can be made on them. The adapters, one folder a noun, are below it.
 //
 // An error is classed by its code, its HTTP status and its type, never by its
 // text: texts change, and are there to be read by people.

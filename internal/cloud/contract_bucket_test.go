@@ -11,31 +11,50 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 var (
-	own     = issuer.BucketRef{Name: "tabard-own", Region: region, AccountID: ownAccount}
-	allOn   = issuer.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
-	keysKey = "a/b/" + issuer.KeysPath
+	own   = cloud.Bucket{Name: "tabard-own", Region: region, AccountID: ownAccount}
+	owner = cloud.Tag{Key: "tabard.dev/issuer", Value: ownURL}
+	other = cloud.Tag{Key: owner.Key, Value: "https://issuer.example/other"}
+	allOn = cloud.PublicAccess{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
 )
 
-func createOwn() issuer.CreateBucket {
-	return issuer.CreateBucket{Identity: person, Bucket: own, Owner: ownURL}
-}
+// keysKey is an object's key; most is how much of it is read.
+const (
+	keysKey = "a/b/keys.json"
+	most    = 1 << 10
+)
 
-func deleteOwn() issuer.DeleteBucket {
-	return issuer.DeleteBucket{Identity: person, Bucket: own, Owner: ownURL}
-}
-
-func (l *lab) bucket(t *testing.T) issuer.Bucket {
+func (l *lab) createOwn(t *testing.T) error {
 	t.Helper()
-	seen := l.buckets.Get(t.Context(), person, own, "a/b")
-	if seen.Fault != nil {
-		t.Fatalf("Get: %v", seen.Fault)
-	}
+	return l.buckets.Create(t.Context(), person, own, owner)
+}
+
+func (l *lab) deleteOwn(t *testing.T) error {
+	t.Helper()
+	return l.buckets.Delete(t.Context(), person, own, owner)
+}
+
+func (l *lab) bucket(t *testing.T) cloud.BucketState {
+	t.Helper()
+	seen, err := l.buckets.Get(t.Context(), person, own)
+	must(t, err)
 	return seen
+}
+
+func (l *lab) object(t *testing.T) cloud.Object {
+	t.Helper()
+	seen, err := l.buckets.Read(t.Context(), person, own, keysKey, most)
+	must(t, err)
+	return seen
+}
+
+func (l *lab) write(t *testing.T, body, ifMatch string) error {
+	t.Helper()
+	return l.buckets.Write(t.Context(), person, own, keysKey, body, ifMatch)
 }
 
 func (l *lab) s3(t *testing.T) *s3.Client {
@@ -53,7 +72,7 @@ func (l *lab) make(t *testing.T) {
 }
 
 func TestMissingBucketIsNoFault(t *testing.T) {
-	if diff := cmp.Diff(issuer.Bucket{}, newLab(t).bucket(t)); diff != "" {
+	if diff := cmp.Diff(cloud.BucketState{}, newLab(t).bucket(t)); diff != "" {
 		t.Errorf("bucket (-want +got):\n%s", diff)
 	}
 }
@@ -61,14 +80,14 @@ func TestMissingBucketIsNoFault(t *testing.T) {
 func TestCreatedBucketIsOursAndClosed(t *testing.T) {
 	l := newLab(t)
 	for range 2 {
-		must(t, l.buckets.Create(t.Context(), createOwn()))
-		want := issuer.Bucket{Exists: true, Region: region, Owner: ownURL, Access: allOn}
+		must(t, l.createOwn(t))
+		want := cloud.BucketState{Exists: true, Region: region, Tags: map[string]string{owner.Key: ownURL}, Access: allOn}
 		if diff := cmp.Diff(want, l.bucket(t)); diff != "" {
 			t.Errorf("bucket (-want +got):\n%s", diff)
 		}
 	}
-	must(t, l.buckets.Delete(t.Context(), deleteOwn()))
-	must(t, l.buckets.Delete(t.Context(), deleteOwn()))
+	must(t, l.deleteOwn(t))
+	must(t, l.deleteOwn(t))
 	if l.bucket(t).Exists {
 		t.Error("the bucket is still there")
 	}
@@ -76,21 +95,20 @@ func TestCreatedBucketIsOursAndClosed(t *testing.T) {
 
 func TestCreationInUsEast1NeedsNoLocationAndAdoptsNothing(t *testing.T) {
 	l := newLab(t)
-	ref := issuer.BucketRef{Name: "tabard-east", Region: "us-east-1", AccountID: ownAccount}
-	must(t, l.buckets.Create(t.Context(), issuer.CreateBucket{Identity: person, Bucket: ref, Owner: ownURL}))
-	if seen := l.buckets.Get(t.Context(), person, ref, ""); seen.Region != "us-east-1" || seen.Owner != ownURL {
-		t.Errorf("got %+v", seen)
+	ref := cloud.Bucket{Name: "tabard-east", Region: "us-east-1", AccountID: ownAccount}
+	must(t, l.buckets.Create(t.Context(), person, ref, owner))
+	if seen, err := l.buckets.Get(t.Context(), person, ref); err != nil || seen.Region != "us-east-1" || !owner.Of(seen.Tags) {
+		t.Errorf("got %+v, %v", seen, err)
 	}
-	err := l.buckets.Create(t.Context(), issuer.CreateBucket{Identity: person, Bucket: ref, Owner: ownURL + "2"})
-	wantFault(t, err, fault.Exists, "CreateBucket")
+	wantFault(t, l.buckets.Create(t.Context(), person, ref, other), fault.Exists, "CreateBucket")
 }
 
 func TestCreationFinishesWhatACrashLeft(t *testing.T) {
 	l := newLab(t)
 	l.make(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	if got := l.bucket(t).Owner; got != ownURL {
-		t.Errorf("owner %q, want %q", got, ownURL)
+	must(t, l.createOwn(t))
+	if got := l.bucket(t).Tags; !owner.Of(got) {
+		t.Errorf("tags %v, want %v", got, owner)
 	}
 }
 
@@ -112,9 +130,7 @@ func TestCreationTakesNoBucketOfSomebodyElse(t *testing.T) {
 			must(t, err)
 		},
 		"one of another issuer": func(t *testing.T, l *lab) {
-			step := createOwn()
-			step.Owner = "https://issuer.example/other"
-			must(t, l.buckets.Create(t.Context(), step))
+			must(t, l.buckets.Create(t.Context(), person, own, other))
 		},
 		"one with a policy": func(t *testing.T, l *lab) {
 			l.make(t)
@@ -124,37 +140,39 @@ func TestCreationTakesNoBucketOfSomebodyElse(t *testing.T) {
 			must(t, err)
 		},
 		"one of another account": func(t *testing.T, l *lab) {
-			step := createOwn()
-			step.Bucket.AccountID = otherAccount
-			must(t, l.as(t, otherAccount).buckets.Create(t.Context(), step))
+			theirs := own
+			theirs.AccountID = otherAccount
+			must(t, l.as(t, otherAccount).buckets.Create(t.Context(), person, theirs, owner))
 		},
 	}
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
 			prepare(t, l)
-			wantFault(t, l.buckets.Create(t.Context(), createOwn()), fault.Exists, "CreateBucket")
+			wantFault(t, l.createOwn(t), fault.Exists, "CreateBucket")
 		})
 	}
 }
 
 func TestBucketOfAnotherAccountIsDeniedToEveryCall(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
+	must(t, l.createOwn(t))
 	theirs := own
 	theirs.AccountID = otherAccount
 	ctx := t.Context()
-	if seen := l.buckets.Get(ctx, person, theirs, ""); seen.Fault == nil || seen.Fault.Class != fault.Denied || seen.Fault.Operation != "HeadBucket" {
-		t.Errorf("Get: %v", seen.Fault)
-	}
+	_, head := l.buckets.Get(ctx, person, theirs)
+	_, get := l.buckets.Read(ctx, person, theirs, keysKey, most)
+	_, list := l.buckets.Keys(ctx, person, theirs, 3)
 	for operation, err := range map[string]error{
-		"PutPublicAccessBlock": l.buckets.SetPublicAccess(ctx, issuer.SetPublicAccess{Identity: person, Bucket: theirs}),
-		"PutObject":            l.buckets.PutDocument(ctx, issuer.PutDocument{Identity: person, Bucket: theirs, Key: "k", Body: "{}"}),
-		"PutBucketPolicy":      l.buckets.PutPolicy(ctx, issuer.PutBucketPolicy{Identity: person, Bucket: theirs, Policy: ownPolicy}),
-		"DeleteBucketPolicy":   l.buckets.PutPolicy(ctx, issuer.PutBucketPolicy{Identity: person, Bucket: theirs}),
-		"DeleteObject":         l.buckets.DeleteDocument(ctx, issuer.DeleteDocument{Identity: person, Bucket: theirs, Key: "k"}),
-		"ListObjectsV2":        holdsOthers(t, l, theirs),
-		"GetBucketTagging":     l.buckets.Delete(ctx, issuer.DeleteBucket{Identity: person, Bucket: theirs, Owner: ownURL}),
+		"HeadBucket":           head,
+		"GetObject":            get,
+		"ListObjectsV2":        list,
+		"PutPublicAccessBlock": l.buckets.SetPublicAccess(ctx, person, theirs, cloud.PublicAccess{}),
+		"PutObject":            l.buckets.Write(ctx, person, theirs, "k", "{}", ""),
+		"PutBucketPolicy":      l.buckets.SetPolicy(ctx, person, theirs, ownPolicy),
+		"DeleteBucketPolicy":   l.buckets.SetPolicy(ctx, person, theirs, ""),
+		"DeleteObject":         l.buckets.DeleteObject(ctx, person, theirs, "k"),
+		"GetBucketTagging":     l.buckets.Delete(ctx, person, theirs, owner),
 	} {
 		wantFault(t, err, fault.Denied, operation)
 	}
@@ -162,42 +180,36 @@ func TestBucketOfAnotherAccountIsDeniedToEveryCall(t *testing.T) {
 
 func TestBucketInAnotherRegionIsReadThere(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	must(t, l.buckets.PutDocument(t.Context(), issuer.PutDocument{Identity: person, Bucket: own, Key: issuer.KeysPath, Body: "{}"}))
+	must(t, l.createOwn(t))
 	elsewhere := own
 	elsewhere.Region = "eu-west-1"
-	seen := l.buckets.Get(t.Context(), person, elsewhere, "")
-	if seen.Fault != nil || seen.Region != region || !seen.Keys.Exists {
-		t.Errorf("got %+v, fault %v", seen, seen.Fault)
+	if seen, err := l.buckets.Get(t.Context(), person, elsewhere); err != nil || seen.Region != region || !owner.Of(seen.Tags) {
+		t.Errorf("got %+v, %v", seen, err)
 	}
 }
 
 func TestDocumentIsWrittenOnlyOverWhatWasRead(t *testing.T) {
 	l := newLab(t)
-	ctx := t.Context()
-	must(t, l.buckets.Create(ctx, createOwn()))
-	put := func(body, etag string) error {
-		return l.buckets.PutDocument(ctx, issuer.PutDocument{Identity: person, Bucket: own, Key: keysKey, Body: body, IfMatch: etag})
-	}
-	wantFault(t, put(`{"n":0}`, `"00000000000000000000000000000000"`), fault.Changed, "PutObject")
-	must(t, put(`{"n":1}`, ""))
-	first := l.bucket(t).Keys
+	must(t, l.createOwn(t))
+	wantFault(t, l.write(t, `{"n":0}`, `"00000000000000000000000000000000"`), fault.Changed, "PutObject")
+	must(t, l.write(t, `{"n":1}`, ""))
+	first := l.object(t)
 	if !first.Exists || string(first.Body) != `{"n":1}` || first.ETag == "" {
 		t.Fatalf("got %+v", first)
 	}
-	wantFault(t, put(`{"n":2}`, ""), fault.Changed, "PutObject")
-	must(t, put(`{"n":3}`, first.ETag))
-	wantFault(t, put(`{"n":4}`, first.ETag), fault.Changed, "PutObject")
-	if got := string(l.bucket(t).Keys.Body); got != `{"n":3}` {
+	wantFault(t, l.write(t, `{"n":2}`, ""), fault.Changed, "PutObject")
+	must(t, l.write(t, `{"n":3}`, first.ETag))
+	wantFault(t, l.write(t, `{"n":4}`, first.ETag), fault.Changed, "PutObject")
+	if got := string(l.object(t).Body); got != `{"n":3}` {
 		t.Errorf("the document is %s", got)
 	}
 }
 
 func TestDocumentIsServedAsJSONForAMinute(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	must(t, l.buckets.PutDocument(t.Context(), issuer.PutDocument{Identity: person, Bucket: own, Key: keysKey, Body: "{}"}))
-	head, err := l.s3(t).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &own.Name, Key: &keysKey})
+	must(t, l.createOwn(t))
+	must(t, l.write(t, "{}", ""))
+	head, err := l.s3(t).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &own.Name, Key: aws.String(keysKey)})
 	must(t, err)
 	got := []string{aws.ToString(head.ContentType), aws.ToString(head.CacheControl)}
 	if diff := cmp.Diff([]string{"application/json", "max-age=60"}, got); diff != "" {
@@ -208,34 +220,36 @@ func TestDocumentIsServedAsJSONForAMinute(t *testing.T) {
 func TestDocumentsAreDeletedOnce(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	must(t, l.buckets.Create(ctx, createOwn()))
-	must(t, l.buckets.PutDocument(ctx, issuer.PutDocument{Identity: person, Bucket: own, Key: keysKey, Body: "{}"}))
-	err := l.buckets.Delete(ctx, deleteOwn())
+	must(t, l.createOwn(t))
+	must(t, l.write(t, "{}", ""))
+	err := l.deleteOwn(t)
 	wantFault(t, err, fault.Invalid, "DeleteBucket")
 	for range 2 {
-		must(t, l.buckets.DeleteDocument(ctx, issuer.DeleteDocument{Identity: person, Bucket: own, Key: keysKey}))
+		must(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
 	}
-	if l.bucket(t).Keys.Exists {
+	if l.object(t).Exists {
 		t.Error("the document is still there")
 	}
-	must(t, l.buckets.Delete(ctx, deleteOwn()))
-	must(t, l.buckets.DeleteDocument(ctx, issuer.DeleteDocument{Identity: person, Bucket: own, Key: keysKey}))
+	must(t, l.deleteOwn(t))
+	must(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
 }
 
 func TestTooLargeADocumentIsNotReadHalf(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	for size, large := range map[int]bool{issuer.MaxDocumentBytes: false, issuer.MaxDocumentBytes + 1: true} {
+	must(t, l.createOwn(t))
+	for size, large := range map[int]bool{most: false, most + 1: true} {
 		_, err := l.s3(t).PutObject(t.Context(), &s3.PutObjectInput{
-			Bucket: &own.Name, Key: &keysKey, Body: bytes.NewReader(make([]byte, size)),
+			Bucket: &own.Name, Key: aws.String(keysKey), Body: bytes.NewReader(make([]byte, size)),
 		})
 		must(t, err)
-		seen := l.buckets.Get(t.Context(), person, own, "a/b")
-		if large != (seen.Fault != nil) || !large && len(seen.Keys.Body) != size {
-			t.Errorf("%d bytes: fault %v, read %d", size, seen.Fault, len(seen.Keys.Body))
+		seen, err := l.buckets.Read(t.Context(), person, own, keysKey, most)
+		if large {
+			wantFault(t, err, fault.Invalid, "GetObject")
+		} else if err != nil || len(seen.Body) != size {
+			t.Errorf("%d bytes: %v, read %d", size, err, len(seen.Body))
 		}
-		if large && seen.Fault != nil && (seen.Fault.Class != fault.Invalid || !strings.Contains(seen.Fault.Message, keysKey)) {
-			t.Errorf("fault %+v", seen.Fault)
+		if large && !strings.Contains(err.Error(), keysKey) {
+			t.Errorf("the fault does not name the object: %v", err)
 		}
 	}
 }
@@ -246,13 +260,13 @@ const ownPolicy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Princ
 func TestPolicyAndPublicAccess(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	must(t, l.buckets.Create(ctx, createOwn()))
+	must(t, l.createOwn(t))
 	policy := func(text string) error {
-		return l.buckets.PutPolicy(ctx, issuer.PutBucketPolicy{Identity: person, Bucket: own, Policy: text})
+		return l.buckets.SetPolicy(ctx, person, own, text)
 	}
 	wantFault(t, policy(ownPolicy), fault.Denied, "PutBucketPolicy")
-	open := issuer.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true}
-	must(t, l.buckets.SetPublicAccess(ctx, issuer.SetPublicAccess{Identity: person, Bucket: own, Access: open}))
+	open := cloud.PublicAccess{BlockPublicACLs: true, IgnorePublicACLs: true}
+	must(t, l.buckets.SetPublicAccess(ctx, person, own, open))
 	must(t, policy(ownPolicy))
 	seen := l.bucket(t)
 	if seen.Access != open || string(seen.Policy) != ownPolicy {
@@ -268,24 +282,23 @@ func TestPolicyAndPublicAccess(t *testing.T) {
 
 func TestBucketIsDeniedToWhoeverMayNot(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
+	must(t, l.createOwn(t))
 	nobody := l.powerless(t)
-	if seen := l.buckets.Get(t.Context(), nobody, own, ""); seen.Fault == nil || seen.Fault.Class != fault.Denied {
-		t.Errorf("Get: %v", seen.Fault)
-	}
-	err := l.buckets.PutDocument(t.Context(), issuer.PutDocument{Identity: nobody, Bucket: own, Key: keysKey, Body: "{}"})
-	wantFault(t, err, fault.Denied, "PutObject")
-	step := createOwn()
-	step.Identity, step.Bucket.Name = nobody, "tabard-another"
-	wantFault(t, l.buckets.Create(t.Context(), step), fault.Denied, "CreateBucket")
+	_, err := l.buckets.Get(t.Context(), nobody, own)
+	wantFault(t, err, fault.Denied, "HeadBucket")
+	wantFault(t, l.buckets.Write(t.Context(), nobody, own, keysKey, "{}", ""), fault.Denied, "PutObject")
+	another := own
+	another.Name = "tabard-another"
+	wantFault(t, l.buckets.Create(t.Context(), nobody, another, owner), fault.Denied, "CreateBucket")
 }
 
 func TestCallsWithoutIdentityAreNoCalls(t *testing.T) {
 	l := newLab(t)
 	before := l.calls.Load()
-	seen := l.buckets.Get(t.Context(), identity.Identity{Base: identity.WebIdentity}, own, "")
-	if seen.Fault == nil || seen.Fault.Class != fault.Unauthenticated || seen.Fault.Code != "CredentialsMissing" {
-		t.Errorf("Get: %+v", seen.Fault)
+	_, err := l.buckets.Get(t.Context(), identity.Identity{Base: identity.WebIdentity}, own)
+	wantFault(t, err, fault.Unauthenticated, "HeadBucket")
+	if !cloud.HasCode(err, "CredentialsMissing") {
+		t.Errorf("Get: %v", err)
 	}
 	if n := l.calls.Load() - before; n != 0 {
 		t.Errorf("%d calls", n)

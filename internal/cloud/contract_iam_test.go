@@ -10,25 +10,27 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/core/fault"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-var providerARN = issuer.ProviderARN("aws", ownAccount, ownURL)
+const providerARN = "arn:aws:iam::" + ownAccount + ":oidc-provider/issuer.example/own"
 
-func createProvider() issuer.CreateProvider {
-	return issuer.CreateProvider{Identity: person, URL: ownURL, Audiences: "a.example,sts.amazonaws.com", Owner: ownURL}
+func (l *lab) createProvider(t *testing.T, id identity.Identity) error {
+	t.Helper()
+	return l.providers.Create(t.Context(), id, providerARN, ownURL, []string{"sts.amazonaws.com", "a.example"}, owner)
 }
 
-func (l *lab) provider(t *testing.T) issuer.ProviderState {
+func (l *lab) provider(t *testing.T) cloud.Provider {
 	t.Helper()
-	state, err := l.providers.Get(t.Context(), person, providerARN)
+	seen, err := l.providers.Get(t.Context(), person, providerARN)
 	must(t, err)
-	return state
+	return seen
 }
 
 func (l *lab) iam(t *testing.T) *iam.Client {
@@ -38,95 +40,94 @@ func (l *lab) iam(t *testing.T) *iam.Client {
 
 func TestCallerIsWhoeverSigned(t *testing.T) {
 	l := newLab(t)
-	got := l.accounts.Caller(t.Context(), person)
-	want := issuer.Caller{Identity: person, AccountID: ownAccount, ARN: "arn:aws:iam::" + ownAccount + ":user/administrator"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("caller (-want +got):\n%s", diff)
+	account, arn, err := l.accounts.Caller(t.Context(), person)
+	if err != nil || account != ownAccount || arn != "arn:aws:iam::"+ownAccount+":user/administrator" {
+		t.Errorf("got %s, %s, %v", account, arn, err)
 	}
 }
 
 func TestCallerWithAnUnknownKeyIsNobody(t *testing.T) {
 	l := newLab(t).with(t, "AKIAIOSFODNN7EXAMPLE", "unknown")
-	if got := l.accounts.Caller(t.Context(), person); got.Fault == nil || got.Fault.Class != fault.Unauthenticated || got.AccountID != "" {
-		t.Errorf("got %+v, fault %v", got, got.Fault)
+	account, _, err := l.accounts.Caller(t.Context(), person)
+	if wantFault(t, err, fault.Unauthenticated, "GetCallerIdentity"); account != "" {
+		t.Errorf("got %s", account)
 	}
 }
 
 func TestCallerThatMayNotAssumeItsRoleIsDeniedThat(t *testing.T) {
 	l := newLab(t)
-	got := l.accounts.Caller(t.Context(), person.Assuming("arn:aws:iam::"+otherAccount+":role/absent"))
-	if got.Fault == nil || got.Fault.Class != fault.Denied || got.Fault.Operation != "AssumeRole" || got.Fault.Service != "STS" {
-		t.Errorf("fault %+v", got.Fault)
-	}
+	_, _, err := l.accounts.Caller(t.Context(), person.Assuming("arn:aws:iam::"+otherAccount+":role/absent"))
+	wantFault(t, err, fault.Denied, "AssumeRole")
 }
 
 func TestProviderComesAndGoes(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	absent := issuer.ProviderState{Identity: person, ARN: providerARN}
-	if diff := cmp.Diff(absent, l.provider(t)); diff != "" {
+	if diff := cmp.Diff(cloud.Provider{}, l.provider(t)); diff != "" {
 		t.Errorf("absent provider (-want +got):\n%s", diff)
 	}
-	want := issuer.ProviderState{
-		Identity: person, ARN: providerARN, Exists: true, Owner: ownURL,
-		Audiences: []string{"a.example", "sts.amazonaws.com"},
+	want := cloud.Provider{
+		Exists: true, Tags: map[string]string{owner.Key: ownURL}, Audiences: []string{"a.example", "sts.amazonaws.com"},
 	}
 	for range 2 {
-		must(t, l.providers.Create(ctx, createProvider()))
+		must(t, l.createProvider(t, person))
 		if diff := cmp.Diff(want, l.provider(t)); diff != "" {
 			t.Errorf("provider (-want +got):\n%s", diff)
 		}
 	}
 	for range 2 {
-		must(t, l.providers.AddAudience(ctx, issuer.AddAudience{Identity: person, ARN: providerARN, Audience: "b.example"}))
-		must(t, l.providers.RemoveAudience(ctx, issuer.RemoveAudience{Identity: person, ARN: providerARN, Audience: "a.example"}))
+		must(t, l.providers.AddAudience(ctx, person, providerARN, "b.example"))
+		must(t, l.providers.RemoveAudience(ctx, person, providerARN, "a.example"))
 	}
 	if diff := cmp.Diff([]string{"b.example", "sts.amazonaws.com"}, l.provider(t).Audiences); diff != "" {
 		t.Errorf("audiences (-want +got):\n%s", diff)
 	}
 	for range 2 {
-		must(t, l.providers.Delete(ctx, issuer.DeleteProvider{Identity: person, ARN: providerARN}))
+		must(t, l.providers.Delete(ctx, person, providerARN, owner))
 	}
 	if l.provider(t).Exists {
 		t.Error("the provider is still there")
 	}
-	must(t, l.providers.RemoveAudience(ctx, issuer.RemoveAudience{Identity: person, ARN: providerARN, Audience: "b.example"}))
-	err := l.providers.AddAudience(ctx, issuer.AddAudience{Identity: person, ARN: providerARN, Audience: "b.example"})
+	must(t, l.providers.RemoveAudience(ctx, person, providerARN, "b.example"))
+	err := l.providers.AddAudience(ctx, person, providerARN, "b.example")
 	wantFault(t, err, fault.Gone, "AddClientIDToOpenIDConnectProvider")
 }
 
 func TestProviderOfSomebodyElseIsNotTouched(t *testing.T) {
-	l := newLab(t)
-	_, err := l.iam(t).CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
-		Url: aws.String(ownURL), ClientIDList: []string{"theirs"},
-	})
-	must(t, err)
-	wantFault(t, l.providers.Create(t.Context(), createProvider()), fault.Exists, "CreateOpenIDConnectProvider")
-	err = l.providers.Delete(t.Context(), issuer.DeleteProvider{Identity: person, ARN: providerARN})
-	wantFault(t, err, fault.Exists, "DeleteOpenIDConnectProvider")
-	if got := l.provider(t); !got.Exists || got.Owner != "" || len(got.Audiences) != 1 {
-		t.Errorf("got %+v", got)
+	for name, tags := range map[string][]types.Tag{
+		"without a tag":     nil,
+		"of another issuer": {{Key: &other.Key, Value: &other.Value}},
+		"of a longer URL":   {{Key: &owner.Key, Value: aws.String(ownURL + "/b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			_, err := l.iam(t).CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+				Url: aws.String(ownURL), ClientIDList: []string{"theirs"}, Tags: tags,
+			})
+			must(t, err)
+			before := l.provider(t)
+			wantFault(t, l.createProvider(t, person), fault.Exists, "CreateOpenIDConnectProvider")
+			wantFault(t, l.providers.Delete(t.Context(), person, providerARN, owner), fault.Exists, "DeleteOpenIDConnectProvider")
+			if diff := cmp.Diff(before, l.provider(t)); diff != "" {
+				t.Errorf("provider (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
 
 func TestProviderIsDeniedToWhoeverMayNot(t *testing.T) {
 	l := newLab(t)
 	nobody := l.powerless(t)
-	state, err := l.providers.Get(t.Context(), nobody, providerARN)
+	_, err := l.providers.Get(t.Context(), nobody, providerARN)
 	wantFault(t, err, fault.Denied, "GetOpenIDConnectProvider")
-	if state.Fault == nil || state.Fault.Class != fault.Denied || state.Exists {
-		t.Errorf("state %+v", state)
-	}
-	step := createProvider()
-	step.Identity = nobody
-	wantFault(t, l.providers.Create(t.Context(), step), fault.Denied, "CreateOpenIDConnectProvider")
+	wantFault(t, l.createProvider(t, nobody), fault.Denied, "CreateOpenIDConnectProvider")
 	_, err = l.roles.TrustedBy(t.Context(), nobody, providerARN)
 	wantFault(t, err, fault.Denied, "ListRoles")
 }
 
 func operatorRole() iamrole.Want {
 	return iamrole.Want{
-		Name: "tabard-issuer-lab", Owner: ownURL, Trust: trustOfAccount(ownAccount), PolicyName: "documents",
+		Name: "tabard-issuer-lab", Owner: owner, Trust: trustOfAccount(ownAccount), PolicyName: "documents",
 		Policy:      `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}]}`,
 		Description: "The operator's own role",
 	}
@@ -163,14 +164,14 @@ func TestRoleIsMadeOnceAndKeptAsWanted(t *testing.T) {
 		}
 	}
 	for range 2 {
-		must(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", ownURL))
+		must(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", owner))
 	}
 }
 
 func TestRoleOfSomebodyElseIsNotTouched(t *testing.T) {
 	l := newLab(t)
 	theirs := operatorRole()
-	theirs.Owner = "https://issuer.example/other"
+	theirs.Owner = other
 	_, _, err := l.roles.Ensure(t.Context(), person, theirs)
 	must(t, err)
 	_, changed, err := l.roles.Ensure(t.Context(), person, operatorRole())
@@ -178,7 +179,7 @@ func TestRoleOfSomebodyElseIsNotTouched(t *testing.T) {
 	if changed != nil {
 		t.Errorf("changed %v", changed)
 	}
-	wantFault(t, l.roles.Delete(t.Context(), person, theirs.Name, ownURL), fault.Exists, "DeleteRole")
+	wantFault(t, l.roles.Delete(t.Context(), person, theirs.Name, owner), fault.Exists, "DeleteRole")
 	must(t, l.roles.Delete(t.Context(), person, theirs.Name, theirs.Owner))
 }
 
@@ -195,7 +196,7 @@ func TestRefusedPolicyIsToldAfterTheRoleWasMade(t *testing.T) {
 
 func TestEveryRoleThatTrustsTheProviderIsFound(t *testing.T) {
 	l := newLab(t)
-	must(t, l.providers.Create(t.Context(), createProvider()))
+	must(t, l.createProvider(t, person))
 	trusting := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",` +
 		`"Principal":{"Federated":"` + providerARN + `"},"Condition":{"StringEquals":{"issuer.example/own:sub":"x"}}}]}`
 	var want []string
@@ -238,12 +239,10 @@ func TestThrottledCallsSaySo(t *testing.T) {
 	}{
 		{refusal{400, throttling}, map[string]func() error{
 			"GetCallerIdentity": func() error {
-				if f := l.accounts.Caller(ctx, person).Fault; f != nil {
-					return *f
-				}
-				return nil
+				_, _, err := l.accounts.Caller(ctx, person)
+				return err
 			},
-			"CreateOpenIDConnectProvider": func() error { return l.providers.Create(ctx, createProvider()) },
+			"CreateOpenIDConnectProvider": func() error { return l.createProvider(t, person) },
 			"ListRoles": func() error {
 				_, err := l.roles.TrustedBy(ctx, person, providerARN)
 				return err
@@ -254,10 +253,8 @@ func TestThrottledCallsSaySo(t *testing.T) {
 			},
 		}},
 		{refusal{503, slowDown}, map[string]func() error{
-			"CreateBucket": func() error { return l.buckets.Create(ctx, createOwn()) },
-			"PutObject": func() error {
-				return l.buckets.PutDocument(ctx, issuer.PutDocument{Identity: person, Bucket: own, Key: "k", Body: "{}"})
-			},
+			"CreateBucket": func() error { return l.createOwn(t) },
+			"PutObject":    func() error { return l.write(t, "{}", "") },
 		}},
 	} {
 		l.refusal.Store(&c.answer)
@@ -282,17 +279,12 @@ func TestRefusedTokenIsNobodyWhateverWasAsked(t *testing.T) {
 	web := identity.Identity{Base: identity.WebIdentity, Region: region}
 	_, err := l.roles.TrustedBy(t.Context(), web, providerARN)
 	wantFault(t, err, fault.Unauthenticated, "AssumeRoleWithWebIdentity")
-	for operation, seen := range map[string]*fault.Fault{
-		"S3":  l.buckets.Get(t.Context(), web, own, "").Fault,
-		"STS": l.accounts.Caller(t.Context(), web).Fault,
-	} {
-		if seen == nil {
-			t.Errorf("%s: no fault", operation)
-			continue
-		}
-		wantFault(t, *seen, fault.Unauthenticated, "AssumeRoleWithWebIdentity")
-		if seen.Code != "InvalidIdentityToken" || strings.Contains(seen.Message, "no-token") {
-			t.Errorf("%s: %+v", operation, seen)
+	_, bucket := l.buckets.Get(t.Context(), web, own)
+	_, _, account := l.accounts.Caller(t.Context(), web)
+	for service, err := range map[string]error{"S3": bucket, "STS": account} {
+		wantFault(t, err, fault.Unauthenticated, "AssumeRoleWithWebIdentity")
+		if !cloud.HasCode(err, "InvalidIdentityToken") || strings.Contains(err.Error(), "no-token") {
+			t.Errorf("%s: %v", service, err)
 		}
 	}
 }

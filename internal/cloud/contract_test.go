@@ -134,7 +134,7 @@ func (l *lab) middleware(next http.Handler) http.Handler {
 func (l *lab) powerless(t *testing.T) identity.Identity {
 	t.Helper()
 	arn, _, err := l.roles.Ensure(t.Context(), person, iamrole.Want{
-		Name: "powerless", Owner: ownURL, Trust: trustOfAccount(ownAccount), PolicyName: "nothing",
+		Name: "powerless", Owner: owner, Trust: trustOfAccount(ownAccount), PolicyName: "nothing",
 		Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"s3:*","Resource":"*"}]}`,
 	})
 	if err != nil {

@@ -10,18 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-func setTombstone(on bool) issuer.SetTombstone {
-	return issuer.SetTombstone{Identity: person, Bucket: own, Owner: ownURL, On: on}
-}
+var mark = cloud.Tag{Key: "tabard.dev/tombstone", Value: "true"}
 
-func holdsOthers(t *testing.T, l *lab, ref issuer.BucketRef) error {
+func (l *lab) setMark(t *testing.T, on bool) error {
 	t.Helper()
-	_, err := l.buckets.HoldsOthers(t.Context(), person, ref, "a/b")
-	return err
+	return l.buckets.SetTag(t.Context(), person, own, owner, mark, on)
 }
 
 // setTags makes the bucket's tags those, as somebody would by hand.
@@ -48,20 +45,20 @@ func (l *lab) tags(t *testing.T) (out []string) {
 
 func TestTombstoneIsMarkedBesideOtherTags(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	before := []string{issuer.OwnerTag + "=" + ownURL, "team=x"}
+	must(t, l.createOwn(t))
+	before := []string{owner.Key + "=" + ownURL, "team=x"}
 	l.setTags(t, before...)
 	for _, on := range []bool{true, true, false, false} {
-		must(t, l.buckets.SetTombstone(t.Context(), setTombstone(on)))
+		must(t, l.setMark(t, on))
 		want := slices.Clone(before)
 		if on {
-			want = append(want, issuer.TombstoneTag+"=true")
+			want = append(want, mark.Key+"=true")
 		}
 		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), l.tags(t)); diff != "" {
 			t.Errorf("tags after %t (-want +got):\n%s", on, diff)
 		}
-		if seen := l.bucket(t); seen.Tombstone != on || seen.Owner != ownURL {
-			t.Errorf("the bucket is %+v, want the mark: %t", seen, on)
+		if seen := l.bucket(t).Tags; mark.Of(seen) != on || !owner.Of(seen) {
+			t.Errorf("the tags are %v, want the mark: %t", seen, on)
 		}
 	}
 }
@@ -70,9 +67,9 @@ func TestNoBucketOfOthersIsMarkedOrDeleted(t *testing.T) {
 	for name, tags := range map[string][]string{
 		"without a tag":         nil,
 		"with tags of others":   {"team=x"},
-		"of another issuer":     {issuer.OwnerTag + "=https://issuer.example/other"},
-		"with the mark alone":   {issuer.TombstoneTag + "=true"},
-		"of a longer URL":       {issuer.OwnerTag + "=" + ownURL + "/b"},
+		"of another issuer":     {owner.Key + "=https://issuer.example/other"},
+		"with the mark alone":   {mark.Key + "=true"},
+		"of a longer URL":       {owner.Key + "=" + ownURL + "/b"},
 		"with our URL as a key": {"issuer=" + ownURL},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,9 +79,9 @@ func TestNoBucketOfOthersIsMarkedOrDeleted(t *testing.T) {
 				l.setTags(t, tags...)
 			}
 			for _, on := range []bool{true, false} {
-				wantFault(t, l.buckets.SetTombstone(t.Context(), setTombstone(on)), fault.Exists, "PutBucketTagging")
+				wantFault(t, l.setMark(t, on), fault.Exists, "PutBucketTagging")
 			}
-			wantFault(t, l.buckets.Delete(t.Context(), deleteOwn()), fault.Exists, "DeleteBucket")
+			wantFault(t, l.deleteOwn(t), fault.Exists, "DeleteBucket")
 			if !l.bucket(t).Exists {
 				t.Error("the bucket is gone")
 			}
@@ -92,24 +89,21 @@ func TestNoBucketOfOthersIsMarkedOrDeleted(t *testing.T) {
 	}
 }
 
-func TestWhatOthersKeepInABucketIsSeen(t *testing.T) {
+func TestKeysAreReadUpToABound(t *testing.T) {
 	l := newLab(t)
-	must(t, l.buckets.Create(t.Context(), createOwn()))
-	put := func(key string) {
+	must(t, l.createOwn(t))
+	want := func(want ...string) {
+		t.Helper()
+		got, err := l.buckets.Keys(t.Context(), person, own, 3)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("keys (-want +got):\n%s", diff)
+		}
+	}
+	want()
+	for _, key := range []string{"d", "a", "c", "b"} {
 		_, err := l.s3(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &own.Name, Key: &key, Body: strings.NewReader("x")})
 		must(t, err)
 	}
-	want := func(others bool) {
-		t.Helper()
-		got, err := l.buckets.HoldsOthers(t.Context(), person, own, "a/b")
-		if err != nil || got != others {
-			t.Errorf("others %t, error %v; want %t", got, err, others)
-		}
-	}
-	want(false)
-	put(keysKey)
-	put("a/b/" + issuer.DiscoveryPath)
-	want(false)
-	put("a/b/keys.json.bak")
-	want(true)
+	want("a", "b", "c")
 }

@@ -31,8 +31,8 @@ type Proposal struct {
 	Name string
 	// Bucket, Region, Account and URL are what the person says; empty to be proposed.
 	Bucket, Region, Account, URL string
-	// Caller tells who the person is in AWS.
-	Caller func(ctx context.Context, region string) core.Caller
+	// Caller tells the account that the person is signed in to.
+	Caller func(ctx context.Context, region string) (account string, err error)
 	// Random fills bytes that nobody can foresee.
 	Random io.Reader
 	// Write stores the file; fs.ErrExist says that there is one already.
@@ -90,10 +90,9 @@ func (p *Proposal) proposeBucket(ctx context.Context) error {
 	if tail == "" {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		caller := p.Caller(ctx, p.Region)
-		tail = caller.AccountID
-		if caller.Fault != nil {
-			p.say("you are nobody in AWS (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", *caller.Fault)
+		var err error
+		if tail, err = p.Caller(ctx, p.Region); err != nil {
+			p.say("you are nobody in AWS (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", err)
 		}
 	}
 	for tail == "" || core.NameWarning(named(p.Name, tail)) != "" {

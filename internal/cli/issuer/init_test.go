@@ -18,45 +18,44 @@ import (
 const account = "123456789012"
 
 func TestInitProposesAnIssuer(t *testing.T) {
-	signedIn := core.Caller{AccountID: account}
-	nobody := core.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "GetCallerIdentity", Code: "ExpiredToken"}}
+	nobody := fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "GetCallerIdentity", Code: "ExpiredToken"}
 	tests := map[string]struct {
 		said             Proposal
-		caller           core.Caller
+		caller           error
 		bucket, url      string
 		says             string
 		unusable, exists bool
 	}{
 		"the account of the session is in the name": {
-			said: Proposal{Name: "prod", Region: "eu-central-1"}, caller: signedIn,
+			said:   Proposal{Name: "prod", Region: "eu-central-1"},
 			bucket: "prod-oidc-" + account, url: "https://prod-oidc-" + account + ".s3.eu-central-1.amazonaws.com",
 			says: "--service-account-issuer=https://prod-oidc-" + account + ".s3.eu-central-1.amazonaws.com\n"},
 		"the next command is told": {
-			said: Proposal{Name: "prod", Region: "eu-central-1"}, caller: signedIn, bucket: "prod-oidc-" + account,
+			said: Proposal{Name: "prod", Region: "eu-central-1"}, bucket: "prod-oidc-" + account,
 			says: "  tabard issuer bootstrap -f issuer.yaml\n"},
 		"what goes to standard output has no name": {
-			said: Proposal{Name: "prod", Region: "eu-central-1", File: "-"}, caller: signedIn, bucket: "prod-oidc-" + account,
+			said: Proposal{Name: "prod", Region: "eu-central-1", File: "-"}, bucket: "prod-oidc-" + account,
 			says: "  tabard issuer bootstrap -f FILE\n"},
 		"an account that is said needs no session": {
 			said: Proposal{Name: "prod", Region: "eu-central-1", Account: "210987654321"}, caller: nobody, bucket: "prod-oidc-210987654321"},
 		"China has a domain of its own": {
-			said: Proposal{Name: "prod", Region: "cn-north-1"}, caller: signedIn, url: "https://prod-oidc-" + account + ".s3.cn-north-1.amazonaws.com.cn"},
+			said: Proposal{Name: "prod", Region: "cn-north-1"}, url: "https://prod-oidc-" + account + ".s3.cn-north-1.amazonaws.com.cn"},
 		"a bucket in an isolated partition": {
-			said: Proposal{Name: "prod", Region: "us-iso-east-1"}, caller: signedIn, url: "https://prod-oidc-" + account + ".s3.us-iso-east-1.c2s.ic.gov"},
+			said: Proposal{Name: "prod", Region: "us-iso-east-1"}, url: "https://prod-oidc-" + account + ".s3.us-iso-east-1.c2s.ic.gov"},
 		"without a session the name has a random part": {
 			said: Proposal{Name: "prod", Region: "eu-central-1"}, caller: nobody, bucket: "prod-oidc-4f1c00aa77", says: "ExpiredToken"},
 		"a URL that is said is taken": {
-			said: Proposal{Name: "prod", Region: "eu-central-1", URL: "https://oidc.example.com"}, caller: signedIn, url: "https://oidc.example.com"},
+			said: Proposal{Name: "prod", Region: "eu-central-1", URL: "https://oidc.example.com"}, url: "https://oidc.example.com"},
 		"a bucket that is said is taken, and one that others hit upon is warned of": {
 			said: Proposal{Name: "prod", Region: "eu-central-1", Bucket: "acme"}, bucket: "acme", says: "warning: the name of bucket acme"},
 		"no region":                   {said: Proposal{Name: "prod"}, unusable: true, says: "--region"},
-		"a region that is none":       {said: Proposal{Name: "prod", Region: "central"}, caller: signedIn, unusable: true, says: `region is "central"`},
+		"a region that is none":       {said: Proposal{Name: "prod", Region: "central"}, unusable: true, says: `region is "central"`},
 		"an account that is none":     {said: Proposal{Name: "prod", Region: "eu-central-1", Account: "acme"}, unusable: true, says: "twelve digits"},
-		"a name that no bucket takes": {said: Proposal{Name: "prod.acme", Region: "eu-central-1"}, caller: signedIn, unusable: true, says: "without dots"},
-		"a name that is too long":     {said: Proposal{Name: strings.Repeat("a", 60), Region: "eu-central-1"}, caller: signedIn, unusable: true, says: "3 to 63"},
+		"a name that no bucket takes": {said: Proposal{Name: "prod.acme", Region: "eu-central-1"}, unusable: true, says: "without dots"},
+		"a name that is too long":     {said: Proposal{Name: strings.Repeat("a", 60), Region: "eu-central-1"}, unusable: true, says: "3 to 63"},
 		"a name that ends the field":  {said: Proposal{Name: "a\nspec: {}", Bucket: "acme", Region: "eu-central-1"}, unusable: true, says: "--name"},
-		"a URL without TLS":           {said: Proposal{Name: "prod", Region: "eu-central-1", URL: "http://oidc.example.com"}, caller: signedIn, unusable: true, says: "https"},
-		"a file that is there":        {said: Proposal{Name: "prod", Region: "eu-central-1"}, caller: signedIn, exists: true, says: "issuer.yaml is there already"},
+		"a URL without TLS":           {said: Proposal{Name: "prod", Region: "eu-central-1", URL: "http://oidc.example.com"}, unusable: true, says: "https"},
+		"a file that is there":        {said: Proposal{Name: "prod", Region: "eu-central-1"}, exists: true, says: "issuer.yaml is there already"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +65,12 @@ func TestInitProposesAnIssuer(t *testing.T) {
 			if p.File == "" {
 				p.File = "issuer.yaml"
 			}
-			p.Say, p.Caller = &said, func(context.Context, string) core.Caller { return test.caller }
+			p.Say, p.Caller = &said, func(context.Context, string) (string, error) {
+				if test.caller != nil {
+					return "", test.caller
+				}
+				return account, nil
+			}
 			p.Random = bytes.NewReader([]byte{0x4f, 0x1c, 0x00, 0xaa, 0x77})
 			p.Write = func(content string) error {
 				if test.exists {
@@ -112,7 +116,7 @@ func wantIssuer(t *testing.T, text, bucket, url string) {
 func TestRandomNamesAreNeverForeseeable(t *testing.T) {
 	p := Proposal{
 		Name: "prod", Region: "eu-central-1", File: "-", Say: &bytes.Buffer{}, Write: func(string) error { return nil },
-		Caller: func(context.Context, string) core.Caller { return core.Caller{} },
+		Caller: func(context.Context, string) (string, error) { return "", nil },
 		Random: bytes.NewReader([]byte{0xab, 0xcd, 0xef, 0xab, 0xcd, 0x4f, 0x1c, 0x00, 0xaa, 0x77}),
 	}
 	if err := p.Run(t.Context()); err != nil || p.Bucket != "prod-oidc-4f1c00aa77" {

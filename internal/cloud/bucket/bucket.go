@@ -1,11 +1,11 @@
-// Package bucket reads and changes the S3 bucket that holds an issuer's
-// documents. Every call says which account must own the bucket, so that a name
-// that changed hands is refused by S3 itself.
+// Package bucket reads and changes S3 buckets, their policies and their small
+// objects. Every call says which account must own the bucket, so that a name that
+// changed hands is refused by S3 itself.
 //
 // What it asks of IAM, on the bucket: s3:ListBucket, s3:GetBucketTagging,
 // s3:GetBucketPublicAccessBlock and s3:GetBucketPolicy; to change it
 // s3:CreateBucket, s3:PutBucketTagging, s3:PutBucketPublicAccessBlock,
-// s3:PutBucketPolicy, s3:DeleteBucketPolicy and s3:DeleteBucket; on the two
+// s3:PutBucketPolicy, s3:DeleteBucketPolicy and s3:DeleteBucket; on the
 // objects s3:GetObject, s3:PutObject and s3:DeleteObject. Without s3:ListBucket
 // S3 calls a missing object denied.
 package bucket
@@ -19,12 +19,15 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
-	"github.com/tabard-dev/tabard/internal/core/fault"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-// service names S3 in faults.
-const service = "S3"
+const (
+	api = cloud.API("S3")
+
+	// Codes that decide here.
+	codeNoKey    = "NoSuchKey"
+	codeNoPolicy = "NoSuchBucketPolicy"
+)
 
 // Buckets are the buckets of whichever account an identity leads to. All
 // errors are fault.Fault values. It is safe for concurrent use.
@@ -44,8 +47,8 @@ type at struct {
 
 // at resolves the identity for calls about one bucket. The region is the
 // bucket's, not the identity's.
-func (b *Buckets) at(ctx context.Context, id identity.Identity, ref issuer.BucketRef) (at, error) {
-	region := ref.Region
+func (b *Buckets) at(ctx context.Context, id identity.Identity, bucket cloud.Bucket) (at, error) {
+	region := bucket.Region
 	if region == "" {
 		region = id.Region
 	}
@@ -53,17 +56,9 @@ func (b *Buckets) at(ctx context.Context, id identity.Identity, ref issuer.Bucke
 	if err != nil {
 		return at{}, err
 	}
-	out := at{client: s3.NewFromConfig(config), name: ref.Name, region: config.Region}
-	if ref.AccountID != "" {
-		out.owner = aws.String(ref.AccountID)
+	out := at{client: s3.NewFromConfig(config), name: bucket.Name, region: config.Region}
+	if bucket.AccountID != "" {
+		out.owner = aws.String(bucket.AccountID)
 	}
 	return out, nil
 }
-
-// foreign is the fault of a bucket that is there and not ours.
-func foreign(operation, message string) error {
-	return fault.Fault{Class: fault.Exists, Service: service, Operation: operation, Message: message}
-}
-
-// faultAt is an error's fault; nil stays nil.
-func faultAt(operation string, err error) error { return cloud.Error(service, operation, err) }

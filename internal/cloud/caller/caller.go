@@ -10,8 +10,9 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
+
+const api = cloud.API("STS")
 
 // Accounts tells who identities are. It is safe for concurrent use.
 type Accounts struct{ auth *awsauth.Auth }
@@ -24,24 +25,21 @@ type client interface {
 	GetCallerIdentity(context.Context, *sts.GetCallerIdentityInput, ...func(*sts.Options)) (*sts.GetCallerIdentityOutput, error)
 }
 
-// Caller is the identity as STS sees it; no permission is needed for that. What
-// went wrong is in its Fault: an identity that cannot become anybody names the
-// exchange that failed.
-func (a *Accounts) Caller(ctx context.Context, id identity.Identity) issuer.Caller {
-	out := issuer.Caller{Identity: id}
+// Caller is the account and the ARN of the identity as STS sees it; no permission is
+// needed for that. The error is a fault.Fault: of an identity that cannot become
+// anybody, it names the exchange that failed.
+func (a *Accounts) Caller(ctx context.Context, id identity.Identity) (account, arn string, err error) {
 	config, err := a.auth.Config(ctx, id)
 	if err == nil {
-		err = ask(ctx, sts.NewFromConfig(config), &out)
+		account, arn, err = ask(ctx, sts.NewFromConfig(config))
 	}
-	out.Fault = cloud.Classify("STS", "GetCallerIdentity", err)
-	return out
+	return account, arn, api.Fault("GetCallerIdentity", err)
 }
 
-func ask(ctx context.Context, c client, out *issuer.Caller) error {
+func ask(ctx context.Context, c client) (account, arn string, err error) {
 	who, err := c.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	out.AccountID, out.ARN = aws.ToString(who.Account), aws.ToString(who.Arn)
-	return nil
+	return aws.ToString(who.Account), aws.ToString(who.Arn), nil
 }

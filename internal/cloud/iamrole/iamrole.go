@@ -4,7 +4,6 @@ package iamrole
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,11 +14,9 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
-	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-// service names IAM in faults.
-const service = "IAM"
+const api = cloud.API("IAM")
 
 // What Ensure can have changed.
 const (
@@ -31,8 +28,8 @@ const (
 // Want is a role as it should be. Both policies are JSON documents.
 type Want struct {
 	Name string
-	// Owner is the value of the ownership tag.
-	Owner string
+	// Owner is the tag that says whose the role is.
+	Owner cloud.Tag
 	// Trust is who may become the role.
 	Trust string
 	// PolicyName and Policy are the one inline policy.
@@ -58,15 +55,15 @@ func (r *Roles) client(ctx context.Context, id identity.Identity) (client, error
 
 // Ensure makes the role as wanted and says what it changed, in order; also when
 // it fails in the middle. Policies are compared by meaning of their JSON, not
-// byte by byte. A role of that name without our tag is a fault Exists and is
+// byte by byte. A role of that name without the owner's tag is a fault Exists and is
 // not touched. Inline policies of other names stay.
 func (r *Roles) Ensure(ctx context.Context, id identity.Identity, want Want) (arn string, changed []string, err error) {
 	c, err := r.client(ctx, id)
 	if err != nil {
-		return "", nil, faultAt("GetRole", err)
+		return "", nil, api.Fault("GetRole", err)
 	}
 	got, err := c.GetRole(ctx, &iam.GetRoleInput{RoleName: &want.Name})
-	known := faultAt("GetRole", err)
+	known := api.Fault("GetRole", err)
 	switch {
 	case cloud.Is(known, fault.Gone):
 		if arn, err = create(ctx, c, want); err != nil {
@@ -75,8 +72,8 @@ func (r *Roles) Ensure(ctx context.Context, id identity.Identity, want Want) (ar
 		changed = append(changed, ChangedRole)
 	case known != nil:
 		return "", nil, known
-	case ownerOf(got.Role) != want.Owner:
-		return "", nil, foreign("GetRole", want.Name, want.Owner)
+	case !isOf(want.Owner, got.Role):
+		return "", nil, api.Foreign("GetRole", "the role "+want.Name, want.Owner)
 	default:
 		arn = aws.ToString(got.Role.Arn)
 		if !sameDocument(aws.ToString(got.Role.AssumeRolePolicyDocument), want.Trust) {
@@ -98,14 +95,14 @@ func create(ctx context.Context, c client, want Want) (string, error) {
 		RoleName:                 &want.Name,
 		AssumeRolePolicyDocument: &want.Trust,
 		Description:              optional(want.Description),
-		Tags:                     []types.Tag{{Key: aws.String(issuer.OwnerTag), Value: &want.Owner}},
+		Tags:                     []types.Tag{{Key: &want.Owner.Key, Value: &want.Owner.Value}},
 	})
 	if err != nil {
-		return "", faultAt("CreateRole", err)
+		return "", api.Fault("CreateRole", err)
 	}
 	if out.Role == nil {
 		return "", fault.Fault{
-			Class: fault.Retry, Service: service, Operation: "CreateRole", Message: "IAM answered without the role",
+			Class: fault.Retry, Service: string(api), Operation: "CreateRole", Message: "IAM answered without the role",
 		}
 	}
 	return aws.ToString(out.Role.Arn), nil
@@ -115,13 +112,13 @@ func setTrust(ctx context.Context, c client, want Want) error {
 	_, err := c.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{
 		RoleName: &want.Name, PolicyDocument: &want.Trust,
 	})
-	return faultAt("UpdateAssumeRolePolicy", err)
+	return api.Fault("UpdateAssumeRolePolicy", err)
 }
 
 // ensurePolicy puts the inline policy if it is not there or another one.
 func ensurePolicy(ctx context.Context, c client, want Want) (put bool, err error) {
 	got, err := c.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.Name, PolicyName: &want.PolicyName})
-	known := faultAt("GetRolePolicy", err)
+	known := api.Fault("GetRolePolicy", err)
 	if known != nil && !cloud.Is(known, fault.Gone) {
 		return false, known
 	}
@@ -131,30 +128,30 @@ func ensurePolicy(ctx context.Context, c client, want Want) (put bool, err error
 	_, err = c.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
 		RoleName: &want.Name, PolicyName: &want.PolicyName, PolicyDocument: &want.Policy,
 	})
-	return err == nil, faultAt("PutRolePolicy", err)
+	return err == nil, api.Fault("PutRolePolicy", err)
 }
 
-// Delete removes a role that carries our tag, with its inline policies; one
-// that is gone is success, one of another owner is a fault Exists. Attached
+// Delete removes a role that carries the owner's tag, with its inline policies; one
+// that is gone is success, one without the tag is a fault Exists. Attached
 // managed policies are somebody's doing: IAM refuses, and that is a fault
 // Invalid.
-func (r *Roles) Delete(ctx context.Context, id identity.Identity, name, owner string) error {
+func (r *Roles) Delete(ctx context.Context, id identity.Identity, name string, owner cloud.Tag) error {
 	c, err := r.client(ctx, id)
 	if err != nil {
-		return faultAt("GetRole", err)
+		return api.Fault("GetRole", err)
 	}
 	got, err := c.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
 	if err != nil {
-		return unlessGone("GetRole", err)
+		return api.UnlessGone("GetRole", err)
 	}
-	if ownerOf(got.Role) != owner {
-		return foreign("DeleteRole", name, owner)
+	if !isOf(owner, got.Role) {
+		return api.Foreign("DeleteRole", "the role "+name, owner)
 	}
 	if err := deletePolicies(ctx, c, name); err != nil {
-		return unlessGone("DeleteRolePolicy", err)
+		return api.UnlessGone("DeleteRolePolicy", err)
 	}
 	_, err = c.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
-	return unlessGone("DeleteRole", err)
+	return api.UnlessGone("DeleteRole", err)
 }
 
 // deletePolicies lists first and deletes then: a marker into a list that
@@ -165,13 +162,13 @@ func deletePolicies(ctx context.Context, c client, role string) error {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return faultAt("ListRolePolicies", err)
+			return api.Fault("ListRolePolicies", err)
 		}
 		names = append(names, page.PolicyNames...)
 	}
 	for _, policy := range names {
 		_, err := c.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &policy})
-		if err := unlessGone("DeleteRolePolicy", err); err != nil {
+		if err := api.UnlessGone("DeleteRolePolicy", err); err != nil {
 			return err
 		}
 	}
@@ -183,7 +180,7 @@ func deletePolicies(ctx context.Context, c client, role string) error {
 func (r *Roles) TrustedBy(ctx context.Context, id identity.Identity, providerARN string) ([]string, error) {
 	c, err := r.client(ctx, id)
 	if err != nil {
-		return nil, faultAt("ListRoles", err)
+		return nil, api.Fault("ListRoles", err)
 	}
 	return trustedBy(ctx, c, providerARN)
 }
@@ -194,7 +191,7 @@ func trustedBy(ctx context.Context, c client, providerARN string) ([]string, err
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, faultAt("ListRoles", err)
+			return nil, api.Fault("ListRoles", err)
 		}
 		for _, role := range page.Roles {
 			if mentions(aws.ToString(role.AssumeRolePolicyDocument), providerARN) {
@@ -206,26 +203,12 @@ func trustedBy(ctx context.Context, c client, providerARN string) ([]string, err
 	return names, nil
 }
 
-// ownerOf is the value of the ownership tag; a role that IAM did not send has
+// isOf says whether a role carries the owner's tag; one that IAM did not send has
 // none.
-func ownerOf(role *types.Role) string {
-	if role == nil {
-		return ""
-	}
-	for _, tag := range role.Tags {
-		if aws.ToString(tag.Key) == issuer.OwnerTag {
-			return aws.ToString(tag.Value)
-		}
-	}
-	return ""
-}
-
-func foreign(operation, name, owner string) error {
-	return fault.Fault{
-		Class: fault.Exists, Service: service, Operation: operation,
-		Message: fmt.Sprintf("the role %s is not tagged %s=%s; choose another name, or tag it if it is this issuer's",
-			name, issuer.OwnerTag, owner),
-	}
+func isOf(owner cloud.Tag, role *types.Role) bool {
+	return role != nil && slices.ContainsFunc(role.Tags, func(tag types.Tag) bool {
+		return owner == cloud.Tag{Key: aws.ToString(tag.Key), Value: aws.ToString(tag.Value)}
+	})
 }
 
 func optional(text string) *string {
@@ -233,14 +216,4 @@ func optional(text string) *string {
 		return nil
 	}
 	return &text
-}
-
-func faultAt(operation string, err error) error { return cloud.Error(service, operation, err) }
-
-// unlessGone is the error's fault, and nil if that is Gone.
-func unlessGone(operation string, err error) error {
-	if known := faultAt(operation, err); !cloud.Is(known, fault.Gone) {
-		return known
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
 // client is what of IAM is called.
@@ -16,12 +15,4 @@ type client interface {
 	RemoveClientIDFromOpenIDConnectProvider(context.Context, *iam.RemoveClientIDFromOpenIDConnectProviderInput, ...func(*iam.Options)) (*iam.RemoveClientIDFromOpenIDConnectProviderOutput, error)
 }
 
-// account is what of STS is called: it says in whose account a provider is.
-type account interface {
-	GetCallerIdentity(context.Context, *sts.GetCallerIdentityInput, ...func(*sts.Options)) (*sts.GetCallerIdentityOutput, error)
-}
-
-var (
-	_ client  = (*iam.Client)(nil)
-	_ account = (*sts.Client)(nil)
-)
+var _ client = (*iam.Client)(nil)

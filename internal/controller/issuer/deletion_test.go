@@ -124,7 +124,7 @@ func (s *stage) wantSafe(t *testing.T, role string) {
 func (s *stage) look(t *testing.T) core.Bucket {
 	t.Helper()
 	ref := core.BucketRef{Name: s.bucket, Region: testRegion, AccountID: testAccount}
-	seen := s.controller.Observer.AWS.Buckets.Get(t.Context(), identity.Identity{Base: identity.Session, Region: testRegion}, ref, "")
+	seen := s.controller.Observer.AWS.Bucket(t.Context(), identity.Identity{Base: identity.Session, Region: testRegion}, ref, "", false)
 	if seen.Fault != nil {
 		t.Fatal(seen.Fault)
 	}

@@ -52,20 +52,13 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 		o.observeCluster(ctx, &world)
 	}
 	s3 := issuer.Spec.Publication.S3
-	world.Caller = o.AWS.Accounts.Caller(ctx, o.Operator.In(s3.Region))
+	world.Caller = o.AWS.Caller(ctx, o.Operator.In(s3.Region))
 	world.Caller.TokenKeyID = o.ownKeyID()
 	if world.Caller.Fault != nil {
 		return world
 	}
 	ref := core.BucketRef{Name: s3.Bucket, Region: s3.Region, AccountID: world.Caller.AccountID}
-	world.Bucket = o.AWS.Buckets.Get(ctx, world.Caller.Identity, ref, s3.Prefix)
-	if dying && world.Bucket.Exists {
-		ref.Region = world.Bucket.Region
-		others, err := o.AWS.Buckets.HoldsOthers(ctx, world.Caller.Identity, ref, s3.Prefix)
-		if world.Bucket.Others = others; err != nil {
-			world.Bucket = core.Bucket{Fault: faultOf(err)}
-		}
-	}
+	world.Bucket = o.AWS.Bucket(ctx, world.Caller.Identity, ref, s3.Prefix, dying)
 	world.Providers = o.providers(ctx, world)
 	return world
 }
@@ -121,12 +114,12 @@ func (o *Observer) providers(ctx context.Context, world core.World) []core.Provi
 }
 
 func (o *Observer) provider(ctx context.Context, target core.ProviderState, issuer *v1alpha1.OIDCIssuer) core.ProviderState {
-	seen, err := o.AWS.Providers.Get(ctx, target.Identity, target.ARN)
-	seen.Want, seen.Identity, seen.AccountID, seen.ARN = target.Want, target.Identity, target.AccountID, target.ARN
-	if err == nil && seen.NeedsTrust(issuer) {
-		seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN)
+	seen := o.AWS.Provider(ctx, target)
+	if !seen.NeedsTrust(issuer) {
+		return seen
 	}
-	if err != nil {
+	var err error
+	if seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN); err != nil {
 		seen.Fault = faultOf(err)
 	}
 	return seen

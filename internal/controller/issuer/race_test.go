@@ -15,6 +15,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
@@ -102,9 +103,9 @@ type racer struct {
 	blind bool
 }
 
-func (r *racer) PutDocument(ctx context.Context, step core.PutDocument) error {
+func (r *racer) Write(ctx context.Context, id identity.Identity, b cloud.Bucket, key, body, ifMatch string) error {
 	r.before.arrive(r.writer)
-	err := r.Buckets.PutDocument(ctx, step)
+	err := r.Buckets.Write(ctx, id, b, key, body, ifMatch)
 	known, is := errors.AsType[fault.Fault](err)
 	if !is || known.Class != fault.Changed {
 		return err
@@ -113,12 +114,11 @@ func (r *racer) PutDocument(ctx context.Context, step core.PutDocument) error {
 	if !r.blind {
 		return err
 	}
-	seen := r.Get(ctx, identity.Identity{Base: identity.Session, Region: testRegion}, step.Bucket, "")
-	step.IfMatch = seen.Keys.ETag
-	if step.Key == core.DiscoveryPath {
-		step.IfMatch = seen.Discovery.ETag
+	seen, err := r.Read(ctx, id, b, key, core.MaxDocumentBytes)
+	if err != nil {
+		return err
 	}
-	return r.Buckets.PutDocument(ctx, step)
+	return r.Buckets.Write(ctx, id, b, key, body, seen.ETag)
 }
 
 // race is two operators on one issuer, of a cluster whose keys come and go.

@@ -160,7 +160,7 @@ func providerRemoval(w World) []Step {
 	for _, state := range w.Providers {
 		if state.Exists && state.Owner == w.Issuer.Spec.URL && !done[state.ARN] {
 			done[state.ARN] = true
-			out = append(out, DeleteProvider{Identity: state.Identity, ARN: state.ARN})
+			out = append(out, DeleteProvider{Identity: state.Identity, ARN: state.ARN, Owner: w.Issuer.Spec.URL})
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, SetTombstone, DeleteBucket:
 		v.published = bucketFault(w, f)
 	case CreateProvider:
-		v.provider = stepVerdict(w, s.Identity.RoleARN(), ProviderARN(arnPartition(w.Caller.ARN), accountOfStep(w, s.Identity.RoleARN()), s.URL), f)
+		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
 	case AddAudience:
 		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
 	case RemoveAudience:

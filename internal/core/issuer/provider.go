@@ -90,7 +90,7 @@ func decideProvider(w World, state ProviderState, published bool, taken map[stri
 		return registration{status: before, verdict: condition.Unknown(ReasonWaitingForPublication, "the issuer is registered once its documents can be fetched: see %s", TypePublished)}
 	}
 	return registration{
-		steps:   []Step{CreateProvider{Identity: state.Identity, URL: w.Issuer.Spec.URL, Audiences: strings.Join(wantedAudiences(state), ","), Owner: w.Issuer.Spec.URL}},
+		steps:   []Step{CreateProvider{Identity: state.Identity, ARN: state.ARN, URL: w.Issuer.Spec.URL, Audiences: strings.Join(wantedAudiences(state), ","), Owner: w.Issuer.Spec.URL}},
 		status:  now,
 		verdict: condition.No(ReasonProviderNotRegistered, "there is no %s: it is being registered", state.ARN),
 	}
@@ -142,7 +142,7 @@ func decideLeftover(w World, state ProviderState) registration {
 		return registration{status: before, verdict: condition.No(ReasonProviderTrusted, "is no longer wanted, but the trust policies of these roles mention %s: %s; change them first", state.ARN, strings.Join(trusting(w, state), ", "))}
 	}
 	return registration{
-		steps:   []Step{DeleteProvider{Identity: state.Identity, ARN: state.ARN}},
+		steps:   []Step{DeleteProvider{Identity: state.Identity, ARN: state.ARN, Owner: w.Issuer.Spec.URL}},
 		status:  before,
 		verdict: condition.No(ReasonProviderUnwanted, "%s is no longer wanted: it is being removed", state.ARN),
 	}

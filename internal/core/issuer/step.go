@@ -98,7 +98,7 @@ type (
 	// CreateProvider registers the issuer.
 	CreateProvider struct {
 		Identity  identity.Identity
-		URL       string
+		ARN, URL  string
 		Audiences string // sorted, joined by commas, so that the step compares
 		Owner     string
 	}
@@ -112,10 +112,10 @@ type (
 		Identity      identity.Identity
 		ARN, Audience string
 	}
-	// DeleteProvider removes a provider of ours.
+	// DeleteProvider removes the provider of an owner.
 	DeleteProvider struct {
-		Identity identity.Identity
-		ARN      string
+		Identity   identity.Identity
+		ARN, Owner string
 	}
 	// DeleteDocument removes one document.
 	DeleteDocument struct {

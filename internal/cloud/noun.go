@@ -1,0 +1,54 @@
+package cloud
+
+// The plain data that adapters take and give. An adapter knows no controller: it is
+// told the tag that says whose a thing is, and what to make of what it finds is a
+// decision.
+
+// Tag is one tag of a thing in AWS.
+type Tag struct{ Key, Value string }
+
+// Of says whether tags have this one, with its value.
+func (t Tag) Of(tags map[string]string) bool {
+	value, there := tags[t.Key]
+	return there && value == t.Value
+}
+
+// Bucket is an S3 bucket: its name, where it is, and the account that must own it.
+// Every call names that account, so that S3 itself refuses a name that changed hands;
+// an empty one is any.
+type Bucket struct{ Name, Region, AccountID string }
+
+// BucketState is a bucket as the S3 API shows it. The zero value is no bucket.
+type BucketState struct {
+	Exists bool
+	// Region is where the bucket really is.
+	Region string
+	// Tags are all of them.
+	Tags map[string]string
+	// Access is the bucket's own public access block.
+	Access PublicAccess
+	// Policy is the bucket policy, nil for none.
+	Policy []byte
+}
+
+// PublicAccess are the four switches of S3 Block Public Access.
+type PublicAccess struct {
+	BlockPublicACLs, IgnorePublicACLs, BlockPublicPolicy, RestrictPublicBuckets bool
+}
+
+// Object is an object in a bucket. The zero value is none.
+type Object struct {
+	Exists bool
+	Body   []byte
+	// ETag is its version, for the condition of the next write.
+	ETag string
+}
+
+// Provider is an IAM OIDC provider. The zero value is none.
+type Provider struct {
+	Exists bool
+	// Tags are all of them.
+	Tags map[string]string
+	// Audiences are its client IDs, sorted.
+	Audiences []string
+}
