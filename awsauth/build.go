@@ -3,6 +3,7 @@ package awsauth
 import (
 	"crypto/tls"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
@@ -108,8 +108,7 @@ func (a *Auth) callingAs(config aws.Config, kept *keptCredentials, who caller) a
 	if kept != nil {
 		config.Credentials = kept
 	}
-	config.APIOptions = append([]func(*middleware.Stack) error{}, config.APIOptions...)
-	config.APIOptions = append(config.APIOptions, a.watching(kept, who))
+	config.APIOptions = append(slices.Clone(config.APIOptions), a.watching(kept, who))
 	return config
 }
 
@@ -193,6 +192,7 @@ func (a *Auth) bare(id identity.Identity, p parts) aws.Config {
 		Retryer:        newRetryer,
 		DefaultsMode:   aws.DefaultsModeStandard,
 		ConfigSources:  []any{a.env},
+		APIOptions:     []func(*middleware.Stack) error{triedWithin},
 		ServiceOptions: []func(string, any){a.env.endpointOption(id.Endpoints)},
 		// The SDK's own defaults, which only its loader sets.
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
@@ -226,8 +226,7 @@ func newRetryer() aws.Retryer {
 		o.MaxBackoff = maxBackoff
 		o.RateLimiter = ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{
-			retry.IsErrorRetryableFunc(refusedCertificate), retry.IsErrorRetryableFunc(triedWithin),
-			retry.IsErrorRetryableFunc(toldToWait),
+			retry.IsErrorRetryableFunc(refusedCertificate), retry.IsErrorRetryableFunc(toldToWait),
 		}, o.Retryables...)
 	})
 }
@@ -247,18 +246,6 @@ func refusedCertificate(err error) aws.Ternary {
 // fault.Fault's RetryAfter.
 func toldToWait(err error) aws.Ternary {
 	if fault.Of("", "", err).RetryAfter > maxBackoff {
-		return aws.FalseTernary
-	}
-	return aws.UnknownTernary
-}
-
-// triedWithin keeps a call from being repeated because its credentials could not
-// be fetched: that was a call which was repeated itself, and each role of a
-// chain would multiply the attempts.
-func triedWithin(err error) aws.Ternary {
-	var exchange *smithy.OperationError
-	var caller *fault.Caller
-	if errors.As(err, &exchange) || errors.As(err, &caller) {
 		return aws.FalseTernary
 	}
 	return aws.UnknownTernary

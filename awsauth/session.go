@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -29,6 +30,7 @@ func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(a.loaderClient()),
 		config.WithRetryer(newRetryer),
+		config.WithAPIOptions([]func(*middleware.Stack) error{triedWithin}),
 		config.WithAppID(a.appID),
 		config.WithDefaultsMode(aws.DefaultsModeStandard))
 	if err != nil {
