@@ -1,12 +1,18 @@
 package testkit
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
@@ -22,6 +28,57 @@ func Rights(t testing.TB, controller string) *rbacv1.ClusterRole {
 		t.Fatal(err)
 	}
 	return role
+}
+
+// Grant gives a user a role's rights in all of the cluster, and waits until the API
+// server knows. A ServiceAccount's user is system:serviceaccount:NAMESPACE:NAME.
+func Grant(t *testing.T, config *rest.Config, user string, role *rbacv1.ClusterRole) {
+	t.Helper()
+	cluster, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Create(t, cluster, role, Binding(user, role.Name))
+	AwaitRights(t, config, user, "", role.Rules...)
+}
+
+// AwaitRights waits until the API server knows that a user has the rights of rules, in
+// a namespace or, with none, in all of the cluster. It learns of roles and bindings by
+// watches of its own: for a while it refuses what the rule that was just made permits.
+func AwaitRights(t *testing.T, config *rest.Config, user, namespace string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		review := &authorizationv1.SubjectAccessReview{Spec: reviewOf(rule, namespace)}
+		review.Spec.User = user
+		Await(t, func() error {
+			answer, err := clients.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+			if err == nil && !answer.Status.Allowed {
+				err = fmt.Errorf("%s may not do what this permits: %+v", user, rule)
+			}
+			return err
+		})
+	}
+}
+
+// reviewOf asks for the first thing that a rule permits.
+func reviewOf(rule rbacv1.PolicyRule, namespace string) authorizationv1.SubjectAccessReviewSpec {
+	if len(rule.NonResourceURLs) > 0 {
+		return authorizationv1.SubjectAccessReviewSpec{
+			NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: rule.Verbs[0], Path: rule.NonResourceURLs[0]},
+		}
+	}
+	resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
+	what := &authorizationv1.ResourceAttributes{
+		Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource, Namespace: namespace,
+	}
+	if len(rule.ResourceNames) > 0 {
+		what.Name = rule.ResourceNames[0]
+	}
+	return authorizationv1.SubjectAccessReviewSpec{ResourceAttributes: what}
 }
 
 // Binding gives a user the rights of a ClusterRole.

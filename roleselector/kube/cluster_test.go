@@ -262,6 +262,7 @@ func (w *world) allowAll(user string, rules ...rbacv1.PolicyRule) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: user + "-"}, Rules: rules}
 	w.create(role)
 	w.create(testkit.Binding(user, role.Name))
+	testkit.AwaitRights(w.T, w.server.Config, user, "", rules...)
 }
 
 // with is a user with the rights that the page for authors names, and without one

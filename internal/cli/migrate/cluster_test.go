@@ -129,17 +129,9 @@ func (w *world) restricted(name string, without ...string) string {
 		}
 	}
 	role.Rules = kept
+	testkit.Grant(w.t, w.server.Config, "system:serviceaccount:default:"+name, &role)
 	ctx := w.t.Context()
-	_, err := w.clients.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{})
-	if err == nil {
-		_, err = w.clients.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: "default"}},
-		}, metav1.CreateOptions{})
-	}
-	if err == nil {
-		_, err = w.clients.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	}
+	_, err := w.clients.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

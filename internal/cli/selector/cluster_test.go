@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -65,9 +67,12 @@ func (c *cluster) restricted(name, without string) string {
 		}
 		role = rule.ReplaceAllString(role, "")
 	}
-	token := c.shell("kubectl apply -f - >&2 <<'END'\n" + dedent(role) + "END\n" +
-		"kubectl create serviceaccount " + name + " >/dev/null\nkubectl create clusterrolebinding " + name + " --clusterrole=" + name +
-		" --serviceaccount=default:" + name + " >/dev/null\necho TOKEN=$(kubectl create token " + name + ")")
+	var made rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict([]byte(dedent(role)), &made); err != nil {
+		c.t.Fatal(err)
+	}
+	testkit.Grant(c.t, c.server.Config, "system:serviceaccount:default:"+name, &made)
+	token := c.shell("kubectl create serviceaccount " + name + " >/dev/null\necho TOKEN=$(kubectl create token " + name + ")")
 	_, token, _ = strings.Cut(token, "TOKEN=")
 	config := rest.CopyConfig(c.server.Config)
 	config.BearerToken = strings.TrimSpace(token)

@@ -74,8 +74,7 @@ func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
 	if f.cluster, err = client.New(f.api.Config, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	role := testkit.Rights(t, "capacity")
-	f.create(t, role, testkit.Binding("capacity", role.Name))
+	testkit.Grant(t, f.api.Config, "capacity", testkit.Rights(t, "capacity"))
 	return f
 }
 

@@ -70,7 +70,7 @@ func readerOf(group, resource string) *rbacv1.ClusterRole {
 // give gives the controller a role's rights.
 func (f *fixture) give(t *testing.T, role *rbacv1.ClusterRole) {
 	t.Helper()
-	f.create(t, role, testkit.Binding("selectorreport", role.Name))
+	testkit.Grant(t, f.api.Config, "selectorreport", role)
 }
 
 func (f *fixture) run(t *testing.T) {
