@@ -184,7 +184,7 @@ func (w *bootstrapWorld) Observe(ctx context.Context, wanted *v1alpha1.OIDCIssue
 
 // Perform makes a step in AWS true.
 func (w *bootstrapWorld) Perform(ctx context.Context, step core.Step) error {
-	return w.AWS.Perform(ctx, nil, core.Plan{}, step)
+	return w.AWS.Perform(ctx, step)
 }
 
 // Remember adds providers to the status of the issuer in the cluster.

@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
 	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
@@ -30,14 +31,7 @@ func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
 		return err
 	}
 	observer.OwnToken = func() ([]byte, error) { return os.ReadFile(auth.Environment().TokenFile) }
-	return (&issuer.Controller{
-		Client:   mgr.GetClient(),
-		Live:     mgr.GetAPIReader(),
-		Observer: observer,
-		Report: controller.Reporter{
-			Status: mgr.GetClient().Status(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("tabard-issuer"),
-		},
-	}).Add(mgr)
+	return (&issuer.Controller{Kit: controller.NewKit(mgr, "issuer", core.Finalizer), Observer: observer}).Add(mgr)
 }
 
 func newAuth() (*awsauth.Auth, error) {

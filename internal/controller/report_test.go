@@ -41,7 +41,7 @@ func TestAnnounce(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			recorder := events.NewFakeRecorder(1)
-			Reporter{Events: recorder}.announce(&v1alpha1.OIDCIssuer{}, tc.before, tc.after)
+			Kit{Events: recorder}.announce(&v1alpha1.OIDCIssuer{}, tc.before, tc.after)
 			got := ""
 			select {
 			case got = <-recorder.Events:

@@ -23,7 +23,7 @@ var insistence = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.3, Jitt
 // writing by touching the object all the time. A conflict is returned if what was
 // decided on has moved: the object is another one, or its spec or status differs
 // from seen. Then the newer must not be overwritten by what knows less.
-func (r Reporter) WhileUnmoved(ctx context.Context, seen Object, write func(current Object) error) error {
+func (k Kit) WhileUnmoved(ctx context.Context, seen Object, write func(current Object) error) error {
 	current := seen
 	var conflict error
 	err := wait.ExponentialBackoffWithContext(ctx, insistence, func(ctx context.Context) (bool, error) {
@@ -32,7 +32,7 @@ func (r Reporter) WhileUnmoved(ctx context.Context, seen Object, write func(curr
 			return true, conflict
 		}
 		fresh := seen.DeepCopyObject().(Object)
-		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
+		if err := k.Live.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
 			return true, err
 		}
 		if moved, err := hasMoved(seen, fresh); moved || err != nil {

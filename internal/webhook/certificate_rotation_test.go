@@ -206,7 +206,7 @@ func (r *rotation) newOperator() *certificate.Controller {
 func (r *rotation) pass(operator *certificate.Controller) string {
 	r.t.Helper()
 	before := r.steps()
-	result, err := operator.Reconcile(logr.NewContext(r.t.Context(), logr.Discard()), reconcile.Request{})
+	result, err := controller.Measured(operator.Metrics.Metrics, operator).Reconcile(logr.NewContext(r.t.Context(), logr.Discard()), reconcile.Request{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

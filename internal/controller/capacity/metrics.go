@@ -8,11 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
 )
 
-// Metrics are those of the controller.
+// Metrics are those of the controller, beside those that all have.
 type Metrics struct {
+	*controller.Metrics
 	passes     *prometheus.CounterVec
 	mismatches *prometheus.CounterVec
 	fetches    *prometheus.CounterVec
@@ -42,6 +44,7 @@ func (c *catalogue) Collect(into chan<- prometheus.Metric) {
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
+		Metrics: controller.NewMetrics(registry, "capacity"),
 		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_capacity_passes_total",
 			Help: "Looks at a MachineSet or MachineDeployment, by how they ended.",

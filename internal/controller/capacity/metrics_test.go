@@ -7,7 +7,17 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
+
+// TestAStepThatNobodyKnowsIsTerminal: no repetition makes it known.
+func TestAStepThatNobodyKnowsIsTerminal(t *testing.T) {
+	err := (&run{Controller: &Controller{}}).write(t.Context(), &metav1.PartialObjectMetadata{}, nil)
+	if !errors.Is(err, reconcile.TerminalError(nil)) {
+		t.Errorf("it ended with %v, want a terminal error", err)
+	}
+}
 
 func TestTheCatalogueIsMeasured(t *testing.T) {
 	registry := prometheus.NewRegistry()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,7 +40,8 @@ func (r *run) perform(ctx context.Context, seen observation, plan core.Plan) err
 	target.Namespace, target.Name = seen.object.Namespace, seen.object.Name
 	target.UID, target.ResourceVersion = seen.object.UID, seen.object.ResourceVersion
 	for _, step := range plan.Steps {
-		if err := r.write(ctx, target, step); err != nil {
+		err := r.write(ctx, target, step)
+		if r.metrics.Made(step, err); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (r *run) write(ctx context.Context, target *metav1.PartialObjectMetadata, s
 		}
 		return r.send(ctx, target, types.ApplyPatchType, annotations, options...)
 	}
-	return fmt.Errorf("step %T is not known: this is a bug", step)
+	return controller.UnknownStep(step)
 }
 
 // values are the annotations of a merge patch, in which null removes.
@@ -107,7 +107,7 @@ func (r *run) finish(ctx context.Context, request Request, seen observation, pla
 		r.metrics.ended(request.Kind, core.Failed)
 		return reconcile.Result{}, fmt.Errorf("failed to patch %s: %w", request.Kind.Noun(), err)
 	case err != nil:
-		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody wrote in between: observe again
+		return reconcile.Result{}, err // somebody wrote in between: it observes again soon, see controller.Measured
 	}
 	r.metrics.ended(request.Kind, plan.Outcome)
 	r.tell(ctx, request, seen, plan)

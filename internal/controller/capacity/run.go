@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	kit "github.com/tabard-dev/tabard/internal/controller"
 )
 
 // workers is how many objects are looked at at once. What takes time in a pass
@@ -127,6 +129,7 @@ func (c *Controller) runFor(ctx context.Context, what served) error {
 	if err != nil {
 		return err
 	}
+	defer c.metrics.ForgetAll() // the next run knows which objects it looks at
 	defer c.current.set(nil)
 	return loop.Start(ctx)
 }
@@ -158,7 +161,7 @@ func (r *run) cacheOf(k *kind) (cache.Cache, error) {
 func (r *run) controller(ctx context.Context) (controller.TypedController[Request], error) {
 	base := log.FromContext(ctx)
 	loop, err := controller.NewTypedUnmanaged("capacity", controller.TypedOptions[Request]{
-		Reconciler:              r,
+		Reconciler:              kit.Measured(r.metrics.Metrics, r),
 		MaxConcurrentReconciles: workers,
 		SkipNameValidation:      new(true), // one run follows another
 		Logger:                  base,

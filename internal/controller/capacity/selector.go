@@ -75,6 +75,7 @@ func (r *run) resource(request Request) roleselector.Object {
 // gone forgets an object that does not exist any more.
 func (r *run) gone(request Request) {
 	r.memory.forget(request)
+	r.metrics.Forget(request)
 	r.sessions.Release(r.resource(request))
 	if r.options.Selectors != nil {
 		r.options.Selectors.Forget(r.served.of(kindOf(request.Kind)), request.NamespacedName)

@@ -14,12 +14,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -126,7 +124,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	for _, each := range sources {
 		build = build.WatchesRawSource(each)
 	}
-	return build.Complete(c)
+	return build.Complete(controller.Measured(c.Metrics.Metrics, c))
 }
 
 func either(chosen, otherwise string) string {
@@ -151,15 +149,8 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	c.Metrics.observed(plan.Phase, seen.authority.Data)
 	c.tell(ctx, seen, plan.Notice)
 	again := c.follow(ctx, seen.world)
-	err = c.perform(ctx, seen, plan.Step)
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody wrote in between: observe again
-	}
-	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("perform %T: %w", plan.Step, err)
-	}
-	c.Metrics.performed(plan.Step, seen.world)
-	return reconcile.Result{RequeueAfter: earlier(plan.Again, again)}, nil
+	outcome := controller.Perform(ctx, c.Metrics.Metrics, c.work(seen, plan))
+	return reconcile.Result{RequeueAfter: earlier(outcome.Again, again)}, outcome.Err
 }
 
 // tell announces a notice when it comes up.

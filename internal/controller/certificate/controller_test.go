@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 )
 
@@ -64,11 +65,16 @@ func setup(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) (*ce
 	}, recorder
 }
 
+// pass makes one as the manager does.
+func pass(t *testing.T, c *certificate.Controller) (reconcile.Result, error) {
+	return controller.Measured(c.Metrics.Metrics, c).Reconcile(t.Context(), reconcile.Request{})
+}
+
 // reconcileUntilQuiet makes passes until one has nothing left to do soon.
 func reconcileUntilQuiet(t *testing.T, c *certificate.Controller) reconcile.Result {
 	t.Helper()
 	for range 8 {
-		result, err := c.Reconcile(t.Context(), reconcile.Request{})
+		result, err := pass(t, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +192,7 @@ func TestReconcileAnswersTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := setup(t, test.funcs, configuration())
-			result, err := c.Reconcile(t.Context(), reconcile.Request{})
+			result, err := pass(t, c)
 			if (err != nil) != test.fails || !test.fails && result.RequeueAfter != time.Second {
 				t.Errorf("result %+v, error %v", result, err)
 			}

@@ -9,11 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
-// Metrics are those of the controller.
+// Metrics are those of the controller, beside those that all have.
 type Metrics struct {
+	*controller.Metrics
 	phases    *prometheus.GaugeVec
 	expiry    *prometheus.GaugeVec
 	steps     *prometheus.CounterVec
@@ -24,6 +26,7 @@ type Metrics struct {
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
+		Metrics: controller.NewMetrics(registry, "certificate"),
 		phases: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabard_certificate_phase",
 			Help: "1 for the phase that the webhook's certificate is in, 0 for the others.",
@@ -88,9 +91,6 @@ func expiryOf(text []byte) float64 {
 
 // performed counts a step, and measures a rotation that it ends.
 func (m *Metrics) performed(step core.Step, w core.World) {
-	if step == nil {
-		return
-	}
 	m.steps.WithLabelValues(step.String()).Inc()
 	if serving, ok := step.(core.IssueServing); ok && serving.Basis != core.Served {
 		m.rotations.WithLabelValues(string(serving.Basis)).Observe(w.Now.Sub(w.Memory.Since).Seconds())

@@ -11,31 +11,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
+// work is the one step of a plan, if it has one.
+func (c *Controller) work(seen observation, plan core.Plan) controller.Work[core.Step] {
+	work := controller.Work[core.Step]{Again: plan.Again, Do: func(ctx context.Context, step core.Step) error {
+		if err := c.perform(ctx, seen, step); err != nil {
+			return fmt.Errorf("perform %T: %w", step, err)
+		}
+		c.Metrics.performed(step, seen.world)
+		return nil
+	}}
+	if plan.Step != nil {
+		work.Steps = []core.Step{plan.Step}
+	}
+	return work
+}
+
 // perform makes one step. A conflict means that somebody else wrote in between.
 func (c *Controller) perform(ctx context.Context, seen observation, step core.Step) error {
+	from := seen.authority.Data
 	switch step := step.(type) {
-	case nil:
-		return nil
 	case core.PutBundle:
 		return c.patchBundles(ctx, &seen.configuration, len(seen.configuration.Webhooks), step.Bundle)
 	case core.Probe:
 		return c.look(ctx, seen, step)
 	case core.Publish:
-		return c.store(ctx, c.Secret, &seen.secret, core.Published(seen.authority.Data))
+		return c.store(ctx, c.Secret, &seen.secret, core.Published(from))
+	case core.TakeOver:
+		from = seen.world.Handover()
+	case core.IssueAll, core.IssueAuthority, core.DropExpired, core.IssueProbe, core.IssueServing:
 	default:
-		from := seen.authority.Data
-		if step == (core.TakeOver{}) {
-			from = seen.world.Handover()
-		}
-		data, err := core.Apply(step, from, seen.world.Now, c.Entropy)
-		if err != nil {
-			return err
-		}
-		return c.store(ctx, c.Authority, &seen.authority, data)
+		return controller.UnknownStep(step)
 	}
+	data, err := core.Apply(step, from, seen.world.Now, c.Entropy)
+	if err != nil {
+		return err
+	}
+	return c.store(ctx, c.Authority, &seen.authority, data)
 }
 
 // look asks every API server, and remembers what was seen. What could not be seen

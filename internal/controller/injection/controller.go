@@ -97,7 +97,7 @@ func (c *Controller) Start(ctx context.Context) error {
 	ticker := time.NewTicker(c.options.Every)
 	defer ticker.Stop()
 	for {
-		c.say(ctx, c.pass(ctx))
+		c.say(ctx, c.options.Metrics.Pass(Name, func() error { return c.pass(ctx) }))
 		select {
 		case <-ctx.Done():
 			return nil

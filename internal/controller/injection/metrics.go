@@ -6,11 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/injection"
 )
 
-// Metrics are those of the controller.
+// Metrics are those of the controller, beside those that all have.
 type Metrics struct {
+	*controller.Metrics
 	pods *prometheus.GaugeVec
 	// shown are the namespaces that have a series.
 	shown map[string]bool
@@ -19,6 +21,7 @@ type Metrics struct {
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
+		Metrics: controller.NewMetrics(registry, Name),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabard_injection_pods_without_identity",
 			Help: "Pods that run without the AWS identity that an annotation asks for. Beyond a hundred namespaces the rest is in namespace=\"" + core.OtherNamespaces + "\".",

@@ -29,7 +29,8 @@ func (c *Controller) tell(ctx context.Context, found []*core.Finding) error {
 	var first error
 	for _, each := range found {
 		if _, done := before[each.UID]; !done {
-			if err := c.announce(ctx, each); err != nil {
+			err := c.announce(ctx, each)
+			if c.options.Metrics.Made("Announce", err); err != nil {
 				failed++
 				if first == nil {
 					first = fmt.Errorf("make an event for pod %s: %w", each.Pod, err)

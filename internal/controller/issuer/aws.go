@@ -2,12 +2,12 @@ package issuer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -117,9 +117,9 @@ func (a AWS) Provider(ctx context.Context, target core.ProviderState) core.Provi
 	return target
 }
 
-// call makes one step in AWS true. It is idempotent: a step that was already
+// Perform makes one step in AWS true. It is idempotent: a step that was already
 // performed succeeds.
-func (a AWS) call(ctx context.Context, step core.Step) error {
+func (a AWS) Perform(ctx context.Context, step core.Step) error {
 	switch s := step.(type) {
 	case core.CreateBucket:
 		return a.Buckets.Create(ctx, s.Identity, cloud.Bucket(s.Bucket), tag(s.Owner))
@@ -144,7 +144,7 @@ func (a AWS) call(ctx context.Context, step core.Step) error {
 	case core.DeleteProvider:
 		return a.Providers.Delete(ctx, s.Identity, s.ARN, tag(s.Owner))
 	}
-	return fmt.Errorf("step %T is not known: this is a bug", step)
+	return controller.UnknownStep(step)
 }
 
 // tag is the ownership tag of an issuer.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -92,25 +93,34 @@ func TestAKeyIsPublishedThoughNoStatusCanBeWritten(t *testing.T) {
 	f.create(t, "main", unchanged)
 	f.settle(t, "main")
 	f.api.RotateKey(t)
-	f.controller.Report.Status = unwritable{f.client.Status()}
-	_, err := f.controller.Reconcile(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}})
+	f.controller.Kit.Client = unwritable{f.client}
+	_, err := f.reconcile(t.Context(), f.controller, "main")
 	if !errors.Is(err, errFull) {
 		t.Errorf("the pass ended with %v, want the error of the status", err)
 	}
 	if seen, err := f.published(t.Context()); err != nil || len(seen) != 2 {
 		t.Errorf("%d keys are published (%v), want the old and the new", len(seen), err)
 	}
-	f.controller.Report.Status = f.client.Status()
+	f.controller.Kit.Client = f.client
 	wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
 }
 
 var errFull = errors.New("the database is full")
 
 // unwritable stores no status.
-type unwritable struct{ client.SubResourceWriter }
+type unwritable struct{ client.Client }
 
-func (unwritable) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+func (u unwritable) Status() client.SubResourceWriter { return noStatus{u.Client.Status()} }
+
+type noStatus struct{ client.SubResourceWriter }
+
+func (noStatus) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 	return errFull
+}
+
+// record writes a status to an object as it was seen.
+func (f *fixture) record(ctx context.Context, seen *v1alpha1.OIDCIssuer) error {
+	return controller.Keep(f.controller.Kit, seen).Record(ctx, func(o *v1alpha1.OIDCIssuer) { o.Status.Publication.Bucket = "written" })
 }
 
 // TestWhatTheDecisionWentByIsNotOverwritten changes the object between the reading
@@ -145,9 +155,7 @@ func TestWhatTheDecisionWentByIsNotOverwritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wanted := seen.DeepCopy()
-			wanted.Status.Publication.Bucket = "written"
-			err = f.controller.Report.Write(t.Context(), seen, wanted)
+			err = f.record(t.Context(), seen)
 			if test.written != (err == nil) || err != nil && !apierrors.IsConflict(err) {
 				t.Errorf("the write ended with %v", err)
 			}
@@ -175,13 +183,11 @@ func TestAnObjectOfTheSameNameIsAnother(t *testing.T) {
 	if err := f.client.Delete(t.Context(), seen.DeepCopy()); err != nil {
 		t.Fatal(err)
 	}
-	wanted := seen.DeepCopy()
-	wanted.Status.Publication.Bucket = "written"
-	if err := f.controller.Report.Write(t.Context(), &seen, wanted.DeepCopy()); !apierrors.IsNotFound(err) {
+	if err := f.record(t.Context(), &seen); !apierrors.IsNotFound(err) {
 		t.Errorf("a write of an object that is gone ended with %v", err)
 	}
 	f.create(t, "main", unchanged)
-	if err := f.controller.Report.Write(t.Context(), &seen, wanted.DeepCopy()); !apierrors.IsConflict(err) {
+	if err := f.record(t.Context(), &seen); !apierrors.IsConflict(err) {
 		t.Errorf("a write of an object that is another one ended with %v", err)
 	}
 }
@@ -200,7 +206,7 @@ func TestWritesOfABusyObjectComeToAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	writes := 0
-	f.controller.Report.Status = interceptor.NewClient(below, interceptor.Funcs{
+	f.controller.Kit.Client = interceptor.NewClient(below, interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, _ string, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
 			writes++
 			touch := fmt.Appendf(nil, `{"metadata":{"annotations":{"a":"%d"}}}`, writes)
@@ -209,10 +215,8 @@ func TestWritesOfABusyObjectComeToAnEnd(t *testing.T) {
 			}
 			return c.Status().Patch(ctx, object, patch)
 		},
-	}).Status()
-	wanted := seen.DeepCopy()
-	wanted.Status.Publication.Bucket = "written"
-	err = f.controller.Report.Write(t.Context(), &seen, wanted)
+	})
+	err = f.record(t.Context(), &seen)
 	if !apierrors.IsConflict(err) || writes < 10 || writes > 30 {
 		t.Errorf("after %d writes it ended with %v, want a conflict after a bounded number", writes, err)
 	}

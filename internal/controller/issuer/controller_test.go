@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,10 +82,10 @@ func newFixture(t *testing.T) *fixture {
 // control makes the controller.
 func (f *fixture) control(t *testing.T, cluster *issuer.Cluster) {
 	t.Helper()
-	f.controller = &issuer.Controller{
-		Client: f.client, Live: f.client, Observer: f.observer(t, cluster),
-		Report: controller.Reporter{Status: f.client.Status(), Live: f.client, Events: events.NewFakeRecorder(1000)},
-	}
+	f.controller = &issuer.Controller{Observer: f.observer(t, cluster), Kit: controller.Kit{
+		Client: f.client, Live: f.client, Events: events.NewFakeRecorder(1000), Finalizer: core.Finalizer, Owner: "tabard.issuer",
+		Metrics: controller.NewMetrics(prometheus.NewRegistry(), "issuer"),
+	}}
 }
 
 func (f *fixture) startAWS(t *testing.T) {
@@ -153,10 +154,15 @@ func (f *fixture) create(t *testing.T, name string, change func(*v1alpha1.OIDCIs
 
 func unchanged(*v1alpha1.OIDCIssuer) {}
 
+// reconcile makes one pass as the manager does.
+func (f *fixture) reconcile(ctx context.Context, by *issuer.Controller, name string) (reconcile.Result, error) {
+	return controller.Typed(by.Kit, by).Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+}
+
 // pass runs Reconcile once.
 func (f *fixture) pass(t *testing.T, name string) (*v1alpha1.OIDCIssuer, reconcile.Result) {
 	t.Helper()
-	result, err := f.controller.Reconcile(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	result, err := f.reconcile(t.Context(), f.controller, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +313,7 @@ func TestKeyConfigMapWithAPrivateKeyIsRefusedWithAnEvent(t *testing.T) {
 
 // event is the first recorded one with a reason.
 func (f *fixture) event(reason string) string {
-	recorded := f.controller.Report.Events.(*events.FakeRecorder).Events
+	recorded := f.controller.Kit.Events.(*events.FakeRecorder).Events
 	for {
 		select {
 		case event := <-recorded:

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -144,7 +143,7 @@ func newRace(t *testing.T, seed uint64, blind bool) *race {
 	}
 	f.client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.OIDCIssuer{}).Build()
 	f.control(t, nil)
-	f.controller.Report.Events = &events.FakeRecorder{} // nobody reads so many
+	f.controller.Kit.Events = &events.FakeRecorder{} // nobody reads so many
 	r := &race{
 		fixture: f, cluster: newRotatingCluster(t, f.url, f.now), random: rand.New(rand.NewPCG(seed, 0)),
 		reader: &reader{f: f, known: map[string]bool{}},
@@ -187,7 +186,7 @@ func (r *race) once(t *testing.T, first int) {
 // pass has one operator make one.
 func (r *race) pass(t *testing.T, operator int) {
 	t.Helper()
-	_, err := r.operators[operator].Reconcile(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}})
+	_, err := r.reconcile(t.Context(), r.operators[operator], "main")
 	if known, is := errors.AsType[fault.Fault](err); err != nil && (!is || known.Class != fault.Changed) {
 		t.Errorf("a pass failed: %v", err)
 	}

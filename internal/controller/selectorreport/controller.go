@@ -17,6 +17,7 @@ package selectorreport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/selectorreport"
 	"github.com/tabard-dev/tabard/roleselector"
 )
@@ -65,6 +67,7 @@ type Options struct {
 type Controller struct {
 	options Options
 	writer  client.Client
+	metrics *controller.Metrics
 	kinds   *kinds
 }
 
@@ -85,7 +88,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("make a client for the kinds: %w", err)
 	}
 	return mgr.Add(&Controller{
-		options: options, writer: mgr.GetClient(),
+		options: options, writer: mgr.GetClient(), metrics: controller.MetricsOf(Name),
 		kinds: &kinds{metadata: access, discovery: found, followed: map[schema.GroupVersionResource]*followed{}},
 	})
 }
@@ -105,7 +108,8 @@ func (c *Controller) Start(ctx context.Context) error {
 				log.FromContext(ctx).Error(err, "cannot find out which kinds of services are served")
 			}
 		}
-		if err := c.report(ctx); err != nil && ctx.Err() == nil {
+		err := c.metrics.Pass(Name, func() error { return c.report(ctx) })
+		if err != nil && !errors.Is(err, errUnready) && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "a report could not be written; it is tried again")
 		}
 		select {
@@ -116,16 +120,19 @@ func (c *Controller) Start(ctx context.Context) error {
 	}
 }
 
+// errUnready says that not all is known yet. That is nothing for the log.
+var errUnready = errors.New("not all selectors and kinds are known yet")
+
 // report writes all reports that are different now. Before all is known there is
 // nothing to report.
 func (c *Controller) report(ctx context.Context) error {
 	index := c.options.Selectors.Index()
 	if !index.Ready() || !c.kinds.synced(ctx) {
-		return nil
+		return errUnready
 	}
 	wanted := c.decide()
 	if !index.Ready() {
-		return nil // some of the decisions may be of a time when it was not
+		return errUnready // some of the decisions may be of a time when it was not
 	}
 	return c.write(ctx, wanted)
 }

@@ -31,15 +31,21 @@ func (c *Controller) write(ctx context.Context, wanted map[string]v1alpha1.IAMRo
 		report := &list.Items[i]
 		stored[report.Name] = report
 		if _, is := wanted[report.Name]; !is {
-			failures = append(failures, c.remove(ctx, report))
+			failures = append(failures, c.made("DeleteReport", c.remove(ctx, report)))
 		}
 	}
 	for name, status := range wanted {
 		if !isCurrent(stored[name], status) {
-			failures = append(failures, c.apply(ctx, name, status))
+			failures = append(failures, c.made("ApplyReport", c.apply(ctx, name, status)))
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// made counts a write.
+func (c *Controller) made(step string, err error) error {
+	c.metrics.Made(step, err)
+	return err
 }
 
 // isCurrent says that a report says this, and belongs to the selector of which it

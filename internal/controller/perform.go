@@ -1,0 +1,64 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
+
+// Outcome is the end of a pass.
+type Outcome struct {
+	// Again is when to look next if there is no error.
+	Again time.Duration
+	// Err is what the machine may recover from by trying again. What a person
+	// must mend is a condition, not an error.
+	Err error
+}
+
+// Work is what a plan has to be done, and how.
+type Work[S any] struct {
+	// Steps are made in their order, up to the first that fails.
+	Steps []S
+	// Do makes a step true. It is idempotent: a step that was already made succeeds.
+	Do func(ctx context.Context, step S) error
+	// Tell takes the fault of a step over into the status to write. It may be nil where
+	// no step calls a cloud.
+	Tell func(step S, f fault.Fault)
+	// Again is when to look next if all succeed, Blocked if a person must mend
+	// something.
+	Again, Blocked time.Duration
+}
+
+// Perform makes the steps. The class of a fault decides the outcome: one that may pass
+// by itself is told and returned, to be tried again; one that asks for a person is told
+// only. What is no cloud's fault is the API server's, or a bug, and is returned.
+func Perform[S any](ctx context.Context, metrics *Metrics, work Work[S]) Outcome {
+	for _, step := range work.Steps {
+		err := work.Do(ctx, step)
+		metrics.Made(step, err)
+		if err == nil {
+			continue
+		}
+		known, isFault := errors.AsType[fault.Fault](err)
+		if !isFault {
+			return Outcome{Err: err}
+		}
+		work.Tell(step, known)
+		if known.Passing() {
+			return Outcome{Err: err}
+		}
+		return Outcome{Again: work.Blocked}
+	}
+	return Outcome{Again: work.Again}
+}
+
+// UnknownStep is the error of a step that the code does not know. That is a bug, which
+// no repetition mends.
+func UnknownStep(step any) error {
+	return reconcile.TerminalError(fmt.Errorf("step %T is not known: this is a bug", step))
+}
