@@ -93,12 +93,14 @@ type Server struct {
 	journal   *journal.Journal
 	authority *authority.Authority
 
-	iam      *iam.Service
-	sts      *sts.Service
-	s3       *s3.Service
-	eks      *eks.Service
-	agent    *podidentity.Agent
-	issuers  *oidc.Providers
+	iam     *iam.Service
+	sts     *sts.Service
+	s3      *s3.Service
+	eks     *eks.Service
+	agent   *podidentity.Agent
+	issuers *oidc.Providers
+	// door is the services' handler, handler has the admin API before it.
+	door     http.Handler
 	handler  http.Handler
 	listener listeners
 	faults   fault.Book
@@ -159,7 +161,15 @@ func (o Options) withDefaults() Options {
 func (s *Server) build(identifiers *identifier.Source, administrators map[string]iam.Key) {
 	of := partition.Of(s.options.Region)
 	s.regions = region.NewBook(of)
-	s.issuers = oidc.New(oidc.Options{Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now})
+	s.issuers = oidc.New(oidc.Options{
+		Roots: s.roots(), AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Now: s.clock.Now,
+		// Both are made below.
+		Own: oidc.Own{
+			Serves:    func(r *http.Request) bool { return s.s3.Has(r) },
+			Handler:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.door.ServeHTTP(w, r) }),
+			Authority: s.authority.Certificate(),
+		},
+	})
 	var thumbprint func(context.Context, string) (string, error)
 	if s.options.FetchThumbprints {
 		thumbprint = s.issuers.Thumbprint
@@ -181,7 +191,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 		Now: s.clock.Now, TokenNow: s.clock.Tokens, Log: s.options.Logger,
 	})
 	s.agent = podidentity.New(podidentity.Options{Clusters: s.eks, Hosts: s.options.Hosts, TokenNow: s.clock.Tokens})
-	door := gateway.New(gateway.Options{
+	s.door = gateway.New(gateway.Options{
 		Services:    s.services(),
 		Keyrings:    []gateway.Keyring{s.iam, s.sts},
 		Region:      s.options.Region,
@@ -193,7 +203,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 		Faults:      &s.faults,
 		Regions:     s.regions,
 	})
-	s.handler = s.route(door)
+	s.handler = s.route(s.door)
 }
 
 // services are all that the server plays, by their names in signature scopes.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/endpoint"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 )
 
@@ -32,13 +33,13 @@ type listeners struct {
 // Start listens on an address such as "127.0.0.1:0" with TLS, and returns; the
 // server answers in the background until Close.
 func (s *Server) Start(address string) error {
-	certificate, err := s.authority.Issue(s.hosts(address))
+	certificates, err := newCertificates(s.authority, partition.Of(s.options.Region), s.hosts(address))
 	if err != nil {
 		return fmt.Errorf("awslocal: %w", err)
 	}
 	// These services of AWS speak HTTP/1.1 only.
 	config := &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"},
+		MinVersion: tls.VersionTLS12, GetCertificate: certificates.get, NextProtos: []string{"http/1.1"},
 		// An answer that fits comes as one record. The SDK for Go closes its
 		// request's body when the head of the answer is there, and may thereby
 		// break the connection before it has read the rest.
@@ -99,16 +100,13 @@ func (s *Server) listen(address string, config *tls.Config) (string, error) {
 	return found, nil
 }
 
-// hosts are the names for which the server can show a certificate: addresses of
-// this machine, and AWS's own names for those who send them here.
+// hosts are the names of the certificate for clients that do not ask for another:
+// addresses of this machine, and AWS's own names in the server's region and without
+// a region.
 func (s *Server) hosts(address string) []string {
-	regional := s.options.Region + "." + partition.Of(s.options.Region).Domain()
-	names := []string{
-		"localhost", "127.0.0.1", "::1", "*.localhost", "*.s3.localhost",
-		"sts.amazonaws.com", "sts." + regional, "iam.amazonaws.com",
-		"eks." + regional, "eks-auth." + s.options.Region + ".api.aws",
-		"s3.amazonaws.com", "*.s3.amazonaws.com", "s3." + regional, "*.s3." + regional, "*.s3-control." + regional,
-	}
+	names := []string{"localhost", "127.0.0.1", "::1", "*.localhost", "*.s3.localhost"}
+	names = append(names, endpoint.GlobalNames(partition.Of(s.options.Region))...)
+	names = append(names, endpoint.Names(s.options.Region)...)
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && host != "" && (ip == nil || !ip.IsUnspecified()) {
 		names = append(names, host)

@@ -81,6 +81,9 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
 }
 
+// Certificate is that of the authority itself.
+func (a *Authority) Certificate() *x509.Certificate { return a.certificate }
+
 // Expires is when the authority's certificate ends.
 func (a *Authority) Expires() time.Time { return a.certificate.NotAfter }
 
@@ -107,7 +110,11 @@ func (a *Authority) Issue(names []string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("signing the server's certificate: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{raw, a.certificate.Raw}, PrivateKey: key}, nil
+	leaf, err := x509.ParseCertificate(raw)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("reading the server's certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw, a.certificate.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
 func blank(name string, years int) (*x509.Certificate, error) {

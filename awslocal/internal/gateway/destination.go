@@ -1,14 +1,15 @@
 package gateway
 
 import (
-	"net"
 	"net/http"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/eks"
+	"github.com/tabard-dev/tabard/awslocal/internal/endpoint"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/podidentity"
+	"github.com/tabard-dev/tabard/awslocal/internal/region"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
 	"github.com/tabard-dev/tabard/awslocal/internal/sigv4"
 	"github.com/tabard-dev/tabard/awslocal/internal/sts"
@@ -27,8 +28,8 @@ func serviceOf(r *http.Request, signature *sigv4.Signature, action, version stri
 	if signature != nil || name != "s3" {
 		return name
 	}
-	if endpoint := endpointOf(r); endpoint != "" {
-		return endpoint
+	if service, _, known := endpoint.Of(r.Host); known && strings.HasPrefix(service, "eks") {
+		return service
 	}
 	if eks.IsAuthPath(r) {
 		return "eks-auth"
@@ -36,34 +37,13 @@ func serviceOf(r *http.Request, signature *sigv4.Signature, action, version stri
 	return name
 }
 
-// endpointOf names the service among EKS and EKS Auth whose endpoint the
-// request's host name is, empty for none.
-func endpointOf(r *http.Request) string {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	service, rest, _ := strings.Cut(host, ".")
-	region, domain, _ := strings.Cut(rest, ".")
-	if service == "eks" && domain == partition.Of(region).Domain() || service == "eks-auth" && strings.HasPrefix(domain, "api.") {
-		return service
-	}
-	return ""
-}
-
 // placeByHost finds the region of an unsigned call to STS in the name of its
 // endpoint, such as sts.eu-west-1.amazonaws.com. By any other name, and by that of
 // another partition, the call is in the server's own region.
 func (g *Gateway) placeByHost(c *call.Call) {
-	host := c.HTTP.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	name, isRegional := strings.CutPrefix(host, "sts.")
-	region, domain, _ := strings.Cut(name, ".")
-	here := partition.Of(g.options.Region)
-	if isRegional && partition.Of(region) == here && domain == here.Domain() {
-		c.Region, c.Entry.Region = region, region
+	service, name, known := endpoint.Of(c.HTTP.Host)
+	if known && service == "sts" && region.Known(partition.Of(g.options.Region), name) {
+		c.Region, c.Entry.Region = name, name
 	}
 }
 

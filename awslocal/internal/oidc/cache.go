@@ -6,6 +6,7 @@ package oidc
 import (
 	"context"
 	"crypto/x509"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ type Options struct {
 	Roots []*x509.CertPool
 	// AllowPlainHTTP takes issuers that start with http://.
 	AllowPlainHTTP bool
+	// Own answers for issuers that the server serves itself.
+	Own Own
 	// Now is the clock that ages the cache.
 	Now func() time.Time
 }
@@ -51,7 +54,7 @@ type issuer struct {
 // New returns providers of which nothing is known yet.
 func New(options Options) *Providers {
 	return &Providers{
-		fetcher: fetcher{roots: options.Roots, allowPlainHTTP: options.AllowPlainHTTP},
+		fetcher: fetcher{roots: options.Roots, allowPlainHTTP: options.AllowPlainHTTP, own: options.Own, proxy: http.ProxyFromEnvironment},
 		now:     options.Now,
 		issuers: map[string]*issuer{},
 	}

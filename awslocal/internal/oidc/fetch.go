@@ -23,6 +23,7 @@ const (
 	// fetchTimeout is for both documents together.
 	fetchTimeout = 5 * time.Second
 	maxBody      = 1 << 20
+	maxHeader    = 64 << 10
 	maxRedirects = 3
 	// maxKeys is how many keys of each type a provider may have. IAM: "Quotas
 	// for OpenID Connect identity providers".
@@ -35,6 +36,8 @@ var errCertificate = errors.New("the certificate is not trusted")
 type fetcher struct {
 	roots          []*x509.CertPool
 	allowPlainHTTP bool
+	own            Own
+	proxy          func(*http.Request) (*url.URL, error)
 }
 
 // keys fetches the discovery document at issuer, and the keys it points to.
@@ -42,7 +45,6 @@ func (f *fetcher) keys(ctx context.Context, issuer string, thumbprints []string)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	client := f.client(thumbprints)
-	defer client.CloseIdleConnections()
 	var discovery struct {
 		Issuer  string `json:"issuer"`
 		JWKSURI string `json:"jwks_uri"`
@@ -151,13 +153,14 @@ func (f *fetcher) mayAsk(u *url.URL) bool {
 
 func (f *fetcher) client(thumbprints []string) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:             http.ProxyFromEnvironment,
-			DisableKeepAlives: true,
-			DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				return f.dial(ctx, network, address, thumbprints)
-			},
-		},
+		Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+			if f.own.serves(request) {
+				return f.own.answer(request)
+			}
+			return f.roundTrip(request, func(chain []*x509.Certificate, host string) error {
+				return verifyChain(chain, host, f.roots, thumbprints)
+			})
+		}),
 		CheckRedirect: func(request *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return retrieval("%s redirects more than %d times", via[0].URL, maxRedirects)
@@ -170,10 +173,54 @@ func (f *fetcher) client(thumbprints []string) *http.Client {
 	}
 }
 
-// dial verifies the chain itself, against each of the pools and the pins, which
-// the standard check cannot. Its clock is the real one: moving the server's clock
-// must not make other people's certificates invalid.
-func (f *fetcher) dial(ctx context.Context, network, address string, thumbprints []string) (net.Conn, error) {
+// roundTripper is a function that is an http.RoundTripper.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls it.
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// verifier judges the chain that a host shows.
+type verifier func(chain []*x509.Certificate, host string) error
+
+// roundTrip asks a host, directly or through a proxy. The host's
+// chain is verified by a function, against each of the pools and the pins, which
+// the standard check cannot. A proxy that is itself asked over TLS has to show a
+// chain of the same pools; pins are the host's.
+func (f *fetcher) roundTrip(request *http.Request, verify verifier) (*http.Response, error) {
+	proxy, err := f.proxy(request)
+	if err != nil {
+		return nil, err
+	}
+	first := verify
+	if proxy != nil {
+		first = func(chain []*x509.Certificate, host string) error { return verifyChain(chain, host, f.roots, nil) }
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyURL(proxy),
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: maxHeader,
+		// This is for the host behind a proxy: what is dialed is verified below.
+		TLSClientConfig: clientConfig(request.URL.Hostname(), verify),
+		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dial(ctx, network, address, first)
+		},
+	}
+	return transport.RoundTrip(request)
+}
+
+// clientConfig lets a function verify the chain of a server. Its clock is the real
+// one: moving the server's clock must not make other people's certificates invalid.
+func clientConfig(host string, verify verifier) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         host,
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies
+		VerifyConnection:   func(state tls.ConnectionState) error { return verify(state.PeerCertificates, host) },
+	}
+}
+
+// dial connects over TLS.
+func dial(ctx context.Context, network, address string, verify verifier) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("dialing %q: %w", address, err)
@@ -183,14 +230,7 @@ func (f *fetcher) dial(ctx context.Context, network, address string, thumbprints
 	if err != nil {
 		return nil, fmt.Errorf("dialing %q: %w", address, err)
 	}
-	secured := tls.Client(plain, &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         host,
-		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies
-		VerifyConnection: func(state tls.ConnectionState) error {
-			return verifyChain(state.PeerCertificates, host, f.roots, thumbprints)
-		},
-	})
+	secured := tls.Client(plain, clientConfig(host, verify))
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(err, plain.Close())
 	}

@@ -67,6 +67,12 @@ var regions = map[partition.Partition][]Region{
 // Of returns the regions of a partition, ordered by name.
 func Of(p partition.Partition) []Region { return slices.Clone(regions[p]) }
 
+// Known says whether a partition has a region of that name.
+func Known(p partition.Partition, name string) bool {
+	_, known := find(p, name)
+	return known
+}
+
 // find returns a region of a partition by its name.
 func find(p partition.Partition, name string) (Region, bool) {
 	i := slices.IndexFunc(regions[p], func(r Region) bool { return r.Name == name })

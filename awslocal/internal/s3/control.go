@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/endpoint"
 	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -19,12 +19,12 @@ const (
 
 // controlHost is an endpoint of S3 Control, with or without an account before
 // it.
-var controlHost = pattern.New(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.` + regionPattern + `)?\.(?:` + domainPattern + `)$`)
+var controlHost = pattern.New(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.` + endpoint.RegionPattern + `)?\.(?:` + endpoint.DomainPattern + `)$`)
 
 // accountOfHost is the account that a host of S3 Control names; ok is false for
 // every other host.
 func accountOfHost(host string) (account string, ok bool) {
-	m := controlHost.FindStringSubmatch(hostName(host))
+	m := controlHost.FindStringSubmatch(endpoint.Name(host))
 	if m == nil {
 		return "", false
 	}
@@ -112,8 +112,3 @@ func (s *Service) deleteAccountBlock(r *request) (*answer, *fault) {
 	delete(s.accounts, account)
 	return empty(http.StatusNoContent), nil
 }
-
-// domainPattern and regionPattern are parts of the patterns of hosts.
-var domainPattern = strings.ReplaceAll(strings.Join(partition.Domains(), "|"), ".", `\.`)
-
-const regionPattern = `[a-z]{2,4}(?:-[a-z]+)+-[0-9]+`

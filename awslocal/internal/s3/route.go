@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tabard-dev/tabard/awslocal/internal/endpoint"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
 	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 )
@@ -42,7 +43,7 @@ func bucketARN(of partition.Partition, bucket string) string { return of.ARN("s3
 
 var (
 	// serviceHost is an endpoint of S3, with or without a bucket before it.
-	serviceHost = pattern.New(`^(?:(.+)\.)?s3(?:-fips)?(?:[.-](?:dualstack\.)?(` + regionPattern + `))?\.(?:` + domainPattern + `|localhost)$`)
+	serviceHost = pattern.New(`^(?:(.+)\.)?s3(?:-fips)?(?:[.-](?:dualstack\.)?(` + endpoint.RegionPattern + `))?\.(?:` + endpoint.DomainPattern + `|localhost)$`)
 	// otherHost is a bucket before an IPv4 address or before "localhost", as
 	// clients write it when that is their endpoint and they do not ask for path
 	// style.
@@ -81,7 +82,7 @@ func locate(r *http.Request, exists func(bucket string) bool) (target, *fault) {
 
 // bucketOfHost returns the bucket and region that a Host header names.
 func bucketOfHost(host string, exists func(bucket string) bool) (bucket, region string) {
-	host = hostName(host)
+	host = endpoint.Name(host)
 	if net.ParseIP(strings.Trim(host, "[]")) != nil {
 		return "", ""
 	}
@@ -97,17 +98,21 @@ func bucketOfHost(host string, exists func(bucket string) bool) (bucket, region 
 	return "", ""
 }
 
+// Has says whether a URL is one of AWS's for a bucket that is here.
+func (s *Service) Has(r *http.Request) bool {
+	host := endpoint.Name(r.URL.Host)
+	if !strings.HasSuffix(host, "."+s.options.Partition.Domain()) || !serviceHost.MatchString(host) {
+		return false
+	}
+	asked := *r
+	asked.Host = r.URL.Host
+	t, f := locate(&asked, s.hasBucket)
+	return f == nil && s.hasBucket(t.bucket)
+}
+
 // HasHost says whether a Host header is that of an endpoint of S3 or of S3
 // Control, with or without a bucket before it.
 func HasHost(host string) bool {
 	_, control := accountOfHost(host)
-	return control || serviceHost.MatchString(hostName(host))
-}
-
-// hostName is a Host header without its port, in lower case.
-func hostName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	return control || serviceHost.MatchString(endpoint.Name(host))
 }
