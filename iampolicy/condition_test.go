@@ -22,6 +22,8 @@ func contextOf(pairs ...string) Context {
 func TestConditionHolds(t *testing.T) {
 	multi := NewContext()
 	multi.Set("k:m", "a", "b")
+	tagged := contextOf("k:s", "abc")
+	tagged.Set("aws:TagKeys", "abc")
 	for name, test := range map[string]struct {
 		condition string
 		context   Context
@@ -32,6 +34,10 @@ func TestConditionHolds(t *testing.T) {
 		"StringNotEqualsIgnoreCase looks past case":                   {`{"StringNotEqualsIgnoreCase":{"k:s":"ABC"}}`, contextOf("k:s", "abc"), false},
 		"StringEquals takes a star for a star":                        {`{"StringEquals":{"k:s":"a*"}}`, contextOf("k:s", "a*"), true},
 		"StringLike takes an escaped star for a star":                 {`{"StringLike":{"k:s":"a${*}"}}`, contextOf("k:s", "abc"), false},
+		"a multivalued key is no variable with one value either":      {`{"StringEquals":{"k:s":"${aws:TagKeys}"}}`, tagged, false},
+		"a multivalued key is no variable with a default either":      {`{"StringEquals":{"k:s":"${aws:tagkeys, 'abc'}"}}`, contextOf("k:s", "abc"), false},
+		"the methods of a token are no variable":                      {`{"StringLike":{"k:s":"${idp.example/path:amr}*"}}`, contextOf("k:s", "abc", "idp.example/path:amr", "a"), false},
+		"the subject of a token is a variable":                        {`{"StringLike":{"k:s":"${idp.example/path:sub}*"}}`, contextOf("k:s", "abc", "idp.example/path:sub", "a"), true},
 		"StringLike finds a real star by an escaped one":              {`{"StringLike":{"k:s":"a${*}"}}`, contextOf("k:s", "a*"), true},
 		"a question mark is one character and not one byte":           {`{"StringLike":{"k:s":"a?c"}}`, contextOf("k:s", "aéc"), true},
 		"NumericEquals knows that 300 is 300.0":                       {`{"NumericEquals":{"k:n":"300"}}`, contextOf("k:n", "300.0"), true},

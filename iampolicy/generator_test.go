@@ -191,7 +191,7 @@ func (g generator) request() *Request {
 			context.Set("Key" + family)
 		}
 	}
-	for _, key := range []string{"aws:username", "aws:PrincipalTag/Team"} {
+	for _, key := range []string{"aws:username", "aws:PrincipalTag/Team", "aws:TagKeys", "idp.example:amr"} {
 		if g.chance(60) {
 			context.Set(key, g.some(func() string { return g.one("alice", "k", "a", "*", "b/k", "1", "", "x:y") })...)
 		}
@@ -226,7 +226,7 @@ func (g generator) near(text string, context Context) string {
 	case n < 14:
 		return before + g.one("${*}", "${?}", "${$}", "${KEYSTRING}", "${aws:Username, 'k'}", "${no:Key}") + after
 	case n < 17 && !strings.ContainsAny(middle, "'}"):
-		return before + g.one("${", "${", "${*}${") + g.one("no:Key", "aws:username", "keyString") + ", '" + middle + "'}" + after
+		return before + g.one("${", "${", "${*}${") + g.one("no:Key", "aws:username", "keyString", "aws:tagkeys") + ", '" + middle + "'}" + after
 	}
 	for _, key := range slices.Sorted(maps.Keys(context)) {
 		if values, _ := context.Get(key); len(values) == 1 && values[0] != "" && strings.Contains(text, values[0]) && g.chance(60) {

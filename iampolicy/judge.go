@@ -293,7 +293,7 @@ var deactivate = strings.NewReplacer(string([]byte{anyText}), "*", string([]byte
 func (t *template) missing(context Context) []string {
 	var keys []string
 	for _, p := range t.parts {
-		if p.key != "" && len(context[p.key]) == 0 && p.fallback == nil {
+		if p.key != "" && !p.many && len(context[p.key]) == 0 && p.fallback == nil {
 			keys = append(keys, p.name)
 		}
 	}

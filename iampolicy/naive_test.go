@@ -48,6 +48,7 @@ var (
 	naiveWildcards = strings.NewReplacer("*", naiveMany, "?", naiveOne)
 	naivePlain     = strings.NewReplacer(naiveMany, "*", naiveOne, "?")
 	naiveTrust     = regexp.MustCompile(`(?i)^sts:(AssumeRole|TagSession$|SetSourceIdentity$)`) // always needs the role's trust policy
+	naiveMulti     = regexp.MustCompile(`(?i)^(aws:(CalledVia|TagKeys|PrincipalServiceNamesList|(Principal|Resource|Source|Vpce)OrgPaths)|sts:(TransitiveTagKeys|RequestContextProviders)|eks:.*s|.*:amr)$`)
 	naiveDecimal   = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
 	naiveOperator  = regexp.MustCompile(`^(?:(ForAllValues|ForAnyValue):)?` +
 		`(Null|Bool|BinaryEquals|(?:Not)?IpAddress|String(?:Not)?(?:Equals|EqualsIgnoreCase|Like)|Arn(?:Not)?(?:Equals|Like)|` +
@@ -211,6 +212,8 @@ func naiveExpand(text string, variables bool, context Context) (string, bool) {
 	switch {
 	case variable == "*" || variable == "?" || variable == "$":
 		value = variable
+	case naiveMulti.MatchString(strings.TrimSpace(key)): // whatever it holds now
+		return "", false
 	case len(values) == 0 && hasFallback:
 		value = strings.Trim(strings.TrimSpace(fallback), "'")
 	case len(values) != 1:

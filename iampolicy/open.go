@@ -42,7 +42,7 @@ func (q *query) openResource(s *statement) []Question {
 func (t *template) emptyDefault(context Context) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool {
 		values := context[p.key]
-		return p.fallback != nil && len(values) == 1 && values[0] == ""
+		return p.fallback != nil && !p.many && len(values) == 1 && values[0] == ""
 	})
 }
 
@@ -50,7 +50,7 @@ func (t *template) emptyDefault(context Context) bool {
 func (t *template) bringsColon(context Context) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool {
 		values := context[p.key]
-		return p.key != "" && len(values) == 1 && strings.Contains(values[0], ":")
+		return p.key != "" && !p.many && len(values) == 1 && strings.Contains(values[0], ":")
 	})
 }
 

@@ -20,7 +20,9 @@ type part struct {
 	star bool
 	// key is the variable's key in lower case, name the same as written.
 	key, name string
-	fallback  *string
+	// many says that the key may have several values.
+	many     bool
+	fallback *string
 }
 
 // mode says how the wildcards of a policy's text are meant.
@@ -76,7 +78,7 @@ func readVariable(s string) (part, string, bool) {
 		if key == "*" || key == "?" || key == "$" {
 			return part{text: key}, rest, true
 		}
-		return part{key: strings.ToLower(key), name: key}, rest, true
+		return variable(key, nil), rest, true
 	}
 	quoted, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), "'")
 	if !ok {
@@ -87,7 +89,12 @@ func readVariable(s string) (part, string, bool) {
 		return part{}, "", false
 	}
 	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), "}")
-	return part{key: strings.ToLower(key), name: key, fallback: &fallback}, rest, ok
+	return variable(key, &fallback), rest, ok
+}
+
+func variable(name string, fallback *string) part {
+	key := strings.ToLower(name)
+	return part{key: key, name: name, many: isMultivalued(key), fallback: fallback}
 }
 
 // simplified joins the parts where none of them is a variable.
@@ -103,13 +110,16 @@ func (t template) simplified() template {
 }
 
 // value returns what stands for a part in a request. It fails for a variable that
-// is absent and has no default, and for one with several values, which AWS does
-// not allow as a variable (AWS: policy variables).
+// is absent and has no default, for one with several values, and for one whose key
+// may have several, also with a default: such keys cannot be variables (AWS: policy
+// variables).
 func (p *part) value(context Context) (string, bool) {
 	if p.key == "" {
 		return p.text, true
 	}
 	switch values := context[p.key]; {
+	case p.many:
+		return "", false
 	case len(values) == 1:
 		// A value with the bytes that stand for wildcards must not bring
 		// wildcards in.
