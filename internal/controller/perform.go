@@ -57,6 +57,17 @@ func Perform[S any](ctx context.Context, metrics *Metrics, work Work[S]) Outcome
 	return Outcome{Again: work.Again}
 }
 
+// FaultOf is the fault in an error of an adapter; nil stays nil. What is none may pass.
+func FaultOf(err error) *fault.Fault {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[fault.Fault](err); ok {
+		return &known
+	}
+	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
+}
+
 // UnknownStep is the error of a step that the code does not know. That is a bug, which
 // no repetition mends.
 func UnknownStep(step any) error {

@@ -2,13 +2,13 @@ package capacity
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
@@ -113,7 +113,7 @@ func (d *desk) put(key inquiryKey, one *inquiry) {
 	ctx, cancel := context.WithTimeout(d.life, d.limit)
 	defer cancel()
 	answer, err := d.types.Get(ctx, key.who, key.question)
-	for _, request := range d.finish(key, one, answer, faultOf(err)) {
+	for _, request := range d.finish(key, one, answer, controller.FaultOf(err)) {
 		d.wake(request)
 	}
 }
@@ -156,15 +156,4 @@ func (i *inquiry) isDone() bool {
 	default:
 		return false
 	}
-}
-
-// faultOf is the fault in an error; nil stays nil.
-func faultOf(err error) *fault.Fault {
-	if err == nil {
-		return nil
-	}
-	if known, ok := errors.AsType[fault.Fault](err); ok {
-		return &known
-	}
-	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
 }

@@ -60,7 +60,7 @@ func (a AWS) Caller(ctx context.Context, id identity.Identity) core.Caller {
 	out := core.Caller{Identity: id}
 	var err error
 	if out.AccountID, out.ARN, err = a.Accounts.Caller(ctx, id); err != nil {
-		out.Fault = faultOf(err)
+		out.Fault = controller.FaultOf(err)
 	}
 	return out
 }
@@ -73,7 +73,7 @@ func (a AWS) Bucket(ctx context.Context, id identity.Identity, ref core.BucketRe
 	case cloud.HasCode(err, cloud.CodeNoBucket): // it went while it was looked at
 		return core.Bucket{}
 	case err != nil:
-		return core.Bucket{Fault: faultOf(err)}
+		return core.Bucket{Fault: controller.FaultOf(err)}
 	}
 	return out
 }
@@ -110,7 +110,7 @@ func (a AWS) document(ctx context.Context, id identity.Identity, b cloud.Bucket,
 func (a AWS) Provider(ctx context.Context, target core.ProviderState) core.ProviderState {
 	seen, err := a.Providers.Get(ctx, target.Identity, target.ARN)
 	if err != nil {
-		target.Fault = faultOf(err)
+		target.Fault = controller.FaultOf(err)
 		return target
 	}
 	target.Exists, target.Owner, target.Audiences = seen.Exists, seen.Tags[core.OwnerTag], seen.Audiences

@@ -2,7 +2,6 @@ package issuer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
-	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -120,18 +119,9 @@ func (o *Observer) provider(ctx context.Context, target core.ProviderState, issu
 	}
 	var err error
 	if seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN); err != nil {
-		seen.Fault = faultOf(err)
+		seen.Fault = controller.FaultOf(err)
 	}
 	return seen
-}
-
-// faultOf is the fault in an error of an adapter.
-func faultOf(err error) *fault.Fault {
-	var known fault.Fault
-	if errors.As(err, &known) {
-		return &known
-	}
-	return &fault.Fault{Class: fault.Retry, Message: err.Error()}
 }
 
 // Fetch is one anonymous GET. A redirect is not followed: whoever verifies tokens
