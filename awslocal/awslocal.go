@@ -192,16 +192,17 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 	})
 	s.agent = podidentity.New(podidentity.Options{Clusters: s.eks, Hosts: s.options.Hosts, TokenNow: s.clock.Tokens})
 	s.door = gateway.New(gateway.Options{
-		Services:    s.services(),
-		Keyrings:    []gateway.Keyring{s.iam, s.sts},
-		Region:      s.options.Region,
-		Now:         s.clock.Now,
-		Credentials: s.clock.Credentials,
-		Signatures:  s.clock.Signatures,
-		Identifiers: identifiers,
-		Journal:     s.journal,
-		Faults:      &s.faults,
-		Regions:     s.regions,
+		Services:     s.services(),
+		Keyrings:     []gateway.Keyring{s.iam, s.sts},
+		Region:       s.options.Region,
+		Now:          s.clock.Now,
+		Credentials:  s.clock.Credentials,
+		Signatures:   s.clock.Signatures,
+		Identifiers:  identifiers,
+		Journal:      s.journal,
+		Faults:       &s.faults,
+		Regions:      s.regions,
+		BucketRegion: s.s3.BucketRegion,
 	})
 	s.handler = s.route(s.door)
 }

@@ -37,13 +37,17 @@ func signed(key Credentials, token, service, method, path, body string) *http.Re
 }
 
 func signedFor(region string, key Credentials, token, service, method, path, body string) *http.Request {
-	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
+	return signedAt("127.0.0.1", region, key, token, service, method, path, body)
+}
+
+func signedAt(host, region string, key Credentials, token, service, method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:1"
 	now := time.Now().UTC()
 	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
 	r.Header.Set("X-Amz-Date", stamp)
 	r.Header.Set("X-Amz-Content-Sha256", hashed(body))
-	names, lines := "host;x-amz-content-sha256;x-amz-date", "host:127.0.0.1\nx-amz-content-sha256:"+hashed(body)+"\nx-amz-date:"+stamp+"\n"
+	names, lines := "host;x-amz-content-sha256;x-amz-date", "host:"+host+"\nx-amz-content-sha256:"+hashed(body)+"\nx-amz-date:"+stamp+"\n"
 	if token != "" {
 		r.Header.Set("X-Amz-Security-Token", token)
 		names, lines = names+";x-amz-security-token", lines+"x-amz-security-token:"+token+"\n"

@@ -56,6 +56,9 @@ func (g *Gateway) check(c *call.Call, service string, signature *sigv4.Signature
 			return credential, problem
 		}
 	}
+	if problem := g.checkRegion(c.HTTP, signature); problem != nil {
+		return credential, problem
+	}
 	hash, problem := payloadHash(c.HTTP, service, signature, body)
 	if problem != nil {
 		return credential, problem

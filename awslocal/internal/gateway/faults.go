@@ -101,6 +101,9 @@ func refuse(w http.ResponseWriter, c *call.Call, service string, problem *sigv4.
 	}
 	switch service {
 	case "s3":
+		if problem.Part == sigv4.WrongRegion {
+			w.Header().Set("X-Amz-Bucket-Region", fmt.Sprint(problem.Values[1]))
+		}
 		s3.Refuse(w, c, &fault, s3Elements(problem)...)
 	case "ec2":
 		ec2.Refuse(w, c, &fault)

@@ -32,11 +32,12 @@ var s3Form = form{
 
 // s3Parts are S3's texts for the parts of a credential, with what was found.
 var s3Parts = map[sigv4.Part]string{
-	sigv4.Credential: `the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".`,
-	sigv4.Terminator: `incorrect terminator "%s". This endpoint uses "aws4_request".`,
-	sigv4.Day:        `Invalid credential date "%s". This date is not the same as X-Amz-Date: "%s".`,
-	sigv4.Region:     `a non-empty region must be provided in the credential.`,
-	sigv4.Service:    `incorrect service "%s". This endpoint belongs to "%s".`,
+	sigv4.Credential:  `the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".`,
+	sigv4.Terminator:  `incorrect terminator "%s". This endpoint uses "aws4_request".`,
+	sigv4.Day:         `Invalid credential date "%s". This date is not the same as X-Amz-Date: "%s".`,
+	sigv4.Region:      `a non-empty region must be provided in the credential.`,
+	sigv4.WrongRegion: `the region '%s' is wrong; expecting '%s'`,
+	sigv4.Service:     `incorrect service "%s". This endpoint belongs to "%s".`,
 }
 
 // s3Presigned are S3's texts for parameters of a presigned URL.
@@ -87,6 +88,9 @@ var s3Names = map[sigv4.Kind][]string{
 
 // s3Elements are the further elements of a refusal.
 func s3Elements(problem *sigv4.Error) [][2]string {
+	if problem.Part == sigv4.WrongRegion {
+		return [][2]string{{"Region", fmt.Sprint(problem.Values[1])}}
+	}
 	var pairs [][2]string
 	for i, name := range s3Names[problem.Kind] {
 		if i < len(problem.Values) {

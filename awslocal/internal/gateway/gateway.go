@@ -44,6 +44,9 @@ type Options struct {
 	Journal                 *journal.Journal
 	// Faults are those that a test asked for; nil for none.
 	Faults *fault.Book
+	// BucketRegion is the region of the bucket that a request names, empty where
+	// there is none; nil: there are no buckets.
+	BucketRegion func(*http.Request) string
 	// Regions knows what accounts have disabled; nil: nothing.
 	Regions *region.Book
 }
@@ -58,6 +61,9 @@ type Gateway struct {
 func New(options Options) *Gateway {
 	if options.Faults == nil {
 		options.Faults = &fault.Book{}
+	}
+	if options.BucketRegion == nil {
+		options.BucketRegion = func(*http.Request) string { return "" }
 	}
 	if options.Credentials == nil {
 		options.Credentials = options.Now

@@ -14,19 +14,20 @@ type Partition string
 const Commercial Partition = "aws"
 
 // others are the partitions besides Commercial, with the beginning of their
-// regions' names and the domain of their endpoints (AWS: partitions of the SDKs'
-// endpoint data).
+// regions' names, the domain of their endpoints, and the region for which requests
+// to services without regions are signed (AWS: partitions of the SDKs' endpoint
+// data).
 var others = []struct {
-	name           Partition
-	prefix, domain string
+	name                   Partition
+	prefix, domain, global string
 }{
-	{"aws-cn", "cn-", "amazonaws.com.cn"},
-	{"aws-us-gov", "us-gov-", "amazonaws.com"},
-	{"aws-iso", "us-iso-", "c2s.ic.gov"},
-	{"aws-iso-b", "us-isob-", "sc2s.sgov.gov"},
-	{"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk"},
-	{"aws-iso-f", "us-isof-", "csp.hci.ic.gov"},
-	{"aws-eusc", "eusc-", "amazonaws.eu"},
+	{"aws-cn", "cn-", "amazonaws.com.cn", "cn-north-1"},
+	{"aws-us-gov", "us-gov-", "amazonaws.com", "us-gov-west-1"},
+	{"aws-iso", "us-iso-", "c2s.ic.gov", "us-iso-east-1"},
+	{"aws-iso-b", "us-isob-", "sc2s.sgov.gov", "us-isob-east-1"},
+	{"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk", "eu-isoe-west-1"},
+	{"aws-iso-f", "us-isof-", "csp.hci.ic.gov", "us-isof-south-1"},
+	{"aws-eusc", "eusc-", "amazonaws.eu", "eusc-de-east-1"},
 }
 
 // Of is the partition of a region.
@@ -48,6 +49,17 @@ func (p Partition) Domain() string {
 		}
 	}
 	return "amazonaws.com"
+}
+
+// Global is the region for which requests to services without regions are signed,
+// such as IAM.
+func (p Partition) Global() string {
+	for _, other := range others {
+		if other.name == p {
+			return other.global
+		}
+	}
+	return "us-east-1"
 }
 
 // Domains are the domains of all partitions, each once.

@@ -19,7 +19,7 @@ const (
 
 // controlHost is an endpoint of S3 Control, with or without an account before
 // it.
-var controlHost = pattern.New(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.` + endpoint.RegionPattern + `)?\.(?:` + endpoint.DomainPattern + `)$`)
+var controlHost = pattern.New(`^(?:([0-9]{12})\.)?s3-control(?:-fips)?(?:\.dualstack)?(?:\.(` + endpoint.RegionPattern + `))?\.(?:` + endpoint.DomainPattern + `)$`)
 
 // accountOfHost is the account that a host of S3 Control names; ok is false for
 // every other host.

@@ -110,6 +110,35 @@ func (s *Service) Has(r *http.Request) bool {
 	return f == nil && s.hasBucket(t.bucket)
 }
 
+// Endpoint reads a Host header that is one of AWS's endpoints of S3 or S3 Control:
+// the region and the bucket that it names, each empty for none.
+func Endpoint(host string) (region, bucket string, is bool) {
+	host = endpoint.Name(host)
+	if strings.HasSuffix(host, "localhost") {
+		return "", "", false
+	}
+	if m := controlHost.FindStringSubmatch(host); m != nil {
+		return m[2], "", true
+	}
+	m := serviceHost.FindStringSubmatch(host)
+	if m == nil {
+		return "", "", false
+	}
+	return m[2], m[1], true
+}
+
+// BucketRegion is the region of the bucket that a request names, empty where there
+// is none.
+func (s *Service) BucketRegion(r *http.Request) string {
+	t, f := locate(r, s.hasBucket)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if b := s.buckets[t.bucket]; f == nil && b != nil {
+		return b.region
+	}
+	return ""
+}
+
 // HasHost says whether a Host header is that of an endpoint of S3 or of S3
 // Control, with or without a bucket before it.
 func HasHost(host string) bool {

@@ -70,6 +70,8 @@ const (
 	Day
 	// Region is the credential's region, which is empty.
 	Region
+	// WrongRegion is the credential's region [which it is, the one expected].
+	WrongRegion
 	// Service is the credential's service [which it is, the one asked].
 	Service
 	// Date is a date that is none, DateMissing one that is not there.

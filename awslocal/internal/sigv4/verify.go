@@ -20,10 +20,17 @@ func (s *Signature) CheckScope(service string) error {
 		return &Error{Kind: Scope, Part: Day, Values: []any{s.Day, s.Time.Format(dayLayout)}, Presigned: s.Presigned, Detail: fmt.Sprintf("Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '%s' != '%s', from '%s'.", s.Day, day, s.Time.Format(timeLayout))}
 	}
 	if s.Region == "" {
-		return &Error{Kind: Scope, Part: Region, Presigned: s.Presigned, Detail: "Credential should be scoped to a valid region. "}
+		return &Error{Kind: Scope, Part: Region, Presigned: s.Presigned, Detail: textRegion}
 	}
 	return nil
 }
+
+// RefuseRegion refuses the scope's region; another is expected.
+func (s *Signature) RefuseRegion(expected string) *Error {
+	return &Error{Kind: Scope, Part: WrongRegion, Values: []any{s.Region, expected}, Presigned: s.Presigned, Detail: textRegion}
+}
+
+const textRegion = "Credential should be scoped to a valid region. "
 
 // CheckTime wants the signing to be within Skew of now. A presigned URL of
 // Amazon S3 is good from Skew before its date until its own expiry; of any other

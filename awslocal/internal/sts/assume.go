@@ -101,14 +101,15 @@ func accountOf(roleARN string) string {
 	return ""
 }
 
-// role finds the role of an ARN. The ARN's path must be the role's own.
+// role finds the role of an ARN, which must be the role's own to the letter: names
+// are unique without regard to case, and ARNs are compared with it.
 func (s *Service) role(arn string) (iam.Role, bool) {
 	m := rolePattern.FindStringSubmatch(arn)
 	if m == nil {
 		return iam.Role{}, false
 	}
 	role, known := s.options.Directory.Role(m[1], m[2][strings.LastIndex(m[2], "/")+1:])
-	return role, known && strings.EqualFold(role.ARN, arn)
+	return role, known && role.ARN == arn
 }
 
 func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
