@@ -1,6 +1,8 @@
 package awslocal_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"maps"
 	"net/http"
 	"strings"
@@ -114,6 +116,13 @@ func TestWebIdentityRefusesTokens(t *testing.T) {
 	tampered := strings.TrimSuffix(good, last) + map[bool]string{true: "BB", false: "AA"}[last == "AA"]
 	unpublished := jose.JSONWebKey{Key: rsaKey(t), KeyID: "three", Algorithm: "RS256"}
 	impostor := jose.JSONWebKey{Key: rsaKey(t), KeyID: "one", Algorithm: "RS256"}
+	encrypts := jose.JSONWebKey{Key: rsaKey(t), KeyID: "four", Algorithm: "RS256", Use: "enc"}
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak := jose.JSONWebKey{Key: small, KeyID: "five", Algorithm: "RS256"}
+	l.issuer.keys = append(l.issuer.keys, encrypts, weak)
 	symmetric := jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32)), KeyID: "one", Algorithm: "HS256"}
 	const invalid = "InvalidIdentityToken: The web identity token provided could not be validated"
 	cases := map[string]struct{ token, want string }{
@@ -131,6 +140,12 @@ func TestWebIdentityRefusesTokens(t *testing.T) {
 		"two audiences":                 {l.issuer.sign(t, 0, with(map[string]any{"aud": []string{audience, "vault"}})), "InvalidIdentityToken: Token audience contains more than one audience while authorized party is not present"},
 		"issued two days ago":           {l.issuer.sign(t, 0, with(map[string]any{"iat": now - 172800})), "ExpiredTokenException: Token too old: "},
 		"issued in an hour":             {l.issuer.sign(t, 0, with(map[string]any{"iat": now + 3600})), "InvalidIdentityToken: Token issued in the future"},
+		"good from an hour on":          {l.issuer.sign(t, 0, with(map[string]any{"nbf": now + 3600})), "InvalidIdentityToken: Token not yet valid: current date/time "},
+		"good from four minutes on":     {l.issuer.sign(t, 0, with(map[string]any{"nbf": now + 240})), ""},
+		"good from a text on":           {l.issuer.sign(t, 0, with(map[string]any{"nbf": "1"})), invalid},
+		"a subject twice":               {awstest.SignText(t, l.issuer.keys[0], `{"iss":"`+l.issuer.url()+`","sub":"`+subject+`","sub":"`+subject+`","aud":"`+audience+`","iat":1,"exp":2}`), "InvalidIdentityToken: The ID Token provided is not a valid JWT. (You may see this error if you sent an Access Token)"},
+		"a key for encryption":          {awstest.SignToken(t, encrypts, l.issuer.claims()), noKey},
+		"a key of 1024 bits":            {awstest.SignToken(t, weak, l.issuer.claims()), noKey},
 		"expired an hour ago":           {l.issuer.sign(t, 0, with(map[string]any{"exp": now - 3600})), "ExpiredTokenException: Token expired: current date/time "},
 		"another subject":               {l.issuer.sign(t, 0, with(map[string]any{"sub": "system:serviceaccount:team-b:app"})), "AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"},
 		"wrong audience before subject": {l.issuer.sign(t, 0, with(map[string]any{"sub": "x", "aud": "vault"})), "InvalidIdentityToken: Incorrect token audience"},
@@ -138,7 +153,7 @@ func TestWebIdentityRefusesTokens(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := exchange(t, l, c.token, nil)
-			if got := refusal(err); !strings.HasPrefix(got, c.want) {
+			if got := refusal(err); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("answer\n %s\nwant\n %s", got, c.want)
 			}
 		})

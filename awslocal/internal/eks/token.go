@@ -66,7 +66,6 @@ func (s *Service) refuseToken(c *call.Call, found *cluster, err error) *call.Fau
 // no grace.
 func (s *Service) checkClaims(token *oidc.Token) (podClaims, *call.Fault) {
 	var claims struct {
-		NotBefore  *float64  `json:"nbf"`
 		Kubernetes podClaims `json:"kubernetes.io"`
 	}
 	now := s.options.TokenNow()
@@ -77,7 +76,7 @@ func (s *Service) checkClaims(token *oidc.Token) (podClaims, *call.Fault) {
 		return podClaims{}, expiredToken(now.Unix(), token.Expires)
 	case token.Decode(&claims) != nil:
 		return podClaims{}, badToken(textTokenPod)
-	case claims.NotBefore != nil && float64(now.Unix()) < *claims.NotBefore:
+	case now.Unix() < token.NotBefore:
 		return podClaims{}, badToken(textTokenEarly)
 	}
 	pod := claims.Kubernetes

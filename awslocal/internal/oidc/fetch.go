@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"context"
+	"crypto/rsa"
 	"crypto/sha1" //nolint:gosec // a thumbprint is SHA-1 by definition, it is compared and not trusted for signatures
 	"crypto/tls"
 	"crypto/x509"
@@ -28,6 +29,9 @@ const (
 	// maxKeys is how many keys of each type a provider may have. IAM: "Quotas
 	// for OpenID Connect identity providers".
 	maxKeys = 100
+	// minModulus is how many bits an RSA key has (RFC 7518, 3.3). The library takes
+	// none of more than 4096.
+	minModulus = 2048
 )
 
 var errCertificate = errors.New("the certificate is not trusted")
@@ -45,50 +49,46 @@ func (f *fetcher) keys(ctx context.Context, issuer string, thumbprints []string)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	client := f.client(thumbprints)
-	var discovery struct {
-		Issuer  string `json:"issuer"`
-		JWKSURI string `json:"jwks_uri"`
-	}
-	if err := f.get(ctx, client, issuer+"/.well-known/openid-configuration", &discovery); err != nil {
+	discovery, err := f.get(ctx, client, issuer+"/.well-known/openid-configuration")
+	if err != nil {
 		return nil, err
 	}
-	if discovery.Issuer != issuer {
-		return nil, retrieval("the discovery document of %s says issuer %q", issuer, discovery.Issuer)
+	if said, _ := text(discovery["issuer"]); said != issuer {
+		return nil, retrieval("the discovery document of %s says issuer %q", issuer, said)
 	}
-	var set keySet
-	if err := f.get(ctx, client, discovery.JWKSURI, &set); err != nil {
+	address, _ := text(discovery["jwks_uri"])
+	set, err := f.get(ctx, client, address)
+	if err != nil {
 		return nil, err
 	}
-	return readKeys(set.Keys)
-}
-
-// keySet is a JWKS whose keys are not read yet.
-type keySet struct {
-	Keys []json.RawMessage `json:"keys"`
+	return readKeys(set)
 }
 
 // ReadKeys reads a JWKS as Providers reads the ones that it fetches.
 func ReadKeys(document []byte) ([]jose.JSONWebKey, error) {
-	var set keySet
-	if err := json.Unmarshal(document, &set); err != nil {
-		return nil, retrieval("the key set is no such JSON document: %v", err)
+	set, err := readObject(document)
+	if err != nil {
+		return nil, retrieval("the key set: %v", err)
 	}
-	return readKeys(set.Keys)
+	return readKeys(set)
 }
 
-// readKeys takes the RSA and EC keys; others, which STS has no use for, are left
-// out, and so are those that do not parse.
-func readKeys(raw []json.RawMessage) ([]jose.JSONWebKey, error) {
+// readKeys takes the RSA and EC keys that are good for signatures; others, which
+// STS has no use for, are left out, and so are those that do not parse.
+func readKeys(set map[string]json.RawMessage) ([]jose.JSONWebKey, error) {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(set["keys"], &raw); err != nil {
+		return nil, retrieval("the key set has no list of keys: %v", err)
+	}
 	keys, count := []jose.JSONWebKey{}, map[string]int{}
 	for _, one := range raw {
-		var head struct {
-			Type string `json:"kty"`
-		}
+		members, err := readObject(one)
+		kind, _ := text(members["kty"])
 		var key jose.JSONWebKey
-		if json.Unmarshal(one, &head) != nil || head.Type != "RSA" && head.Type != "EC" || key.UnmarshalJSON(one) != nil || !key.IsPublic() {
+		if err != nil || kind != "RSA" && kind != "EC" || key.UnmarshalJSON(one) != nil || !signs(key, members["key_ops"]) {
 			continue
 		}
-		count[head.Type]++
+		count[kind]++
 		keys = append(keys, key)
 	}
 	for kind, n := range count {
@@ -102,18 +102,32 @@ func readKeys(raw []json.RawMessage) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-func (f *fetcher) get(ctx context.Context, client *http.Client, address string, into any) error {
+// signs says whether a key is one that signatures are verified with: public, not
+// meant for encryption (RFC 7517, 4.2 and 4.3), and of a size that is safe.
+func signs(key jose.JSONWebKey, operations json.RawMessage) bool {
+	if public, is := key.Key.(*rsa.PublicKey); is && public.N.BitLen() < minModulus {
+		return false
+	}
+	meant := []string{"verify"}
+	if operations != nil && json.Unmarshal(operations, &meant) != nil {
+		return false
+	}
+	return key.IsPublic() && (key.Use == "" || key.Use == "sig") && slices.Contains(meant, "verify")
+}
+
+// get fetches a JSON object.
+func (f *fetcher) get(ctx context.Context, client *http.Client, address string) (map[string]json.RawMessage, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || !f.mayAsk(parsed) {
-		return retrieval("%q is no https URL", address)
+		return nil, retrieval("%q is no https URL", address)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return retrieval("%q is no URL", address)
+		return nil, retrieval("%q is no URL", address)
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return f.classify(address, err)
+		return nil, f.classify(address, err)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	if closing := response.Body.Close(); err == nil {
@@ -121,16 +135,17 @@ func (f *fetcher) get(ctx context.Context, client *http.Client, address string, 
 	}
 	switch {
 	case err != nil:
-		return &Error{Kind: Unreachable, Detail: fmt.Sprintf("reading %s: %v", address, err)}
+		return nil, &Error{Kind: Unreachable, Detail: fmt.Sprintf("reading %s: %v", address, err)}
 	case response.StatusCode != http.StatusOK:
-		return retrieval("%s answered %s", address, response.Status)
+		return nil, retrieval("%s answered %s", address, response.Status)
 	case len(body) > maxBody:
-		return retrieval("%s is longer than %d bytes", address, maxBody)
+		return nil, retrieval("%s is longer than %d bytes", address, maxBody)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return retrieval("%s is no such JSON document: %v", address, err)
+	members, err := readObject(body)
+	if err != nil {
+		return nil, retrieval("%s: %v", address, err)
 	}
-	return nil
+	return members, nil
 }
 
 // classify tells a certificate that nobody trusts and a document that is not

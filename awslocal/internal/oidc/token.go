@@ -5,7 +5,9 @@ import (
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -26,8 +28,9 @@ type Token struct {
 	AuthorizedParty string
 	// Methods is the claim amr.
 	Methods []string
-	// Expires and Issued are the claims exp and iat, in seconds since 1970.
-	Expires, Issued int64
+	// Expires and Issued are the claims exp and iat, in seconds since 1970, and
+	// NotBefore is nbf, which is the oldest instant where there is none.
+	Expires, Issued, NotBefore int64
 	// HasTags and HasSourceIdentity say that the claims are there by which a
 	// token makes session tags and a source identity.
 	HasTags, HasSourceIdentity bool
@@ -43,21 +46,27 @@ func ReadToken(raw string) (*Token, error) {
 	if len(parts) != 3 {
 		return nil, &Error{Kind: Malformed, Detail: fmt.Sprintf("the token has %d parts, a signed one has 3", len(parts))}
 	}
-	var header struct {
-		Algorithm string `json:"alg"`
-		KeyID     string `json:"kid"`
+	header, err := readPart(parts[0])
+	if err != nil {
+		return nil, &Error{Kind: Malformed, Detail: "the token's header: " + err.Error()}
 	}
-	var claims map[string]json.RawMessage
-	if !decodePart(parts[0], &header) || !decodePart(parts[1], &claims) || claims == nil {
-		return nil, &Error{Kind: Malformed, Detail: "the token's header or claims are no JSON object in base64"}
+	claims, err := readPart(parts[1])
+	if err != nil {
+		return nil, &Error{Kind: Malformed, Detail: "the token's claims: " + err.Error()}
 	}
-	t := &Token{raw: raw, algorithm: header.Algorithm, keyID: header.KeyID}
+	t := &Token{raw: raw}
+	t.algorithm, _ = text(header["alg"])
+	t.keyID, _ = text(header["kid"])
 	return t, t.fill(claims)
 }
 
-func decodePart(part string, into any) bool {
+// readPart reads one of a token's first two parts.
+func readPart(part string) (map[string]json.RawMessage, error) {
 	plain, err := base64.RawURLEncoding.DecodeString(part)
-	return err == nil && json.Unmarshal(plain, into) == nil
+	if err != nil {
+		return nil, errors.New("no base64")
+	}
+	return readObject(plain)
 }
 
 func (t *Token) fill(claims map[string]json.RawMessage) error {
@@ -71,6 +80,14 @@ func (t *Token) fill(claims map[string]json.RawMessage) error {
 		if !ok[i] {
 			return &Error{Kind: Incomplete, Detail: name}
 		}
+	}
+	t.NotBefore = math.MinInt64
+	if raw, has := claims["nbf"]; has {
+		at, whole := instant(raw)
+		if !whole {
+			return &Error{Kind: Invalid, Detail: "the claim nbf is no whole number of seconds"}
+		}
+		t.NotBefore = at
 	}
 	t.AuthorizedParty, _ = text(claims["azp"])
 	t.Methods, _ = texts(claims["amr"])
@@ -111,7 +128,8 @@ func instant(raw json.RawMessage) (int64, bool) {
 func (t *Token) Decode(into any) error {
 	_, rest, _ := strings.Cut(t.raw, ".")
 	claims, _, _ := strings.Cut(rest, ".")
-	if !decodePart(claims, into) {
+	plain, err := base64.RawURLEncoding.DecodeString(claims)
+	if err != nil || json.Unmarshal(plain, into) != nil {
 		return &Error{Kind: Malformed, Detail: "claims of the token are not of the types that are expected"}
 	}
 	return nil

@@ -82,6 +82,10 @@ func fromFuture(now time.Time, issued int64) *call.Fault {
 	return badToken(fmt.Sprintf("Token issued in the future: current date/time %d must not be before the issue date/time %d", now.Unix(), issued))
 }
 
+func notYet(now time.Time, begin int64) *call.Fault {
+	return badToken(fmt.Sprintf("Token not yet valid: current date/time %d must not be before the not-before date/time %d", now.Unix(), begin))
+}
+
 func notPermitted() *call.Fault { return query.AccessDenied(textNotPermitted) }
 
 func tooLong(message string) *call.Fault { return badRequest("ValidationError", message) }

@@ -18,7 +18,7 @@ const (
 	// AssumeRoleWithWebIdentity, the error ExpiredTokenException.
 	grace = 5 * time.Minute
 	// oldest is how long ago a token may have been issued, and ahead how far in
-	// the future. AWS names no numbers.
+	// the future that and the beginning of its time may be. AWS names no numbers.
 	oldest = 24 * time.Hour
 	ahead  = 5 * time.Minute
 )
@@ -129,6 +129,9 @@ func (s *Service) checkClaims(provider iam.Provider, token *oidc.Token) (string,
 	}
 	if issued.After(now.Add(ahead)) {
 		return "", fromFuture(now, token.Issued)
+	}
+	if token.NotBefore > now.Add(ahead).Unix() {
+		return "", notYet(now, token.NotBefore)
 	}
 	return audience, nil
 }
