@@ -69,7 +69,7 @@ func (a *Auth) build(id identity.Identity, p parts) (built, error) {
 	var kept *keptCredentials
 	who := caller{methodOf(id.Base), a.subjectOf(id, p)}
 	if isDefaultChain(id.Base) {
-		bare = a.ofPerson(id, p)
+		bare = a.ofPerson(id, p, who)
 		if bare.Region == "" {
 			return built{}, regionMissing()
 		}

@@ -41,9 +41,25 @@ func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
 	return loaded, nil
 }
 
+// named are credentials of the SDK whose errors say who asked.
+type named struct {
+	aws.CredentialsProvider
+	who caller
+}
+
+// Retrieve returns them, or a *fault.Caller.
+func (n named) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	got, err := n.CredentialsProvider.Retrieve(ctx)
+	if err != nil {
+		err = &fault.Caller{Method: n.who.method, Subject: n.who.subject, Err: err}
+	}
+	return got, err
+}
+
 // ofPerson is the default chain's configuration for an identity.
-func (a *Auth) ofPerson(id identity.Identity, p parts) aws.Config {
+func (a *Auth) ofPerson(id identity.Identity, p parts, who caller) aws.Config {
 	own := p.person.Copy()
+	own.Credentials = named{own.Credentials, who}
 	own.HTTPClient = a.injected
 	if p.client != nil {
 		own.HTTPClient = p.client

@@ -157,7 +157,9 @@ func (f *Fault) Passing() bool {
 	return false
 }
 
-// Caller is an error with who called, or tried to become somebody.
+// Caller is an error with who called, or tried to become somebody. Every error of a call
+// that is made through awsauth holds one, so that its plain text has no request ID
+// either.
 type Caller struct {
 	// Method is how credentials are had, such as "irsa".
 	Method string
@@ -166,12 +168,13 @@ type Caller struct {
 	Err     error
 }
 
-// Error is the error's own text.
+// Error is the text of the Fault that it is, in one line: it is the same at every
+// attempt.
 func (c *Caller) Error() string {
 	if c.Err == nil {
 		return "an error that is not known"
 	}
-	return c.Err.Error()
+	return strings.ReplaceAll(Of("", "", c).Error(), "\n", ": ")
 }
 
 // Unwrap returns the error itself.
