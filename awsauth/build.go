@@ -1,6 +1,7 @@
 package awsauth
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"slices"
@@ -87,7 +88,7 @@ func (a *Auth) build(id identity.Identity, p parts) (built, error) {
 	}
 	roles := id.Roles.Roles()
 	for i, role := range roles {
-		from := a.callingAs(forSTS, kept, who)
+		from := a.callingAs(forSTS, source(kept), who)
 		who.subject = role.ARN
 		assumed, key := who, exchange
 		key.Roles = identity.NewChain(roles[:i+1]...)
@@ -97,13 +98,29 @@ func (a *Auth) build(id identity.Identity, p parts) (built, error) {
 			return made
 		})
 	}
-	made.config = a.callingAs(bare, kept, who)
+	made.config = a.callingAs(bare, source(kept), who)
 	return made, nil
 }
 
-// callingAs is a configuration whose calls are made with kept credentials; nil
+// renewable are credentials of which AWS may say that they are out of date.
+type renewable interface {
+	aws.CredentialsProvider
+	// drop forgets the credentials with that access key, and says whether the next
+	// ones can be others.
+	drop(ctx context.Context, accessKeyID string) bool
+}
+
+// source is nil for none.
+func source(kept *keptCredentials) renewable {
+	if kept == nil {
+		return nil
+	}
+	return kept
+}
+
+// callingAs is a configuration whose calls are made with these credentials; nil
 // keeps those that it has.
-func (a *Auth) callingAs(config aws.Config, kept *keptCredentials, who caller) aws.Config {
+func (a *Auth) callingAs(config aws.Config, kept renewable, who caller) aws.Config {
 	config = config.Copy()
 	if kept != nil {
 		config.Credentials = kept

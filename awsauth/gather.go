@@ -94,8 +94,10 @@ func checkPartition(what, arn, region string) error {
 // gather reads what a configuration is made of. It holds no lock while it does:
 // Secrets and bundles may come from far away.
 func (a *Auth) gather(ctx context.Context, id identity.Identity) (parts, error) {
-	p := parts{inputs: inputs{environment: a.env.identity()}}
-	var err error
+	p, err := a.surroundings(ctx, id)
+	if err != nil {
+		return parts{}, err
+	}
 	switch {
 	case id.Base == identity.WebIdentity:
 		err = checkWebIdentity(p.environment, id.Region)
@@ -106,11 +108,18 @@ func (a *Auth) gather(ctx context.Context, id identity.Identity) (parts, error) 
 		}
 	case id.Base == identity.Container:
 		err = a.checkContainer()
-	case isDefaultChain(id.Base):
-		p.person, err = a.person.load(ctx, a)
 	}
-	if err != nil {
-		return parts{}, err
+	return p, err
+}
+
+// surroundings are the parts but for the credentials.
+func (a *Auth) surroundings(ctx context.Context, id identity.Identity) (parts, error) {
+	p := parts{inputs: inputs{environment: a.env.identity()}}
+	var err error
+	if isDefaultChain(id.Base) {
+		if p.person, err = a.person.load(ctx, a); err != nil {
+			return parts{}, err
+		}
 	}
 	bundle, err := a.readBundle(ctx, id.CABundle)
 	if err != nil {

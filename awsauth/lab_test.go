@@ -102,6 +102,12 @@ func (m *memory) put(ref identity.SecretRef, version string, data map[string]str
 	m.secrets[ref] = content
 }
 
+func (m *memory) forget(ref identity.SecretRef) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.secrets, ref)
+}
+
 func (m *memory) trust(ref identity.BundleRef, content string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ type usedKey struct{}
 // watching adds to each operation what a configuration does around calls:
 // errors say who called, credentials that AWS finds out of date are replaced
 // once, and each attempt is counted. kept is nil if the SDK has the credentials.
-func (a *Auth) watching(kept *keptCredentials, who caller) func(*middleware.Stack) error {
+func (a *Auth) watching(kept renewable, who caller) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		// Before all others: the credentials are chosen once, and all attempts
 		// are within that.
@@ -46,7 +46,7 @@ func (a *Auth) watching(kept *keptCredentials, who caller) func(*middleware.Stac
 
 // renewing makes a call, and makes it once more with new credentials if AWS
 // refuses those that it was made with.
-func renewing(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler, kept *keptCredentials, who caller) (middleware.FinalizeOutput, middleware.Metadata, error) {
+func renewing(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler, kept renewable, who caller) (middleware.FinalizeOutput, middleware.Metadata, error) {
 	var again *smithyhttp.Request
 	if request, ok := in.Request.(*smithyhttp.Request); ok && kept != nil {
 		again = request.Clone() // resolving the endpoint changes the request
