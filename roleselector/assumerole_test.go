@@ -231,7 +231,7 @@ func TestABrokenOrDenyingSelectorHasNoRole(t *testing.T) {
 // TestPathsOfRolesArePassedOffAsNoOther: IAM lets a path hold what begins a path.
 func TestPathsOfRolesArePassedOffAsNoOther(t *testing.T) {
 	const arn = "arn:aws:iam::222222222222:role/team-b/:role/ack/team-a"
-	if _, ok := ParseRoleARN(arn); !ok {
+	if _, ok := identity.ParseRoleARN(arn); !ok {
 		t.Fatalf("%s is a role", arn)
 	}
 	for pattern, want := range map[string]bool{

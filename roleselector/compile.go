@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 // Selector is a compiled IAMRoleSelector. It is immutable and holds nothing of
@@ -98,7 +99,7 @@ func (s *Selector) compileEffect(spec *v1alpha1.IAMRoleSelectorSpec) {
 // compileRole leaves the ARN out of the reference unless it is usable. A
 // selector that denies has no use for one.
 func (s *Selector) compileRole(spec *v1alpha1.IAMRoleSelectorSpec) {
-	role, ok := ParseRoleARN(spec.ARN)
+	role, ok := identity.ParseRoleARN(spec.ARN)
 	switch {
 	case s.deny:
 	case ok:

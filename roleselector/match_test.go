@@ -254,13 +254,6 @@ func TestASelectorIsIndependentOfItsObject(t *testing.T) {
 	}
 }
 
-func TestARoleARNIsTakenApart(t *testing.T) {
-	got, ok := ParseRoleARN("arn:aws-cn:iam::111122223333:role/path/to/name")
-	if want := (RoleARN{"aws-cn", "111122223333", "path/to/name"}); !ok || got != want {
-		t.Errorf("ParseRoleARN() = %+v %t, want %+v", got, ok, want)
-	}
-}
-
 func TestMatchingAllocatesNothing(t *testing.T) {
 	objects, queries := population(t, "mixed", 1_000)
 	index := fullIndex(Options{}, compileAll(objects)...)

@@ -173,17 +173,36 @@ func TestUnusableEndpointsAreRefused(t *testing.T) {
 }
 
 func TestPartitionsAreToldByTheRegionsShape(t *testing.T) {
-	for region, want := range map[string]string{
-		"us-east-1": "aws", "ap-southeast-5": "aws", "cn-north-1": "aws-cn", "us-gov-west-1": "aws-us-gov", "us-iso-east-1": "aws-iso",
-		"us-isob-east-1": "aws-iso-b", "eu-isoe-west-1": "aws-iso-e", "us-isof-south-1": "aws-iso-f", "eusc-de-east-1": "aws-eusc",
+	for region, want := range map[string][2]string{
+		"us-east-1": {"aws", "amazonaws.com"}, "ap-southeast-5": {"aws", "amazonaws.com"}, "us-isometric-1": {"aws", "amazonaws.com"},
+		"cn-north-1": {"aws-cn", "amazonaws.com.cn"}, "us-gov-west-1": {"aws-us-gov", "amazonaws.com"},
+		"us-iso-east-1": {"aws-iso", "c2s.ic.gov"}, "us-isob-east-1": {"aws-iso-b", "sc2s.sgov.gov"},
+		"eu-isoe-west-1": {"aws-iso-e", "cloud.adc-e.uk"}, "us-isof-south-1": {"aws-iso-f", "csp.hci.ic.gov"}, "eusc-de-east-1": {"aws-eusc", "amazonaws.eu"},
 	} {
-		if got := identity.Partition(region); got != want {
+		if got := [2]string{identity.Partition(region), identity.DNSSuffix(region)}; got != want {
 			t.Errorf("%s: %s, want %s", region, got, want)
 		}
 	}
-	for arn, want := range map[string]string{"arn:aws-cn:iam::123456789012:role/a": "aws-cn", "nonsense": ""} {
-		if got := identity.PartitionOfARN(arn); got != want {
-			t.Errorf("%s: %s, want %s", arn, got, want)
+}
+
+func TestAnARNIsTakenApartAndWritten(t *testing.T) {
+	for text, want := range map[string]identity.ARN{
+		"arn:aws-cn:iam::123456789012:role/a":       {Partition: "aws-cn", Service: "iam", Account: "123456789012", Resource: "role/a"},
+		"arn:aws:s3:::b/k":                          {Partition: "aws", Service: "s3", Resource: "b/k"},
+		"arn:aws:eks:eu-west-1:1:a:b:c":             {Partition: "aws", Service: "eks", Region: "eu-west-1", Account: "1", Resource: "a:b:c"},
+		"arn:::::":                                  {},
+		"":                                          {},
+		"arn:aws:iam::123456789012":                 {},
+		"ARN:aws:iam::123456789012:role/a":          {},
+		" arn:aws:iam::123456789012:role/a":         {},
+		"xarn:aws:iam::123456789012:role/a:b:c:d:e": {},
+	} {
+		got, ok := identity.ParseARN(text)
+		if got != want || ok && got.String() != text || ok != (want != identity.ARN{} || text == "arn:::::") {
+			t.Errorf("%q: %+v %t, want %+v", text, got, ok, want)
+		}
+		if partition := identity.PartitionOfARN(text); partition != want.Partition {
+			t.Errorf("%q: partition %q, want %q", text, partition, want.Partition)
 		}
 	}
 }

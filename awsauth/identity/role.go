@@ -31,24 +31,21 @@ type RoleARN struct {
 // longer than IAM's 64 characters: such an ARN stands for a role that nobody can
 // make. IsRoleARN leaves it out.
 func ParseRoleARN(text string) (RoleARN, bool) {
-	rest, isARN := strings.CutPrefix(text, "arn:")
-	partition, rest, isIAM := strings.Cut(rest, ":iam::")
-	account, role, isRole := strings.Cut(rest, ":role/")
-	if !isARN || !isIAM || !isRole || len(text) > maxRoleARN {
+	arn, _ := ParseARN(text)
+	if len(text) > maxRoleARN || arn.Service != "iam" || arn.Region != "" || !strings.HasPrefix(arn.Resource, "role/") {
 		return RoleARN{}, false
 	}
-	path, name := text[len(text)-len(role)-1:], role
-	if last := strings.LastIndexByte(path, '/'); last >= 0 {
-		path, name = path[:last+1], path[last+1:]
-	}
-	fine := strings.HasPrefix(partition, "aws") && consistsOf(partition, isPartitionByte) &&
-		IsAccountID(account) &&
+	path := arn.Resource[len("role"):]
+	last := strings.LastIndexByte(path, '/')
+	path, name := path[:last+1], path[last+1:]
+	fine := strings.HasPrefix(arn.Partition, "aws") && consistsOf(arn.Partition, isPartitionByte) &&
+		IsAccountID(arn.Account) &&
 		len(path) <= maxRolePath && path != "//" && consistsOf(path, isPathByte) &&
 		name != "" && consistsOf(name, isNameByte)
 	if !fine {
 		return RoleARN{}, false
 	}
-	return RoleARN{partition, account, path, name}, true
+	return RoleARN{arn.Partition, arn.Account, path, name}, true
 }
 
 // IsRoleARN says whether a text is the ARN of an IAM role.

@@ -2,9 +2,9 @@ package carm
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 // Shipped is how ACK's controllers read selectors today, holes included: fields
@@ -101,7 +101,10 @@ func shippedLabels(selector *v1alpha1.LabelSelector, labels map[string]string) b
 
 // shippedValid says whether ACK keeps a selector at all.
 func shippedValid(spec *v1alpha1.IAMRoleSelectorSpec) bool {
-	if spec == nil || !strings.HasPrefix(spec.ARN, "arn:") || strings.Count(spec.ARN, ":") < 5 {
+	if spec == nil {
+		return false
+	}
+	if _, ok := identity.ParseARN(spec.ARN); !ok {
 		return false
 	}
 	if n := spec.NamespaceSelector; n != nil && (repeated(n.Names) || emptyKey(n.LabelSelector)) {

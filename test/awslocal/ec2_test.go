@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
@@ -108,7 +109,7 @@ func TestRegionsAreThoseThatTheProductKnows(t *testing.T) {
 			t.Errorf("%d regions of the partition of %s, want %d", len(out.Regions), home, count)
 		}
 		for _, one := range out.Regions {
-			if name := *one.RegionName; !instancetype.IsKnownRegion(name) || instancetype.Partition(name) != instancetype.Partition(home) {
+			if name := *one.RegionName; !instancetype.IsKnownRegion(name) || identity.Partition(name) != identity.Partition(home) {
 				t.Errorf("the product does not know %s as a region of the partition of %s", name, home)
 			}
 		}

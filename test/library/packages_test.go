@@ -23,7 +23,7 @@ var packages = map[string]map[string][]any{
 		"Index": {roleselector.NewIndex(roleselector.Options{})}, "IsServiceGroup": {roleselector.IsServiceGroup},
 		"NewIndex": {roleselector.NewIndex}, "NewObjects": {roleselector.NewObjects}, "NewSessions": {roleselector.NewSessions},
 		"Objects": {roleselector.NewObjects(nil), roleselector.NewObjects(roleselector.NewIndex(roleselector.Options{}))},
-		"Overlap": {roleselector.Overlap}, "ParseRoleARN": {roleselector.ParseRoleARN}, "Problem": {new(roleselector.Problem)}, "Proceed": {roleselector.Proceed},
+		"Overlap": {roleselector.Overlap}, "Problem": {new(roleselector.Problem)}, "Proceed": {roleselector.Proceed},
 		"Recorded": {new(roleselector.Recorded)}, "Selector": {new(roleselector.Selector), roleselector.Compile(nil)},
 		"SelectorExplanation": {new(roleselector.SelectorExplanation)}, "Sessions": {new(roleselector.Sessions), roleselector.NewSessions(0)},
 		"Settings": {new(roleselector.Settings)}, "Verdict": {new(roleselector.Verdict)},
@@ -40,9 +40,9 @@ var packages = map[string]map[string][]any{
 	},
 	"awsauth": {"Auth": {auth()}, "Error": {new(awsauth.Error)}, "Guarded": {awsauth.Guarded}, "New": {awsauth.New}},
 	"awsauth/identity": {
-		"Chain": {new(identity.Chain), identity.NewChain()}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
+		"ARN": {new(identity.ARN)}, "Chain": {new(identity.Chain), identity.NewChain()}, "DNSSuffix": {identity.DNSSuffix}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
 		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsAccountID": {identity.IsAccountID}, "IsRoleARN": {identity.IsRoleARN},
-		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "ParseRoleARN": {identity.ParseRoleARN}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
+		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "ParseARN": {identity.ParseARN}, "ParseRoleARN": {identity.ParseRoleARN}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
 		"SecretRef": {new(identity.SecretRef)},
 	},
 	"awsauth/fault": {

@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -19,16 +18,10 @@ type Self struct {
 	RoleARN string
 }
 
-// account and partition are those of a role's ARN.
-func account(arn string) string   { return field(arn, 4) }
-func partition(arn string) string { return field(arn, 1) }
-
-func field(arn string, n int) string {
-	fields := strings.SplitN(arn, ":", 6)
-	if len(fields) != 6 {
-		return ""
-	}
-	return fields[n]
+// account is that of a role's ARN.
+func account(arn string) string {
+	found, _ := identity.ParseARN(arn)
+	return found.Account
 }
 
 // Account is the one that the controller runs in.
@@ -61,7 +54,7 @@ func (s Standing) Without(because roleselector.Problem) Standing {
 }
 
 func (s Standing) as(id identity.Identity, role string) Standing {
-	s.Identity, s.Account, s.Partition = id, account(role), partition(role)
+	s.Identity, s.Account, s.Partition = id, account(role), identity.PartitionOfARN(role)
 	return s
 }
 

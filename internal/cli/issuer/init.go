@@ -62,7 +62,7 @@ func (p *Proposal) Run(ctx context.Context) error {
 	if err := p.proposeBucket(ctx); err != nil {
 		return err
 	}
-	p.URL = cmp.Or(p.URL, "https://"+p.Bucket+".s3."+p.Region+"."+core.DNSSuffix(p.Region))
+	p.URL = cmp.Or(p.URL, "https://"+p.Bucket+".s3."+p.Region+"."+identity.DNSSuffix(p.Region))
 	spec := v1alpha1.OIDCIssuerSpec{URL: p.URL}
 	spec.Publication.S3.Bucket, spec.Publication.S3.Region = p.Bucket, p.Region
 	if err := core.Validate(spec); err != nil {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/localkube"
@@ -82,7 +82,7 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find this program's own file: %w", err)
 			}
-			if at := slices.IndexFunc(accounts, isNoAccount); at >= 0 {
+			if at := slices.IndexFunc(accounts, func(id string) bool { return !identity.IsAccountID(id) }); at >= 0 {
 				return streams.Unusable(fmt.Errorf("--account %q is no account ID; want 12 digits", accounts[at]))
 			}
 			path, err := localkube.Find(program, self, os.Getenv)
@@ -108,10 +108,6 @@ func unusableDir(streams command.Streams, err error) error {
 		return streams.Unusable(err)
 	}
 	return err
-}
-
-func isNoAccount(id string) bool {
-	return len(id) != 12 || strings.Trim(id, "0123456789") != ""
 }
 
 func newDown(streams command.Streams, flags *folder) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/record"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
@@ -118,9 +119,8 @@ func (b *bundle) configMap(o *unstructured.Unstructured) error {
 }
 
 func (b *bundle) serviceAccount(o *unstructured.Unstructured) error {
-	parts := strings.Split(o.GetAnnotations()["eks.amazonaws.com/role-arn"], ":")
-	if len(parts) == 6 {
-		b.accounts[o.GetNamespace()+"/"+o.GetName()] = parts[4]
+	if role, ok := identity.ParseARN(o.GetAnnotations()["eks.amazonaws.com/role-arn"]); ok {
+		b.accounts[o.GetNamespace()+"/"+o.GetName()] = role.Account
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -157,16 +158,16 @@ func readPrincipal(name, roleARN string) (iampolicy.Principal, error) {
 	if name == "anonymous" {
 		return iampolicy.Principal{}, nil
 	}
-	parts := strings.SplitN(name, ":", 6)
-	if len(parts) == 1 && strings.Contains(name, ".") {
+	if strings.Contains(name, ".") && !strings.Contains(name, ":") {
 		return iampolicy.Principal{Kind: iampolicy.Service, ARN: name}, nil
 	}
-	if len(parts) < 6 || parts[0] != "arn" || parts[4] == "" {
+	arn, ok := identity.ParseARN(name)
+	if !ok || arn.Account == "" {
 		return iampolicy.Principal{}, refused
 	}
-	p := iampolicy.Principal{ARN: name, AccountID: parts[4]}
-	sort, rest, _ := strings.Cut(parts[5], "/")
-	switch parts[2] + ":" + sort {
+	p := iampolicy.Principal{ARN: name, AccountID: arn.Account}
+	sort, rest, _ := strings.Cut(arn.Resource, "/")
+	switch arn.Service + ":" + sort {
 	case "iam:user":
 		p.Kind = iampolicy.User
 	case "iam:root":
@@ -178,7 +179,7 @@ func readPrincipal(name, roleARN string) (iampolicy.Principal, error) {
 		if role, session, ok := strings.Cut(rest, "/"); !ok || role == "" || session == "" {
 			return iampolicy.Principal{}, refused
 		} else if roleARN == "" {
-			p.RoleARN = "arn:" + parts[1] + ":iam::" + parts[4] + ":role/" + role
+			p.RoleARN = identity.ARN{Partition: arn.Partition, Service: "iam", Account: arn.Account, Resource: "role/" + role}.String()
 		}
 	default:
 		return iampolicy.Principal{}, refused

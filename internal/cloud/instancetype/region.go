@@ -29,7 +29,7 @@ type tableKey struct {
 // partition; credentials are good nowhere else, and must be shown nowhere else.
 func (t *Types) region(ctx context.Context, id identity.Identity, q instancetype.Question) (instancetype.State, error) {
 	id = id.In(instancetype.RegionToAsk(q.Region, q.Home))
-	table := t.table(tableKey{id, instancetype.Partition(q.Region)})
+	table := t.table(tableKey{id, identity.Partition(q.Region)})
 	statuses, err := table.get(ctx, id, source[map[string]string]{
 		now: t.options.Now,
 		life: func(statuses map[string]string) life {

@@ -1,9 +1,10 @@
 package inject
 
-import "strings"
+import (
+	"strings"
 
-// accountLength is the number of digits of an AWS account ID.
-const accountLength = 12
+	"github.com/tabard-dev/tabard/awsauth/identity"
+)
 
 // compose makes the ARN of a role of the configured account of a value that is
 // none; it may have a path. With an empty value nobody has opted in.
@@ -11,7 +12,7 @@ func (in *Injector) compose(value string) string {
 	if in.settings.ComposeAccount == "" || value == "" || strings.Contains(value, "arn:") {
 		return value
 	}
-	return "arn:" + in.settings.Partition + ":iam::" + in.settings.ComposeAccount + ":role/" + value
+	return identity.ARN{Partition: in.settings.Partition, Service: "iam", Account: in.settings.ComposeAccount, Resource: "role/" + value}.String()
 }
 
 // literal is a value of a variable that containers see as it is. Kubernetes makes

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 // Limits of a projected token's life, in seconds, as Kubernetes validates them.
@@ -98,7 +98,7 @@ func Defaults() Settings {
 // ComposeIn makes role ARNs of roles of an account, in the partition of a region
 // unless another is set.
 func (s *Settings) ComposeIn(account, region string) {
-	s.ComposeAccount, s.Partition = account, cmp.Or(s.Partition, issuer.Partition(region))
+	s.ComposeAccount, s.Partition = account, cmp.Or(s.Partition, identity.Partition(region))
 }
 
 // check names the setting that is wrong, by the flag of tabard webhook.
@@ -110,7 +110,7 @@ func (s Settings) check() error {
 		return errors.New("--token-audience is empty, expected one such as sts.amazonaws.com: a token without an audience is one for the API server")
 	case s.MountPath == "" || strings.Contains(s.MountPath, ":"):
 		return fmt.Errorf("--token-mount-path is %q, expected a path without a colon", s.MountPath)
-	case s.ComposeAccount != "" && (len(s.ComposeAccount) != accountLength || !consistsOf(s.ComposeAccount, isDigit)):
+	case s.ComposeAccount != "" && !identity.IsAccountID(s.ComposeAccount):
 		return fmt.Errorf("--account-id is %q, expected the 12 digits of an AWS account", s.ComposeAccount)
 	case s.ComposeAccount != "" && s.Partition == "":
 		return errors.New("--partition is empty, expected one such as aws: role ARNs are to be composed with it")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
 
@@ -130,7 +131,7 @@ func TestRegionsOfAPartition(t *testing.T) {
 		"eusc-de-south-1": {"aws-eusc", "eusc-de-east-1", false},
 	}
 	for region, want := range tests {
-		if got := instancetype.Partition(region); got != want.partition {
+		if got := identity.Partition(region); got != want.partition {
 			t.Errorf("partition of %s: got %s, want %s", region, got, want.partition)
 		}
 		if got := instancetype.IsKnownRegion(region); got != want.known {

@@ -4,45 +4,13 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
-
-// partitions maps prefixes of region names to partition and DNS suffix, longest
-// prefix first. AWS: "AWS service endpoints" and the partitions file of the
-// SDKs.
-var partitions = []struct{ prefix, partition, suffix string }{
-	{"cn-", "aws-cn", "amazonaws.com.cn"},
-	{"us-gov-", "aws-us-gov", "amazonaws.com"},
-	{"us-isob-", "aws-iso-b", "sc2s.sgov.gov"},
-	{"us-isof-", "aws-iso-f", "csp.hci.ic.gov"},
-	{"us-iso-", "aws-iso", "c2s.ic.gov"},
-	{"eu-isoe-", "aws-iso-e", "cloud.adc-e.uk"},
-	{"eusc-", "aws-eusc", "amazonaws.eu"},
-}
-
-// Partition is the AWS partition of a region: the second field of its ARNs.
-func Partition(region string) string {
-	for _, p := range partitions {
-		if strings.HasPrefix(region, p.prefix) {
-			return p.partition
-		}
-	}
-	return "aws"
-}
-
-// DNSSuffix is the domain of a region's endpoints.
-func DNSSuffix(region string) string {
-	for _, p := range partitions {
-		if strings.HasPrefix(region, p.prefix) {
-			return p.suffix
-		}
-	}
-	return "amazonaws.com"
-}
 
 // ProviderARN is the ARN that IAM gives to the provider of an issuer URL in an
 // account. AWS: it holds the URL without its scheme.
 func ProviderARN(partition, accountID, url string) string {
-	return "arn:" + partition + ":iam::" + accountID + ":oidc-provider/" + ProviderPath(url)
+	return identity.ARN{Partition: partition, Service: "iam", Account: accountID, Resource: "oidc-provider/" + ProviderPath(url)}.String()
 }
 
 // ProviderPath is the issuer's URL without its scheme, as IAM uses it in
@@ -60,7 +28,7 @@ func DocumentKeys(prefix string) (keys, discovery string) {
 
 // bucketARN is the bucket's ARN; objects are below it.
 func bucketARN(s3 v1alpha1.S3Publication) string {
-	return "arn:" + Partition(s3.Region) + ":s3:::" + s3.Bucket
+	return identity.ARN{Partition: identity.Partition(s3.Region), Service: "s3", Resource: s3.Bucket}.String()
 }
 
 // documentARNs are the ARNs of the two documents, sorted.
@@ -69,22 +37,17 @@ func documentARNs(s3 v1alpha1.S3Publication) []string {
 	return []string{bucketARN(s3) + "/" + discovery, bucketARN(s3) + "/" + keys}
 }
 
-// arnField is one field of an ARN, empty if there is none.
-func arnField(arn string, index int) string {
-	fields := strings.SplitN(arn, ":", 6)
-	if len(fields) != 6 || fields[0] != "arn" {
-		return ""
-	}
-	return fields[index]
+// arnAccount is the account in an ARN, empty if there is none.
+func arnAccount(arn string) string {
+	found, _ := identity.ParseARN(arn)
+	return found.Account
 }
-
-func arnPartition(arn string) string { return arnField(arn, 1) }
-func arnAccount(arn string) string   { return arnField(arn, 4) }
 
 // roleOfSession is the name of the role behind an assumed role's session ARN,
 // arn:PARTITION:sts::ACCOUNT:assumed-role/NAME/SESSION; empty for others.
 func roleOfSession(arn string) string {
-	parts := strings.Split(arnField(arn, 5), "/")
+	found, _ := identity.ParseARN(arn)
+	parts := strings.Split(found.Resource, "/")
 	if len(parts) != 3 || parts[0] != "assumed-role" {
 		return ""
 	}

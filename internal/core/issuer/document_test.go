@@ -96,27 +96,6 @@ func TestRoleName(t *testing.T) {
 	}
 }
 
-func TestPartitions(t *testing.T) {
-	tests := map[string]struct{ region, partition, suffix string }{
-		"commercial":   {"eu-central-1", "aws", "amazonaws.com"},
-		"China":        {"cn-north-1", "aws-cn", "amazonaws.com.cn"},
-		"GovCloud":     {"us-gov-west-1", "aws-us-gov", "amazonaws.com"},
-		"secret":       {"us-isob-east-1", "aws-iso-b", "sc2s.sgov.gov"},
-		"top secret":   {"us-iso-east-1", "aws-iso", "c2s.ic.gov"},
-		"EU sovereign": {"eusc-de-east-1", "aws-eusc", "amazonaws.eu"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := issuer.Partition(test.region); got != test.partition {
-				t.Errorf("partition is %q, want %q", got, test.partition)
-			}
-			if got := issuer.DNSSuffix(test.region); got != test.suffix {
-				t.Errorf("suffix is %q, want %q", got, test.suffix)
-			}
-		})
-	}
-}
-
 // TestRolesInARightsPolicyStandForThemselves: in a policy * and ? are any characters,
 // and in the path of a role they are themselves.
 func TestRolesInARightsPolicyStandForThemselves(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 // maxRoleName is IAM's limit on role names.
@@ -116,7 +117,7 @@ func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool
 		actions = append(actions, "iam:DeleteOpenIDConnectProvider", "iam:GetOpenIDConnectProvider")
 	}
 	if slices.Sort(actions); len(actions) > 0 {
-		arn := ProviderARN(Partition(spec.Publication.S3.Region), accountID, spec.URL)
+		arn := ProviderARN(identity.Partition(spec.Publication.S3.Region), accountID, spec.URL)
 		out = append(out, statement{Sid: "Provider", Effect: "Allow", Action: slices.Compact(actions), Resource: []string{arn}})
 	}
 	if deletes {

@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
@@ -12,7 +13,7 @@ import (
 // that cannot be asked. It needs to know the caller.
 func ProviderTargets(world World) []ProviderState {
 	base := world.Caller.Identity
-	partition := arnPartition(world.Caller.ARN)
+	partition := identity.PartitionOfARN(world.Caller.ARN)
 	var targets []ProviderState
 	known := map[string]bool{}
 	for i := range world.Issuer.Spec.Providers {
@@ -48,7 +49,7 @@ func rememberedTarget(w World, remembered v1alpha1.ProviderStatus) ProviderState
 	out := ProviderState{
 		Identity:  w.Caller.Identity.Assuming(remembered.AssumeRoleARN),
 		AccountID: remembered.AccountID,
-		ARN:       ProviderARN(arnPartition(w.Caller.ARN), remembered.AccountID, w.Issuer.Spec.URL),
+		ARN:       ProviderARN(identity.PartitionOfARN(w.Caller.ARN), remembered.AccountID, w.Issuer.Spec.URL),
 	}
 	asked := w.Caller.AccountID
 	if remembered.AssumeRoleARN != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
@@ -98,7 +99,7 @@ func strangersKeys(w World) []Key {
 func nameLost(w World, seen string) condition.Verdict {
 	url := w.Issuer.Spec.URL
 	return condition.No(ReasonBucketNotYours, "%s: whoever has the bucket now can become every role that trusts %s; in each account that registered it, delete the provider, which ends that for all roles of the account "+
-		"(aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s), then have the cluster's tokens name another URL", seen, url, ProviderARN(Partition(w.Issuer.Spec.Publication.S3.Region), "ACCOUNT", url))
+		"(aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %s), then have the cluster's tokens name another URL", seen, url, ProviderARN(identity.Partition(w.Issuer.Spec.Publication.S3.Region), "ACCOUNT", url))
 }
 
 // missingBucket says that there is no bucket and none is to be made.
