@@ -111,8 +111,6 @@ bench: ## Run the benchmarks
 .PHONY: load
 load: build localkube ## Measure the local AWS, the webhook and the capacity controller as processes: time, calls, memory
 	go run ./hack/load
-	go run ./hack/webhookload
-	go run ./hack/capacityload
 
 .PHONY: race
 race: ## Run the unit tests under the race detector (needs a C compiler)

@@ -1,111 +1,59 @@
-// Command load measures the local AWS as its users run it, a process of its own:
-// requests a second, processor time of a request, and memory with much in it. Its
-// journal is full from the start.
-// Where moto_server is on the PATH it is asked the same, right after. That one
-// verifies neither tokens nor signatures; it is there as a scale for the machine.
+// Command load measures the programs as their users run them, as processes: time,
+// calls, memory.
 //
-//	make build && go run ./hack/load
-//	go run ./hack/load -roles 10000 -objects 100000
+//	make build localkube && go run ./hack/load           # all parts, as they come
+//	go run ./hack/load awslocal -roles 10000 -objects 100000
+//	go run ./hack/load webhook -accounts 200000
+//	go run ./hack/load webhook -localkube bin/localkube
+//	go run ./hack/load capacity -crowd 20000
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
 	"os/signal"
-	"time"
+
+	"github.com/tabard-dev/tabard/hack/load/awslocal"
+	"github.com/tabard-dev/tabard/hack/load/capacity"
+	"github.com/tabard-dev/tabard/hack/load/webhook"
 )
 
-// settings are the flags.
-type settings struct {
-	tabard         string
-	span           time.Duration
-	clients        int
-	roles, objects int
-}
+// parts are what can be measured, in their order.
+var parts = []struct {
+	name string
+	run  func(ctx context.Context, args []string) error
+}{{"awslocal", awslocal.Run}, {"webhook", webhook.Run}, {"capacity", capacity.Run}}
 
 func main() {
-	var s settings
-	flag.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
-	flag.DurationVar(&s.span, "for", 10*time.Second, "how long each operation is asked")
-	flag.IntVar(&s.clients, "clients", 16, "how many ask at once")
-	flag.IntVar(&s.roles, "roles", 10_000, "roles to make before memory is measured")
-	flag.IntVar(&s.objects, "objects", 100_000, "objects of 1 kB to make before memory is measured")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, s)
+	err := run(ctx, os.Args[1:])
 	stop()
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(1)
 	}
 }
 
-// row is a line of the table; each is shown when it is known.
-const row = "%-16v %-26v %10v %12v %10v %10v %7v\n"
-
-func run(ctx context.Context, s settings) error {
-	issuer, err := newIssuer()
-	if err != nil {
-		return err
+func run(ctx context.Context, args []string) error {
+	wanted := ""
+	if len(args) > 0 {
+		wanted, args = args[0], args[1:]
 	}
-	defer issuer.close()
-	candidates := []func(context.Context, settings) (*server, error){startTabard}
-	if _, err := exec.LookPath("moto_server"); err == nil {
-		candidates = append(candidates, startMoto)
-	} else {
-		fmt.Println("moto_server is not on the PATH: nothing to compare with")
-	}
-	fmt.Printf(row, "SERVER", "OPERATION", "REQUESTS/S", "CPU/REQUEST", "P50", "P99", "FAILED")
-	for i, start := range candidates {
-		if err := report(ctx, s, start, issuer, i == 0); err != nil {
-			return err
+	found := false
+	for _, part := range parts {
+		if wanted != "" && wanted != part.name {
+			continue
+		}
+		found = true
+		if err := part.run(ctx, args); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return nil
-}
-
-// report starts a server, asks it, and stops it. Only the first is filled: what
-// another needs for as much is not our matter.
-func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool) error {
-	server, err := start(ctx, s)
-	if err != nil {
-		return err
+	if !found {
+		return fmt.Errorf("there is no part %q: expected awslocal, webhook or capacity, or none for all", wanted)
 	}
-	defer server.stop()
-	requests, err := prepare(ctx, server, issuer)
-	if err != nil {
-		return fmt.Errorf("%s: %w", server.name, err)
-	}
-	if fill {
-		if err := fillJournal(ctx, requests[len(requests)-1], s.clients); err != nil {
-			return fmt.Errorf("%s: filling the journal: %w", server.name, err)
-		}
-	}
-	for _, one := range requests {
-		got, err := ask(ctx, server, one, s.span, s.clients)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", server.name, one.name, err)
-		}
-		fmt.Printf(row, server.name, one.name, math.Round(got.Rate), got.cpu, got.P50, got.P99, got.Failed)
-	}
-	if !fill {
-		return nil
-	}
-	before, err := server.usage()
-	if err != nil {
-		return err
-	}
-	if err := server.fill(ctx, s); err != nil {
-		return err
-	}
-	after, err := server.usage()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d MiB resident, then with %d roles and %d objects of 1 kB %d MiB\n", server.name, before.Resident>>20, s.roles, s.objects, after.Resident>>20)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 )
 
 const (

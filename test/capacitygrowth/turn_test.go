@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 	"github.com/tabard-dev/tabard/internal/lab"
 )
 

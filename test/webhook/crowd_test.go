@@ -14,7 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tabard-dev/tabard/hack/measure"
+	"github.com/tabard-dev/tabard/hack/load/measure"
 	"github.com/tabard-dev/tabard/internal/core/certificate"
 )
 

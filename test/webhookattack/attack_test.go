@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tabard-dev/tabard/hack/measure"
+	"github.com/tabard-dev/tabard/hack/load/measure"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 

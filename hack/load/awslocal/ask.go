@@ -1,4 +1,4 @@
-package main
+package awslocal
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tabard-dev/tabard/hack/measure"
+	"github.com/tabard-dev/tabard/hack/load/measure"
 )
 
 // result is what one operation took.
@@ -27,7 +27,7 @@ func ask(ctx context.Context, s *server, r request, span time.Duration, clients 
 	if err := send(ctx, client, r); err != nil { // the keys of the issuer are fetched once
 		return result{}, err
 	}
-	before, err := s.usage()
+	before, err := s.program.Usage()
 	if err != nil {
 		return result{}, err
 	}
@@ -35,7 +35,7 @@ func ask(ctx context.Context, s *server, r request, span time.Duration, clients 
 	if err != nil {
 		return result{}, err
 	}
-	after, err := s.usage()
+	after, err := s.program.Usage()
 	if err != nil {
 		return result{}, err
 	}

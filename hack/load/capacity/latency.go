@@ -1,4 +1,4 @@
-package main
+package capacity
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 )
 
 // latency creates MachineSets one after the other and measures until each has its
@@ -21,7 +21,7 @@ func latency(ctx context.Context, s settings, on *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	defer running.stop()
+	defer running.Stop()
 	cluster, err := client.NewWithWatch(on.Config, client.Options{})
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func latency(ctx context.Context, s settings, on *stage.Stage) error {
 		return err
 	}
 	asking := stage.PassesMetric + `{kind="MachineAPIMachineSet",outcome="asking"}`
-	before, err := running.sum(ctx, asking)
+	before, err := running.Sum(ctx, asking)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func latency(ctx context.Context, s settings, on *stage.Stage) error {
 		}
 		warm = append(warm, took)
 	}
-	after, err := running.sum(ctx, asking)
+	after, err := running.Sum(ctx, asking)
 	if err != nil {
 		return err
 	}

@@ -1,15 +1,14 @@
-package main
+package awslocal
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tabard-dev/tabard/hack/measure"
+	"github.com/tabard-dev/tabard/hack/load/measure"
 )
 
 const (
@@ -30,23 +29,13 @@ const (
 // server is a process that is measured.
 type server struct {
 	name, url string
-	process   *exec.Cmd
+	program   *measure.Program
 	folder    string
 	keys      aws.Credentials
 }
 
-func freePort() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	return port, err
-}
-
 func startTabard(ctx context.Context, s settings) (*server, error) {
-	port, err := freePort()
+	port, err := measure.Port()
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +44,8 @@ func startTabard(ctx context.Context, s settings) (*server, error) {
 		return nil, err
 	}
 	one := &server{name: "tabard awslocal", url: "http://127.0.0.1:" + port, folder: folder}
-	one.process = exec.CommandContext(ctx, s.tabard, "awslocal", "--listen", "", "--listen-plain", "127.0.0.1:"+port, "--dir", folder, "--account", account, "--log-level", "error")
-	if err := one.start(ctx); err != nil {
+	command := exec.CommandContext(ctx, s.tabard, "awslocal", "--listen", "", "--listen-plain", "127.0.0.1:"+port, "--dir", folder, "--account", account, "--log-level", "error")
+	if err := one.start(ctx, command); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "administrators.json"))
@@ -74,53 +63,35 @@ func startTabard(ctx context.Context, s settings) (*server, error) {
 }
 
 func startMoto(ctx context.Context, _ settings) (*server, error) {
-	port, err := freePort()
+	port, err := measure.Port()
 	if err != nil {
 		return nil, err
 	}
 	one := &server{name: "moto_server", url: "http://127.0.0.1:" + port, keys: aws.Credentials{AccessKeyID: "AKIAEXAMPLEEXAMPLE00", SecretAccessKey: "none"}}
-	one.process = exec.CommandContext(ctx, "moto_server", "-H", "127.0.0.1", "-p", port)
-	return one, one.start(ctx)
+	return one, one.start(ctx, exec.CommandContext(ctx, "moto_server", "-H", "127.0.0.1", "-p", port))
 }
 
-// start runs the process and waits for its first answer.
-func (s *server) start(ctx context.Context) error {
-	var said bytes.Buffer
-	s.process.Stderr = &said
-	s.process.Env = append(os.Environ(), "MOTO_ACCOUNT_ID="+account)
-	if err := s.process.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", s.name, err)
+// start runs the program and waits for its first answer.
+func (s *server) start(ctx context.Context, command *exec.Cmd) (err error) {
+	command.Env = append(os.Environ(), "MOTO_ACCOUNT_ID="+account)
+	if s.program, err = measure.Start(command); err != nil {
+		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		request, err := http.NewRequestWithContext(wait, http.MethodGet, s.url+"/", nil)
-		if err != nil {
-			return err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err == nil {
-			return response.Body.Close()
-		}
-		select {
-		case <-wait.Done():
-			s.stop()
-			return fmt.Errorf("%s does not answer: %s", s.name, said.String())
-		case <-time.After(50 * time.Millisecond):
-		}
+	_, port, _ := strings.Cut(s.url, "127.0.0.1:")
+	err = s.program.Await(ctx, time.Minute, s.name+" listens", func() bool { return measure.Listens(ctx, port) })
+	if err != nil {
+		s.stop()
 	}
+	return err
 }
 
 // stop ends the process and removes what it left.
 func (s *server) stop() {
-	_ = s.process.Process.Kill() // it may have ended by itself
-	_ = s.process.Wait()
+	s.program.Stop()
 	if s.folder != "" {
 		_ = os.RemoveAll(s.folder)
 	}
 }
-
-func (s *server) usage() (measure.Process, error) { return measure.Of(s.process.Process.Pid) }
 
 func (s *server) credentials() aws.CredentialsProvider {
 	return credentials.StaticCredentialsProvider{Value: s.keys}

@@ -1,4 +1,4 @@
-package main
+package awslocal
 
 import (
 	"crypto/rand"

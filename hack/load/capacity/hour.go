@@ -1,14 +1,12 @@
-package main
+package capacity
 
 import (
 	"context"
 	"fmt"
-	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/tabard-dev/tabard/awsauth/kube"
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 	"github.com/tabard-dev/tabard/internal/cloud/instancetype"
 )
 
@@ -20,32 +18,21 @@ const (
 )
 
 // hour counts the calls of AWS for many objects in an hour, by a clock that is
-// moved: those of the controller and those of the original's design.
+// moved.
 func hour(ctx context.Context, s settings, on *stage.Stage) error {
 	if err := fill(ctx, on, s.hourly); err != nil {
 		return err
 	}
-	fmt.Printf("Calls of AWS for %d objects that are looked at every %v for an hour, with credentials of an hour:\n", s.hourly, resync)
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  \tPASSES\t%s\t%s\t%s\tALL\n", exchange, regions, types)
-	for _, design := range []struct {
-		name string
-		play func(context.Context, settings, *stage.Stage) (passes int, err error)
-	}{{"tabard capacity", controllerHour}, {"capa-annotator's design", originalHour}} {
-		if err := on.ClearJournal(ctx); err != nil {
-			return err
-		}
-		passes, err := design.play(ctx, s, on)
-		if err != nil {
-			return fmt.Errorf("%s: %w", design.name, err)
-		}
-		made, err := calls(ctx, on)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%d\t%d\n", design.name, passes, made[exchange], made[regions], made[types], made[exchange]+made[regions]+made[types])
+	fmt.Printf("For %d objects that are looked at every %v for an hour, with credentials of an hour:\n", s.hourly, resync)
+	if err := on.ClearJournal(ctx); err != nil {
+		return err
 	}
-	return table.Flush()
+	passes, err := controllerHour(ctx, s, on)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  %d passes\n", passes)
+	return tellCalls(ctx, on)
 }
 
 // controllerHour lets the controller look at all objects again and again. What it

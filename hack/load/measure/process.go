@@ -20,6 +20,12 @@ type Process struct {
 	Anonymous, Resident, Peak int64
 }
 
+// Memory is the memory for people, in MiB.
+func (p Process) Memory() string {
+	const mega = 1 << 20
+	return fmt.Sprintf("RssAnon %.1f MiB, RSS %.1f MiB, peak RSS %.1f MiB", float64(p.Anonymous)/mega, float64(p.Resident)/mega, float64(p.Peak)/mega)
+}
+
 // Of reads what a process has taken.
 func Of(pid int) (Process, error) {
 	cpu, err := processorTime(pid)

@@ -1,22 +1,17 @@
-// Command webhookload measures the pod identity webhook as a cluster runs it, a
+// Package webhook measures the pod identity webhook as a cluster runs it, a
 // process of its own with a certificate from files: from its start to the first
 // pod injected with many ServiceAccounts in the cluster, its memory, and what an
 // admission costs over HTTPS.
 //
 // The API server is one of this program's own, which serves the same lists and
-// watches; with -localkube it is a real one, that the ServiceAccounts are made in.
-//
-//	make build && go run ./hack/webhookload
-//	go run ./hack/webhookload -accounts 200000
-//	go run ./hack/webhookload -localkube bin/localkube
-package main
+// watches; with -localkube it is that of a lab, which the ServiceAccounts are made in.
+package webhook
 
 import (
 	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -33,31 +28,30 @@ type settings struct {
 	listOnly          bool
 }
 
-func main() {
-	s, err := parse()
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		err = run(ctx, s)
-		stop()
-	}
+// Run measures what the arguments say.
+func Run(ctx context.Context, args []string) error {
+	s, err := parse(args)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "webhookload:", err)
-		os.Exit(1)
+		return err
 	}
+	return run(ctx, s)
 }
 
-func parse() (settings, error) {
+func parse(args []string) (settings, error) {
 	var s settings
 	var clients string
-	flag.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
-	flag.StringVar(&s.localkube, "localkube", "", "start a real API server from this program")
-	flag.StringVar(&s.review, "review", "internal/webhook/testdata/review.json", "the review to ask with, of ServiceAccount shop/app")
-	flag.IntVar(&s.accounts, "accounts", 20_000, "ServiceAccounts in the cluster; one in ten has a role")
-	flag.IntVar(&s.starts, "starts", 3, "how often it is started; the last start is asked")
-	flag.DurationVar(&s.span, "for", 5*time.Second, "how long each number of clients asks; 0: not at all")
-	flag.StringVar(&clients, "clients", "1,8,32", "how many ask at once")
-	flag.BoolVar(&s.listOnly, "list-only", false, "let this program's API server refuse lists by watch, as old ones do")
-	flag.Parse()
+	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
+	flags.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
+	flags.StringVar(&s.localkube, "localkube", "", "start a real API server from this program")
+	flags.StringVar(&s.review, "review", "internal/webhook/testdata/review.json", "the review to ask with, of ServiceAccount shop/app")
+	flags.IntVar(&s.accounts, "accounts", 20_000, "ServiceAccounts in the cluster; one in ten has a role")
+	flags.IntVar(&s.starts, "starts", 3, "how often it is started; the last start is asked")
+	flags.DurationVar(&s.span, "for", 5*time.Second, "how long each number of clients asks; 0: not at all")
+	flags.StringVar(&clients, "clients", "1,8,32", "how many ask at once")
+	flags.BoolVar(&s.listOnly, "list-only", false, "let this program's API server refuse lists by watch, as old ones do")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
 	for word := range strings.SplitSeq(clients, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
@@ -72,7 +66,7 @@ func parse() (settings, error) {
 }
 
 func run(ctx context.Context, s settings) error {
-	folder, err := os.MkdirTemp("", "webhookload")
+	folder, err := os.MkdirTemp("", "load")
 	if err != nil {
 		return err
 	}
@@ -104,18 +98,18 @@ func report(ctx context.Context, s settings, folder, kubeconfig string, load boo
 	if err != nil {
 		return err
 	}
-	defer server.stop()
+	defer server.program.Stop()
 	client := server.client(1)
 	if err := server.waitInjected(ctx, client, question); err != nil {
 		return err
 	}
-	took := time.Since(server.began)
-	used, err := server.usage()
+	took := time.Since(server.program.Began)
+	used, err := server.program.Usage()
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%d ServiceAccounts: listens after %v, injects after %v and %v of CPU, %s\n",
-		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.CPU, used.memory())
+		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.CPU, used.Memory())
 	if !load || s.span == 0 {
 		return nil
 	}
@@ -131,9 +125,9 @@ func report(ctx context.Context, s settings, folder, kubeconfig string, load boo
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if used, err = server.usage(); err != nil {
+	if used, err = server.program.Usage(); err != nil {
 		return err
 	}
-	fmt.Println("afterwards:", used.memory())
+	fmt.Println("afterwards:", used.Memory())
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package webhook
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tabard-dev/tabard/hack/measure"
+	"github.com/tabard-dev/tabard/hack/load/measure"
 )
 
 // result is what one number of clients saw.
@@ -29,7 +29,7 @@ func ask(ctx context.Context, s *server, question []byte, span time.Duration, cl
 	if err != nil {
 		return result{}, err
 	}
-	before, err := s.usage()
+	before, err := s.usage(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -43,7 +43,7 @@ func ask(ctx context.Context, s *server, question []byte, span time.Duration, cl
 	if err != nil {
 		return result{}, err
 	}
-	after, err := s.usage()
+	after, err := s.usage(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -52,6 +52,21 @@ func ask(ctx context.Context, s *server, question []byte, span time.Duration, cl
 		cpu:         ((after.CPU - before.CPU) / time.Duration(load.Answered)).Round(time.Microsecond),
 		allocations: (after.allocations - before.allocations) / float64(load.Answered),
 	}, nil
+}
+
+// usage is what the process has taken so far.
+type usage struct {
+	measure.Process
+	allocations float64
+}
+
+func (s *server) usage(ctx context.Context) (usage, error) {
+	process, err := s.program.Usage()
+	if err != nil {
+		return usage{}, err
+	}
+	allocations, err := s.program.Sum(ctx, "go_memstats_mallocs_total ")
+	return usage{process, allocations}, err
 }
 
 // mutate asks once.

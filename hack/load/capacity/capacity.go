@@ -1,15 +1,8 @@
-// Command capacityload measures the capacity controller on a real API server and
-// the local AWS, each a process of its own: how long a new MachineSet waits for its
+// Package capacity measures the capacity controller on a real API server and the
+// local AWS, each a process of its own: how long a new MachineSet waits for its
 // annotations, how often AWS is called for many objects in an hour, and what the
 // program takes with thousands of them, at work and idle.
-//
-// The calls of an hour stand beside those of capa-annotator's design, which this
-// program plays: a client, an exchange of the token and a list of regions for each
-// reconcile.
-//
-//	make build localkube && go run ./hack/capacityload
-//	go run ./hack/capacityload -crowd 20000
-package main
+package capacity
 
 import (
 	"context"
@@ -17,14 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 )
 
 // settings are the flags.
@@ -34,26 +26,24 @@ type settings struct {
 	idle                time.Duration
 }
 
-func main() {
+// Run measures what the arguments say.
+func Run(ctx context.Context, args []string) error {
 	var s settings
-	flag.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
-	flag.StringVar(&s.localkube, "localkube", "bin/localkube", "the Kubernetes control plane")
-	flag.IntVar(&s.warm, "warm", 200, "MachineSets to create one after the other; 0: none")
-	flag.IntVar(&s.hourly, "hourly", 500, "MachineSets whose calls of AWS are counted for an hour; 0: none")
-	flag.IntVar(&s.crowd, "crowd", 5000, "MachineSets with which the program's memory is measured; 0: none")
-	flag.DurationVar(&s.idle, "idle", time.Minute, "how long the program is watched when it has nothing to do")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, s)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "capacityload:", err)
-		os.Exit(1)
+	flags := flag.NewFlagSet("capacity", flag.ContinueOnError)
+	flags.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
+	flags.StringVar(&s.localkube, "localkube", "bin/localkube", "the Kubernetes control plane")
+	flags.IntVar(&s.warm, "warm", 200, "MachineSets to create one after the other; 0: none")
+	flags.IntVar(&s.hourly, "hourly", 500, "MachineSets whose calls of AWS are counted for an hour; 0: none")
+	flags.IntVar(&s.crowd, "crowd", 5000, "MachineSets with which the program's memory is measured; 0: none")
+	flags.DurationVar(&s.idle, "idle", time.Minute, "how long the program is watched when it has nothing to do")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
+	return run(ctx, s)
 }
 
 func run(ctx context.Context, s settings) (err error) {
-	folder, err := os.MkdirTemp("", "capacityload")
+	folder, err := os.MkdirTemp("", "load")
 	if err != nil {
 		return err
 	}

@@ -1,21 +1,16 @@
-package main
+package webhook
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
-	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -34,25 +29,6 @@ func review(file string, account types.NamespacedName) ([]byte, error) {
 		text = bytes.ReplaceAll(text, []byte(field+`"app"`), []byte(field+strconv.Quote(account.Name)))
 	}
 	return text, nil
-}
-
-// gauge reads a number from the process's metrics.
-func (s *server) gauge(name string) (float64, error) {
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.metrics, nil)
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = response.Body.Close() }() // it is only read
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			return strconv.ParseFloat(value, 64)
-		}
-	}
-	return 0, fmt.Errorf("%s has no %s", s.metrics, name)
 }
 
 // certificate is one for 127.0.0.1, trusted by being known.
@@ -74,14 +50,4 @@ func certificate() (chain, key []byte, err error) {
 		return nil, nil, err
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
-}
-
-func freePort() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = listener.Close() }() // it was only asked for its port
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	return port, err
 }

@@ -1,4 +1,4 @@
-package main
+package capacity
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tabard-dev/tabard/hack/capacityload/stage"
+	"github.com/tabard-dev/tabard/hack/load/capacity/stage"
 )
 
 // makers is how many MachineSets are made at once.
@@ -60,15 +60,15 @@ func one(ctx context.Context, s settings, on *stage.Stage, outcome string) error
 	if err != nil {
 		return err
 	}
-	defer running.stop()
+	defer running.Stop()
 	err = await(ctx, 20*time.Minute, "the MachineSets are "+outcome, func() (bool, error) {
-		done, err := running.sum(ctx, fmt.Sprintf(`%s{kind="MachineAPIMachineSet",outcome=%q}`, stage.PassesMetric, outcome))
+		done, err := running.Sum(ctx, fmt.Sprintf(`%s{kind="MachineAPIMachineSet",outcome=%q}`, stage.PassesMetric, outcome))
 		return int(done) >= s.crowd, err
 	})
 	if err != nil {
 		return err
 	}
-	took := time.Since(running.began)
+	took := time.Since(running.Began)
 	done, err := annotated(ctx, on)
 	if err != nil {
 		return err
