@@ -179,7 +179,9 @@ func (w *bootstrapWorld) Observe(ctx context.Context, wanted *v1alpha1.OIDCIssue
 			rivals = append(rivals, other)
 		}
 	}
-	return w.Observer.Observe(ctx, wanted, rivals), nil
+	world := w.Observer.Observe(ctx, wanted, rivals)
+	w.ObserveTrust(ctx, world)
+	return world, nil
 }
 
 // Perform makes a step in AWS true.

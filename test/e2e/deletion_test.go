@@ -33,6 +33,9 @@ func TestDeletionWaitsForTheTrustOfRoles(t *testing.T) {
 		t.Fatalf("%d providers are left while a role trusts it, expected 1", got)
 	}
 	s.deleteRole(t)
+	if _, err := s.Kubectl(t.Context(), "annotate", "oidcissuer", issuerName, "tabard.dev/look=now"); err != nil {
+		t.Fatal(err)
+	}
 	err := onlab.Eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
 		switch _, err := s.issuer(ctx); {
 		case missing(err):

@@ -48,6 +48,9 @@ type Controller struct {
 	Kit controller.Kit
 	// Observer reads the world.
 	Observer *Observer
+
+	// trust spares looks at all roles. Passes are made one after the other, as is usual.
+	trust core.Trust
 }
 
 // Add registers the controller with a manager.
@@ -86,10 +89,21 @@ func (c *Controller) Reconcile(ctx context.Context, issuer *v1alpha1.OIDCIssuer)
 		return reconcile.Result{}, err
 	}
 	world := c.Observer.Observe(ctx, issuer, rivals)
-	plan := core.Decide(world)
+	plan := c.decide(ctx, world)
 	keeper := controller.Keep(c.Kit, issuer)
 	outcome := c.perform(ctx, keeper, world, &plan)
 	return keeper.Finish(ctx, set(plan.Status), outcome)
+}
+
+// decide looks at the roles that trust the issuer unless an earlier look has seen that
+// there is nothing to do. Each step is decided on by a look of its own pass.
+func (c *Controller) decide(ctx context.Context, world core.World) core.Plan {
+	if plan, ok := c.trust.Decide(world); ok {
+		return plan
+	}
+	c.Observer.ObserveTrust(ctx, world)
+	c.trust.Remember(world)
+	return core.Decide(world)
 }
 
 // rivals are all issuers but the one, read past the cache.

@@ -39,8 +39,8 @@ type Observer struct {
 	Now func() time.Time
 }
 
-// Observe reads what Decide needs. Faults of single reads are in the world, not
-// returned: a decision is needed about them.
+// Observe reads what Decide needs, but for what ObserveTrust does. Faults of single reads
+// are in the world, not returned: a decision is needed about them.
 func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, rivals []v1alpha1.OIDCIssuer) core.World {
 	world := core.World{Issuer: issuer, Now: o.Now(), Rivals: rivals}
 	dying := !issuer.DeletionTimestamp.IsZero()
@@ -105,23 +105,26 @@ func (o *Observer) providers(ctx context.Context, world core.World) []core.Provi
 	var out []core.ProviderState
 	for _, target := range core.ProviderTargets(world) {
 		if target.Fault == nil {
-			target = o.provider(ctx, target, world.Issuer)
+			target = o.AWS.Provider(ctx, target)
 		}
 		out = append(out, target)
 	}
 	return out
 }
 
-func (o *Observer) provider(ctx context.Context, target core.ProviderState, issuer *v1alpha1.OIDCIssuer) core.ProviderState {
-	seen := o.AWS.Provider(ctx, target)
-	if !seen.NeedsTrust(issuer) {
-		return seen
+// ObserveTrust reads which roles trust the issuer by the providers of a world, where that
+// is to be known. It lists all roles of their accounts.
+func (o *Observer) ObserveTrust(ctx context.Context, world core.World) {
+	for i := range world.Providers {
+		state := &world.Providers[i]
+		if !state.NeedsTrust(world.Issuer) {
+			continue
+		}
+		var err error
+		if state.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, state.Identity, state.ARN); err != nil {
+			state.Fault = controller.FaultOf(err)
+		}
 	}
-	var err error
-	if seen.TrustedBy, err = o.AWS.Roles.TrustedBy(ctx, target.Identity, target.ARN); err != nil {
-		seen.Fault = controller.FaultOf(err)
-	}
-	return seen
 }
 
 // Fetch is one anonymous GET. A redirect is not followed: whoever verifies tokens

@@ -26,8 +26,12 @@ func set(status v1alpha1.OIDCIssuerStatus) func(*v1alpha1.OIDCIssuer) {
 func (c *Controller) perform(ctx context.Context, keeper *keeper, world core.World, plan *core.Plan) controller.Outcome {
 	return controller.Perform(ctx, c.Kit.Metrics, controller.Work[core.Step]{
 		Steps: plan.Steps, Again: plan.Again, Blocked: core.LookAgain,
-		Do:   func(ctx context.Context, step core.Step) error { return c.do(ctx, keeper, world, *plan, step) },
-		Tell: func(step core.Step, f fault.Fault) { plan.Status = core.Failed(*plan, step, f, world) },
+		Do: func(ctx context.Context, step core.Step) error { return c.do(ctx, keeper, world, *plan, step) },
+		Tell: func(step core.Step, f fault.Fault) {
+			if plan.Status = core.Failed(*plan, step, f, world); !f.Passing() {
+				c.trust.Refuse(world)
+			}
+		},
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-jose/go-jose/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -161,8 +162,13 @@ func (s *stage) trust(t *testing.T, account string) (arn string) {
 	return aws.ToString(out.Role.Arn)
 }
 
+// distrust deletes that role, and has the issuer looked at anew.
 func (s *stage) distrust(t *testing.T, account string) {
 	t.Helper()
+	look := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"tabard.dev/look":"now"}}}`))
+	if err := s.client.Patch(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: s.bucket}}, look); err != nil {
+		t.Fatal(err)
+	}
 	_, err := iam.NewFromConfig(s.config(account)).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("till-" + s.bucket)})
 	if err != nil {
 		t.Fatal(err)

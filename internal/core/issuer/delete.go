@@ -103,7 +103,7 @@ func providerHolds(w World, state ProviderState) *condition.Verdict {
 		out = providerFault(state, *state.Fault)
 		out.Message = "account " + state.AccountID + ": " + out.Message + stays
 	case len(roles) > 0:
-		out = condition.No(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on (aws iam update-assume-role-policy, aws iam delete-role)"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
+		out = condition.No(ReasonProviderTrusted, "account %s: the trust policies of these roles mention %s: %s; change or delete them, then the deletion goes on within ten minutes (aws iam update-assume-role-policy, aws iam delete-role)"+stays, state.AccountID, state.ARN, strings.Join(roles, ", "))
 	case !state.Exists:
 		return nil
 	case state.Owner != w.Issuer.Spec.URL && holdsName(w):

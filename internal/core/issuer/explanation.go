@@ -69,7 +69,7 @@ var reasons = []condition.Explanation{
 	condition.Explain(ReasonProviderNotRegistered, providerReady, "An account does not know the issuer yet; it is being registered.", "If it stays, see the message."),
 	condition.Explain(ReasonProviderNotOurs, providerReady+", "+deletionBlocked, "Somebody else registered the issuer in the account, so it is not changed.", "Run the command in the message."),
 	condition.Explain(ReasonProviderUnwanted, providerReady, "A provider that the spec no longer wants is being removed.", "Nothing to do: the next look is seconds away."),
-	condition.Explain(ReasonProviderTrusted, providerReady+", "+deletionBlocked, "Trust policies of roles still mention the provider.", "Change the trust policies that the message names, then it goes on by itself."),
+	condition.Explain(ReasonProviderTrusted, providerReady+", "+deletionBlocked, "Trust policies of roles still mention the provider.", "Change the trust policies that the message names, then it goes on by itself within ten minutes."),
 	condition.Explain(ReasonAudiencesDiffer, providerReady, "A provider has other audiences than the spec; they are being changed.", "If it stays, see the message."),
 	condition.Explain(ReasonIssuerMismatch, ready, "The cluster's tokens name another issuer than spec.url.", "Set kube-apiserver's --service-account-issuer to spec.url, or make an OIDCIssuer with the tokens' issuer."),
 	condition.Explain(ReasonTokenUnavailable, ready, "An API server gave the operator no token of its own ServiceAccount.", "Bring the API server that the message names back, or grant create on serviceaccounts/token for the operator's ServiceAccount."),

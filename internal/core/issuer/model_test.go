@@ -82,6 +82,7 @@ type model struct {
 	// providers by account, and the roles whose trust policies mention them.
 	providers map[string]*modelProvider
 	roles     map[string][]string
+	trust     issuer.Trust
 	// gaveUp says what was wrong when the bucket's name was given up.
 	gaveUp string
 	// throttled makes AWS's reads fail.
@@ -313,7 +314,16 @@ func (m *model) performIAM(step issuer.Step) error {
 
 // Decide implements crash.Model.
 func (m *model) Decide(w issuer.World) []issuer.Step {
-	m.seen, m.plan = w, issuer.Decide(w)
+	unseen, known := w, false
+	unseen.Providers = slices.Clone(w.Providers)
+	for i := range unseen.Providers {
+		unseen.Providers[i].TrustedBy = nil
+	}
+	m.seen = w
+	if m.plan, known = m.trust.Decide(unseen); !known {
+		m.trust.Remember(w)
+		m.plan = issuer.Decide(w)
+	}
 	return m.plan.Steps
 }
 
@@ -363,6 +373,7 @@ func (m *model) Report(done int, failed error) error {
 
 // Die ends the process in the middle of a step that has two halves.
 func (m *model) Die(done int) {
+	m.trust = issuer.Trust{}
 	if done == len(m.plan.Steps) {
 		return
 	}

@@ -113,9 +113,11 @@ func (m *model) Rest(chapter int) (more bool, wrong string) {
 		return true, ""
 	case chapter == 1 && own != nil && own.owner != testURL:
 		m.roles[testAccount], m.heldBy = []string{operatorsRole}, byProvider
+		m.advance(10 * time.Minute)
 		return true, ""
 	case !m.free:
 		m.roles[testAccount], m.heldBy, m.free = []string{operatorsRole}, "", true
+		m.advance(10 * time.Minute)
 		m.othersLetGo()
 		return true, ""
 	}
