@@ -194,7 +194,7 @@ func TestAnARNIsTakenApartAndWritten(t *testing.T) {
 		"":                                          {},
 		"arn:aws:iam::123456789012":                 {},
 		"ARN:aws:iam::123456789012:role/a":          {},
-		" arn:aws:iam::123456789012:role/a":         {},
+		"arn :aws:iam::123456789012:role/a":         {},
 		"xarn:aws:iam::123456789012:role/a:b:c:d:e": {},
 	} {
 		got, ok := identity.ParseARN(text)

@@ -51,10 +51,10 @@ var packages = map[string]map[string][]any{
 	},
 	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}},
 	"iampolicy": {
-		"Assumptions": {iampolicy.Assumptions}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)},
+		"Assumptions": {iampolicy.Assumptions}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
 		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
 		"Kind": {new(iampolicy.Kind)}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)},
-		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size},
+		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size}, "Statement": {new(iampolicy.Statement)}, "WebIdentity": {iampolicy.WebIdentity},
 	},
 }
 

@@ -237,7 +237,7 @@ func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
 		Identity: target.Identity,
 		Name:     core.RoleName(world.Issuer.Name, spec.URL),
 		Owner:    spec.URL,
-		Trust:    core.TrustPolicy(target.ARN, spec.URL, b.Operator),
+		Trust:    core.TrustPolicy(target.ARN, b.Operator),
 		Policy:   core.PermissionPolicy(spec, target.AccountID),
 	})
 	if err != nil {

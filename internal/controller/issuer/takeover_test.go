@@ -153,7 +153,7 @@ func (s *stage) provider(account string) string { return core.ProviderARN("aws",
 // trust makes a role of the account's workload that trusts the issuer.
 func (s *stage) trust(t *testing.T, account string) (arn string) {
 	t.Helper()
-	policy := core.TrustPolicy(s.provider(account), s.url, core.Subject{Namespace: "shop", ServiceAccount: "till", Audience: "sts.amazonaws.com"})
+	policy := core.TrustPolicy(s.provider(account), core.Subject{Namespace: "shop", ServiceAccount: "till", Audience: "sts.amazonaws.com"})
 	out, err := iam.NewFromConfig(s.config(account)).CreateRole(t.Context(),
 		&iam.CreateRoleInput{RoleName: aws.String("till-" + s.bucket), AssumeRolePolicyDocument: &policy})
 	if err != nil {

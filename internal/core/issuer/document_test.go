@@ -61,7 +61,7 @@ func TestPoliciesOfTheOperator(t *testing.T) {
 	spec := testIssuer().Spec
 	arn := issuer.ProviderARN("aws", testAccount, testURL)
 	subject := issuer.Subject{Namespace: "tabard-system", ServiceAccount: "tabard-issuer", Audience: "sts.amazonaws.com"}
-	wantGolden(t, "trust.json", issuer.TrustPolicy(arn, testURL, subject))
+	wantGolden(t, "trust.json", issuer.TrustPolicy(arn, subject))
 	wantGolden(t, "permissions-delete.json", issuer.PermissionPolicy(spec, testAccount))
 	spec.Publication.S3.ReleaseName, spec.Providers = true, nil
 	wantGolden(t, "permissions-release.json", issuer.PermissionPolicy(spec, testAccount))

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 // sidPrefix begins the ID of our statement in bucket policies.
@@ -22,29 +23,18 @@ func statementID(url string) string {
 	return sidPrefix + hex.EncodeToString(sum[:5])
 }
 
-// statement is a policy statement with a fixed order of fields.
-type statement struct {
-	Sid       string   `json:"Sid"`
-	Effect    string   `json:"Effect"`
-	Principal any      `json:"Principal,omitempty"`
-	Action    []string `json:"Action"`
-	Resource  []string `json:"Resource,omitempty"`
-	Condition any      `json:"Condition,omitempty"`
-}
-
 // PublicReadStatement is the one statement that lets anybody read exactly the
 // two documents, as indented JSON for a person to add to a bucket's policy.
 func PublicReadStatement(spec v1alpha1.OIDCIssuerSpec) string {
-	return indent(publicRead(spec))
+	return publicRead(spec).String()
 }
 
-func publicRead(spec v1alpha1.OIDCIssuerSpec) statement {
-	return statement{
-		Sid:       statementID(spec.URL),
-		Effect:    "Allow",
-		Principal: "*",
-		Action:    []string{"s3:GetObject"},
-		Resource:  documentARNs(spec.Publication.S3),
+func publicRead(spec v1alpha1.OIDCIssuerSpec) iampolicy.Statement {
+	return iampolicy.Statement{
+		Sid:        statementID(spec.URL),
+		Principals: map[iampolicy.PrincipalType][]string{iampolicy.TypeAny: nil},
+		Actions:    []string{"s3:GetObject"},
+		Resources:  documentARNs(spec.Publication.S3),
 	}
 }
 
@@ -109,7 +99,7 @@ type member struct {
 // policyMembers splits a policy into its members; no policy is an empty one.
 func policyMembers(policy []byte) ([]member, error) {
 	if len(bytes.TrimSpace(policy)) == 0 {
-		return []member{{"Version", json.RawMessage(`"2012-10-17"`)}, {"Statement", json.RawMessage(`[]`)}}, nil
+		policy = compact(iampolicy.Document{})
 	}
 	var probe map[string]json.RawMessage
 	if err := json.Unmarshal(policy, &probe); err != nil || probe == nil {
@@ -200,14 +190,14 @@ func sidOf(raw json.RawMessage) string {
 
 // sameStatement compares by meaning: AWS may return a list of one as a string,
 // "*" as {"AWS":"*"}, and the elements of a list in another order.
-func sameStatement(raw json.RawMessage, want statement) bool {
+func sameStatement(raw json.RawMessage, want iampolicy.Statement) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || len(fields) != 5 {
 		return false
 	}
-	return text(fields["Effect"]) == want.Effect && isAnybody(fields["Principal"]) &&
-		slices.Equal(stringSet(fields["Action"]), stringSet(compact(want.Action))) &&
-		slices.Equal(stringSet(fields["Resource"]), stringSet(compact(want.Resource)))
+	return text(fields["Effect"]) == "Allow" && isAnybody(fields["Principal"]) &&
+		slices.Equal(stringSet(fields["Action"]), stringSet(compact(want.Actions))) &&
+		slices.Equal(stringSet(fields["Resource"]), stringSet(compact(want.Resources)))
 }
 
 func isAnybody(raw json.RawMessage) bool {
@@ -234,16 +224,11 @@ func stringSet(raw json.RawMessage) []string {
 	return slices.Compact(list)
 }
 
-func compact(value any) json.RawMessage { return encodeJSON(value, "") }
-
-func indent(value any) string { return string(encodeJSON(value, "  ")) }
-
-// encodeJSON leaves <, > and & as they are: policies are for people too.
-func encodeJSON(value any, indent string) []byte {
+// compact leaves <, > and & as they are: policies are for people too.
+func compact(value any) json.RawMessage {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", indent)
 	if err := encoder.Encode(value); err != nil {
 		panic("a plain value does not encode: " + err.Error())
 	}

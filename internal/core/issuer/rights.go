@@ -8,6 +8,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 // maxRoleName is IAM's limit on role names.
@@ -19,14 +20,6 @@ type Subject struct {
 	// Audience is that of the operator's projected token.
 	Audience string
 }
-
-// document is a policy document with a fixed order of fields.
-type document struct {
-	Version   string      `json:"Version"`
-	Statement []statement `json:"Statement"`
-}
-
-const policyVersion = "2012-10-17"
 
 // RoleName is the name of the operator's role for an issuer: the same whoever
 // computes it, different for each URL, at most 64 characters of those that IAM
@@ -48,18 +41,10 @@ func RoleName(name, url string) string {
 
 // TrustPolicy lets exactly one ServiceAccount's tokens, made for one audience,
 // become the role.
-func TrustPolicy(providerARN, url string, subject Subject) string {
-	path := ProviderPath(url)
-	return indent(document{policyVersion, []statement{{
-		Sid:       "OperatorToken",
-		Effect:    "Allow",
-		Principal: map[string]string{"Federated": providerARN},
-		Action:    []string{"sts:AssumeRoleWithWebIdentity"},
-		Condition: map[string]map[string]string{"StringEquals": {
-			path + ":aud": subject.Audience,
-			path + ":sub": "system:serviceaccount:" + subject.Namespace + ":" + subject.ServiceAccount,
-		}},
-	}}})
+func TrustPolicy(providerARN string, subject Subject) string {
+	statement := iampolicy.WebIdentity(providerARN, subject.Audience, "system:serviceaccount:"+subject.Namespace+":"+subject.ServiceAccount)
+	statement.Sid = "OperatorToken"
+	return iampolicy.Document{statement}.String()
 }
 
 // PermissionPolicy is all that the operator's role may do: write the two
@@ -83,11 +68,11 @@ func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 		}
 		slices.Sort(bucket)
 	}
-	statements := []statement{
-		{Sid: "Documents", Effect: "Allow", Action: objects, Resource: documentARNs(s3)},
-		{Sid: "Bucket", Effect: "Allow", Action: bucket, Resource: []string{bucketARN(s3)}},
+	document := iampolicy.Document{
+		{Sid: "Documents", Actions: objects, Resources: documentARNs(s3)},
+		{Sid: "Bucket", Actions: bucket, Resources: []string{bucketARN(s3)}},
 	}
-	return indent(document{policyVersion, append(statements, providerRights(spec, accountID, deletes)...)})
+	return append(document, providerRights(spec, accountID, deletes)...).String()
 }
 
 // literal writes what stands for itself in the Resource of a policy, as a role's path
@@ -95,8 +80,7 @@ func PermissionPolicy(spec v1alpha1.OIDCIssuerSpec, accountID string) string {
 // characters).
 var literal = strings.NewReplacer("*", "${*}", "?", "${?}", "$", "${$}")
 
-func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool) []statement {
-	var out []statement
+func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool) (out iampolicy.Document) {
 	var roles []string
 	own := false
 	for _, provider := range spec.Providers {
@@ -118,13 +102,13 @@ func providerRights(spec v1alpha1.OIDCIssuerSpec, accountID string, deletes bool
 	}
 	if slices.Sort(actions); len(actions) > 0 {
 		arn := ProviderARN(identity.Partition(spec.Publication.S3.Region), accountID, spec.URL)
-		out = append(out, statement{Sid: "Provider", Effect: "Allow", Action: slices.Compact(actions), Resource: []string{arn}})
+		out = append(out, iampolicy.Statement{Sid: "Provider", Actions: slices.Compact(actions), Resources: []string{arn}})
 	}
 	if deletes {
-		out = append(out, statement{Sid: "TrustOfRoles", Effect: "Allow", Action: []string{"iam:ListRoles"}, Resource: []string{"*"}})
+		out = append(out, iampolicy.Statement{Sid: "TrustOfRoles", Actions: []string{"iam:ListRoles"}, Resources: []string{"*"}})
 	}
 	if len(roles) > 0 {
-		out = append(out, statement{Sid: "OtherAccounts", Effect: "Allow", Action: []string{"sts:AssumeRole"}, Resource: roles})
+		out = append(out, iampolicy.Statement{Sid: "OtherAccounts", Actions: []string{"sts:AssumeRole"}, Resources: roles})
 	}
 	return out
 }
