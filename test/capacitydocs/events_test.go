@@ -80,7 +80,7 @@ func TestThePagesTexts(t *testing.T) {
 	elsewhere := regexp.MustCompile(`^(Unable to set scale from zero|Autoscaling from zero will not work|for your instance type|AWS has no such type in|` +
 		`AWS names no known architecture|, AWS says|AWS says, less|%s %s: %s|the controller's identity)`)
 	told := quoted(part(t, "## Events"))
-	for _, file := range []string{"decide.go", "locate.go", "trouble.go"} {
+	for _, file := range []string{"copy.go", "decide.go", "locate.go", "trouble.go"} {
 		for _, one := range literals(t, file) {
 			if one.inHints || !strings.Contains(one.text, " ") || len(strings.Fields(one.text)) < 2 || elsewhere.MatchString(one.text) {
 				continue

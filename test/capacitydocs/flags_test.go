@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/awsauth/metric"
 	controller "github.com/tabard-dev/tabard/internal/controller/capacity"
@@ -119,6 +121,41 @@ func TestThePagesMetrics(t *testing.T) {
 				t.Errorf("an alert asks for the outcome %q, which there is not", outcome)
 			}
 		}
+	}
+}
+
+// TestThePagesAlerts compares the alerts of the page with those that are applied.
+func TestThePagesAlerts(t *testing.T) {
+	var told, real []string
+	for _, cells := range rows(t, "## Metrics") {
+		if expression, rest, is := strings.Cut(strings.TrimPrefix(cells[0], "`"), "`"); is && strings.ContainsAny(expression, "<>=") && strings.Contains(expression, " ") {
+			wait := strings.NewReplacer(", ", "", " minutes", "m", "an hour", "1h").Replace(rest)
+			told = append(told, strings.ReplaceAll(expression, `\|`, "|")+" for "+wait)
+		}
+	}
+	var applied struct {
+		Spec struct {
+			Groups []struct {
+				Rules []struct {
+					Alert, Expr, For string
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile("../../config/alerts/capacity.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &applied); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range applied.Spec.Groups {
+		for _, rule := range group.Rules {
+			real = append(real, rule.Expr+" for "+rule.For)
+		}
+	}
+	if diff := cmp.Diff(real, told); len(real) < 6 || diff != "" {
+		t.Errorf("alerts (-config +page):\n%s", diff)
 	}
 }
 

@@ -107,7 +107,7 @@ func (b *bench) withAnothersValue(want map[string]string) {
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
 	b.awaitEvent(set, "Left as set by others, ", `machine.openshift.io/vCPU is "7" by kubectl-annotate`)
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
-	b.shell(blocks(b.t, what, "sh", 1)[0])
+	b.shell(blocks(b.t, "### Values of others", "sh", 1)[0])
 	b.awaitAnnotations(set, want)
 }
 

@@ -98,6 +98,16 @@ func worlds(t *testing.T) map[string]capacity.World {
 			w.Object.Annotations = map[string]string{capacity.VCPUKey: "7"}
 			w.Object.Owners = map[string][]capacity.Owner{capacity.VCPUKey: {{Manager: "kubectl-annotate"}}}
 		}),
+		"a copy": clusterAPI(func(w *capacity.World) {
+			w.Object.Annotations = map[string]string{
+				capacity.VCPUKey: "32", capacity.MemoryKey: "249856", "capacity.cluster-autoscaler.kubernetes.io/gpu-count": "4",
+			}
+			w.Object.Owners = map[string][]capacity.Owner{}
+			for key := range w.Object.Annotations {
+				w.Object.Owners[key] = []capacity.Owner{{Manager: "kubectl-create"}}
+			}
+			w.Answer.Like = "p3.8xlarge"
+		}),
 		"unknown type":          answered(instancetype.Unknown),
 		"incomplete type":       answered(instancetype.Incomplete),
 		"no such region":        answered(instancetype.RegionInvalid),

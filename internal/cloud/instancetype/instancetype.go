@@ -162,7 +162,7 @@ func (t *Types) Get(ctx context.Context, id identity.Identity, q instancetype.Qu
 	if err != nil {
 		return instancetype.Answer{}, err
 	}
-	answer, err := shelf.get(ctx, t, id, q.Type)
+	answer, err := shelf.get(ctx, t, id, q)
 	if err == nil || !mayBeRegion(err) {
 		return answer, asFault(err)
 	}

@@ -33,6 +33,32 @@ func TestTypesAreAsAWSSays(t *testing.T) {
 	}})
 }
 
+func TestSizesLeadToATypeThatHasThem(t *testing.T) {
+	l := newLab(t, "us-east-1")
+	said := func(n int64) instancetype.Size { return instancetype.Size{Said: true, Value: n} }
+	tests := map[string]struct {
+		like instancetype.Sizes
+		want string
+	}{
+		"nothing said":           {instancetype.Sizes{}, ""},
+		"of one type":            {instancetype.Sizes{VCPUs: said(96), MemoryMiB: said(1179648), GPUs: said(8), Accelerator: "nvidia.com/gpu"}, "p4d.24xlarge"},
+		"of the first by name":   {instancetype.Sizes{VCPUs: said(1), MemoryMiB: said(512)}, "t2.nano"},
+		"less a reserve":         {instancetype.Sizes{VCPUs: said(96), MemoryMiB: said(1061683), GPUs: said(8), Reserve: 10}, "p4d.24xlarge"},
+		"less another reserve":   {instancetype.Sizes{VCPUs: said(96), MemoryMiB: said(1061683), GPUs: said(8), Reserve: 20}, ""},
+		"of no type":             {instancetype.Sizes{VCPUs: said(96), MemoryMiB: said(1179648), GPUs: said(0)}, ""},
+		"without memory":         {instancetype.Sizes{VCPUs: said(96), GPUs: said(8)}, ""},
+		"without vCPUs":          {instancetype.Sizes{MemoryMiB: said(512)}, ""},
+		"with other accelerator": {instancetype.Sizes{VCPUs: said(96), MemoryMiB: said(1179648), Accelerator: "amd.com/gpu"}, ""},
+	}
+	for name, test := range tests {
+		q := ask("m5.large", "us-east-1")
+		q.Like = test.like
+		if got, err := l.types.Get(t.Context(), person, q); err != nil || got.Like != test.want || got.Type != large.Type {
+			t.Errorf("%s: got %+v, %v; want one like %q", name, got, err, test.want)
+		}
+	}
+}
+
 func TestFiveHundredAtOnceFetchOneListARegion(t *testing.T) {
 	l := newLab(t, "us-east-1")
 	pages := l.pages(t)
@@ -347,6 +373,16 @@ func BenchmarkCacheHit(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if got, _ := l.types.Get(b.Context(), person, q); got != large {
+				b.Fatal(got)
+			}
+		}
+	})
+	b.Run("like", func(b *testing.B) {
+		b.ReportAllocs()
+		like := q
+		like.Like = instancetype.Sizes{VCPUs: instancetype.Size{Said: true, Value: 2}, MemoryMiB: instancetype.Size{Said: true, Value: 7}}
+		for b.Loop() {
+			if got, _ := l.types.Get(b.Context(), person, like); got != large {
 				b.Fatal(got)
 			}
 		}

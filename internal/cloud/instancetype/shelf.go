@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net"
 	"sync"
 	"time"
@@ -69,7 +70,8 @@ func spread(where place, d time.Duration) time.Duration {
 }
 
 // get looks into the list, then asks for the one type.
-func (s *shelf) get(ctx context.Context, t *Types, id identity.Identity, name string) (instancetype.Answer, error) {
+func (s *shelf) get(ctx context.Context, t *Types, id identity.Identity, q instancetype.Question) (instancetype.Answer, error) {
+	name := q.Type
 	all, err := s.types.get(ctx, id, source[map[string]instancetype.Type]{
 		now:  t.options.Now,
 		life: func(map[string]instancetype.Type) life { return s.life },
@@ -81,9 +83,9 @@ func (s *shelf) get(ctx context.Context, t *Types, id identity.Identity, name st
 		return instancetype.Answer{}, err
 	}
 	if found, there := all[name]; there {
-		return instancetype.Answer{State: instancetype.Found, Type: found}, nil
+		return instancetype.Answer{State: instancetype.Found, Type: found, Like: q.Like.In(maps.Values(all))}, nil
 	}
-	return s.lookup(lookup{id, name}).get(ctx, id, source[instancetype.Answer]{
+	answer, err := s.lookup(lookup{id, name}).get(ctx, id, source[instancetype.Answer]{
 		now: t.options.Now,
 		life: func(a instancetype.Answer) life {
 			if a.State == instancetype.Found {
@@ -93,6 +95,10 @@ func (s *shelf) get(ctx context.Context, t *Types, id identity.Identity, name st
 		},
 		fetch: func(ctx context.Context) (instancetype.Answer, error) { return s.fetchOne(ctx, t, id, name) },
 	})
+	if answer.State == instancetype.Found {
+		answer.Like = q.Like.In(maps.Values(all))
+	}
+	return answer, err
 }
 
 // lookup is where the answer about one type is kept. At the bound all are

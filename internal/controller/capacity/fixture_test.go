@@ -3,6 +3,7 @@ package capacity_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -276,7 +277,7 @@ func (a *types) Get(ctx context.Context, who identity.Identity, q instancetype.Q
 	known, ok := a.known[q.Type]
 	failed, fails := a.faults[q.Type]
 	hangs := a.hangs != "" && q.Region == a.hangs
-	before := a.before
+	before, like := a.before, q.Like.In(maps.Values(a.known))
 	a.mu.Unlock()
 	if before != nil {
 		before(q)
@@ -290,7 +291,7 @@ func (a *types) Get(ctx context.Context, who identity.Identity, q instancetype.Q
 	case !ok:
 		return instancetype.Answer{State: instancetype.Unknown}, nil
 	}
-	return instancetype.Answer{State: instancetype.Found, Type: known}, nil
+	return instancetype.Answer{State: instancetype.Found, Type: known, Like: like}, nil
 }
 
 // credentials is a fake of who asks. It is safe for concurrent use.

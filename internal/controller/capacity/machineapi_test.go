@@ -61,6 +61,7 @@ func TestMachineSetsOfTheMachineAPI(t *testing.T) {
 	t.Run("lose no label while two write at once", f.testRace)
 	t.Run("lose our values and keep others' if AWS does not know the type", f.testUnknown)
 	t.Run("keep what others maintain", f.testForeign)
+	t.Run("lose the values of the one from which they were copied", f.testCopy)
 	t.Run("keep their annotations while AWS fails", f.testFault)
 }
 
@@ -164,13 +165,13 @@ func (f *fixture) testUnknown(t *testing.T) {
 	f.awaitAnnotations(t, set, large())
 	f.patch(t, set, "somebody", `{"metadata":{"annotations":{"example.com/own":"stays"}},
 		"spec":{"template":{"spec":{"providerSpec":{"value":{"instanceType":"x9.new"}}}}}}`)
-	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", labels: "kubernetes.io/arch=amd64"})
+	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays"})
 	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "FailedUpdate",
 		"Failed to set autoscaling from zero annotations, instance type unknown"))
 	// A person's answer to that event stays.
 	f.patch(t, set, "kubectl-edit", `{"metadata":{"annotations":{"machine.openshift.io/vCPU":"7"}}}`)
 	f.awaitPasses(t, "x9.new")
-	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", labels: "kubernetes.io/arch=amd64", vcpu: "7"})
+	f.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays", vcpu: "7"})
 }
 
 func (f *fixture) testForeign(t *testing.T) {
@@ -183,6 +184,34 @@ func (f *fixture) testForeign(t *testing.T) {
 	f.awaitPasses(t, "foreign.large")
 	f.awaitAnnotations(t, set, want)
 	f.checkEvents(t, set, "AnnotationConflict", "CapacityAnnotated")
+}
+
+func (f *fixture) testCopy(t *testing.T) {
+	f.types.know("copied.large", 16, 65536, instancetype.ARM64)
+	others := fmt.Sprintf("%s: '2', %s: '8192', %s: '0', %s: kubernetes.io/arch=amd64", vcpu, memory, gpu, labels)
+	set := machines(t, "copy", "copied.large", others)
+	f.create(t, set)
+	want := map[string]string{vcpu: "16", memory: "65536", gpu: "0", labels: "kubernetes.io/arch=arm64"}
+	f.awaitAnnotations(t, set, want)
+	f.awaitPasses(t, "copied.large")
+	f.checkEvents(t, set, "AnnotationsCorrected", "ArchLabelCorrected", "CapacityAnnotated")
+
+	// Who writes them again maintains them.
+	f.patch(t, set, "gitops", `{"metadata":{"annotations":{"`+vcpu+`":"2","`+memory+`":"8192"}}}`)
+	f.awaitPasses(t, "copied.large")
+	want[vcpu], want[memory] = "2", "8192"
+	f.awaitAnnotations(t, set, want)
+	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "AnnotationConflict", "Left as set by others, for copied.large: "+
+		memory+` is "8192" by gitops, AWS says "65536"; `+vcpu+` is "2" by gitops, AWS says "16"; remove the annotation to have it maintained`))
+
+	// Who applies them keeps them.
+	applied := machines(t, "copy-applied", "copied.large", others)
+	if err := f.cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	applied = f.reread(t, applied)
+	f.awaitEvent(t, applied, event("Warning", fromMachineAPI, "AnnotationConflict", "Left as set by others, for copied.large: "+
+		memory+` is "8192" by kubectl, AWS says "65536"; `+vcpu+` is "2" by kubectl, AWS says "16"; remove the annotation to have it maintained`))
 }
 
 func (f *fixture) testFault(t *testing.T) {

@@ -69,10 +69,9 @@ func (w World) annotations(t instancetype.Type) map[string]string {
 	return out
 }
 
-// memory is what is written of a type's memory, in whole MiB. It is never zero,
-// which would be taken for none.
+// memory is what is written of a type's memory, in whole MiB.
 func (w World) memory(t instancetype.Type) int64 {
-	return max(t.MemoryMiB*(100-w.Options.MemoryReserve)/100, 1)
+	return t.Less(w.Options.MemoryReserve)
 }
 
 // memoryText is the memory that is written, for people.

@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,12 +13,19 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/capacity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
 )
 
 // model is an object on an API server that knows server-side apply, and people
 // who write to it too.
 type model struct {
+	crash.Plain
 	world capacity.World
+	// plan is what the last pass decided, choice what somebody had chosen then, and
+	// broken which rule a step broke.
+	plan   capacity.Plan
+	choice map[string]string
+	broken string
 	// version counts the writes.
 	version int
 }
@@ -83,38 +91,62 @@ func (m *model) apply(who string, want map[string]string, force bool) bool {
 	return true
 }
 
-// pass decides once and performs the first steps of the plan; it returns the
-// number of the plan's steps.
-func (m *model) pass(t *testing.T, dieAt int) int {
-	t.Helper()
-	plan := capacity.Decide(m.world)
-	before := maps.Clone(m.world.Object.Annotations)
-	owners := maps.Clone(m.world.Object.Owners)
-	for i, step := range plan.Steps {
-		if i >= dieAt {
-			return len(plan.Steps)
+// Observe implements crash.Model.
+func (m *model) Observe() capacity.World { return likened(with(m.world, func(*capacity.World) {})) }
+
+// Decide implements crash.Model.
+func (m *model) Decide(w capacity.World) []capacity.Step {
+	m.plan, m.choice = capacity.Decide(w), m.chosen()
+	return m.plan.Steps
+}
+
+// Perform implements crash.Model.
+func (m *model) Perform(step capacity.Step, fail bool) error {
+	if fail {
+		return errRefused
+	}
+	defer func() {
+		for key, value := range m.choice {
+			if m.world.Object.Annotations[key] != value {
+				m.broken = fmt.Sprintf("somebody chose %s to be %q, and it is %q", key, value, m.world.Object.Annotations[key])
+			}
 		}
-		switch step := step.(type) {
-		case capacity.Patch:
-			if step.Version != m.world.Object.Version {
-				t.Fatalf("a patch at version %q of an object at %q", step.Version, m.world.Object.Version)
-			}
-			for key, value := range step.Set {
-				m.update("capa-annotator", key, value)
-			}
-			for _, key := range step.Remove {
-				m.update("capa-annotator", key, "")
-			}
-		case capacity.Apply:
-			if !m.apply("capa-annotator", step.Annotations, step.Force) {
-				t.Fatalf("conflict: %v on %v owned by %v", step.Annotations, m.world.Object.Annotations, m.world.Object.Owners)
-			}
+	}()
+	switch step := step.(type) {
+	case capacity.Patch:
+		if step.Version != m.world.Object.Version {
+			return fmt.Errorf("a patch at version %q of an object at %q", step.Version, m.world.Object.Version)
+		}
+		for key, value := range step.Set {
+			m.update("capa-annotator", key, value)
+		}
+		for _, key := range step.Remove {
+			m.update("capa-annotator", key, "")
+		}
+	case capacity.Apply:
+		if !m.apply("capa-annotator", step.Annotations, step.Force) {
+			return fmt.Errorf("conflict: %v on %v owned by %v", step.Annotations, m.world.Object.Annotations, m.world.Object.Owners)
 		}
 	}
-	m.check(t, before, owners)
-	m.world.Memory = plan.Memory
-	return len(plan.Steps)
+	return nil
 }
+
+// errRefused is what the API server answers to a write that is to fail.
+var errRefused = errors.New("the API server refuses it")
+
+// Report implements crash.Model.
+func (m *model) Report(_ int, failed error) error {
+	switch {
+	case failed == nil:
+		m.world.Memory = m.plan.Memory
+	case !errors.Is(failed, errRefused):
+		return failed
+	}
+	return nil
+}
+
+// Die implements crash.Model.
+func (m *model) Die(int) { m.world.Memory = capacity.Memory{} }
 
 var (
 	number   = regexp.MustCompile(`^[1-9][0-9]*$`)
@@ -127,51 +159,70 @@ var (
 	}
 )
 
-// check looks at what a whole pass did: nothing of others is changed, nothing
-// malformed is ours, and all labels of before are there.
-func (m *model) check(t *testing.T, before map[string]string, owners map[string][]capacity.Owner) {
-	t.Helper()
-	after := m.world.Object.Annotations
-	for key, value := range before {
-		theirs := slices.ContainsFunc(owners[key], func(o capacity.Owner) bool {
-			return o.Manager != "capa-annotator" && o.Manager != "predecessor"
-		})
-		agreed := slices.Contains(owners[key], ours()) && !slices.ContainsFunc(owners[key], func(o capacity.Owner) bool {
-			return o.Applied && o != ours()
-		})
-		_, stays := after[key]
-		if theirs && key != labels && (!stays || !agreed && after[key] != value) {
-			t.Fatalf("%s of %v was %q and is %q", key, owners[key], value, after[key])
-		}
-	}
+// Violation implements crash.Model: nothing malformed is ours, and what somebody
+// chose is as it was.
+func (m *model) Violation() string {
 	for key, pattern := range sound {
-		if value, there := after[key]; there && slices.Contains(m.world.Object.Owners[key], ours()) && !pattern.MatchString(value) {
-			t.Fatalf("%s is malformed and ours: %q", key, value)
+		value, there := m.world.Object.Annotations[key]
+		if there && slices.Contains(m.world.Object.Owners[key], ours()) && !pattern.MatchString(value) {
+			return fmt.Sprintf("%s is malformed and ours: %q", key, value)
 		}
 	}
-	want, wantBare := meaning(before[labels])
-	got, gotBare := meaning(after[labels])
-	for key, value := range want {
-		if key != "kubernetes.io/arch" && got[key] != value {
-			t.Fatalf("label %q was %q and is %q", key, value, got[key])
-		}
-	}
-	if !slices.Equal(wantBare, gotBare) {
-		t.Fatalf("labels without a value were %q and are %q", wantBare, gotBare)
-	}
+	return m.broken
 }
 
-// disturb is what people and AWS do in between.
-func (m *model) disturb(what, how byte) {
+// isOthers says that somebody else owns an annotation, by apply or otherwise.
+func (m *model) isOthers(key string, byApply bool) bool {
+	return slices.ContainsFunc(m.world.Object.Owners[key], func(o capacity.Owner) bool {
+		return o.Manager != "capa-annotator" && (o.Applied || o.Manager != "predecessor") && o.Applied == byApply
+	})
+}
+
+// chosen are values that somebody else wrote and we do not own, and that are no
+// type's, because others of it are missing beside them.
+func (m *model) chosen() map[string]string {
+	o, out, beside := m.world.Object, map[string]string{}, map[string]bool{}
+	for key := range sound {
+		if !m.isOthers(key, false) || m.isOthers(key, true) {
+			continue
+		}
+		beside[key] = true
+		if !slices.Contains(o.Owners[key], ours()) {
+			out[key] = o.Annotations[key]
+		}
+	}
+	if (beside[vcpu] || beside[cpu]) && (beside[memoryMb] || beside[memory]) {
+		return nil
+	}
+	return out
+}
+
+// Foreign implements crash.Model: annotations that mean nothing to us, what others
+// apply, and all labels but the architecture.
+func (m *model) Foreign() (out []string) {
+	for key, value := range m.world.Object.Annotations {
+		if sound[key] == nil && key != labels || key != labels && m.isOthers(key, true) {
+			out = append(out, key+": "+value)
+		}
+	}
+	pairs, bare := meaning(m.world.Object.Annotations[labels])
+	delete(pairs, "kubernetes.io/arch")
+	for key, value := range pairs {
+		out = append(out, "the label "+key+"="+value)
+	}
+	return append(out, "labels without a value: "+strings.Join(bare, ","))
+}
+
+// Disturb is what people and AWS do in between.
+func (m *model) Disturb(next func() byte) error {
+	what, how := next(), next()
 	keys := []string{vcpu, memoryMb, gpu, cpu, memory, gpuCount, gpuType}
 	values := []string{"2", "8192", "0", "16", "8G", "8192Mi", "nvidia.com/gpu", ""}
 	key, value := keys[int(how)%len(keys)], values[int(how/8)%len(values)]
-	switch what % 10 {
+	switch what % 11 {
 	case 0: // another type
 		m.world.Fault = nil
-		m.world.Answer = instancetype.Answer{
-			State: instancetype.Found, Type: []instancetype.Type{large, arm, gpus, radeon, neuron, unsaid}[int(how)%6],
-		}
+		m.world.Answer = instancetype.Answer{State: instancetype.Found, Type: offered[int(how)%6]}
 	case 1:
 		m.world.Fault = nil
 		m.world.Answer = instancetype.Answer{State: []instancetype.State{
@@ -191,6 +242,12 @@ func (m *model) disturb(what, how byte) {
 		m.update("kubectl-edit", labels, []string{"", "a=1", "z, b=2,a=1,,y", "kubernetes.io/arch=arm64", "kubernetes.io/arch=x,a==b"}[int(how)%5])
 	case 8:
 		m.world.Options.Profile = capacity.Profiles()[int(how)%3]
+	case 10: // the object is made anew from another's YAML
+		fresh := newModel(how / 6)
+		fresh.world.Answer.Type = offered[int(how)%6]
+		for key, value := range result(capacity.Decide(fresh.Observe())) {
+			m.update([]string{"kubectl-create", "terraform"}[int(how/12)%2], key, value)
+		}
 	case 9:
 		m.world.Options.OnlyAutoscaled = how%7 == 0
 		m.world.Options.DeferToTemplate = how%2 == 0
@@ -199,33 +256,26 @@ func (m *model) disturb(what, how byte) {
 			m.world.Template.CPU, m.world.Template.Memory = []string{"", "4", "0"}[int(how)%3], []string{"", "16Gi"}[int(how/3)%2]
 		}
 	}
+	return nil
 }
 
-// settle demands that a quiet world needs two passes at most, and that the plan
-// of the third writes nothing.
-func (m *model) settle(t *testing.T) {
-	t.Helper()
-	for range 2 {
-		if m.pass(t, 9) == 0 {
-			break
-		}
-	}
-	if again := capacity.Decide(m.world); len(again.Steps) > 0 || len(again.Events) > 0 {
-		t.Fatalf("a quiet world is written to again: %+v; object %+v", again, m.world.Object)
-	}
-	m.wantRight(t)
-}
+// Patience implements crash.Model: a quiet world needs two passes.
+func (m *model) Patience() int { return 5 }
 
-// wantRight demands of a settled object that what is ours is what a new object
-// would get, and that what is missing is with others.
-func (m *model) wantRight(t *testing.T) {
-	t.Helper()
-	o := m.world.Object
-	fresh := m.world
+// Stored implements crash.Model.
+func (m *model) Stored() any { return m.Observe().Object }
+
+// Rest demands that what is ours is what a new object would get, and that what is
+// missing is with others.
+func (m *model) Rest(int) (more bool, wrong string) {
+	if len(m.plan.Events) > 0 {
+		return false, fmt.Sprintf("a quiet world is told %+v again", m.plan.Events)
+	}
+	o, fresh := m.world.Object, m.world
 	fresh.Object.Annotations, fresh.Object.Owners = map[string]string{}, nil
 	plan := capacity.Decide(fresh)
 	if plan.Outcome != capacity.Annotated && plan.Outcome != capacity.Unknown {
-		return // trouble on the way: what is there stays
+		return false, "" // trouble on the way: what is there stays
 	}
 	want := result(plan)
 	for key := range sound {
@@ -233,43 +283,44 @@ func (m *model) wantRight(t *testing.T) {
 		isOurs := slices.Contains(o.Owners[key], ours())
 		switch {
 		case isOurs && (!wanted || o.Annotations[key] != value):
-			t.Fatalf("%s is ours and %q, want %q (%v)", key, o.Annotations[key], value, wanted)
+			return false, fmt.Sprintf("%s is ours and %q, want %q (%v)", key, o.Annotations[key], value, wanted)
 		case wanted && !isOurs && len(o.Owners[key]) == 0:
-			t.Fatalf("%s is missing, want %q", key, value)
+			return false, fmt.Sprintf("%s is missing, want %q", key, value)
 		}
+	}
+	return false, ""
+}
+
+// pass makes one pass without trouble.
+func (m *model) pass(t *testing.T) {
+	t.Helper()
+	if _, err := crash.Pass(m, crash.None); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// FuzzConverge disturbs an object between passes that die after an arbitrary
-// step. Three bytes are one round: before which step the pass dies, and what
-// happens after it.
+// FuzzConverge runs lives of an object of either kind. A disturbance takes two bytes.
 func FuzzConverge(f *testing.F) {
-	f.Add([]byte{0, 9, 0, 0})
-	f.Add([]byte{1, 9, 0, 2, 0, 1, 1, 1, 9, 0})
-	f.Add([]byte{0, 9, 3, 24, 9, 0, 1, 9, 1, 0, 0, 0, 1})
-	f.Add([]byte{0, 0, 4, 0, 9, 0, 1, 9, 1, 0})
-	f.Add([]byte{1, 9, 6, 0, 9, 0, 1, 9, 6, 56, 0, 7, 2})
-	f.Add([]byte{1, 0, 5, 3, 9, 5, 56, 9, 1, 1, 9, 8, 1})
-	f.Add([]byte{1, 9, 7, 2, 1, 7, 3, 9, 2, 0, 9, 8, 2, 9, 0, 3})
+	seeds := [][]byte{
+		{0, 9, 0, 0},
+		{1, 9, 0, 2, 0, 1, 1, 1, 9, 0},
+		{0, 9, 3, 24, 9, 0, 1, 9, 1, 0, 0, 0, 1},
+		{0, 0, 4, 0, 9, 0, 1, 9, 1, 0},
+		{1, 9, 6, 0, 9, 0, 1, 9, 6, 56, 0, 7, 2},
+		{1, 0, 5, 3, 9, 5, 56, 9, 1, 1, 9, 8, 1},
+		{1, 9, 7, 2, 1, 7, 3, 9, 2, 0, 9, 8, 2, 9, 0, 3},
+		{0, 15, 10, 2, 1, 0, 0, 9, 10, 2, 9, 10, 2},
+		{1, 15, 10, 14, 0x10, 0, 0, 0x20, 10, 14, 9, 10, 1},
+	}
 	chance := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
 		script := make([]byte, 1+3*chance.IntN(20))
 		for i := range script {
 			script[i] = byte(chance.Uint32())
 		}
-		f.Add(script)
+		seeds = append(seeds, script)
 	}
-	f.Fuzz(func(t *testing.T, script []byte) {
-		if len(script) == 0 || len(script) > 300 {
-			return
-		}
-		m := newModel(script[0])
-		for script = script[1:]; len(script) >= 3; script = script[3:] {
-			m.pass(t, int(script[0]%4))
-			m.disturb(script[1], script[2])
-		}
-		m.settle(t)
-	})
+	crash.Fuzz(f, func(variety byte) crash.Model[capacity.World, capacity.Step] { return newModel(variety) }, seeds...)
 }
 
 func TestTheModelBehavesAsTheAPIServerDoes(t *testing.T) {

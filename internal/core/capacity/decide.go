@@ -46,32 +46,51 @@ func Decide(w World) Plan {
 func annotate(w World, q instancetype.Question) Plan {
 	t := w.Answer.Type
 	want := w.annotations(t)
-	out := Plan{Outcome: Unchanged, Mismatch: w.mismatch(t)}
-	if conflict := w.conflict(q, want); conflict != nil {
-		out.Memory.Told = *conflict
-		if w.Memory.Told != *conflict {
-			out.Events = append(out.Events, *conflict)
+	out := Plan{Outcome: Unchanged, Mismatch: w.mismatch(t), Memory: Memory{Corrected: w.Memory.Corrected}}
+	labels := w.Object.Annotations[LabelsKey]
+	patch := Patch{Version: w.Object.Version, Remove: w.surplus(want)}
+	if merged := MergeLabels(labels, w.architecture(t)); merged != labels {
+		patch.Set = map[string]string{LabelsKey: merged}
+	}
+	if out.Steps = w.steps(want, patch); len(out.Steps) > 0 {
+		out.Outcome = Annotated
+		out.Events = w.written(q, want)
+		if t.ArchitectureAssumed {
+			out.Log = []string{fmt.Sprintf("AWS names no known architecture of instance type %s; assuming %s", q.Type, t.Architecture)}
 		}
 	}
-	labels := w.Object.Annotations[LabelsKey]
-	merged := MergeLabels(labels, w.architecture(t))
-	shared := map[string]string{}
-	if merged != labels {
-		shared[LabelsKey] = merged
+	if correction := w.correction(q, want); correction != nil {
+		out.Events, out.Memory.Corrected = append(out.Events, *correction), w.stamp()
 	}
-	if out.Steps = w.steps(want, shared); len(out.Steps) == 0 {
-		return out
+	if conflict := w.conflict(q, want); conflict != nil {
+		out.Outcome, out.Memory.Told = Conflict, *conflict
+		if w.Memory.Told != *conflict {
+			out.Events = append([]Event{*conflict}, out.Events...)
+		}
 	}
-	out.Outcome = Annotated
-	out.Events = append(out.Events, normal(ReasonAnnotated, fmt.Sprintf(
-		"Set autoscaling from zero annotations: %s in %s has %d vCPU, %s, %d GPU, %s",
-		q.Type, q.Region, t.VCPUs, w.memoryText(t), t.GPUs, w.architecture(t))))
+	return out
+}
+
+// written tells what is written: the sizes that will be stored, and those of others
+// that stay.
+func (w World) written(q instancetype.Question, want map[string]string) []Event {
+	t, labels := w.Answer.Type, w.Object.Annotations[LabelsKey]
+	has := map[string]string{
+		VCPUKey: fmt.Sprintf("%d vCPU", t.VCPUs), MemoryKey: w.memoryText(t), GPUKey: fmt.Sprintf("%d GPU", t.GPUs),
+	}
+	var parts, stay []string
+	for _, key := range []string{VCPUKey, MemoryKey, GPUKey, cpuQuantityKey, memoryQuantityKey, gpuCountKey, gpuTypeKey} {
+		if _, contested := w.rival(key, want[key]); contested && w.Object.Annotations[key] != want[key] && want[key] != "" {
+			stay = append(stay, fmt.Sprintf("; %s stays %q", key, w.Object.Annotations[key]))
+		} else if has[key] != "" {
+			parts = append(parts, has[key])
+		}
+	}
+	out := []Event{normal(ReasonAnnotated, fmt.Sprintf("Set autoscaling from zero annotations: %s in %s has %s%s",
+		q.Type, q.Region, strings.Join(append(parts, w.architecture(t)), ", "), strings.Join(stay, "")))}
 	if before, there := readLabels(labels).values[archLabel]; there && before != w.architecture(t) && !w.isOnlyOurs(LabelsKey) {
-		out.Events = append(out.Events, normal(ReasonArchCorrected, fmt.Sprintf(
+		out = append(out, normal(ReasonArchCorrected, fmt.Sprintf(
 			"Corrected %s in the annotation %s from %q to %q", archLabel, LabelsKey, before, w.architecture(t))))
-	}
-	if t.ArchitectureAssumed {
-		out.Log = []string{fmt.Sprintf("AWS names no known architecture of instance type %s; assuming %s", q.Type, t.Architecture)}
 	}
 	return out
 }
@@ -84,7 +103,7 @@ func unknown(w World, q instancetype.Question, detail string) Plan {
 		text, cause = text+": "+detail, detail
 	}
 	out := trouble{event: warning(ReasonFailedUpdate, text), outcome: Unknown, again: w.Options.recheck()}.plan(w)
-	out.Steps = w.steps(nil, nil)
+	out.Steps = w.steps(nil, w.withoutArchitecture())
 	if len(out.Events) > 0 {
 		out.Log = []string{
 			fmt.Sprintf("Unable to set scale from zero annotations: unknown instance type %s: %s", q.Type, cause),
@@ -95,11 +114,30 @@ func unknown(w World, q instancetype.Question, detail string) Plan {
 	return out
 }
 
-// steps are the writes that make our annotations those wanted, and the shared
-// ones as given; none if all is so.
-func (w World) steps(want, shared map[string]string) []Step {
+// withoutArchitecture takes our entry out of the labels, with the values that go.
+// While there are such, the entry is that of the type that they were of, whoever
+// wrote the labels last; only who applies them keeps it.
+func (w World) withoutArchitecture() Patch {
+	out := Patch{Version: w.Object.Version}
+	goes := w.isOnlyOurs(LabelsKey) || slices.ContainsFunc(ownKeys, func(key string) bool { return w.applies(key) || w.isOnlyOurs(key) })
+	isApplied := slices.ContainsFunc(w.Object.Owners[LabelsKey], func(o Owner) bool { return o.Applied && !w.isOurs(o) })
+	list := readLabels(w.Object.Annotations[LabelsKey])
+	if _, there := list.values[archLabel]; !there || !goes || isApplied {
+		return out
+	}
+	delete(list.values, archLabel)
+	if left := list.String(); left != "" {
+		out.Set = map[string]string{LabelsKey: left}
+	} else {
+		out.Remove = []string{LabelsKey}
+	}
+	return out
+}
+
+// steps are the writes that make our annotations those wanted, after a patch of what
+// is shared; none if all is so.
+func (w World) steps(want map[string]string, patch Patch) []Step {
 	apply := Apply{Annotations: map[string]string{}}
-	patch := Patch{Version: w.Object.Version, Set: shared}
 	changed := false
 	for _, key := range ownKeys {
 		value, wanted := want[key]
@@ -113,6 +151,7 @@ func (w World) steps(want, shared map[string]string) []Step {
 			isOwn := w.applies(key) && !w.hasOtherOwner(key)
 			apply.Force = apply.Force || there && current != value && !isOwn
 			changed = changed || current != value || !w.applies(key)
+		case slices.Contains(patch.Remove, key):
 		case !wanted && there && w.isOnlyOurs(key) && w.hasOtherOwner(key):
 			patch.Remove = append(patch.Remove, key)
 		default:

@@ -128,6 +128,8 @@ func TestWhoMayChangeWhat(t *testing.T) {
 		return out
 	}
 	toARM := capacity.Patch{Version: "7", Set: map[string]string{labels: "kubernetes.io/arch=arm64"}}
+	withoutArch := capacity.Patch{Version: "7", Remove: []string{labels}}
+	alone := all(annotated(vcpu, "8", wrote("a")), annotated(memoryMb, "9", wrote("a")), annotated(gpu, "0", wrote("a")))
 	predecessors := func(w *capacity.World) { w.Options.Predecessors = []string{"machine-controller-manager"} }
 	const told = "AnnotationConflict: Left as set by others, for m5.large: machine.openshift.io/vCPU is \"8\" by kubectl-edit, AWS says \"16\"; remove the annotation to have it maintained"
 	tests := map[string]struct {
@@ -174,24 +176,36 @@ func TestWhoMayChangeWhat(t *testing.T) {
 		},
 		"what others want stays": {annotated(cpu, "2", wrote("kubectl-edit")), nil, ""},
 		"ours go with an unknown type": {
-			unknownTo(instancetype.Unknown), steps{capacity.Apply{Annotations: map[string]string{}}}, "FailedUpdate: " + unknownText,
+			unknownTo(instancetype.Unknown), steps{withoutArch, capacity.Apply{Annotations: map[string]string{}}}, "FailedUpdate: " + unknownText,
+		},
+		"ours go with an unknown type, and labels of others stay": {
+			all(unknownTo(instancetype.Unknown), annotated(labels, "z,tier=web,kubernetes.io/arch=amd64", wrote("kubectl-edit"))),
+			steps{capacity.Patch{Version: "7", Set: map[string]string{labels: "tier=web,z"}}, capacity.Apply{Annotations: map[string]string{}}},
+			"FailedUpdate: " + unknownText,
+		},
+		"an architecture that somebody applies stays": {
+			all(unknownTo(instancetype.Unknown), annotated(labels, "kubernetes.io/arch=amd64", applied("argocd"))),
+			steps{capacity.Apply{Annotations: map[string]string{}}}, "FailedUpdate: " + unknownText,
+		},
+		"an architecture that a person wrote when ours had gone stays": {
+			all(unknownTo(instancetype.Unknown), alone, annotated(labels, "kubernetes.io/arch=arm64", wrote("kubectl-edit"))), nil, "FailedUpdate: " + unknownText,
 		},
 		"ours go with a type that AWS says too little of": {
-			unknownTo(instancetype.Incomplete), steps{capacity.Apply{Annotations: map[string]string{}}},
+			unknownTo(instancetype.Incomplete), steps{withoutArch, capacity.Apply{Annotations: map[string]string{}}},
 			"FailedUpdate: " + unknownText + ": AWS does not say its vCPUs or its memory",
 		},
 		"a person's values survive an unknown type": {
 			all(unknownTo(instancetype.Unknown), annotated(vcpu, "8", wrote("kubectl-edit")), annotated(memoryMb, "9", applied("argocd")), annotated(gpu, "1")),
-			nil, "FailedUpdate: " + unknownText,
+			steps{withoutArch}, "FailedUpdate: " + unknownText,
 		},
 		"what we agreed with is a person's when the type is unknown": {
 			all(unknownTo(instancetype.Unknown), annotated(vcpu, "2", wrote("kubectl-edit"), ours())),
-			steps{capacity.Apply{Annotations: map[string]string{}}}, "FailedUpdate: " + unknownText,
+			steps{withoutArch, capacity.Apply{Annotations: map[string]string{}}}, "FailedUpdate: " + unknownText,
 		},
 		"a predecessor's go with an unknown type": {
 			all(unknownTo(instancetype.Unknown), predecessors,
 				annotated(vcpu, "2", wrote("machine-controller-manager")), annotated(memoryMb, "8192", wrote("capa-annotator"), ours()), annotated(gpu, "0", wrote("somebody"))),
-			steps{capacity.Patch{Version: "7", Remove: []string{memoryMb, vcpu}}}, "FailedUpdate: " + unknownText,
+			steps{capacity.Patch{Version: "7", Remove: []string{labels, memoryMb, vcpu}}}, "FailedUpdate: " + unknownText,
 		},
 	}
 	for name, test := range tests {

@@ -60,7 +60,7 @@ func find(w World) finding {
 	if !out.isQuestion() {
 		return out
 	}
-	out.question.Home = firstOf(w.Platform.Region, w.DefaultRegion)
+	out.question.Home, out.question.Like = firstOf(w.Platform.Region, w.DefaultRegion), w.copied()
 	switch {
 	case w.Credentials.Problem != "":
 		return troubled(misconfigured(w.Credentials.Problem))

@@ -62,12 +62,12 @@ func (w World) isOnlyOurs(key string) bool {
 }
 
 // rival is an owner to whom an annotation is to be left; false for none. Whoever
-// applies a value keeps it. Whoever wrote one once keeps it, unless we have
-// agreed with it since, or agree with it now.
+// applies a value keeps it. Whoever wrote one once keeps it if it is a choice, unless
+// we have agreed with it since, or agree with it now.
 func (w World) rival(key, want string) (Owner, bool) {
 	agreed := w.applies(key) || w.Object.Annotations[key] == want
 	for _, owner := range w.Object.Owners[key] {
-		if !w.isOurs(owner) && (owner.Applied || !agreed) {
+		if !w.isOurs(owner) && (owner.Applied || !agreed && !w.isCopy()) {
 			return owner, true
 		}
 	}

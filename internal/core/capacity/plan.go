@@ -33,6 +33,8 @@ const (
 	Asking    Outcome = "asking"
 	Annotated Outcome = "annotated"
 	Unchanged Outcome = "unchanged"
+	// Conflict: somebody else maintains another value, which stays.
+	Conflict Outcome = "conflict"
 	// Unknown: AWS does not know the type, or too little of it.
 	Unknown Outcome = "unknown"
 	// Invalid: a person must change the object or the configuration.
@@ -45,7 +47,7 @@ const (
 
 // Outcomes lists them all.
 func Outcomes() []Outcome {
-	return []Outcome{Skipped, Asking, Annotated, Unchanged, Unknown, Invalid, Refused, Failed}
+	return []Outcome{Skipped, Asking, Annotated, Unchanged, Conflict, Unknown, Invalid, Refused, Failed}
 }
 
 // Skip says why an object is left alone.
@@ -75,7 +77,8 @@ type (
 		Version string
 		// Set are annotations that are shared with others, as they shall be.
 		Set map[string]string
-		// Remove are annotations that are ours and not owned by apply.
+		// Remove are annotations that go: ours that are not owned by apply, those of
+		// a copy, and the labels when nothing is left in them.
 		Remove []string
 	}
 	// Apply is a server-side apply of exactly these annotations: what we have
@@ -83,7 +86,7 @@ type (
 	Apply struct {
 		Annotations map[string]string
 		// Force takes over values that a predecessor wrote, that we had agreed
-		// with, or that nobody owns. It must be made at a version: only of that
+		// with, that are a copy's, or that nobody owns. It must be made at a version: only of that
 		// one is it known that nobody else is overruled.
 		Force bool
 	}
@@ -106,6 +109,8 @@ const (
 	ReasonAnnotated = "CapacityAnnotated"
 	// ReasonArchCorrected: somebody else's architecture label was wrong.
 	ReasonArchCorrected = "ArchLabelCorrected"
+	// ReasonCorrected: somebody else had copied another type's values.
+	ReasonCorrected = "AnnotationsCorrected"
 	// ReasonConflict: somebody else maintains another value.
 	ReasonConflict = "AnnotationConflict"
 	// ReasonFailedUpdate: the type is not known, or not to be found out.

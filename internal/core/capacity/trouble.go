@@ -38,7 +38,7 @@ type trouble struct {
 // plan is the plan of a trouble without steps. The annotations that are there
 // stay. A warning that was the last one is not repeated.
 func (t trouble) plan(w World) Plan {
-	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event}}
+	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event, Corrected: w.Memory.Corrected}}
 	if t.backoff > 0 {
 		out.Again = max(backoff(w, t.backoff), min(t.atLeast, t.backoff))
 		out.Memory.Failures = w.Memory.Failures + 1

@@ -204,10 +204,13 @@ type Credentials struct {
 }
 
 // Memory is what the shell keeps of an object between two passes. Losing it
-// costs a repeated event, nothing else. It is comparable.
+// costs a repeated event, and a correction of what comes back. It is comparable.
 type Memory struct {
 	// Told is the last warning.
 	Told Event
+	// Corrected is the stamp of values of others that were corrected last, 0 for
+	// none.
+	Corrected uint64
 	// Failures counts the passes in a row that are to be tried again soon.
 	Failures int
 }
