@@ -129,7 +129,8 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	renewed := s.front.newCertificate(t)
 	s.become(t, set, "m6g.4xlarge", "eu-central-1")
 	// Where no region is the process's own, each has its own exchange.
-	s.awaitEvent(t, set, silent+exchange+"the endpoint's certificate is signed by an unknown authority; add that authority to AWS_CA_BUNDLE")
+	s.awaitEvent(t, set, silent+exchange+"the endpoint's certificate is signed by an unknown authority; add that authority to ca-bundle.pem "+
+		"of the ConfigMap openshift-config-managed/kube-cloud-config")
 	s.checkAnnotations(t, set, m5large())
 	c.trust(t, string(first)+string(renewed))
 	s.awaitAnnotations(t, set, m6g4xlarge())

@@ -8,6 +8,7 @@ package instancetype
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/tabard-dev/tabard/awsauth"
+	authfault "github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
 
@@ -209,15 +212,21 @@ func (t *Types) shelf(ctx context.Context, id identity.Identity) (*shelf, error)
 }
 
 // endpoint is where an identity's questions go. No lock is held while that is
-// found out: a Secret or a bundle may have to be read.
+// found out: a Secret or a bundle may have to be read. A Secret is read at each
+// question, so that whoever relies on one that is gone or broken hears of it at once,
+// and not when the list is fetched again. One that cannot be read just now is no
+// reason not to answer.
 func (t *Types) endpoint(ctx context.Context, id identity.Identity) (string, error) {
 	t.mu.Lock()
 	known, there := t.endpoints[id]
 	t.mu.Unlock()
-	if there {
+	if there && id.Base != identity.Secret {
 		return known, nil
 	}
 	_, found, err := t.connect(ctx, id)
+	if err != nil && there && !isSecretAmiss(err) {
+		return known, nil
+	}
 	if err != nil {
 		return "", err
 	}
@@ -228,6 +237,12 @@ func (t *Types) endpoint(ctx context.Context, id identity.Identity) (string, err
 	}
 	t.endpoints[id] = found
 	return found, nil
+}
+
+// isSecretAmiss says that a Secret is not there, or is none with credentials.
+func isSecretAmiss(err error) bool {
+	known, is := errors.AsType[fault.Fault](err)
+	return is && (known.Code == authfault.CodeSecretNotFound || known.Code == authfault.CodeSecretInvalid)
 }
 
 func (t *Types) dropOldest() {

@@ -44,7 +44,7 @@ func (t *Types) region(ctx context.Context, id identity.Identity, q instancetype
 			if err != nil {
 				return nil, err
 			}
-			return listRegions(ctx, c)
+			return listRegions(ctx, id, c)
 		},
 	})
 	if err != nil {
@@ -78,10 +78,10 @@ func (t *Types) table(key tableKey) *kept[map[string]string] {
 }
 
 // listRegions is the opt-in status of every region of the partition.
-func listRegions(ctx context.Context, c client) (map[string]string, error) {
+func listRegions(ctx context.Context, id identity.Identity, c client) (map[string]string, error) {
 	out, err := c.DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)})
 	if err != nil {
-		return nil, problem(describeRegions, err)
+		return nil, problem(id, describeRegions, err)
 	}
 	statuses := map[string]string{}
 	for _, one := range out.Regions {

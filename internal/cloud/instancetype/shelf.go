@@ -2,6 +2,7 @@ package instancetype
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -127,7 +128,7 @@ func (s *shelf) fetchAll(ctx context.Context, t *Types, id identity.Identity) (m
 	if err == nil {
 		all, skipped, err = list(ctx, c, s.limiter)
 	}
-	err = problem(describeTypes, err)
+	err = problem(id, describeTypes, err)
 	t.options.Refreshed(Refresh{Region: s.region, Types: len(all), Skipped: skipped, Err: asFault(err)})
 	return all, err
 }
@@ -181,11 +182,11 @@ func (s *shelf) fetchOne(ctx context.Context, t *Types, id identity.Identity, na
 		err = s.limiter.wait(ctx)
 	}
 	if err != nil {
-		return instancetype.Answer{}, problem(describeTypes, err)
+		return instancetype.Answer{}, problem(id, describeTypes, err)
 	}
 	out, err := c.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{types.InstanceType(name)}})
 	if err != nil {
-		err = problem(describeTypes, err)
+		err = problem(id, describeTypes, err)
 		if known := cloud.Classify(service, describeTypes, err); known.Code == codeUnknownType {
 			return instancetype.Answer{State: instancetype.Unknown}, nil
 		}
@@ -214,11 +215,16 @@ type failed struct {
 // Unwrap is the fault alone.
 func (f failed) Unwrap() error { return f.Fault }
 
-// problem makes a failed of an error; nil stays nil.
-func problem(operation string, err error) error {
+// problem makes a failed of an error of an identity's call; nil stays nil. A
+// certificate of nobody known is to be added where the identity's are.
+func problem(id identity.Identity, operation string, err error) error {
 	known := cloud.Classify(service, operation, err)
 	if known == nil {
 		return nil
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown && id.CABundle != (identity.BundleRef{}) {
+		known.Message = fmt.Sprintf("the endpoint's certificate is signed by an unknown authority; add that authority to %s of the ConfigMap %s/%s",
+			id.CABundle.Key, id.CABundle.Namespace, id.CABundle.Name)
 	}
 	var dns *net.DNSError
 	return failed{Fault: *known, noHost: errors.As(err, &dns)}
