@@ -123,6 +123,14 @@ func testSecret(t *testing.T, c *cluster) {
 	s.update(t, keys(second, secondSecret))
 	s.awaitAnnotations(t, set, m6g4xlarge())
 	s.checkCallers(t, "ec2 by arn:aws:iam::"+account+":user/second")
+	// A Secret that is gone is told though AWS need not be asked.
+	if err := s.Delete(t.Context(), s.secret(nil)); err != nil {
+		t.Fatal(err)
+	}
+	late := s.set(t, "late", "m6g.4xlarge", "eu-central-1")
+	s.awaitEvent(t, late, "Warning ReconcileError: aws credentials secret "+name+`: secrets "aws-cloud-credentials" not found`)
+	s.create(t, s.secret(keys(second, secondSecret)))
+	s.awaitAnnotations(t, late, m6g4xlarge())
 	if _, err := os.Stat(marked); err == nil {
 		t.Error("the program of credential_process was run")
 	}
