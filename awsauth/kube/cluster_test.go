@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,22 +314,27 @@ func (a *api) putInfrastructure(status map[string]any) {
 	}
 }
 
-func TestOnlySoManyObjectsAreFollowed(t *testing.T) {
+// TestWhatAWatchCosts measures the memory of watches of a real API server.
+func TestWhatAWatchCosts(t *testing.T) {
+	const watches = 1000
 	a := newAPI(t)
-	c, _ := reading(t, a.client)
-	names := slices.Collect(func(yield func(string) bool) {
-		for n := range 300 {
-			if !yield(fmt.Sprint("secret-", n)) {
-				return
-			}
-		}
-	})
-	for _, name := range names {
-		if _, err := c.Secret(t.Context(), identity.SecretRef{Namespace: "default", Name: name}); !errors.Is(err, awsauth.ErrNotFound) {
-			t.Fatal(err)
-		}
+	config := rest.CopyConfig(a.config)
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := c.Followed(); got != 256 {
-		t.Errorf("%d objects are followed, want 256", got)
+	changes := make(chan kube.Reference, watches)
+	c := kube.New(t.Context(), kube.Options{Client: client, Watches: watches, Changed: func(r kube.Reference) { changes <- r }})
+	before := heap()
+	for n := range watches {
+		ask(t, c, fmt.Sprint("secret-", n))
+	}
+	a.secret(fmt.Sprint("secret-", watches-1), "made")
+	awaited(t, changes) // the last one is watched
+	each := (heap() - before) / watches
+	t.Logf("a watched object takes %d bytes", each)
+	if each > 80_000 {
+		t.Errorf("a watched object takes %d bytes, want 80,000 at most", each)
 	}
 }

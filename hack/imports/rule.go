@@ -43,10 +43,13 @@ var rules = append([]rule{
 		in: []string{"./awsauth/metric"}, own: []string{"./awsauth", "./awsauth/fault"}, foreign: []string{"github.com/prometheus/...", "github.com/aws/smithy-go/..."},
 		why: "who wants no Prometheus observes awsauth otherwise",
 	}, {
-		in: []string{"./awsauth/kube/..."}, except: []string{"./awsauth/kube/tokenmode"},
+		in: []string{"./awsauth/kube/..."}, except: []string{"./awsauth/kube/tokenmode", "./awsauth/kube/follow"},
 		own:     []string{"./awsauth", "./awsauth/identity", "./awsauth/fault"},
 		foreign: []string{kubeAPI, apimachinery, clientGo, klog},
 		why:     "awsauth/kube works with any client: no manager of controller-runtime",
+	}, {
+		in: []string{"./awsauth/kube/follow"}, own: []string{}, foreign: []string{apimachinery},
+		why: "everybody follows objects by it, on any version of any client: apimachinery and nothing of AWS",
 	}, {
 		in: []string{"./awsauth/kube/tokenmode"}, own: []string{}, foreign: []string{kubeAPI, apimachinery, clientGo},
 		why: "other people's operators import the test for token mode and nothing of AWS",
@@ -57,7 +60,7 @@ var rules = append([]rule{
 		deny: []ban{noClients}, deep: true,
 	}, {
 		in:  []string{"./roleselector/kube/..."},
-		own: []string{"./api/...", "./roleselector/...", "./awsauth/identity"}, foreign: []string{apimachinery, kubeAPI, clientGo, runtime, "github.com/prometheus/..."},
+		own: []string{"./api/...", "./roleselector/...", "./awsauth/identity", "./awsauth/kube/follow"}, foreign: []string{apimachinery, kubeAPI, clientGo, runtime, "github.com/prometheus/..."},
 		why: "roleselector/kube feeds the library from informers, and asks nobody of AWS",
 	}, {
 		in: []string{"./localkube/..."}, own: []string{},
@@ -109,7 +112,7 @@ var productRules = []rule{
 		in: []string{"./internal/controller/..."},
 		own: []string{
 			"./internal/controller", "./api/...", "./internal/core/...", "./internal/cloud",
-			"./awsauth/identity", "./awsauth/fault", "./awsauth/kube", "./roleselector", "./iampolicy",
+			"./awsauth/identity", "./awsauth/fault", "./awsauth/kube", "./awsauth/kube/follow", "./roleselector", "./iampolicy",
 		},
 		siblings: "./internal/controller", deny: []ban{noSDK},
 		why: "a controller observes and performs through the interfaces that it declares; internal/app plugs the adapters in",

@@ -56,6 +56,8 @@ func receiver(expression ast.Expr) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:
 		return receiver(e.X)
+	case *ast.IndexExpr: // of a generic type
+		return receiver(e.X)
 	case *ast.Ident:
 		return e.Name
 	}

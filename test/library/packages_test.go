@@ -3,10 +3,13 @@ package library
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	authkube "github.com/tabard-dev/tabard/awsauth/kube"
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/roleselector"
 	"github.com/tabard-dev/tabard/roleselector/carm"
@@ -50,6 +53,10 @@ var packages = map[string]map[string][]any{
 		"IsThrottle": {fault.IsThrottle}, "Of": {fault.Of},
 	},
 	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}},
+	"awsauth/kube/follow": {
+		"Doubling": {follow.Doubling}, "Follower": {new(follow.Follower[int]), follow.New(follow.Options[int]{})}, "Health": {new(follow.Health)},
+		"Loop": {new(follow.Loop)}, "New": {follow.New[int]}, "Of": {follow.Of[int, *metav1.PartialObjectMetadataList]}, "Store": {new(follow.Store[int])},
+	},
 	"iampolicy": {
 		"Assumptions": {iampolicy.Assumptions}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
 		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
