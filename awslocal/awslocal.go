@@ -65,6 +65,9 @@ type Options struct {
 	// that does not answer is refused then. By default it does neither: issuers
 	// in tests are often not there yet.
 	FetchThumbprints bool
+	// RolesPerAccount is the quota of roles in each account, which AWS raises on
+	// request; default 1,000, as in a new account of AWS.
+	RolesPerAccount int
 	// Dir is a folder in which the certificate authority and the
 	// administrators' keys are kept; it is made where it does not exist. Empty:
 	// new ones at each New.
@@ -121,6 +124,9 @@ var accountPattern = pattern.New(`^\d{12}$`)
 // New makes a server that answers through Handler, and listens after Start.
 func New(options Options) (*Server, error) {
 	options = options.withDefaults()
+	if options.RolesPerAccount < 0 {
+		return nil, fmt.Errorf("awslocal: %d roles per account are fewer than none", options.RolesPerAccount)
+	}
 	for _, account := range options.Accounts {
 		if !accountPattern.MatchString(account) {
 			return nil, fmt.Errorf("awslocal: account ID %q has not 12 digits", account)
@@ -177,7 +183,7 @@ func (s *Server) build(identifiers *identifier.Source, administrators map[string
 	s.iam = iam.New(iam.Options{
 		Administrators: administrators, Identifiers: identifiers, Now: s.clock.Now, Partition: of,
 		AllowPlainHTTP: s.options.AllowPlainHTTPIssuers, Dial: &s.dial, ShortPages: &s.shortPages,
-		Thumbprint: thumbprint,
+		Thumbprint: thumbprint, MaxRoles: s.options.RolesPerAccount,
 	})
 	s.sts = sts.New(sts.Options{
 		Directory: s.iam, Verifier: s.issuers, Identifiers: identifiers, Partition: of, Regions: s.regions,

@@ -120,7 +120,7 @@ func newWorld(tb testing.TB) *world {
 		writeJSON(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})
 	})
 	issuer.Config.Handler = mux
-	server, err := New(Options{AllowPlainHTTPIssuers: true})
+	server, err := New(Options{AllowPlainHTTPIssuers: true, RolesPerAccount: 20_000})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -50,6 +50,7 @@ That file holds all secrets of the accounts.`,
 	f.StringVar(&options.State, "state", "", "file in which all state is kept, so that it survives a restart; empty: in memory only")
 	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
 	f.StringVar(&options.Region, "region", "us-east-1", "region of calls that name none")
+	f.IntVar(&options.RolesPerAccount, "roles-per-account", 1000, "how many roles an account may have; AWS raises the quota on request")
 	f.BoolVar(&options.FetchThumbprints, "fetch-thumbprints", false, "make a new OIDC provider without thumbprints get its server's, as AWS does; the server must answer then")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	return command

@@ -75,17 +75,17 @@ func overLimit(format string, args ...any) *call.Fault {
 	return &call.Fault{Code: "LimitExceeded", Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-func trustTooLong() *call.Fault {
-	return overLimit("Cannot exceed quota for ACLSizePerRole: %d", maxTrust)
+func overQuota(name string, quota int) *call.Fault {
+	return overLimit("Cannot exceed quota for %s: %d", name, quota)
 }
+
+func trustTooLong() *call.Fault { return overQuota("ACLSizePerRole", maxTrust) }
 
 func inlineTooLong(of *holder) *call.Fault {
 	return overLimit("Maximum policy size of %d bytes exceeded for %s %s", inlineRoom[of.kind], of.kind, of.name)
 }
 
-func managedTooLong() *call.Fault {
-	return overLimit("Cannot exceed quota for PolicySize: %d", maxManaged)
-}
+func managedTooLong() *call.Fault { return overQuota("PolicySize", maxManaged) }
 
 func tooManyVersions() *call.Fault {
 	return overLimit("A managed policy can have up to %d versions. Before you create a new version, you must delete an existing version.", maxVersions)
@@ -96,11 +96,11 @@ func tooManyAttached(to *holder) *call.Fault {
 	if to.kind == userKind {
 		quota = "PoliciesPerUser"
 	}
-	return overLimit("Cannot exceed quota for %s: %d", quota, maxAttached)
+	return overQuota(quota, maxAttached)
 }
 
 func tooManyKeys() *call.Fault {
-	return overLimit("Cannot exceed quota for AccessKeysPerUser: %d", maxKeys)
+	return overQuota("AccessKeysPerUser", maxKeys)
 }
 
 func tooManyTags() *call.Fault {
@@ -108,11 +108,11 @@ func tooManyTags() *call.Fault {
 }
 
 func tooManyClients() *call.Fault {
-	return overLimit("Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: %d", maxClients)
+	return overQuota("ClientIdsPerOpenIdConnectProvider", maxClients)
 }
 
 func tooManyProviders() *call.Fault {
-	return overLimit("Cannot exceed quota for OpenIdConnectProvidersPerAccount: %d", maxProviders)
+	return overQuota("OpenIdConnectProvidersPerAccount", maxProviders)
 }
 
 func badInput(message string) *call.Fault {

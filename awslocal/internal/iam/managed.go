@@ -127,6 +127,9 @@ func createPolicy(r *request) (any, *call.Fault) {
 	if _, taken := r.account.policies[fold(made.name)]; taken {
 		return nil, policyExists(made.name)
 	}
+	if len(r.account.policies) >= maxPolicies {
+		return nil, overQuota("PoliciesPerAccount", maxPolicies)
+	}
 	made.add(parsed, r.call.Now, true)
 	r.changesPolicy(made.arn(), nil)
 	r.account.policies[fold(made.name)] = made

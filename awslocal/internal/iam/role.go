@@ -102,6 +102,9 @@ func createRole(r *request) (any, *call.Fault) {
 	if _, taken := r.account.roles[fold(made.name)]; taken {
 		return nil, roleExists(made.name)
 	}
+	if len(r.account.roles) >= r.options.MaxRoles {
+		return nil, overQuota("RolesPerAccount", r.options.MaxRoles)
+	}
 	r.changesRole(made.name, nil)
 	r.account.roles[fold(made.name)] = made
 	return roleResult{r.roleInFull(made)}, nil

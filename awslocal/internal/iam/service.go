@@ -23,6 +23,14 @@ const (
 	version   = "2010-05-08"
 )
 
+// AWS's quotas on what an account has (IAM: "IAM and AWS STS quotas"). The first is
+// raised on request.
+const (
+	DefaultRoles = 1000
+	maxUsers     = 5000
+	maxPolicies  = 1500
+)
+
 // Key is an access key of an account's administrator.
 type Key struct {
 	ID     string `json:"accessKeyID"`
@@ -44,6 +52,8 @@ type Options struct {
 	Thumbprint func(ctx context.Context, url string) (string, error)
 	// Dial delays what authorisation sees of changes; nil: it sees all at once.
 	Dial *consistency.Dial
+	// MaxRoles is the quota of roles in an account; default DefaultRoles.
+	MaxRoles int
 	// ShortPages makes lists end their pages early; nil: never.
 	ShortPages *query.ShortPages
 }
@@ -65,6 +75,9 @@ type Service struct {
 func New(options Options) *Service {
 	if options.Partition == "" {
 		options.Partition = partition.Commercial
+	}
+	if options.MaxRoles == 0 {
+		options.MaxRoles = DefaultRoles
 	}
 	s := &Service{options: options}
 	s.catalog = s.newCatalog()

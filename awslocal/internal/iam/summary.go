@@ -16,8 +16,7 @@ type summaryEntry struct {
 }
 
 // getAccountSummary counts what there is and names AWS's quotas. What is not
-// here, such as groups, counts zero. Quotas on how many roles, users and
-// policies there may be are AWS's defaults and are not enforced here.
+// here, such as groups, counts zero.
 func getAccountSummary(r *request) (any, *call.Fault) {
 	if fault := r.authorize("*", nil); fault != nil {
 		return nil, fault
@@ -47,20 +46,20 @@ func getAccountSummary(r *request) (any, *call.Fault) {
 		{"MFADevices", 0},
 		{"MFADevicesInUse", 0},
 		{"Policies", len(r.account.policies)},
-		{"PoliciesQuota", 1500},
+		{"PoliciesQuota", maxPolicies},
 		{"PolicySizeQuota", maxManaged},
 		{"PolicyVersionsInUse", versions},
 		{"PolicyVersionsInUseQuota", 10000},
 		{"Providers", len(r.account.providers)},
 		{"RolePolicySizeQuota", inlineRoom[roleKind]},
 		{"Roles", len(r.account.roles)},
-		{"RolesQuota", 1000},
+		{"RolesQuota", r.options.MaxRoles},
 		{"ServerCertificates", 0},
 		{"ServerCertificatesQuota", 20},
 		{"SigningCertificatesPerUserQuota", 2},
 		{"UserPolicySizeQuota", inlineRoom[userKind]},
 		{"Users", len(r.account.users)},
-		{"UsersQuota", 5000},
+		{"UsersQuota", maxUsers},
 		{"VersionsPerPolicyQuota", maxVersions},
 	}
 	return result, nil

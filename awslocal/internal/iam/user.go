@@ -76,6 +76,9 @@ func createUser(r *request) (any, *call.Fault) {
 	if _, taken := r.account.users[fold(name)]; taken {
 		return nil, userExists(name)
 	}
+	if len(r.account.users) >= maxUsers {
+		return nil, overQuota("UsersPerAccount", maxUsers)
+	}
 	r.changesUser(name, nil)
 	r.account.users[fold(name)] = made
 	return userResult{wireUserInFull(made)}, nil

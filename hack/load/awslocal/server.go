@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func startTabard(ctx context.Context, s settings) (*server, error) {
 		return nil, err
 	}
 	one := &server{name: "tabard awslocal", url: "http://127.0.0.1:" + port, folder: folder}
-	command := exec.CommandContext(ctx, s.tabard, "awslocal", "--listen", "", "--listen-plain", "127.0.0.1:"+port, "--dir", folder, "--account", account, "--log-level", "error")
+	command := exec.CommandContext(ctx, s.tabard, "awslocal", "--listen", "", "--listen-plain", "127.0.0.1:"+port, "--dir", folder, "--account", account, "--roles-per-account", strconv.Itoa(max(1000, s.roles+2)), "--log-level", "error")
 	if err := one.start(ctx, command); err != nil {
 		return nil, err
 	}
