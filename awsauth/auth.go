@@ -40,6 +40,8 @@ type Options struct {
 	HTTPClient aws.HTTPClient
 	// Source knows Secrets and bundles; nil knows none.
 	Source Source
+	// Tokens requests tokens of ServiceAccounts; nil requests none.
+	Tokens Tokens
 	// TokenFiles are the files that a Secret may name as its token: those that
 	// are mounted into this process for just that. Nil is where OpenShift's
 	// operators and EKS's webhook mount theirs.
@@ -71,6 +73,7 @@ type Auth struct {
 	now        func() time.Time
 	chance     func() float64
 	source     Source
+	tokens     Tokens
 	tokenFiles []string
 	appID      string
 	observer   Observer
@@ -104,7 +107,7 @@ func New(options Options) (*Auth, error) {
 	room := func() int { return options.Cached + options.InUse() }
 	a := &Auth{
 		readFile: options.ReadFile, now: options.Now, chance: options.Chance, source: options.Source,
-		tokenFiles: options.TokenFiles, appID: options.AppID, observer: options.Observer, log: options.Logger,
+		tokens: options.Tokens, tokenFiles: options.TokenFiles, appID: options.AppID, observer: options.Observer, log: options.Logger,
 		env: environment{getenv: options.Getenv}, injected: options.HTTPClient,
 		session:     sessionName(options.Getenv, options.Now()),
 		configs:     newCache[identity.Identity, built](room),
@@ -145,6 +148,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Source == nil {
 		o.Source = nothing{}
+	}
+	if o.Tokens == nil {
+		o.Tokens = nothing{}
 	}
 	if o.TokenFiles == nil {
 		o.TokenFiles = defaultTokenFiles

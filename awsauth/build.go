@@ -84,7 +84,11 @@ func (a *Auth) build(id identity.Identity, p parts) (built, error) {
 		bare, forSTS = a.bare(id, p), a.bare(exchange, p)
 		key := exchange
 		key.Roles = identity.Chain{}
-		kept = a.exchangeFor(&made, key, func() *keptCredentials { return a.keep(a.baseOf(id, p, forSTS, who), who) })
+		kept = a.exchangeFor(&made, key, func() *keptCredentials {
+			made := a.keep(a.baseOf(id, p, forSTS, who), who)
+			made.remembers = id.Base == identity.ServiceAccount
+			return made
+		})
 	}
 	roles := id.Roles.Roles()
 	for i, role := range roles {
@@ -159,6 +163,8 @@ func (a *Auth) baseOf(id identity.Identity, p parts, forSTS aws.Config, who call
 	case id.Base == identity.WebIdentity:
 		a.log.Info("Using IRSA authentication with role: "+p.environment.RoleARN, "authMethod", who.method)
 		return a.tokenExchange(forSTS, who, p.environment.RoleARN, "", p.environment.TokenFile)
+	case id.Base == identity.ServiceAccount:
+		return a.accountExchange(forSTS, who, id.ServiceAccount)
 	case id.Base == identity.Container:
 		a.log.Info("Using container credentials", "authMethod", who.method)
 		return a.container(p.client)
@@ -177,6 +183,8 @@ func methodOf(base identity.Base) string {
 		return "irsa"
 	case identity.Secret:
 		return "secret"
+	case identity.ServiceAccount:
+		return "service-account"
 	case identity.Container:
 		return "container"
 	case identity.Session:
@@ -194,6 +202,8 @@ func (a *Auth) subjectOf(id identity.Identity, p parts) string {
 		return p.environment.RoleARN
 	case identity.Secret:
 		return id.Secret.String()
+	case identity.ServiceAccount:
+		return id.ServiceAccount.String() + " as " + id.ServiceAccount.RoleARN
 	case identity.Container:
 		return "this pod's association"
 	}

@@ -3,6 +3,7 @@ package awsauth
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,10 +100,11 @@ func (k *keptCredentials) Retrieve(ctx context.Context) (aws.Credentials, error)
 }
 
 // remember sets when to ask again after an exchange that failed: at once, but for
-// a role that may not be assumed.
+// a role that may not be assumed, or a ServiceAccount that does not exist.
 func (k *keptCredentials) remember(why *fault.Caller, now time.Time) {
 	of := fault.Of("", "", why)
-	k.refused = k.remembers && of.Operation == "AssumeRole" && of.Class == fault.CredentialsRejected
+	rejected := strings.HasPrefix(of.Operation, "AssumeRole") && of.Class == fault.CredentialsRejected
+	k.refused = k.remembers && (rejected || errors.Is(why, ErrNotFound))
 	if k.refused {
 		k.due = k.probes.after(now)
 		k.until.Store(nanoseconds(k.due))

@@ -4,13 +4,15 @@
 // WhoAmI chooses the identity's base; the table is in the package identity.
 // Config turns an identity into a configuration:
 //
-//	base          first credentials                                        renewed
-//	WebIdentity   AssumeRoleWithWebIdentity with AWS_WEB_IDENTITY_TOKEN_FILE   before they expire; the file is read anew
-//	Secret        the access key in it, or AssumeRoleWithWebIdentity with       when the Secret changes; a session also
-//	              its role and a token file that this process mounts            before it expires
-//	Container     the agent of AWS_CONTAINER_CREDENTIALS_FULL_URI               before they expire
-//	Session       the SDK's default chain, for a person                         by the SDK
-//	DefaultChain  the SDK's default chain, for a process                        by the SDK
+//	base            first credentials                                        renewed
+//	WebIdentity     AssumeRoleWithWebIdentity with AWS_WEB_IDENTITY_TOKEN_FILE   before they expire; the file is read anew
+//	Secret          the access key in it, or AssumeRoleWithWebIdentity with       when the Secret changes; a session also
+//	                its role and a token file that this process mounts            before it expires
+//	ServiceAccount  AssumeRoleWithWebIdentity with a token that Options.Tokens    before they expire; with a new token
+//	                requests for it, and that is kept nowhere
+//	Container       the agent of AWS_CONTAINER_CREDENTIALS_FULL_URI               before they expire
+//	Session         the SDK's default chain, for a person                         by the SDK
+//	DefaultChain    the SDK's default chain, for a process                        by the SDK
 //
 // On top of each, the identity's roles are assumed in their order. Making a
 // configuration calls nobody in AWS: credentials are fetched by the first call
@@ -19,7 +21,7 @@
 // unless the base is the SDK's default chain.
 //
 // Secrets and certificate bundles are asked for at each Config, from Options;
-// awsauth/kube has them from a cluster. What a Secret holds is read by an
+// awsauth/kube has them from a cluster, and tokens. Follow is for clients that live long. What a Secret holds is read by an
 // allow-list, in memory: no process is started, no file is written, and no file
 // is read but a token that Options names.
 //

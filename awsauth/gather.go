@@ -31,18 +31,21 @@ type parts struct {
 // complete fills in the region and refuses what can never work.
 func (a *Auth) complete(id identity.Identity) (identity.Identity, error) {
 	switch id.Base {
-	case identity.WebIdentity, identity.Secret, identity.Container, identity.DefaultChain:
+	case identity.WebIdentity, identity.Secret, identity.ServiceAccount, identity.Container, identity.DefaultChain:
 		if err := a.env.identity().Check(); err != nil {
 			return id, undecided(err)
 		}
 	case identity.Session:
 	default:
-		return id, invalid("the identity's base is %q; it must be %q, %q, %q, %q or %q", id.Base,
-			identity.WebIdentity, identity.Secret, identity.Container, identity.Session, identity.DefaultChain)
+		return id, invalid("the identity's base is %q; it must be %q, %q, %q, %q, %q or %q", id.Base,
+			identity.WebIdentity, identity.Secret, identity.ServiceAccount, identity.Container, identity.Session, identity.DefaultChain)
 	}
 	if (id.Base == identity.Secret) != (id.Secret.Name != "") {
 		return id, invalid("the identity's base is %q and its Secret is %q; the base %q needs a Secret, and no other has one",
 			id.Base, id.Secret, identity.Secret)
+	}
+	if err := checkServiceAccount(id); err != nil {
+		return id, err
 	}
 	if a.injected != nil && id.CABundle != (identity.BundleRef{}) {
 		return id, invalid("the identity has a CA bundle, and all calls are made by an HTTP client that cannot take it up")
@@ -56,7 +59,27 @@ func (a *Auth) complete(id identity.Identity) (identity.Identity, error) {
 	if id.Region != "" && !identity.IsRegion(id.Region) {
 		return id, invalid("the region %q cannot be one: it is no label of a host name", id.Region)
 	}
+	if id.Base == identity.ServiceAccount {
+		if err := checkPartition("the role of ServiceAccount "+id.ServiceAccount.String(), id.ServiceAccount.RoleARN, id.Region); err != nil {
+			return id, err
+		}
+	}
 	return id, checkRoles(id)
+}
+
+// checkServiceAccount wants the namespace to be said: there is none by default, as it
+// would be the controller's own.
+func checkServiceAccount(id identity.Identity) error {
+	account := id.ServiceAccount
+	switch {
+	case id.Base != identity.ServiceAccount && account != (identity.ServiceAccountRef{}):
+		return invalid("the identity's base is %q and it has the ServiceAccount %s; only the base %q has one", id.Base, account, identity.ServiceAccount)
+	case id.Base == identity.ServiceAccount && (account.Namespace == "" || account.Name == ""):
+		return invalid("the identity's ServiceAccount is %q; say its name, and as its namespace that of the object which asks", account)
+	case id.Base == identity.ServiceAccount && !identity.IsRoleARN(account.RoleARN):
+		return invalidARN("the role of ServiceAccount "+account.String(), account.RoleARN)
+	}
+	return nil
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
-// ErrNotFound is what a Source answers, wrapped or not, for what does not exist.
+// ErrNotFound is what a Source, or Tokens, answers, wrapped or not, for what does not exist.
 var ErrNotFound = errors.New("not found")
 
 // SecretContent is a Secret as it is now.
@@ -31,6 +31,14 @@ type Source interface {
 	Bundle(context.Context, identity.BundleRef) ([]byte, error)
 }
 
+// Tokens requests tokens of ServiceAccounts. It must be safe for concurrent use.
+type Tokens interface {
+	// Token returns a new token of a ServiceAccount for an audience, which is good for
+	// minutes: it is exchanged at once and kept nowhere. The error holds no token, and
+	// wraps ErrNotFound if there is no such ServiceAccount.
+	Token(ctx context.Context, namespace, serviceAccount, audience string) (string, error)
+}
+
 // nothing is the Source of a process that has none.
 type nothing struct{}
 
@@ -40,6 +48,10 @@ func (nothing) Secret(context.Context, identity.SecretRef) (SecretContent, error
 
 func (nothing) Bundle(context.Context, identity.BundleRef) ([]byte, error) {
 	return nil, errors.New("this process reads no certificate bundles")
+}
+
+func (nothing) Token(context.Context, string, string, string) (string, error) {
+	return "", errors.New("this process requests no tokens: awsauth.Options has no Tokens")
 }
 
 // readSecret reads and parses the Secret of an identity.

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
 const (
@@ -35,15 +36,17 @@ func isSessionName(text string) bool {
 	return len(text) >= minSessionName && len(text) <= maxSessionName && !notInSessionName().MatchString(text)
 }
 
-// tokenExchange turns the token file's content into credentials. The file is
-// read at each exchange: the kubelet replaces it long before it expires.
+// tokenExchange turns a token into credentials. It asks for the token at each
+// exchange: the kubelet replaces that of a file long before it expires.
 type tokenExchange struct {
 	client interface {
 		AssumeRoleWithWebIdentity(context.Context, *sts.AssumeRoleWithWebIdentityInput,
 			...func(*sts.Options)) (*sts.AssumeRoleWithWebIdentityOutput, error)
 	}
-	role, session, file string
-	readFile            func(string) ([]byte, error)
+	role, session string
+	// from is where the token is from, for errors.
+	from  string
+	token func(context.Context) (string, error)
 }
 
 // tokenExchange makes one; an empty session takes the process's own name.
@@ -53,26 +56,48 @@ func (a *Auth) tokenExchange(forSTS aws.Config, who caller, role, session, file 
 	}
 	return &tokenExchange{
 		client: sts.NewFromConfig(a.callingAs(forSTS, nil, who)),
-		role:   role, session: session, file: file, readFile: a.readFile,
+		role:   role, session: session, from: file,
+		token: func(context.Context) (string, error) { return readToken(a.readFile, file) },
 	}
+}
+
+// tokenAudience is what the tokens that are requested are for: the one that the SDKs and
+// EKS's webhook use.
+const tokenAudience = "sts.amazonaws.com"
+
+// accountExchange is the exchange of tokens that are requested for a ServiceAccount.
+func (a *Auth) accountExchange(forSTS aws.Config, who caller, account identity.ServiceAccountRef) *tokenExchange {
+	x := a.tokenExchange(forSTS, who, account.RoleARN, "", "ServiceAccount "+account.String())
+	x.token = func(ctx context.Context) (string, error) {
+		token, err := a.tokens.Token(ctx, account.Namespace, account.Name, tokenAudience)
+		if err == nil && token == "" {
+			err = errors.New("the answer holds no token")
+		}
+		if err != nil {
+			return "", &Error{Code: fault.CodeTokenUnavailable, cause: err, Message: fmt.Sprintf(
+				"no token of ServiceAccount %s: %s", account, fault.Clean(err.Error()))}
+		}
+		return token, nil
+	}
+	return x
 }
 
 // Retrieve does one exchange, and one more if the token had expired and the file
 // has another by now. Unlike the SDK's provider it does not repeat a token that
 // was refused: whoever calls comes back by itself, and says why meanwhile.
 func (x *tokenExchange) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	token, err := x.token()
+	token, err := x.token(ctx)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
 	out, err := x.exchange(ctx, token)
 	var expired *types.ExpiredTokenException
 	if errors.As(err, &expired) {
-		if newer, unread := x.token(); unread == nil && newer != token {
+		if newer, unread := x.token(ctx); unread == nil && newer != token {
 			out, err = x.exchange(ctx, newer)
 		}
 	}
-	doing := "exchanging the token of " + x.file + " for " + x.role
+	doing := "exchanging the token of " + x.from + " for " + x.role
 	if err != nil {
 		return aws.Credentials{}, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -84,8 +109,6 @@ func (x *tokenExchange) exchange(ctx context.Context, token string) (*sts.Assume
 		RoleArn: &x.role, RoleSessionName: &x.session, WebIdentityToken: &token,
 	})
 }
-
-func (x *tokenExchange) token() (string, error) { return readToken(x.readFile, x.file) }
 
 // readToken reads a projected token. An error is an *Error without the token.
 func readToken(readFile func(string) ([]byte, error), file string) (string, error) {

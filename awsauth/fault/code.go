@@ -24,6 +24,9 @@ const (
 	// CodeTokenUnreadable is a token file that is absent, empty or not to be
 	// read.
 	CodeTokenUnreadable = "TokenUnreadable"
+	// CodeTokenUnavailable is a token of a ServiceAccount that was requested and not
+	// given: the ServiceAccount does not exist, or this process may not ask.
+	CodeTokenUnavailable = "TokenUnavailable"
 	// CodeSecretNotFound is a Secret that does not exist.
 	CodeSecretNotFound = "SecretNotFound"
 	// CodeSecretUnreadable is a Secret that could not be read now.
@@ -115,6 +118,7 @@ var classes = map[string]Class{
 var own = map[string]Class{
 	CodeContainerRefused:      CredentialsRejected,
 	CodeTokenUnreadable:       CredentialsUnavailable,
+	CodeTokenUnavailable:      CredentialsUnavailable,
 	CodeSecretUnreadable:      CredentialsUnavailable,
 	CodeBundleUnreadable:      CredentialsUnavailable,
 	CodeRoleWithdrawn:         Transient,

@@ -35,7 +35,7 @@ func TestCodesHaveTheirClass(t *testing.T) {
 			"InvalidIdentityToken", "IDPRejectedClaim", "AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "OptInRequired", "Blocked",
 		},
 		fault.CredentialsUnavailable: {
-			fault.CodeTokenUnreadable, fault.CodeSecretUnreadable, "ExpiredTokenException", "ExpiredToken", "IDPCommunicationError", "RegionDisabledException",
+			fault.CodeTokenUnreadable, fault.CodeTokenUnavailable, fault.CodeSecretUnreadable, "ExpiredTokenException", "ExpiredToken", "IDPCommunicationError", "RegionDisabledException",
 		},
 		fault.Unauthorized: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"},
 		fault.Throttled: {

@@ -30,6 +30,9 @@ const (
 	// Secret takes what a Secret holds: an access key, or a role and the token
 	// file that this process mounts for it.
 	Secret Base = "Secret"
+	// ServiceAccount exchanges a token of a ServiceAccount that the process requests
+	// from the API server: a controller acts as the people of a namespace let it.
+	ServiceAccount Base = "ServiceAccount"
 	// Container asks the agent that the environment names
 	// (AWS_CONTAINER_CREDENTIALS_FULL_URI), as with EKS Pod Identity.
 	Container Base = "Container"
@@ -47,6 +50,23 @@ type SecretRef struct{ Namespace, Name string }
 // String is NAMESPACE/NAME.
 func (s SecretRef) String() string { return s.Namespace + "/" + s.Name }
 
+// ServiceAccountRef names a ServiceAccount, and the role that its token is exchanged for.
+// The zero value names none.
+//
+// A controller that requests tokens can become every ServiceAccount of its cluster. Who
+// may name which one is its caller's decision, and a wrong one makes it a confused
+// deputy: the namespace must be that of the object which asks, taken from its metadata
+// and never from its spec, unless an administrator wrote the spec. The role's trust
+// policy is no second line: it trusts the ServiceAccount, whoever asked.
+type ServiceAccountRef struct {
+	Namespace, Name string
+	// RoleARN is the role whose trust policy lets the ServiceAccount in.
+	RoleARN string
+}
+
+// String is NAMESPACE/NAME.
+func (s ServiceAccountRef) String() string { return s.Namespace + "/" + s.Name }
+
 // BundleRef names a bundle of certificates in PEM by the ConfigMap and the key
 // that hold it. The zero value names none.
 type BundleRef struct{ Namespace, Name, Key string }
@@ -59,6 +79,9 @@ type Identity struct {
 	Base Base
 	// Secret is what Base Secret reads; no other base may have one.
 	Secret SecretRef
+	// ServiceAccount is whose token Base ServiceAccount exchanges, and for which role; no
+	// other base may have one.
+	ServiceAccount ServiceAccountRef
 	// Roles are assumed from the base, one after the other.
 	Roles Chain
 	// Region is where calls are signed for and sent to; empty is the process's

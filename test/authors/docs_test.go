@@ -136,6 +136,7 @@ func (w *world) checkExamples(examples []string) {
 			if got, want := w.field(&object, "stringData", "credentials"), content(pagesRole, pagesToken); got != want {
 				w.t.Errorf("the page's Secret has %q, want %q", got, want)
 			}
+		case "Role": // the test of tenants grants it
 		case "Subscription":
 			var subscription struct {
 				Spec struct{ Config struct{ Env []corev1.EnvVar } }
@@ -147,7 +148,7 @@ func (w *world) checkExamples(examples []string) {
 			w.t.Errorf("the test does not know what to do with the page's %s", object.GetKind())
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"CredentialsRequest": 1, "Secret": 1, "Subscription": 1}, kinds); diff != "" {
+	if diff := cmp.Diff(map[string]int{"CredentialsRequest": 1, "Role": 1, "Secret": 1, "Subscription": 1}, kinds); diff != "" {
 		w.t.Errorf("the page's objects (-want +got):\n%s", diff)
 	}
 }
@@ -163,7 +164,7 @@ func TestThePagesCode(t *testing.T) {
 	if len(quoted) < 4 {
 		t.Fatalf("%s has %d pieces of code; the test has not found them", page, len(quoted))
 	}
-	code := flat(readAll(t, filepath.Join(example, "*.go")) + readAll(t, "controllerruntime_test.go"))
+	code := flat(readAll(t, filepath.Join(example, "*.go")) + readAll(t, "controllerruntime_test.go") + readAll(t, "tenant_test.go"))
 	for _, piece := range quoted {
 		if !strings.Contains(code, flat(piece)) {
 			t.Errorf("neither the example nor its test has this code of the page:\n%s", piece)

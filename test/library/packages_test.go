@@ -46,13 +46,13 @@ var packages = map[string]map[string][]any{
 		"ARN": {new(identity.ARN)}, "Chain": {new(identity.Chain), identity.NewChain()}, "DNSSuffix": {identity.DNSSuffix}, "Decide": {identity.Decide}, "Endpoints": {new(identity.Endpoints)}, "Environment": {new(identity.Environment)},
 		"Error": {new(identity.Error)}, "Identity": {new(identity.Identity)}, "IsRegion": {identity.IsRegion}, "IsAccountID": {identity.IsAccountID}, "IsRoleARN": {identity.IsRoleARN},
 		"NewChain": {identity.NewChain}, "NewEndpoints": {identity.NewEndpoints}, "ParseARN": {identity.ParseARN}, "ParseRoleARN": {identity.ParseRoleARN}, "Partition": {identity.Partition}, "PartitionOfARN": {identity.PartitionOfARN},
-		"SecretRef": {new(identity.SecretRef)},
+		"SecretRef": {new(identity.SecretRef)}, "ServiceAccountRef": {new(identity.ServiceAccountRef)},
 	},
 	"awsauth/fault": {
 		"Caller": {new(fault.Caller)}, "Clean": {fault.Clean}, "Fault": {new(fault.Fault)}, "Is": {fault.Is}, "IsOutOfDate": {fault.IsOutOfDate},
 		"IsThrottle": {fault.IsThrottle}, "Of": {fault.Of},
 	},
-	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}},
+	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}, "Tokens": {authkube.Tokens{}}},
 	"awsauth/kube/follow": {
 		"Doubling": {follow.Doubling}, "Follower": {new(follow.Follower[int]), follow.New(follow.Options[int]{})}, "Health": {new(follow.Health)},
 		"Loop": {new(follow.Loop)}, "New": {follow.New[int]}, "Of": {follow.Of[int, *metav1.PartialObjectMetadataList]}, "Store": {new(follow.Store[int])},
