@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
 // tokenVariables are those by which containers look for a token, and the file where
@@ -146,8 +147,8 @@ func TestTheCheckOfTokensFindsALie(t *testing.T) {
 	}
 }
 
-// TestPodsOfManyPartsAreDecidedAtOnce: as many volumes, containers and mounts as a
-// review may have, each of which has to be looked at. Looking for all of one in all of
+// TestPodsOfManyPartsAreDecidedAtOnce: as many volumes and mounts as a review may have,
+// and as many containers as a pod may have, each of which has to be looked at. Looking for all of one in all of
 // another would take minutes.
 func TestPodsOfManyPartsAreDecidedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -156,7 +157,9 @@ func TestPodsOfManyPartsAreDecidedAtOnce(t *testing.T) {
 	for i := range 12_000 {
 		name := fmt.Sprintf("aws-iam-token-tabard-%d", i)
 		volumes = append(volumes, fmt.Sprintf(`{"name":%q,"emptyDir":{}}`, name))
-		containers = append(containers, fmt.Sprintf(`{"name":"c%d","volumeMounts":[{"name":%q,"mountPath":%q}]}`, i, name, file))
+		if i < podpatch.MaxContainers-1 {
+			containers = append(containers, fmt.Sprintf(`{"name":"c%d","volumeMounts":[{"name":%q,"mountPath":%q}]}`, i, name, file))
+		}
 		mounts = append(mounts, fmt.Sprintf(`{"name":%q,"mountPath":"/var"}`, name))
 	}
 	containers = append(containers, `{"name":"all","volumeMounts":[`+strings.Join(mounts, ",")+`]}`)

@@ -64,10 +64,15 @@ func (c Container) Variable(name string) raw.Value {
 	return found
 }
 
+// MaxContainers is how many containers a pod that gets something may have: many more
+// than pods have. The size of a patch follows from their number, and whoever may send a
+// review could otherwise have three bytes answered by a thousand.
+const MaxContainers = 1000
+
 // Examine finds what the selected containers have of the plan: first the regular
 // containers, then the init containers. A plan has at most 64 groups and mounts. Its
 // volumes get other names where the pod has others under theirs.
-// The error says what of them is not as the API has it.
+// The error says what of them is not as the API has it, or that they are too many.
 func (p *Plan) Examine(pod Pod) ([]Container, error) {
 	p.windows = pod.Windows
 	p.settleVolumes(pod)
@@ -76,6 +81,9 @@ func (p *Plan) Examine(pod Pod) ([]Container, error) {
 		for c := list.Walk(); c.Next(); {
 			count++
 		}
+	}
+	if count > MaxContainers {
+		return nil, fmt.Errorf("the pod has %d containers, expected at most %d where they get an identity", count, MaxContainers)
 	}
 	found := make([]Container, 0, count)
 	found, err := p.examineList(found, pod, containersField, pod.containers)

@@ -9,10 +9,6 @@ const (
 	elementsCount = 8
 )
 
-// copyCosts is by how much a copy is longer than the addition of a value, the
-// path that it copies from and the value aside.
-const copyCosts = len(`{"op":"copy","from":"","path":""}`) - len(`{"op":"add","path":"","value":}`)
-
 // document is an RFC 6902 document in the making.
 type document struct{ text []byte }
 
@@ -24,21 +20,15 @@ func (d *document) finished() []byte {
 	return append(d.text, ']')
 }
 
-// begin starts an operation up to the text of its first member, a path. The rest
-// of it must follow, and then end or endString.
-func (d *document) begin(operation, member string) {
+// begin starts an operation up to the text of its path. The rest of it must follow:
+// value, what that is, and end.
+func (d *document) begin(operation string) {
 	if d.text == nil {
 		d.text = append(make([]byte, 0, patchSize), '[')
 	} else {
 		d.text = append(d.text, ',')
 	}
-	d.text = append(append(d.text, `{"op":"`...), operation...)
-	d.member(member)
-}
-
-// member ends a string and starts the next member, a string too.
-func (d *document) member(name string) {
-	d.text = append(append(append(d.text, `","`...), name...), `":"`...)
+	d.text = append(append(append(d.text, `{"op":"`...), operation...), `","path":"`...)
 }
 
 // value ends a path and starts the value.
@@ -46,24 +36,14 @@ func (d *document) value() { d.text = append(d.text, `","value":`...) }
 
 func (d *document) end() { d.text = append(d.text, '}') }
 
-func (d *document) endString() { d.text = append(d.text, `"}`...) }
-
 // add starts an addition up to its value; end must follow. The parts of the path
 // need no escapes in JSON.
 func (d *document) add(path ...string) {
-	d.begin("add", "path")
+	d.begin("add")
 	for _, part := range path {
 		d.text = append(d.text, part...)
 	}
 	d.value()
-}
-
-func (d *document) move(from, to string) {
-	d.begin("move", "from")
-	d.text = append(d.text, from...)
-	d.member("path")
-	d.text = append(d.text, to...)
-	d.endString()
 }
 
 // appendTo writes the variable as the API has it. The same goes for the others of

@@ -8,22 +8,10 @@ const (
 	initContainersField = "initContainers"
 )
 
-// shelf is where a list of containers stands while much is written to it: a
-// member of the object that no pod has. Its name is short, and a path to a
-// container is in each operation; moving the list there and back pays from so
-// many operations on.
-const (
-	shelf     = "c"
-	shelfPays = 9
-)
-
 // additions are the elements of the plan for one list of each container.
 type additions struct {
 	field    string
 	elements []element
-	// whole is a list that was made of all elements: a container that has none
-	// gets all of them. The others like it are copies.
-	whole place
 }
 
 // element is one variable or mount of the plan.
@@ -31,21 +19,7 @@ type element struct {
 	text []byte
 	// part is the index of its group or mount in the plan.
 	part int
-	// first is where it stands in the container that got it first. The others
-	// copy it from there if that is shorter than saying it again.
-	first place
 }
-
-// place is a list of a container, or the element at an index of it. The zero
-// place is none.
-type place struct {
-	list      string
-	container int
-	element   int
-}
-
-// is says whether there is a place.
-func (p place) is() bool { return p.list != "" }
 
 // encode writes each variable and mount of the plan once.
 func (w *writer) encode() {
@@ -66,20 +40,8 @@ func (w *writer) encode() {
 	}
 }
 
-// containers writes what the containers of one list get.
-func (w *writer) containers(pod Pod, list string, containers []Container) {
-	operations := 0
-	for i := range containers {
-		if c := &containers[i]; !c.Settled {
-			operations += w.variables.operations(c.env, c.groups) + w.mounts.operations(c.mounts, c.mounted) + len(c.stale)
-		}
-	}
-	w.list, w.base = list, "/spec/"+list
-	away := operations >= shelfPays && !pod.crowded
-	if away {
-		w.move(w.base, "/"+shelf)
-		w.base = "/" + shelf
-	}
+// containers writes what each container gets, in their order.
+func (w *writer) containers(containers []Container) {
 	for i := range containers {
 		if c := &containers[i]; !c.Settled {
 			w.extend(c, c.env, &w.variables, c.groups)
@@ -87,130 +49,62 @@ func (w *writer) containers(pod Pod, list string, containers []Container) {
 			w.extend(c, c.mounts, &w.mounts, c.mounted)
 		}
 	}
-	if away {
-		w.move(w.base, "/spec/"+list)
-	}
 }
 
 // replaceMounts replaces those that are not as they must be.
 func (w *writer) replaceMounts(c *Container) {
 	for _, stale := range c.stale {
-		w.begin("replace", "path")
-		w.elementPath(place{c.list, c.index, stale.index}, w.mounts.field)
+		w.begin("replace")
+		w.path(c, w.mounts.field)
+		w.text = strconv.AppendInt(append(w.text, '/'), int64(stale.index), 10)
 		w.value()
 		w.text = append(w.text, w.mounts.elements[stale.mount].text...)
 		w.end()
 	}
 }
 
-// operations is how many a list takes to get what it has not.
-func (a *additions) operations(present list, has uint64) int {
-	missing := 0
-	for i := range a.elements {
-		if has&(1<<a.elements[i].part) == 0 {
-			missing++
-		}
-	}
-	if present.value.Empty() {
-		return min(missing, 1)
-	}
-	return missing
-}
-
 // extend appends to a list of a container what it has not, and makes the list if
 // it is not there.
 func (w *writer) extend(c *Container, present list, a *additions, has uint64) {
-	here := place{list: c.list, container: c.index, element: present.length}
 	switch {
-	case a.operations(present, has) == 0:
-		return
 	case !present.value.Empty():
-		w.appendEach(here, a, has)
-	case a.whole.is():
-		w.begin("copy", "from")
-		w.path(a.whole, a.field)
-		w.member("path")
-		w.path(here, a.field)
-		w.endString()
-	default:
-		a.whole = here
-		w.makeList(here, a)
+		w.appendEach(c, a, has)
+	case len(a.elements) > 0:
+		w.makeList(c, a)
 	}
 }
 
 // appendEach appends one by one.
-func (w *writer) appendEach(end place, a *additions, has uint64) {
+func (w *writer) appendEach(c *Container, a *additions, has uint64) {
 	for i := range a.elements {
-		e := &a.elements[i]
-		if has&(1<<e.part) != 0 {
+		if has&(1<<a.elements[i].part) != 0 {
 			continue
 		}
-		if e.first.is() && w.pathLength(e.first, a.field)+copyCosts < len(e.text) {
-			w.begin("copy", "from")
-			w.elementPath(e.first, a.field)
-			w.member("path")
-			w.path(end, a.field)
-			w.text = append(w.text, "/-"...)
-			w.endString()
-		} else {
-			w.begin("add", "path")
-			w.path(end, a.field)
-			w.text = append(w.text, "/-"...)
-			w.value()
-			w.text = append(w.text, e.text...)
-			w.end()
-		}
-		e.stands(end)
-		end.element++
+		w.begin("add")
+		w.path(c, a.field)
+		w.text = append(w.text, "/-"...)
+		w.value()
+		w.text = append(w.text, a.elements[i].text...)
+		w.end()
 	}
 }
 
 // makeList makes a list of all elements.
-func (w *writer) makeList(here place, a *additions) {
-	w.begin("add", "path")
-	w.path(here, a.field)
+func (w *writer) makeList(c *Container, a *additions) {
+	w.begin("add")
+	w.path(c, a.field)
 	w.value()
-	here.element = 0
 	for i := range a.elements {
-		e := &a.elements[i]
-		w.text = append(w.text, "[,"[min(here.element, 1)])
-		w.text = append(w.text, e.text...)
-		e.stands(here)
-		here.element++
+		w.text = append(w.text, "[,"[min(i, 1)])
+		w.text = append(w.text, a.elements[i].text...)
 	}
 	w.text = append(w.text, ']')
 	w.end()
 }
 
-// stands remembers where an element stands first.
-func (e *element) stands(at place) {
-	if !e.first.is() {
-		e.first = at
-	}
-}
-
 // path writes the path of a list of a container.
-func (w *writer) path(p place, field string) {
-	if p.list == w.list {
-		w.text = append(w.text, w.base...)
-	} else {
-		w.text = append(append(w.text, "/spec/"...), p.list...)
-	}
-	w.text = strconv.AppendInt(append(w.text, '/'), int64(p.container), 10)
+func (w *writer) path(c *Container, field string) {
+	w.text = append(append(w.text, "/spec/"...), c.list...)
+	w.text = strconv.AppendInt(append(w.text, '/'), int64(c.index), 10)
 	w.text = append(append(w.text, '/'), field...)
-}
-
-// elementPath writes the path of an element of such a list.
-func (w *writer) elementPath(p place, field string) {
-	w.path(p, field)
-	w.text = strconv.AppendInt(append(w.text, '/'), int64(p.element), 10)
-}
-
-// pathLength is the length of what elementPath writes.
-func (w *writer) pathLength(p place, field string) int {
-	start := len(w.text)
-	w.elementPath(p, field)
-	length := len(w.text) - start
-	w.text = w.text[:start]
-	return length
 }

@@ -19,8 +19,6 @@ type Pod struct {
 	Windows bool
 
 	volumes, containers, initContainers, securityContext raw.Value
-	// crowded says that the object has a member of the name of the shelf.
-	crowded bool
 }
 
 // Read finds the parts of a pod. The error says what of it is not as the API has
@@ -34,8 +32,6 @@ func Read(object raw.Value) (Pod, error) {
 			pod.Metadata = c.Value()
 		case "spec":
 			spec = c.Value()
-		case shelf:
-			pod.crowded = true
 		}
 	}
 	if spec.Kind() != raw.Object {

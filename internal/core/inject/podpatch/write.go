@@ -12,12 +12,12 @@ type writer struct {
 	document
 	plan              *Plan
 	variables, mounts additions
-	// list is the list of containers that is written, and base where it is.
-	list, base string
 }
 
 // Write is the patch that gives a pod what it lacks, nil for nothing. The
-// containers are those that Examine found by the same plan.
+// containers are those that Examine found by the same plan. Its operations are in
+// the order of the pod's fields: metadata, volumes, security context, then container
+// by container. An audit log shows them as they are.
 func (p *Plan) Write(pod Pod, containers []Container) []byte {
 	w := writer{plan: p}
 	w.entries(pod, "labels", pod.Labels, p.Labels)
@@ -25,12 +25,7 @@ func (p *Plan) Write(pod Pod, containers []Container) []byte {
 	w.volumes(pod)
 	w.fsGroup(pod)
 	w.encode()
-	regular := 0
-	for regular < len(containers) && containers[regular].list == containersField {
-		regular++
-	}
-	w.containers(pod, containersField, containers[:regular])
-	w.containers(pod, initContainersField, containers[regular:])
+	w.containers(containers)
 	return w.finished()
 }
 
@@ -80,7 +75,7 @@ func (w *writer) volumes(pod Pod) {
 		case there && stale < 0:
 			continue
 		case there:
-			w.begin("replace", "path")
+			w.begin("replace")
 			w.text = strconv.AppendInt(append(w.text, "/spec/volumes/"...), int64(stale+added), 10)
 			w.value()
 		case !none && volume.Reserved:
