@@ -8,8 +8,8 @@ VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
 MODULES   := . iampolicy awslocal
-# Modules with versions of their own, tested and linted too: somebody else's program, the API server's policies.
-OLDER     := test/oldmodules hack/rights
+# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the API server's policies.
+OLDER     := test/oldmodules test/handoff hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
@@ -66,6 +66,7 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, aws, boto3, openssl)
 	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/... ./test/capacitydocs/... ./test/e2e/...
 	cd test/conformance && $(GOTEST) -count=1
+	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
 
 .PHONY: demo
 demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the lab running)

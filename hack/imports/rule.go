@@ -126,7 +126,7 @@ var productRules = []rule{
 	}, {
 		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
 		own: []string{
-			"./internal/cli/...", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
+			"./internal/cli/...", "./internal/handoff", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "commands get AWS through interfaces that internal/app fills",
@@ -140,6 +140,9 @@ var productRules = []rule{
 		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/...", "./internal/image"},
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab starts the real programs; it must not share their decisions",
+	}, {
+		in: []string{"./internal/handoff"}, own: []string{"./iampolicy"}, foreign: []string{},
+		why: "what is handed over is plain data in and text out, for every command",
 	}, {
 		in: []string{"./internal/image"}, own: []string{},
 		foreign: []string{"github.com/google/go-containerregistry/...", "golang.org/x/crypto/x509roots/fallback/bundle"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
 func issuerCommand() *cobra.Command {
@@ -39,13 +41,7 @@ func issuerCommand() *cobra.Command {
 // operatorAudience is the audience of the operator's own projected token.
 const operatorAudience = "sts.amazonaws.com"
 
-func bootstrapCommand() *cobra.Command {
-	var file, kubeconfig, namespace, account string
-	var drop bool
-	command := &cobra.Command{
-		Use:   "bootstrap -f FILE",
-		Short: "Publish the first documents and make the operator's role, with your own AWS session",
-		Long: `Publish the first documents of an OIDCIssuer, register the OIDC provider, and make
+const bootstrapLong = `Publish the first documents of an OIDCIssuer, register the OIDC provider, and make
 the IAM role that the operator goes on with. It is run once by a person, with their
 own AWS session (environment, profile, SSO: whatever the AWS command line uses) and
 a kubeconfig of the cluster.
@@ -56,8 +52,24 @@ being deleted is not repaired: its deletion is carried on, if the file has the s
 deletionPolicy and releaseName.
 
 The role may write the two documents, look at their bucket, keep one statement in
-its policy and look after the one provider. Nothing else.`,
+its policy and look after the one provider. Nothing else.
+
+With --print it writes nothing, needs no cluster, and with --account no AWS session: it
+prints bucket, provider and role with both policies, for somebody who may make them. Run
+without it afterwards to publish the documents; what is as wanted is left alone.`
+
+func bootstrapCommand() *cobra.Command {
+	var file, kubeconfig, namespace, account string
+	var drop bool
+	var print printing
+	command := &cobra.Command{
+		Use:   "bootstrap -f FILE",
+		Short: "Publish the first documents and make the operator's role, with your own AWS session",
+		Long:  bootstrapLong,
 		Example: `  tabard issuer bootstrap -f issuer.yaml
+
+  # for whoever may make roles in the account
+  tabard issuer bootstrap -f issuer.yaml --print terraform --account 123456789012
 
   # the published set holds a key that this cluster never signed with
   tabard issuer bootstrap -f issuer.yaml --drop-foreign-keys`,
@@ -66,6 +78,10 @@ its policy and look after the one provider. Nothing else.`,
 			wanted, err := readIssuer(file)
 			if err != nil {
 				return usageError{err}
+			}
+			operator := core.Subject{Namespace: namespace, ServiceAccount: account, Audience: operatorAudience}
+			if print.form != "" {
+				return print.run(cmd.Context(), cmd.OutOrStdout(), wanted, operator)
 			}
 			config, err := kubeConfig(kubeconfig)
 			if err != nil {
@@ -77,7 +93,7 @@ its policy and look after the one provider. Nothing else.`,
 			}
 			return (&cli.Bootstrap{
 				World:           world,
-				Operator:        core.Subject{Namespace: namespace, ServiceAccount: account, Audience: operatorAudience},
+				Operator:        operator,
 				DropForeignKeys: drop,
 				Out:             cmd.OutOrStdout(),
 			}).Run(cmd.Context(), wanted)
@@ -88,6 +104,8 @@ its policy and look after the one provider. Nothing else.`,
 	f.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
 	f.StringVarP(&namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
+	f.StringVar(&print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
+	f.StringVar(&print.account, "account", "", "the AWS account to print it for (default: that of your session)")
 	f.BoolVar(&drop, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined three lines above
@@ -234,8 +252,7 @@ func (w *bootstrapWorld) change(ctx context.Context, name string,
 func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string, error) {
 	arn, _, err := w.roles.Ensure(ctx, role.Identity, iamrole.Want{
 		Name: role.Name, Owner: cloud.Tag{Key: core.OwnerTag, Value: role.Owner}, Trust: role.Trust,
-		PolicyName: "publish-issuer", Policy: role.Policy,
-		Description: "Publishes the token issuer of a Kubernetes cluster (Tabard)",
+		PolicyName: cli.PolicyName, Policy: role.Policy, Description: cli.RoleDescription,
 	})
 	return arn, err
 }

@@ -29,6 +29,11 @@ func PublicReadStatement(spec v1alpha1.OIDCIssuerSpec) string {
 	return publicRead(spec).String()
 }
 
+// PublicReadPolicy is the policy of a bucket that holds nothing else.
+func PublicReadPolicy(spec v1alpha1.OIDCIssuerSpec) string {
+	return iampolicy.Document{publicRead(spec)}.String()
+}
+
 func publicRead(spec v1alpha1.OIDCIssuerSpec) iampolicy.Statement {
 	return iampolicy.Statement{
 		Sid:        statementID(spec.URL),

@@ -1,0 +1,82 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// cloudFormation is a template without functions: none of its texts is one that
+// CloudFormation fills in. A stack that goes leaves the bucket, whose name others
+// could take.
+func cloudFormation(w Work) (string, error) {
+	resources, outputs := in{}, in{}
+	for i, b := range w.Buckets {
+		name := logical("Bucket", i)
+		resources[name] = in{
+			"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain",
+			"Properties": in{"BucketName": b.Name, "PublicAccessBlockConfiguration": access(b), "Tags": w.tags()},
+		}
+		if b.Policy != "" {
+			resources[logical("BucketPolicy", i)] = in{
+				"Type": "AWS::S3::BucketPolicy", "DependsOn": name, "Properties": in{"Bucket": b.Name, "PolicyDocument": b.Policy},
+			}
+		}
+	}
+	var providers []string
+	for i, p := range w.Providers {
+		providers = append(providers, logical("Provider", i))
+		resources[providers[i]] = in{
+			"Type": "AWS::IAM::OIDCProvider", "Properties": in{"Url": p.URL, "ClientIdList": append([]string{}, p.Audiences...), "Tags": w.tags()},
+		}
+	}
+	for i, r := range w.Roles {
+		properties := in{"RoleName": r.Name, "AssumeRolePolicyDocument": r.Trust, "Tags": w.tags(r.Tags...)}
+		for key, value := range map[string]string{"Path": r.Path, "Description": r.Description, "PermissionsBoundary": r.Boundary} {
+			if value != "" {
+				properties[key] = value
+			}
+		}
+		if r.Policy != "" {
+			properties["Policies"] = []in{{"PolicyName": r.PolicyName, "PolicyDocument": r.Policy}}
+		}
+		role := in{"Type": "AWS::IAM::Role", "Properties": properties}
+		if len(providers) > 0 {
+			role["DependsOn"] = providers
+		}
+		resources[logical("Role", i)] = role
+		outputs[logical("Role", i)+"Arn"] = in{"Value": in{"Fn::GetAtt": []string{logical("Role", i), "Arn"}}}
+	}
+	for i, e := range w.Entries {
+		properties := in{"ClusterName": e.Cluster, "PrincipalArn": e.PrincipalARN, "KubernetesGroups": append([]string{}, e.Groups...), "Tags": w.tags()}
+		if e.Username != "" {
+			properties["Username"] = e.Username
+		}
+		resources[logical("AccessEntry", i)] = in{"Type": "AWS::EKS::AccessEntry", "Properties": properties}
+	}
+	template := in{"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources}
+	if len(outputs) > 0 {
+		template["Outputs"] = outputs
+	}
+	return rendered(w, template)
+}
+
+// logical tells resources of a kind apart; CloudFormation takes letters and digits.
+func logical(kind string, index int) string {
+	if index == 0 {
+		return kind
+	}
+	return fmt.Sprintf("%s%d", kind, index+1)
+}
+
+// rendered writes the template, unless a text of it is a dynamic reference, which
+// CloudFormation replaces wherever it stands, by secrets too. The form is YAML's for
+// JSON: each text is between quotation marks, so that none is taken for a number, a date
+// or a tag.
+func rendered(w Work, template in) (string, error) {
+	text := indented(template)
+	if strings.Contains(text, "{{resolve:") {
+		return "", errors.New("a text holds {{resolve:, which CloudFormation replaces by a value of the account: hand this over in another form")
+	}
+	return comment(w.About) + ascii(text, yamlEscape) + "\n", nil
+}

@@ -1,0 +1,105 @@
+package handoff
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// terraform is a module of the AWS provider, with the ARNs of the roles as outputs.
+func terraform(w Work) (string, error) {
+	t := &module{}
+	t.WriteString(comment(w.About))
+	for i, b := range w.Buckets {
+		name := label("bucket", i)
+		t.block("aws_s3_bucket", name, "bucket", literal(b.Name), "tags", tagMap(w.tags()))
+		itself := "aws_s3_bucket." + name + ".id"
+		open := fmt.Sprint(!b.AllowPublicPolicy)
+		t.block("aws_s3_bucket_public_access_block", name, "bucket", itself, "block_public_acls", "true", "ignore_public_acls", "true",
+			"block_public_policy", open, "restrict_public_buckets", open)
+		if b.Policy != "" {
+			t.block("aws_s3_bucket_policy", name, "bucket", "aws_s3_bucket_public_access_block."+name+".bucket", "policy", heredoc(b.Policy))
+		}
+	}
+	for i, p := range w.Providers {
+		t.block("aws_iam_openid_connect_provider", label("provider", i), "url", literal(p.URL), "client_id_list", list(p.Audiences), "tags", tagMap(w.tags()))
+	}
+	for i, r := range w.Roles {
+		name := label("role", i)
+		t.block("aws_iam_role", name, "name", literal(r.Name), "path", optional(r.Path), "description", optional(r.Description),
+			"permissions_boundary", optional(r.Boundary), "assume_role_policy", heredoc(r.Trust), "tags", tagMap(w.tags(r.Tags...)))
+		if r.Policy != "" {
+			t.block("aws_iam_role_policy", name, "name", literal(r.PolicyName), "role", "aws_iam_role."+name+".name", "policy", heredoc(r.Policy))
+		}
+		fmt.Fprintf(t, "\noutput \"%s_arn\" {\n  value = aws_iam_role.%s.arn\n}\n", name, name)
+	}
+	for i, e := range w.Entries {
+		t.block("aws_eks_access_entry", label("entry", i), "cluster_name", literal(e.Cluster), "principal_arn", literal(e.PrincipalARN),
+			"user_name", optional(e.Username), "kubernetes_groups", list(e.Groups), "tags", tagMap(w.tags()))
+	}
+	return t.String(), nil
+}
+
+type module struct{ strings.Builder }
+
+// block writes a resource; an attribute without a value is left out.
+func (m *module) block(kind, name string, attributes ...string) {
+	fmt.Fprintf(m, "\nresource %q %q {\n", kind, name)
+	for i := 0; i < len(attributes); i += 2 {
+		if attributes[i+1] != "" {
+			fmt.Fprintf(m, "  %s = %s\n", attributes[i], attributes[i+1])
+		}
+	}
+	m.WriteString("}\n")
+}
+
+func optional(text string) string {
+	if text == "" {
+		return ""
+	}
+	return literal(text)
+}
+
+func list(texts []string) string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, literal(text))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func tagMap(tags []Tag) string {
+	var out strings.Builder
+	for _, tag := range tags {
+		out.WriteString("    " + literal(tag.Key) + " = " + literal(tag.Value) + "\n")
+	}
+	return "{\n" + out.String() + "  }"
+}
+
+// heredoc is a policy as it is read by people. There are no escapes in it but those of
+// templates, and no line of a document in JSON is its end.
+func heredoc(policy Policy) string {
+	return "<<-JSON\n    " + strings.ReplaceAll(templates.Replace(encoded(policy)), "\n", "\n    ") + "\n  JSON"
+}
+
+// templates writes what would begin an interpolation or a directive as itself
+// (Terraform language: "Strings and Templates").
+var templates = strings.NewReplacer("${", "$${", "%{", "%%{")
+
+// literal is a text between quotation marks.
+func literal(text string) string {
+	var out strings.Builder
+	for _, char := range templates.Replace(text) {
+		switch {
+		case char == '"' || char == '\\':
+			out.WriteString(`\` + string(char))
+		case unicode.IsPrint(char):
+			out.WriteRune(char)
+		case char > 0xffff:
+			fmt.Fprintf(&out, `\U%08x`, char)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, char)
+		}
+	}
+	return `"` + out.String() + `"`
+}
