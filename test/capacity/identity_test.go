@@ -123,6 +123,13 @@ func testSecret(t *testing.T, c *cluster) {
 	s.update(t, keys(second, secondSecret))
 	s.awaitAnnotations(t, set, m6g4xlarge())
 	s.checkCallers(t, "ec2 by arn:aws:iam::"+account+":user/second")
+	if _, err := os.Stat(marked); err == nil {
+		t.Error("the program of credential_process was run")
+	}
+	p.checkFiles(t)
+	p.checkText(t, "the metrics", p.scrape(t))
+	s.checkNeverUnknown(t, set)
+
 	// A Secret that is gone is told though AWS need not be asked.
 	if err := s.Delete(t.Context(), s.secret(nil)); err != nil {
 		t.Fatal(err)
@@ -131,12 +138,6 @@ func testSecret(t *testing.T, c *cluster) {
 	s.awaitEvent(t, late, "Warning ReconcileError: aws credentials secret "+name+`: secrets "aws-cloud-credentials" not found`)
 	s.create(t, s.secret(keys(second, secondSecret)))
 	s.awaitAnnotations(t, late, m6g4xlarge())
-	if _, err := os.Stat(marked); err == nil {
-		t.Error("the program of credential_process was run")
-	}
-	p.checkFiles(t)
-	p.checkText(t, "the metrics", p.scrape(t))
-	s.checkNeverUnknown(t, set)
 
 	// One that starts where the Secret is there already reads it as a whole; an
 	// older API server answers with lists, whose bodies client-go can log.
