@@ -24,10 +24,13 @@ func testReplicas(t *testing.T, c *cluster) {
 	second := s.start(t, elect...)
 	before := s.set(t, "before", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, before, m5large())
+	// Events are sent after the write; a process that is killed sends none.
+	s.awaitEvent(t, before, "Normal CapacityAnnotated: Set autoscaling from zero annotations: m5.large in us-west-2 has 2 vCPU, 8192 MiB, 0 GPU, amd64")
 	second.checkIdle(t)
 	first.Kill()
 	after := s.set(t, "after", "m6g.4xlarge", "us-west-2")
 	s.awaitAnnotations(t, after, m6g4xlarge())
+	s.awaitEvent(t, after, "Normal CapacityAnnotated: Set autoscaling from zero annotations: m6g.4xlarge in us-west-2 has 16 vCPU, 65536 MiB, 0 GPU, arm64")
 	second.awaitLeading(t)
 	for _, set := range []*unstructured.Unstructured{before, after} {
 		if got := s.events(t, set); len(got) != 1 || got[0].Count != 1 {

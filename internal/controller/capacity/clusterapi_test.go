@@ -85,21 +85,21 @@ func largeForUpstream() map[string]string {
 	return out
 }
 
-func TestObjectsOfClusterAPI(t *testing.T) {
-	for _, version := range []string{"v1beta1", "v1beta2"} {
-		t.Run(version, func(t *testing.T) {
-			f := serve(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-			f.api.ServeOnly(t, version)
-			f.run(t, wokenByWatchesAlone)
-			v := clusterAPI{version}
-			t.Run("get their annotations when what they refer to is there at last", func(t *testing.T) { f.testLate(t, v) })
-			t.Run("take the region of a managed control plane", func(t *testing.T) { f.testManaged(t, v) })
-			t.Run("take the region of their annotation", func(t *testing.T) { f.testRegionAnnotation(t, v) })
-			t.Run("follow their template", func(t *testing.T) { f.testTemplate(t, v) })
-			t.Run("are left alone while they or their cluster are paused", func(t *testing.T) { f.testPaused(t, v) })
-			t.Run("that a MachineDeployment owns are left alone", func(t *testing.T) { f.testOwned(t, v) })
-		})
-	}
+// TestObjectsOfClusterAPIInItsOlderVersion: see TestOnOneCluster for the newer.
+func TestObjectsOfClusterAPIInItsOlderVersion(t *testing.T) {
+	f := serve(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+	f.api.ServeOnly(t, "v1beta1")
+	clusterAPI{"v1beta1"}.testObjects(t, f)
+}
+
+func (v clusterAPI) testObjects(t *testing.T, f *fixture) {
+	f.run(t, wokenByWatchesAlone)
+	t.Run("get their annotations when what they refer to is there at last", func(t *testing.T) { f.testLate(t, v) })
+	t.Run("take the region of a managed control plane", func(t *testing.T) { f.testManaged(t, v) })
+	t.Run("take the region of their annotation", func(t *testing.T) { f.testRegionAnnotation(t, v) })
+	t.Run("follow their template", func(t *testing.T) { f.testTemplate(t, v) })
+	t.Run("are left alone while they or their cluster are paused", func(t *testing.T) { f.testPaused(t, v) })
+	t.Run("that a MachineDeployment owns are left alone", func(t *testing.T) { f.testOwned(t, v) })
 }
 
 func (f *fixture) testLate(t *testing.T, v clusterAPI) {

@@ -57,26 +57,88 @@ type fixture struct {
 	log logr.Logger
 }
 
-// serve starts an API server with kinds of others.
+// serve starts an API server with kinds of others, for one test.
 func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
 	t.Helper()
+	return on(t, startServer(t, foreign...))
+}
+
+// startServer starts an API server with kinds of others, on which the controller has
+// its rights.
+func startServer(t *testing.T, foreign ...testkit.ForeignKinds) *testkit.APIServer {
+	t.Helper()
+	api := testkit.StartAPIServer(t, "https://issuer.example.com")
+	if len(foreign) > 0 {
+		api.InstallForeign(t, foreign...)
+	}
+	testkit.Grant(t, api.Config, "capacity", testkit.Rights(t, "capacity"))
+	return api
+}
+
+// on is a fixture on an API server that tests use one after the other.
+func on(t *testing.T, api *testkit.APIServer) *fixture {
+	t.Helper()
 	f := &fixture{
-		api:   testkit.StartAPIServer(t, "https://issuer.example.com"),
+		api:   api,
 		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}, askers: map[string]identity.Identity{}},
 		who:   &credentials{},
 		log:   logr.Discard(),
 	}
 	f.types.know("m5.large", 2, 8192, instancetype.AMD64)
 	f.types.know("m6g.4xlarge", 16, 65536, instancetype.ARM64)
-	if len(foreign) > 0 {
-		f.api.InstallForeign(t, foreign...)
-	}
 	var err error
 	if f.cluster, err = client.New(f.api.Config, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Grant(t, f.api.Config, "capacity", testkit.Rights(t, "capacity"))
 	return f
+}
+
+// TestOnOneCluster are the tests that need nothing but both machine APIs; each takes
+// away what it has made.
+func TestOnOneCluster(t *testing.T) {
+	api := startServer(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+	api.ServeOnly(t, "v1beta2")
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *fixture)
+	}{
+		{"MachineSets of the Machine API", testMachineSets},
+		{"a MachineSet is woken", testWoken},
+		{"objects of Cluster API", clusterAPI{"v1beta2"}.testObjects},
+		{"what an administrator asks for beyond", testBeyond},
+		{"many MachineSets at once", testMany},
+		{"a region that hangs holds up no other", testHanging},
+		{"a question without answer is told", testUnanswered},
+		{"an object that goes meanwhile is not made anew", testGone},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := on(t, api)
+			test.run(t, f)
+			t.Cleanup(func() { f.clear(t) })
+		})
+	}
+}
+
+// clear takes away what a test has made, when its controller still runs.
+func (f *fixture) clear(t *testing.T) {
+	t.Helper()
+	for _, kind := range []string{
+		"machine.openshift.io/v1beta1 MachineSet", "cluster.x-k8s.io/v1beta2 MachineDeployment", "cluster.x-k8s.io/v1beta2 MachineSet",
+		"cluster.x-k8s.io/v1beta2 Cluster", provider + "/v1beta2 AWSMachineTemplate", provider + "/v1beta2 AWSCluster",
+		controlPlane + "/v1beta2 AWSManagedControlPlane", "config.openshift.io/v1 Infrastructure",
+	} {
+		version, name, _ := strings.Cut(kind, " ")
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion(version)
+		object.SetKind(name)
+		var where []client.DeleteAllOfOption
+		if name != "Infrastructure" {
+			where = append(where, client.InNamespace(namespace))
+		}
+		if err := f.cluster.DeleteAllOf(context.WithoutCancel(t.Context()), object, where...); err != nil {
+			t.Errorf("take away what there is of %s: %v", kind, err)
+		}
+	}
 }
 
 // run starts the controller and stops it at the end of the test.

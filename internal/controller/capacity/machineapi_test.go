@@ -15,7 +15,6 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
-	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // machines is a MachineSet of the Machine API.
@@ -52,8 +51,7 @@ func event(kind, component, reason, message string) corev1.Event {
 
 const fromMachineAPI = "machineset-controller"
 
-func TestMachineSetsOfTheMachineAPI(t *testing.T) {
-	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
+func testMachineSets(t *testing.T, f *fixture) {
 	f.run(t)
 	t.Run("get the annotations of their type", f.testAnnotated)
 	t.Run("are not written to when nothing changes", f.testQuiet)
@@ -65,8 +63,7 @@ func TestMachineSetsOfTheMachineAPI(t *testing.T) {
 	t.Run("keep their annotations while AWS fails", f.testFault)
 }
 
-func TestAMachineSetIsWoken(t *testing.T) {
-	f := serve(t, testkit.MachineAPI, testkit.OpenShiftConfig)
+func testWoken(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone)
 	t.Run("by another type", f.testTypeChange)
 	t.Run("by its Secret", f.testSecret)

@@ -8,13 +8,10 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
-	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
-// TestWhatAnAdministratorAsksForBeyond: all of it at once, on objects that differ.
-func TestWhatAnAdministratorAsksForBeyond(t *testing.T) {
-	f := serve(t, testkit.MachineAPI, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	f.api.ServeOnly(t, "v1beta2")
+// testBeyond: all that an administrator may ask for at once, on objects that differ.
+func testBeyond(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) {
 		o.Decision = core.Options{OnlyAutoscaled: true, MemoryReserve: 10, DeferToTemplate: true, Predecessors: []string{"predecessor"}}
 	})

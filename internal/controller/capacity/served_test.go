@@ -153,11 +153,16 @@ func TestOneNamespaceNeedsRightsThereAlone(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatGoesMeanwhileIsNotMadeAnew: it is deleted between the read and
+// testGone: an object is deleted between the read and
 // the write, which is an apply, by one who may do everything.
-func TestAnObjectThatGoesMeanwhileIsNotMadeAnew(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
-	f.create(t, testkit.Binding("capacity", "cluster-admin"))
+func testGone(t *testing.T, f *fixture) {
+	admin := testkit.Binding("capacity", "cluster-admin")
+	f.create(t, admin)
+	t.Cleanup(func() {
+		if err := f.cluster.Delete(context.WithoutCancel(t.Context()), admin); err != nil {
+			t.Error(err)
+		}
+	})
 	f.types.know("gone.large", 2, 8192, instancetype.AMD64)
 	set := machines(t, "gone", "gone.large", labels+": kubernetes.io/arch=amd64")
 	f.types.before = func(q instancetype.Question) {
@@ -181,6 +186,11 @@ func TestAnObjectThatGoesMeanwhileIsNotMadeAnew(t *testing.T) {
 func TestAuthorityIsFoundInTheSchema(t *testing.T) {
 	f := serve(t, testkit.MachineAPI)
 	f.addAuthority(t)
+	t.Run("where it counts", f.testAuthority)
+	t.Run("without the gate it does not count", f.testNoGate)
+}
+
+func (f *fixture) testAuthority(t *testing.T) {
 	f.run(t, wokenByWatchesAlone)
 	set := machines(t, "moving", "m5.large", "")
 	decided := machines(t, "decided", "m5.large", "")
@@ -204,9 +214,7 @@ func TestAuthorityIsFoundInTheSchema(t *testing.T) {
 	f.awaitAnnotations(t, set, large())
 }
 
-func TestWithoutTheGateAuthorityDoesNotCount(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
-	f.addAuthority(t)
+func (f *fixture) testNoGate(t *testing.T) {
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Migration = new(false) })
 	set := machines(t, "regardless", "m5.large", "")
 	f.create(t, set)
@@ -252,8 +260,7 @@ func (f *fixture) setStatus(t *testing.T, object *unstructured.Unstructured, sta
 	}
 }
 
-func TestManyMachineSetsAtOnce(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
+func testMany(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone)
 	const many = 500
 	var sets []*unstructured.Unstructured
@@ -283,10 +290,9 @@ func unstructuredAll(list []*unstructured.Unstructured) (out []client.Object) {
 	return out
 }
 
-// TestARegionThatHangsHoldsUpNoOther: many objects wait for it, and others are
+// testHanging: many objects wait for it, and others are
 // annotated meanwhile.
-func TestARegionThatHangsHoldsUpNoOther(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
+func testHanging(t *testing.T, f *fixture) {
 	f.types.hangs = "ap-south-1"
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Limit = time.Hour })
 	for i := range 50 {
@@ -302,8 +308,7 @@ func TestARegionThatHangsHoldsUpNoOther(t *testing.T) {
 	f.awaitAnnotations(t, set, large())
 }
 
-func TestAQuestionWithoutAnswerIsTold(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
+func testUnanswered(t *testing.T, f *fixture) {
 	f.types.hangs = "us-west-2"
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) { o.Limit = 2 * time.Second })
 	first, second := machines(t, "first", "m5.large", ""), machines(t, "second", "m5.large", "")
