@@ -42,6 +42,12 @@ type apiServer struct {
 	broken bool
 }
 
+// fresh is how long an answer counts, overdue how long after its time a watch ends.
+const (
+	fresh   = beat + answerTime
+	overdue = 5 * time.Second
+)
+
 func startServer(http2 bool) *apiServer {
 	a := &apiServer{wire: newWire(), selectors: map[string]bool{}, version: 1, changed: make(chan struct{})}
 	a.http = &httptest.Server{Listener: a.wire, EnableHTTP2: http2, Config: &http.Server{
@@ -52,18 +58,18 @@ func startServer(http2 bool) *apiServer {
 }
 
 // followedOn is a world that follows the API server until stop is called.
-func followedOn(t *testing.T, a *apiServer) (s *Selectors, stop func()) {
+func followedOn(t *testing.T, a *apiServer, pulse time.Duration) (s *Selectors, stop func()) {
 	t.Helper()
 	reader, err := newReader(&rest.Config{
 		Host: "https://127.0.0.1", Dial: a.wire.dial,
 		TLSClientConfig: rest.TLSClientConfig{ServerName: "example.com", CAData: pemOf(a.http.Certificate().Raw)},
-	})
+	}, pulse+answerTime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quiet := func(string, ...any) {}
 	s = newSelectors(Options{Kinds: []schema.GroupVersionKind{bucketKind}}, logs{quiet, quiet})
-	s.follow(reader)
+	s.follow(reader, pulse)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- background{s}.Start(ctx) }()

@@ -18,8 +18,8 @@ import (
 
 // newReader makes a client that reads what is followed. Its mapper is a table: a
 // kind that is not installed is then an answer of the API server like others.
-func newReader(config *rest.Config) (client.WithWatch, error) {
-	config = ownConnections(config)
+func newReader(config *rest.Config, fresh time.Duration) (client.WithWatch, error) {
+	config = ownConnections(config, fresh)
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func newReader(config *rest.Config) (client.WithWatch, error) {
 // nothing else: the controller's own calls neither hold up the pulse by their limit
 // of requests a second, nor keep a connection alive on which no watch comes through.
 // A configuration with a transport of its own keeps that one.
-func ownConnections(config *rest.Config) *rest.Config {
+func ownConnections(config *rest.Config, fresh time.Duration) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.QPS, own.RateLimiter = -1, nil
 	dial := config.Dial
@@ -53,7 +53,7 @@ func ownConnections(config *rest.Config) *rest.Config {
 		if err != nil {
 			return nil, err
 		}
-		return connection{c}, nil
+		return connection{c, fresh}, nil
 	}
 	return own
 }
@@ -61,11 +61,14 @@ func ownConnections(config *rest.Config) *rest.Config {
 // connection ends when nothing has arrived for too long: by the pulse, something
 // arrives on each that is alive. So the watches on one that is not end too, and are
 // begun anew on another, where they would otherwise stay open and silent.
-type connection struct{ net.Conn }
+type connection struct {
+	net.Conn
+	fresh time.Duration
+}
 
 // Read implements net.Conn.
 func (c connection) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(fresh)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(c.fresh)); err != nil {
 		return 0, err
 	}
 	return c.Conn.Read(b)

@@ -3,7 +3,7 @@ package kube
 import (
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
@@ -12,25 +12,25 @@ import (
 
 // feed enters what is read of one resource. Its follower alone writes it.
 type feed interface {
-	set(object any) roleselector.Change
-	remove(object any) roleselector.Change
+	set(object client.Object) roleselector.Change
+	remove(object client.Object) roleselector.Change
 	// replace enters all that there is, in place of all that was.
-	replace(objects []any)
+	replace(objects []client.Object)
 	// isEmpty says that nothing is entered.
 	isEmpty() bool
 }
 
 type selectorFeed struct{ index *roleselector.Index }
 
-func (f selectorFeed) set(object any) roleselector.Change {
+func (f selectorFeed) set(object client.Object) roleselector.Change {
 	return f.index.Set(roleselector.Compile(object.(*v1alpha1.IAMRoleSelector)))
 }
 
-func (f selectorFeed) remove(object any) roleselector.Change {
-	return f.index.Delete(object.(*v1alpha1.IAMRoleSelector).Name)
+func (f selectorFeed) remove(object client.Object) roleselector.Change {
+	return f.index.Delete(object.GetName())
 }
 
-func (f selectorFeed) replace(objects []any) {
+func (f selectorFeed) replace(objects []client.Object) {
 	selectors := make([]*roleselector.Selector, len(objects))
 	for i, object := range objects {
 		selectors[i] = roleselector.Compile(object.(*v1alpha1.IAMRoleSelector))
@@ -42,16 +42,15 @@ func (f selectorFeed) isEmpty() bool { return len(f.index.All()) == 0 }
 
 type choiceFeed struct{ index *roleselector.Index }
 
-func (f choiceFeed) set(object any) roleselector.Change {
+func (f choiceFeed) set(object client.Object) roleselector.Change {
 	return f.index.SetChoice(roleselector.CompileChoice(object.(*identityv1alpha1.IAMRoleChoice)))
 }
 
-func (f choiceFeed) remove(object any) roleselector.Change {
-	choice := object.(*identityv1alpha1.IAMRoleChoice)
-	return f.index.DeleteChoice(choice.Namespace, choice.Name)
+func (f choiceFeed) remove(object client.Object) roleselector.Change {
+	return f.index.DeleteChoice(object.GetNamespace(), object.GetName())
 }
 
-func (f choiceFeed) replace(objects []any) {
+func (f choiceFeed) replace(objects []client.Object) {
 	choices := make([]*roleselector.Choice, len(objects))
 	for i, object := range objects {
 		choices[i] = roleselector.CompileChoice(object.(*identityv1alpha1.IAMRoleChoice))
@@ -79,16 +78,15 @@ func newNamespaceFeed(objects *roleselector.Objects) *namespaceFeed {
 	return &namespaceFeed{objects: objects, known: map[string]namespace{}}
 }
 
-func (f *namespaceFeed) set(object any) roleselector.Change {
-	read := object.(*metav1.PartialObjectMetadata)
+func (f *namespaceFeed) set(object client.Object) roleselector.Change {
 	f.mu.Lock()
-	f.known[read.Name] = namespace{uid: string(read.UID), labels: read.Labels}
+	f.known[object.GetName()] = namespace{uid: string(object.GetUID()), labels: object.GetLabels()}
 	f.mu.Unlock()
-	return f.objects.PutNamespace(read.Name, read.Labels)
+	return f.objects.PutNamespace(object.GetName(), object.GetLabels())
 }
 
-func (f *namespaceFeed) remove(object any) roleselector.Change {
-	return f.drop(object.(*metav1.PartialObjectMetadata).Name)
+func (f *namespaceFeed) remove(object client.Object) roleselector.Change {
+	return f.drop(object.GetName())
 }
 
 func (f *namespaceFeed) drop(name string) roleselector.Change {
@@ -100,10 +98,10 @@ func (f *namespaceFeed) drop(name string) roleselector.Change {
 
 // replace enters one namespace after the other: a decision asks about one only, so
 // that none is made by half of what was read.
-func (f *namespaceFeed) replace(objects []any) {
+func (f *namespaceFeed) replace(objects []client.Object) {
 	there := map[string]bool{}
 	for _, object := range objects {
-		there[object.(*metav1.PartialObjectMetadata).Name] = true
+		there[object.GetName()] = true
 		f.set(object)
 	}
 	for name := range f.known { // only this goroutine writes it

@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// beat is how often the API server is asked whether it is there.
-	beat = 500 * time.Millisecond
-	// fresh is how long an answer vouches for what is known, counted from the
-	// question. Where each call asks a Guard, none begins two seconds after its role was
-	// taken away. An answer may be late by what is left of it after a beat.
-	fresh = 1500 * time.Millisecond
+	// beat is how often the API server is asked whether it is there, unless it is told.
+	beat                      = 500 * time.Millisecond
+	shortestBeat, longestBeat = 100 * time.Millisecond, time.Minute
+	// answerTime is how late an answer may be.
+	answerTime = time.Second
 )
 
 // errUnanswered is what is wrong while the question is still open.
@@ -29,6 +28,11 @@ var errUnanswered = errors.New("it has been asked")
 type pulse struct {
 	selectors *Selectors
 	reader    client.Reader
+	beat      time.Duration
+	// fresh is how long an answer vouches for what is known, counted from the question:
+	// a beat, and as long as the next answer may take. Where each call asks a Guard, none
+	// begins half a second later than that after its role was taken away.
+	fresh time.Duration
 
 	mu     sync.Mutex
 	silent bool
@@ -39,24 +43,24 @@ type pulse struct {
 // run asks until the context ends.
 func (p *pulse) run(ctx context.Context) {
 	// An alarm that comes with the answer is taken back by the next one.
-	alarm := time.AfterFunc(fresh, p.fellSilent)
+	alarm := time.AfterFunc(p.fresh, p.fellSilent)
 	defer alarm.Stop()
 	for ctx.Err() == nil {
 		asked := time.Now()
 		err := p.ask(ctx)
 		if err == nil {
-			alarm.Reset(time.Until(asked.Add(fresh)))
+			alarm.Reset(time.Until(asked.Add(p.fresh)))
 		}
 		p.heard(err)
 		select {
-		case <-time.After(time.Until(asked.Add(beat))):
+		case <-time.After(time.Until(asked.Add(p.beat))):
 		case <-ctx.Done():
 		}
 	}
 }
 
 func (p *pulse) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, fresh-beat)
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return p.reader.List(ctx, namespaceList(), &client.ListOptions{Limit: 1})
 }
@@ -70,7 +74,7 @@ func (p *pulse) fellSilent() {
 		p.err = errUnanswered
 	}
 	for _, f := range p.selectors.followers {
-		f.setSilent(true)
+		f.following.SetSilent(true)
 	}
 	p.selectors.log.info("the API server is silent; nothing is decided until it answers")
 }
@@ -85,7 +89,7 @@ func (p *pulse) heard(err error) {
 	}
 	p.silent = false
 	for _, f := range p.selectors.followers {
-		f.setSilent(false)
+		f.following.SetSilent(false)
 	}
 	p.selectors.log.info("the API server answers again")
 	p.selectors.lookAtAll()
@@ -98,5 +102,5 @@ func (p *pulse) missing() error {
 	if !p.silent {
 		return nil
 	}
-	return fmt.Errorf("the API server has not answered for %v: %w", fresh, p.err)
+	return fmt.Errorf("the API server has not answered for %v: %w", p.fresh, p.err)
 }

@@ -18,10 +18,15 @@ func onAServer(t *testing.T, test func(t *testing.T, a *apiServer, s *Selectors)
 
 func onAServerThatSpeaks(t *testing.T, http2 bool, test func(t *testing.T, a *apiServer, s *Selectors)) {
 	t.Helper()
+	onAServerAt(t, beat, http2, test)
+}
+
+func onAServerAt(t *testing.T, pulse time.Duration, http2 bool, test func(t *testing.T, a *apiServer, s *Selectors)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		a := startServer(http2)
 		a.set("a", true)
-		s, stop := followedOn(t, a)
+		s, stop := followedOn(t, a, pulse)
 		defer func() {
 			stop()
 			<-time.After(time.Hour) // timers and connections run out
@@ -168,5 +173,33 @@ func TestOverHTTP1WatchesAreBegunAnewAgainAndAgain(t *testing.T) {
 		a.set("a", false)
 		<-time.After(fresh)
 		decides(t, s, roleselector.NoSelector, "")
+	})
+}
+
+// TestTheIntervalOfThePulse: it is asked as often as it is told, and what is known counts
+// for a second longer.
+func TestTheIntervalOfThePulse(t *testing.T) {
+	const every = 5 * time.Second
+	onAServerAt(t, every, true, func(t *testing.T, a *apiServer, s *Selectors) {
+		reads := func() int {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.reads
+		}
+		before := reads()
+		<-time.After(time.Hour)
+		if made := reads() - before; made < 3600/5/2 || made > 3600/5+1 {
+			t.Errorf("%d reads in an hour, want one in five seconds", made)
+		}
+		end := a.wire.fallSilent()
+		defer end()
+		a.wire.mu.Lock()
+		a.wire.isCut = true
+		a.wire.mu.Unlock()
+		a.set("a", false)
+		<-time.After(answerTime - time.Millisecond)
+		decides(t, s, roleselector.Use, "a")
+		<-time.After(every + time.Millisecond)
+		decides(t, s, roleselector.NotYetKnown, "")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,6 +25,24 @@ type Options struct {
 	// Kinds are those whose resources are selected. Of other kinds nothing is
 	// decided.
 	Kinds []schema.GroupVersionKind
+	// Pulse is how often the API server is asked whether it answers: from a tenth of a
+	// second to a minute; 0 is half a second. What is known counts for a second longer
+	// than that after the last question that was answered, and with a Guard no call
+	// begins a second and a half longer than that after its role was taken away. Each
+	// process makes that many requests, of one namespace each, that the API server reads
+	// from its storage: with half a second and a hundred processes 200 a second.
+	Pulse time.Duration
+}
+
+// pulseTime is Pulse, or why it cannot be.
+func (o Options) pulseTime() (time.Duration, error) {
+	switch {
+	case o.Pulse == 0:
+		return beat, nil
+	case o.Pulse < shortestBeat || o.Pulse > longestBeat:
+		return 0, fmt.Errorf("the pulse is %v, expected from %v to %v, or 0 for %v", o.Pulse, shortestBeat, longestBeat, beat)
+	}
+	return o.Pulse, nil
 }
 
 // Selectors knows the selectors, choices and namespaces of a cluster, and the
@@ -57,7 +76,11 @@ func New(mgr ctrl.Manager, options Options) (*Selectors, error) {
 	if len(options.Kinds) == 0 {
 		return nil, errors.New("no kinds whose resources are selected")
 	}
-	reader, err := newReader(mgr.GetConfig())
+	every, err := options.pulseTime()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := newReader(mgr.GetConfig(), every+answerTime)
 	if err != nil {
 		return nil, fmt.Errorf("make a client that reads selectors: %w", err)
 	}
@@ -65,17 +88,17 @@ func New(mgr ctrl.Manager, options Options) (*Selectors, error) {
 		info:   mgr.GetLogger().WithName("roleselector").Info,
 		detail: mgr.GetLogger().WithName("roleselector").V(1).Info,
 	})
-	s.follow(reader)
+	s.follow(reader, every)
 	if err := mgr.Add(background{s}); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// follow says from where all is read.
-func (s *Selectors) follow(reader client.WithWatch) {
+// follow says from where all is read, and how often it is asked whether it answers.
+func (s *Selectors) follow(reader client.WithWatch, every time.Duration) {
 	s.followers = s.newFollowers(reader)
-	s.pulse = &pulse{selectors: s, reader: reader}
+	s.pulse = &pulse{selectors: s, reader: reader, beat: every, fresh: every + answerTime}
 }
 
 func newSelectors(options Options, log logs) *Selectors {
@@ -103,7 +126,7 @@ func (b background) NeedLeaderElection() bool { return false }
 func (b background) Start(ctx context.Context) error {
 	var running sync.WaitGroup
 	for _, f := range b.followers {
-		running.Go(func() { f.run(ctx) })
+		running.Go(func() { f.following.Run(ctx) })
 	}
 	running.Go(func() { b.pulse.run(ctx) })
 	running.Go(func() { b.work(ctx) })

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -62,9 +61,8 @@ func TestConflictsAreCountedUntilTheyEnd(t *testing.T) {
 			s.look(w, turns)
 		}
 	}
-	if err := errors.Join(by[roleselector.Selectors].Add(everywhere("one")), by[roleselector.Selectors].Add(everywhere("two"))); err != nil {
-		t.Fatal(err)
-	}
+	by[roleselector.Selectors].Set(everywhere("one"))
+	by[roleselector.Selectors].Set(everywhere("two"))
 	s.Decide(bucketKind, object("a"))
 	s.Decide(bucketKind, object("a"))
 	s.Decide(bucketKind, object("b"))
@@ -73,9 +71,7 @@ func TestConflictsAreCountedUntilTheyEnd(t *testing.T) {
 	s.Forget(bucketKind, client.ObjectKey{Namespace: "prod", Name: "never-seen"})
 	expect("one is gone", 1)
 	look()
-	if err := by[roleselector.Selectors].Delete(everywhere("two")); err != nil {
-		t.Fatal(err)
-	}
+	by[roleselector.Selectors].Delete(everywhere("two"))
 	look()
 	expect("one selector is gone", 0)
 }

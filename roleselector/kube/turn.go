@@ -3,6 +3,7 @@ package kube
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/tabard-dev/tabard/roleselector"
 )
@@ -10,7 +11,10 @@ import (
 // mostTurns is how many changes of its own a namespace may make at once; each
 // tick gives one back. So who changes labels or choices in a loop wakes its
 // resources twelve times a minute, and each time with all that has changed.
-const mostTurns = 10
+const (
+	mostTurns = 10
+	tick      = 5 * time.Second
+)
 
 // turns are what namespaces have left of their changes, and the resources whose
 // turn is yet to come. It is no concern of decisions: those are always by what is

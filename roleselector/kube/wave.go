@@ -73,9 +73,6 @@ func (s *Selectors) work(ctx context.Context) {
 				s.look(w, turns)
 			}
 		case <-ticker.C:
-			for _, f := range s.followers {
-				f.tick()
-			}
 			for _, refs := range turns.refill() {
 				s.reconsider(refs)
 			}

@@ -259,9 +259,9 @@ func TestASlowSinkLosesNothing(t *testing.T) {
 		_, store, _ := followed(t, s, Options[*metav1.PartialObjectMetadata]{})
 		slow := store.Changed
 		store.mu.Lock()
-		store.Changed = func(before, now **metav1.PartialObjectMetadata, listed bool) {
+		store.Changed = func(before, now **metav1.PartialObjectMetadata, first bool) {
 			<-time.After(time.Second)
-			slow(before, now, listed)
+			slow(before, now, first)
 		}
 		store.mu.Unlock()
 		for i := range 90 { // of which a watch holds a hundred

@@ -71,5 +71,5 @@ func (m *machine) watched(reached string, err error, lasted time.Duration) (paus
 	if m.failures >= maxFailures {
 		m.version = ""
 	}
-	return m.failures > 0
+	return m.failures > 1 || m.failures > 0 && err != nil // a connection may be closed at once, once
 }

@@ -23,7 +23,8 @@ func TestWhatFollowsAWatch(t *testing.T) {
 	}{
 		"its time was over":                    {"7", nil, time.Minute, 3, false, false, 0},
 		"it told something and ended at once":  {"8", nil, 0, 3, false, false, 0},
-		"it told nothing and ended at once":    {"7", nil, 0, 0, false, true, 1},
+		"it told nothing and ended at once":    {"7", nil, 0, 0, false, false, 1},
+		"and again":                            {"7", nil, 0, 1, false, true, 2},
 		"it cannot be begun":                   {"7", errAway, 0, 1, false, true, 2},
 		"it broke after a while":               {"9", errAway, time.Minute, 3, false, false, 0},
 		"it cannot be begun again and again":   {"7", errAway, 0, maxFailures - 1, true, true, maxFailures},

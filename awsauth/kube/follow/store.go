@@ -11,8 +11,8 @@ type Store[T any] struct {
 	// Key is what an object is found by; two objects of one key are one.
 	Key func(T) string
 	// Changed is told, before anybody can find it, of an object that was or is kept, and
-	// of whether it came by a list; nil is nobody. It must not ask the Store.
-	Changed func(before, now *T, listed bool)
+	// of whether it was there from the beginning; nil is nobody. It must not ask the Store.
+	Changed func(before, now *T, first bool)
 
 	mu      sync.RWMutex
 	objects map[string]T
@@ -44,17 +44,17 @@ func (s *Store[T]) All() []T {
 func (s *Store[T]) Replace(objects []T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.objects
+	old, first := s.objects, s.objects == nil
 	s.objects = make(map[string]T, len(objects))
 	for i := range objects {
 		key := s.key(objects[i])
 		s.objects[key] = objects[i]
 		before, had := old[key]
-		s.tell(pointer(before, had), &objects[i], true)
+		s.tell(pointer(before, had), &objects[i], first)
 		delete(old, key)
 	}
 	for _, gone := range old {
-		s.tell(&gone, nil, true)
+		s.tell(&gone, nil, false)
 	}
 }
 
@@ -90,9 +90,9 @@ func (s *Store[T]) key(object T) string {
 	return s.Key(object)
 }
 
-func (s *Store[T]) tell(before, now *T, listed bool) {
+func (s *Store[T]) tell(before, now *T, first bool) {
 	if s.Changed != nil {
-		s.Changed(before, now, listed)
+		s.Changed(before, now, first)
 	}
 }
 
