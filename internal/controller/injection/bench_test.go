@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	core "github.com/tabard-dev/tabard/internal/core/injection"
 )
@@ -48,17 +47,12 @@ func populated(tb testing.TB, count int, variable string) (*Controller, uint64) 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	k := &known{pods: store(), accounts: store(), namespaces: store()}
-	add := func(to cache.Store, object any) {
-		if err := to.Add(object); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	add(k.namespaces, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
-	add(k.accounts, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "plain"}})
-	add(k.accounts, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "app", UID: "app",
+	k := newKnown(examiner)
+	k.namespaces.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+	k.accounts.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "plain"}})
+	k.accounts.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "app", UID: "app",
 		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/app"}}})
-	k.seen = map[types.UID]time.Time{"app": {}}
+	k.seen["app"] = time.Time{}
 	before := heap()
 	for i := range count {
 		pod := podLike(i, variable)
@@ -73,7 +67,7 @@ func populated(tb testing.TB, count int, variable string) (*Controller, uint64) 
 		if err != nil {
 			tb.Fatal(err)
 		}
-		add(k.pods, kept)
+		k.pods.Set(kept)
 	}
 	return &Controller{examiner: examiner, known: k}, heap() - before
 }
@@ -99,8 +93,6 @@ func podLike(i int, variable string) *corev1.Pod {
 	}
 	return pod
 }
-
-func store() cache.Store { return cache.NewStore(cache.MetaNamespaceKeyFunc) }
 
 // heap is what is in use.
 func heap() uint64 {

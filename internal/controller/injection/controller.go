@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -79,7 +78,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
-	found, client, err := follow(mgr, examiner)
+	found, client, err := followCluster(mgr, examiner)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 func (c *Controller) Start(ctx context.Context) error {
 	ctx = ctrl.LoggerInto(ctx, ctrl.Log.WithName(Name))
 	defer c.known.run(ctx)()
-	if !cache.WaitForCacheSync(ctx.Done(), c.known.synced...) {
+	if !c.known.wait(ctx) {
 		return nil // it ends before anything is known
 	}
 	ticker := time.NewTicker(c.options.Every)
@@ -151,11 +150,7 @@ func (c *Controller) hooks(ctx context.Context) (core.Hooks, error) {
 // find finds the pods without their identity. A pod that cannot be examined is left
 // out: the error says which one it is.
 func (c *Controller) find(hooks core.Hooks) (found []*core.Finding, problem error) {
-	for _, one := range c.known.pods.List() {
-		pod, is := one.(*core.Pod)
-		if !is {
-			continue
-		}
+	for _, pod := range c.known.pods.All() {
 		finding, err := c.examine(pod)
 		if err != nil && problem == nil {
 			problem = fmt.Errorf("examine pod %s/%s: %w", pod.Namespace, pod.Name, err)

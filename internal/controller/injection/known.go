@@ -10,14 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 	core "github.com/tabard-dev/tabard/internal/core/injection"
 )
 
@@ -26,9 +24,9 @@ const running = "status.phase!=Succeeded,status.phase!=Failed"
 
 // known is what is followed of the cluster.
 type known struct {
-	informers                  []cache.SharedIndexInformer
-	synced                     []cache.InformerSynced
-	pods, accounts, namespaces cache.Store
+	pods                 *follow.Store[*core.Pod]
+	accounts, namespaces *follow.Store[*metav1.PartialObjectMetadata]
+	followers            []follower
 
 	mu sync.Mutex
 	// seen is when a ServiceAccount was seen to be given its annotation, zero for
@@ -36,8 +34,29 @@ type known struct {
 	seen map[types.UID]time.Time
 }
 
-// follow prepares to follow pods, and the metadata of ServiceAccounts and namespaces.
-func follow(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernetes.Interface, error) {
+// follower is what follows one resource.
+type follower interface {
+	Run(ctx context.Context)
+	Read() <-chan struct{}
+}
+
+func newKnown(examiner *core.Examiner) *known {
+	k := &known{
+		pods:       &follow.Store[*core.Pod]{Key: func(pod *core.Pod) string { return keyOf(pod.Namespace, pod.Name) }},
+		accounts:   &follow.Store[*metav1.PartialObjectMetadata]{Key: keyOfMetadata},
+		namespaces: &follow.Store[*metav1.PartialObjectMetadata]{Key: keyOfMetadata},
+		seen:       map[types.UID]time.Time{},
+	}
+	k.accounts.Changed = func(before, now **metav1.PartialObjectMetadata, first bool) { k.note(examiner, before, now, first) }
+	return k
+}
+
+func keyOf(namespace, name string) string { return namespace + "/" + name }
+
+func keyOfMetadata(o *metav1.PartialObjectMetadata) string { return keyOf(o.Namespace, o.Name) }
+
+// followCluster prepares to follow pods, and the metadata of ServiceAccounts and namespaces.
+func followCluster(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernetes.Interface, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
 	client, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
@@ -48,73 +67,55 @@ func follow(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernetes.Inter
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a client for metadata: %w", err)
 	}
-	k := &known{seen: map[types.UID]time.Time{}}
-	pods := coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, cache.Indexers{}, func(o *metav1.ListOptions) { o.FieldSelector = running })
-	if k.pods, err = k.add(pods, "pods", func(o any) (any, error) {
-		if pod, is := o.(*corev1.Pod); is {
-			return examiner.Trim(pod)
-		}
-		return o, nil // a tombstone, or trimmed already
-	}); err != nil {
-		return nil, nil, err
+	k := newKnown(examiner)
+	k.followers = []follower{
+		follow.Of(client.CoreV1().Pods(metav1.NamespaceAll), follow.Options[*core.Pod]{
+			Fields: running, Sink: k.pods, Failed: says("pods"),
+			Trim: func(o runtime.Object) (*core.Pod, error) { return examiner.Trim(o.(*corev1.Pod)) }, //nolint:forcetypeassert // the client's
+		}),
+		ofMetadata(access, "serviceaccounts", k.accounts, examiner.TrimAccount),
+		ofMetadata(access, "namespaces", k.namespaces, trimNamespace),
 	}
-	of := func(resource string) cache.SharedIndexInformer {
-		return metadatainformer.NewFilteredMetadataInformer(access, corev1.SchemeGroupVersion.WithResource(resource), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	}
-	accounts := of("serviceaccounts")
-	if k.accounts, err = k.add(accounts, "ServiceAccounts", func(o any) (any, error) {
-		if account, is := o.(*metav1.PartialObjectMetadata); is {
-			return examiner.TrimAccount(account), nil
-		}
-		return o, nil
-	}); err != nil {
-		return nil, nil, err
-	}
-	if err := k.noteAnnotations(accounts, examiner); err != nil {
-		return nil, nil, err
-	}
-	k.namespaces, err = k.add(of("namespaces"), "namespaces", trimNamespace)
-	return k, client, err
+	return k, client, nil
 }
 
-// noteAnnotations notes when ServiceAccounts are annotated.
-func (k *known) noteAnnotations(accounts cache.SharedIndexInformer, examiner *core.Examiner) error {
-	note := func(before, after any, now time.Time) {
-		was, _ := before.(*metav1.PartialObjectMetadata)
-		is, _ := after.(*metav1.PartialObjectMetadata)
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		switch had, has := was != nil && examiner.Annotated(was), is != nil && examiner.Annotated(is); {
-		case has && !had:
-			k.seen[is.UID] = now
-		case had && !has:
-			delete(k.seen, was.UID)
-		}
-	}
-	_, err := accounts.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(o any, isInInitialList bool) {
-			now := time.Now()
-			if isInInitialList {
-				now = time.Time{}
-			}
-			note(nil, o, now)
-		},
-		UpdateFunc: func(before, after any) { note(before, after, time.Now()) },
-		DeleteFunc: func(o any) {
-			if gone, is := o.(cache.DeletedFinalStateUnknown); is {
-				o = gone.Obj
-			}
-			note(o, nil, time.Now())
+func ofMetadata(access metadata.Interface, resource string, into *follow.Store[*metav1.PartialObjectMetadata], trim func(*metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata) follower {
+	return follow.Of(access.Resource(corev1.SchemeGroupVersion.WithResource(resource)), follow.Options[*metav1.PartialObjectMetadata]{
+		Sink: into, Failed: says(resource),
+		Trim: func(o runtime.Object) (*metav1.PartialObjectMetadata, error) {
+			return trim(o.(*metav1.PartialObjectMetadata)), nil //nolint:forcetypeassert // the client's
 		},
 	})
-	if err != nil {
-		return fmt.Errorf("follow ServiceAccounts: %w", err)
-	}
-	return nil
 }
 
-// seenAnnotated is when a ServiceAccount was seen to be annotated. An annotation that
-// is in the store, and not noted yet, will be in a moment.
+// says logs why a resource cannot be followed. It is tried again.
+func says(resource string) func(error) {
+	return func(err error) {
+		ctrl.Log.WithName(Name).Error(err, "cannot follow what is examined", "resource", resource)
+	}
+}
+
+// note notes when ServiceAccounts are annotated. One that was deleted and made anew is
+// another.
+func (k *known) note(examiner *core.Examiner, before, now **metav1.PartialObjectMetadata, first bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if before != nil && (now == nil || (*now).UID != (*before).UID || !examiner.Annotated(*now)) {
+		delete(k.seen, (*before).UID)
+	}
+	if now == nil || !examiner.Annotated(*now) {
+		return
+	}
+	if _, noted := k.seen[(*now).UID]; !noted {
+		k.seen[(*now).UID] = time.Time{}
+		if !first {
+			k.seen[(*now).UID] = time.Now()
+		}
+	}
+}
+
+// seenAnnotated is when a ServiceAccount was seen to be annotated. One that is not noted
+// has gone in this moment.
 func (k *known) seenAnnotated(account *metav1.PartialObjectMetadata) (seen time.Time, noted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -122,32 +123,18 @@ func (k *known) seenAnnotated(account *metav1.PartialObjectMetadata) (seen time.
 	return seen, noted
 }
 
-func trimNamespace(o any) (any, error) {
-	namespace, is := o.(*metav1.PartialObjectMetadata)
-	if !is {
-		return o, nil
-	}
+func trimNamespace(namespace *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,
-	}}, nil
-}
-
-// add prepares one informer, which keeps what trim leaves.
-func (k *known) add(informer cache.SharedIndexInformer, what string, trim cache.TransformFunc) (cache.Store, error) {
-	if err := informer.SetTransform(trim); err != nil {
-		return nil, fmt.Errorf("follow %s: %w", what, err)
-	}
-	k.informers = append(k.informers, informer)
-	k.synced = append(k.synced, informer.HasSynced)
-	return informer.GetStore(), nil
+	}}
 }
 
 // run follows until the context ends, or what it returns is called.
 func (k *known) run(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	for _, each := range k.informers {
-		group.Go(func() { each.RunWithContext(ctx) })
+	for _, each := range k.followers {
+		group.Go(func() { each.Run(ctx) })
 	}
 	return func() {
 		cancel()
@@ -155,24 +142,31 @@ func (k *known) run(ctx context.Context) (stop func()) {
 	}
 }
 
+// wait returns when all has been read; false if the context ends before.
+func (k *known) wait(ctx context.Context) bool {
+	for _, each := range k.followers {
+		select {
+		case <-each.Read():
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
 // account is the ServiceAccount of a pod, nil if there is none.
 func (k *known) account(pod *core.Pod) *metav1.PartialObjectMetadata {
 	if pod.Account == "" {
 		return nil // also of a pod that has been injected, as Trim leaves it
 	}
-	return partial(k.accounts, pod.Namespace+"/"+pod.Account)
+	found, _ := k.accounts.Get(keyOf(pod.Namespace, pod.Account))
+	return found
 }
 
 // namespace is nil if there is none.
 func (k *known) namespace(name string) *metav1.PartialObjectMetadata {
-	return partial(k.namespaces, name)
+	found, _ := k.namespaces.Get(keyOf("", name))
+	return found
 }
 
 func (k *known) hasNamespace(name string) bool { return k.namespace(name) != nil }
-
-func partial(from cache.Store, key string) *metav1.PartialObjectMetadata {
-	// A store of an informer in memory does not fail.
-	found, _, _ := from.GetByKey(key)
-	object, _ := found.(*metav1.PartialObjectMetadata)
-	return object
-}

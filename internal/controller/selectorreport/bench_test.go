@@ -8,9 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata/fake"
-	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -75,16 +72,13 @@ func populated(tb testing.TB, resources, selectors int) *Controller {
 	for k := range 10 {
 		kind := schema.GroupVersionKind{Group: fmt.Sprintf("g%d.services.k8s.aws", k), Version: "v1alpha1", Kind: "Thing"}
 		resource := kind.GroupVersion().WithResource("things")
-		informer := metadatainformer.NewFilteredMetadataInformer(fake.NewSimpleMetadataClient(fake.NewTestScheme()), resource, "", 0, cache.Indexers{}, nil).Informer()
+		objects := newStore()
 		for i := range resources / 10 {
-			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			objects.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 				Namespace: fmt.Sprintf("n%d", i%100), Name: fmt.Sprintf("r%d", i), Labels: map[string]string{"app": "x", "tier": "prod"},
-			}}
-			if err := informer.GetStore().Add(object); err != nil {
-				tb.Fatal(err)
-			}
+			}})
 		}
-		c.kinds.followed[resource] = &followed{kind: kind, informer: informer}
+		c.kinds.followed[resource] = &followed{kind: kind, objects: objects}
 	}
 	return c
 }

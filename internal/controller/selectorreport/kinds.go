@@ -10,14 +10,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -34,10 +34,11 @@ type kinds struct {
 
 // followed is one kind.
 type followed struct {
-	kind     schema.GroupVersionKind
-	informer cache.SharedIndexInformer
-	stop     context.CancelFunc
-	ended    chan struct{}
+	kind    schema.GroupVersionKind
+	objects *follow.Store[*metav1.PartialObjectMetadata]
+	read    <-chan struct{}
+	stop    context.CancelFunc
+	ended   chan struct{}
 }
 
 // probe follows the kinds that are served now, and no others. A kind that may not
@@ -64,9 +65,7 @@ func (k *kinds) probe(ctx context.Context) error {
 		case err != nil && !apierrors.IsNotFound(err):
 			return fmt.Errorf("list %s: %w", resource, err)
 		case err == nil:
-			if err := k.follow(ctx, resource, kind); err != nil {
-				return err
-			}
+			k.follow(ctx, resource, kind)
 		}
 	}
 	slices.Sort(refused)
@@ -115,27 +114,31 @@ func isOthers(err error) bool {
 }
 
 // follow reads the objects of a kind, and what becomes of them.
-func (k *kinds) follow(ctx context.Context, resource schema.GroupVersionResource, kind schema.GroupVersionKind) error {
-	informer := metadatainformer.NewFilteredMetadataInformer(k.metadata, resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	if err := informer.SetTransform(trim); err != nil {
-		return fmt.Errorf("follow %s: %w", resource, err)
-	}
+func (k *kinds) follow(ctx context.Context, resource schema.GroupVersionResource, kind schema.GroupVersionKind) {
 	life, stop := context.WithCancel(ctx)
-	one := &followed{kind: kind, informer: informer, stop: stop, ended: make(chan struct{})}
+	one := &followed{kind: kind, objects: newStore(), stop: stop, ended: make(chan struct{})}
+	follower := follow.Of(k.metadata.Resource(resource), follow.Options[*metav1.PartialObjectMetadata]{
+		Trim: trim, Sink: one.objects,
+		Failed: func(err error) { log.FromContext(ctx).Error(err, "cannot follow a kind", "resource", resource) },
+	})
+	one.read = follower.Read()
 	go func() {
 		defer close(one.ended)
-		informer.RunWithContext(life)
+		follower.Run(life)
 	}()
 	k.followed[resource] = one
-	return nil
+}
+
+func newStore() *follow.Store[*metav1.PartialObjectMetadata] {
+	return &follow.Store[*metav1.PartialObjectMetadata]{Key: func(o *metav1.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }}
 }
 
 // objects are those of all kinds.
 func (k *kinds) objects() iter.Seq2[schema.GroupVersionKind, *metav1.PartialObjectMetadata] {
 	return func(yield func(schema.GroupVersionKind, *metav1.PartialObjectMetadata) bool) {
 		for _, each := range k.followed {
-			for _, one := range each.informer.GetStore().List() {
-				if object, is := one.(*metav1.PartialObjectMetadata); is && !yield(each.kind, object) {
+			for _, object := range each.objects.All() {
+				if !yield(each.kind, object) {
 					return
 				}
 			}
@@ -144,12 +147,9 @@ func (k *kinds) objects() iter.Seq2[schema.GroupVersionKind, *metav1.PartialObje
 }
 
 // trim takes away all of an object that decides nothing, before it is kept.
-func trim(value any) (any, error) {
-	o, is := value.(*metav1.PartialObjectMetadata)
-	if !is {
-		return value, nil // a tombstone
-	}
-	kept := &metav1.PartialObjectMetadata{TypeMeta: o.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+func trim(read runtime.Object) (*metav1.PartialObjectMetadata, error) {
+	o := read.(*metav1.PartialObjectMetadata) //nolint:forcetypeassert // the client's
+	kept := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: o.Labels,
 	}}
 	if choice, chosen := o.Annotations[services.ChoiceAnnotation]; chosen {
@@ -177,7 +177,9 @@ func (k *kinds) stop() {
 func (k *kinds) synced(ctx context.Context) bool {
 	var waiting []string
 	for resource, each := range k.followed {
-		if !each.informer.HasSynced() {
+		select {
+		case <-each.read:
+		default:
 			waiting = append(waiting, resource.GroupResource().String())
 		}
 	}
