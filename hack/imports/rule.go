@@ -119,7 +119,7 @@ var productRules = []rule{
 	}, {
 		in: []string{"./internal/webhook/..."},
 		own: []string{
-			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/certificate", "./api/...", "./roleselector",
+			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/certificate", "./api/...", "./roleselector", "./awsauth/kube/follow",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "an admission server decodes, asks core/inject, encodes the patch; of role selectors it asks the library itself which ones overlap",

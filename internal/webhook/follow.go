@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 )
 
 // Times of following.
@@ -25,11 +27,6 @@ const (
 	// The first and the longest wait after a failure.
 	firstWait, longestWait = 100 * time.Millisecond, 5 * time.Second
 )
-
-// maxFailures is after how many failures in a row all is read anew: the version
-// to go on from may be one that the server will never know, after etcd has been
-// restored from a backup.
-const maxFailures = 5
 
 // sink takes what a follower sees. It is called by one goroutine. The bytes of
 // an object are good only for the call.
@@ -46,11 +43,7 @@ type sink interface {
 	watching(now bool)
 }
 
-// follower keeps a sink up to date with the objects of a path.
-//
-//	list ──► watch ──► watch from the version reached ──► …
-//	  ▲        │ the version is too old for the server
-//	  └────────┘
+// follower keeps a sink up to date with the objects of a path, by a follow.Loop.
 //
 // A list names no version: it is as new as the moment, also when the API server
 // answers it from its cache, and is never older than what was seen before. It is
@@ -62,86 +55,36 @@ type follower struct {
 	query url.Values
 	sink  sink
 	log   logr.Logger
-	// again has a token if all is to be listed again.
-	again chan struct{}
+	loop  follow.Loop
 	// forbidden is told that listing is not allowed; nil if nobody minds. It is
 	// tried again all the same.
 	forbidden func(error)
 }
 
 func newFollower(from *api, path string, into sink, log logr.Logger) *follower {
-	return &follower{api: from, path: path, sink: into, log: log, again: make(chan struct{}, 1)}
+	f := &follower{api: from, path: path, sink: into, log: log}
+	f.loop.List, f.loop.Watch, f.loop.Failed = f.list, f.watch, f.failed
+	f.loop.Pause = follow.Doubling(firstWait, longestWait)
+	return f
 }
 
 // relist makes the follower list all again, soon.
-func (f *follower) relist() {
-	select {
-	case f.again <- struct{}{}:
-	default: // it will anyway
-	}
-}
+func (f *follower) relist() { f.loop.Relist() }
 
 // run follows until ctx ends. It tries again whatever fails.
-func (f *follower) run(ctx context.Context) {
-	version, failures := "", 0
-	for ctx.Err() == nil {
-		began := time.Now()
-		reached, err := f.step(ctx, version)
-		listed := version == "" && err == nil
-		version = reached
-		switch {
-		case ctx.Err() != nil || listed || errors.Is(err, errAgain):
-			continue
-		case err == nil || time.Since(began) > longestWait:
-			failures = 0
-		default:
-			failures++
-		}
-		if err != nil {
-			f.log.Error(err, "following the API server failed, trying again", "path", f.path)
-		}
-		if f.forbidden != nil && version == "" && hasCode(err, http.StatusForbidden) {
-			f.forbidden(err)
-		}
-		if isLost(err) || failures >= maxFailures {
-			version = ""
-		}
-		wait := min(firstWait<<min(failures, 16), longestWait)
-		pause(ctx, wait/2+rand.N(wait)/2) //nolint:gosec // it only spreads the replicas
-	}
+func (f *follower) run(ctx context.Context) { f.loop.Run(ctx) }
+
+func (f *follower) failed(err error) {
+	f.log.Error(err, "following the API server failed, trying again", "path", f.path)
 }
 
-// isLost says that a watch cannot go on from where it was.
-func isLost(err error) bool {
-	return hasCode(err, http.StatusGone) || errors.Is(err, errNotProtobuf)
-}
-
-// errAgain ends a step because all is to be listed again.
-var errAgain = errors.New("all is listed again")
-
-// step lists if there is no version to go on from, else watches. It returns the
-// version reached, none if all is to be listed again. A list is not interrupted:
-// however often another is asked for, each comes to its end.
-func (f *follower) step(ctx context.Context, version string) (reached string, err error) {
-	if version == "" {
-		return f.list(ctx)
+// lost marks the errors after which a watch cannot go on from where it was.
+func (f *follower) lost(err error) error {
+	if hasCode(err, http.StatusGone) || errors.Is(err, errNotProtobuf) {
+		f.failed(err)
+		return fmt.Errorf("watch: %w: %w", follow.ErrLost, err)
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case <-f.again:
-			end(errAgain)
-		case <-done:
-		}
-	}()
-	reached, err = f.watch(ctx, version)
-	if errors.Is(context.Cause(ctx), errAgain) {
-		return "", errAgain
-	}
-	return reached, err
+	return fmt.Errorf("watch: %w", err)
 }
 
 // every calls again and again, first after one interval, until ctx ends.
@@ -171,6 +114,9 @@ func (f *follower) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	body, err := f.api.get(ctx, f.path, f.query)
+	if f.forbidden != nil && hasCode(err, http.StatusForbidden) {
+		f.forbidden(err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("list: %w", err)
 	}
@@ -200,7 +146,7 @@ func (f *follower) watch(ctx context.Context, version string) (string, error) {
 	}
 	body, err := f.api.get(ctx, f.path, query)
 	if err != nil {
-		return version, fmt.Errorf("watch: %w", err)
+		return version, f.lost(err)
 	}
 	defer body.Close() //nolint:errcheck // it is only read
 	f.sink.watching(true)
@@ -213,7 +159,7 @@ func (f *follower) watch(ctx context.Context, version string) (string, error) {
 		return err
 	})
 	if err != nil {
-		return version, fmt.Errorf("watch: %w", err)
+		return version, f.lost(err)
 	}
 	return version, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
-// follow runs a store on the cluster, until the end of the test.
-func follow(t testing.TB, from *api) *cachedAccounts {
+// followed runs a store on the cluster, until the end of the test.
+func followed(t testing.TB, from *api) *cachedAccounts {
 	t.Helper()
 	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -60,7 +60,7 @@ func orNone(found *inject.ServiceAccount) *inject.ServiceAccount {
 func TestADelayedWatchCostsNoRole(t *testing.T) {
 	t.Parallel()
 	c, reader := newCluster(t)
-	known := follow(t, reader)
+	known := followed(t, reader)
 	watch := c.nextWatch(accountsPath)
 	eventually(t, "it is watched", func() bool { return known.holding().watched })
 
@@ -93,7 +93,7 @@ func TestWatchesGoOnWhereTheyEnded(t *testing.T) {
 	c, reader := newCluster(t)
 	c.set("shop", "app", withRole)
 	c.set("shop", "old", withRole)
-	known := follow(t, reader)
+	known := followed(t, reader)
 	first := c.nextWatch(accountsPath)
 	if first.from != "102" {
 		t.Errorf("the first watch begins at %s, want the list's version 102", first.from)
