@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSignaturesAreForTheEndpointsRegion signs for a region and sends to a host.
@@ -103,5 +104,21 @@ func TestRolesAreFoundByTheirARNsToTheLetter(t *testing.T) {
 		if r.Code != want {
 			t.Errorf("by the ARN %s and a token: %d %s", arn(role), r.Code, r.Body)
 		}
+	}
+}
+
+// TestPresignedURLsAreForTheEndpointsRegion: the region is looked at before the
+// signature is.
+func TestPresignedURLsAreForTheEndpointsRegion(t *testing.T) {
+	server := newServer(t, Options{})
+	now := time.Now().UTC()
+	url := "http://docs.s3.eu-west-1.amazonaws.com/a?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" +
+		server.Administrator(DefaultAccount).AccessKeyID + "/" + now.Format("20060102") + "/us-east-1/s3/aws4_request&X-Amz-Date=" +
+		now.Format("20060102T150405Z") + "&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=" + strings.Repeat("0", 64)
+	w := httptest.NewRecorder()
+	server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, http.NoBody))
+	const want = "<Code>AuthorizationQueryParametersError</Code><Message>Error parsing the X-Amz-Credential parameter; the region &#39;us-east-1&#39; is wrong; expecting &#39;eu-west-1&#39;</Message><Region>eu-west-1</Region>"
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("answer %d %s", w.Code, w.Body)
 	}
 }
