@@ -173,16 +173,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// HTTPClient is the client of calls without an identity: it trusts the system's
-// roots and the bundle that AWS_CA_BUNDLE names. It adds no credentials to a
-// request, and follows no redirect.
-func (a *Auth) HTTPClient() aws.HTTPClient {
-	if a.injected != nil {
-		return a.injected
-	}
-	return anonymousClient{a.trusting}
-}
-
 // Environment is what the process's environment says of who it is.
 func (a *Auth) Environment() identity.Environment { return a.env.identity() }
 

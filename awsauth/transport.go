@@ -63,16 +63,6 @@ func (t *trustingClient) Do(request *http.Request) (*http.Response, error) {
 	return t.current().Do(withPlainBody(request))
 }
 
-// anonymousClient shows what is at a URL itself: it follows no redirect.
-type anonymousClient struct{ trusting *trustingClient }
-
-// Do sends a request.
-func (c anonymousClient) Do(request *http.Request) (*http.Response, error) {
-	client := *c.trusting.current()
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return client.Do(withPlainBody(request))
-}
-
 // current returns the client, remade if the file's content changed. A file that
 // has become unreadable or empty changes nothing: it is being replaced.
 func (t *trustingClient) current() *http.Client {

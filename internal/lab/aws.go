@@ -11,6 +11,9 @@ const (
 	awsCAConfigMap = "tabard-lab-aws-ca"
 	// awsCAFolder is where pods mount the CA.
 	awsCAFolder = "/etc/tabard-lab"
+	// envLabCA tells the issuer's controller to trust the local AWS where anybody looks at
+	// the issuer's URL: AWS_CA_BUNDLE does not count there.
+	envLabCA = "TABARD_LAB_CA"
 )
 
 // AWSVariables lead a program to the local AWS, whose CA it sees at a path.
@@ -21,6 +24,7 @@ func (lab Lab) AWSVariables(ca string) []Variable {
 		// reads AWS_ENDPOINT_URL: without the second name it would call the real STS.
 		{"AWS_ENDPOINT_URL_STS", lab.AWSURL()},
 		{"AWS_CA_BUNDLE", ca},
+		{envLabCA, ca},
 	}
 }
 

@@ -141,6 +141,7 @@ func (lab Lab) Env(account string) ([]Variable, error) {
 		{"AWS_SECRET_ACCESS_KEY", secretAccessKey},
 		{"AWSLOCAL_ADMIN_TOKEN", adminToken},
 		{"TABARD_LAB_DIR", lab.Dir},
+		{envLabCA, lab.AWSCA()},
 		{"TABARD_ISSUER_URL", lab.IssuerURL()},
 		{"TABARD_ISSUER_BUCKET", lab.Bucket},
 		{"TABARD_WEBHOOK_PORT", strconv.Itoa(lab.Ports.Webhook)},

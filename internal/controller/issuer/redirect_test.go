@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 )
 
@@ -19,14 +18,14 @@ func TestThePublicLookFollowsNoRedirect(t *testing.T) {
 		_, _ = w.Write([]byte("the document"))
 	}))
 	t.Cleanup(plain.Close)
-	auth, err := awsauth.New(awsauth.Options{Getenv: func(string) string { return "" }})
+	public, err := issuer.NewPublic("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		front := httptest.NewServer(http.RedirectHandler(plain.URL+"/keys.json", status))
 		t.Cleanup(front.Close)
-		for name, client := range map[string]issuer.Fetcher{"the program's": auth.HTTPClient(), "one that follows": front.Client()} {
+		for name, client := range map[string]issuer.Fetcher{"the program's": public, "one that follows": front.Client()} {
 			before := asked
 			got := (&issuer.Observer{Public: client}).Fetch(t.Context(), front.URL+"/keys.json")
 			if got.Redirect != plain.URL+"/keys.json" || got.Status == http.StatusOK || strings.Contains(string(got.Body), "document") {
@@ -37,7 +36,7 @@ func TestThePublicLookFollowsNoRedirect(t *testing.T) {
 			}
 		}
 	}
-	if got := (&issuer.Observer{Public: auth.HTTPClient()}).Fetch(t.Context(), plain.URL+"/keys.json"); got.Status != http.StatusOK || got.Redirect != "" {
+	if got := (&issuer.Observer{Public: public}).Fetch(t.Context(), plain.URL+"/keys.json"); got.Status != http.StatusOK || got.Redirect != "" {
 		t.Errorf("without a redirect it saw %+v", got)
 	}
 }
