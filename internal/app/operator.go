@@ -205,8 +205,8 @@ func newOperator(flags operatorFlags) (*operator, error) {
 	return &operator{served: served, host: host, namespace: flags.namespace, serviceAccount: flags.serviceAccount}, nil
 }
 
-// kubeConfig is the named file, else $KUBECONFIG, else the pod's own account,
-// else the user's default file.
+// kubeConfig is the named file, else what $KUBECONFIG names, or if that is not set the
+// user's default file, else the pod's own account.
 func kubeConfig(path string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
