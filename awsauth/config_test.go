@@ -20,6 +20,9 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 )
 
+// openshiftToken is where operators of OpenShift mount their token.
+const openshiftToken = "/var/run/secrets/openshift/serviceaccount/token"
+
 var someBundle = identity.BundleRef{Namespace: "openshift-config-managed", Name: "kube-cloud-config", Key: "ca-bundle.pem"}
 
 func TestErrorsBeforeAWSIsAskedAreTold(t *testing.T) {
@@ -115,10 +118,6 @@ func TestErrorsBeforeAWSIsAskedAreTold(t *testing.T) {
 			}
 		})
 	}
-}
-
-func newMemory() *memory {
-	return &memory{secrets: map[identity.SecretRef]awsauth.SecretContent{}, bundles: map[identity.BundleRef][]byte{}}
 }
 
 func TestWhoAmITellsWhatIsMissingForWhom(t *testing.T) {

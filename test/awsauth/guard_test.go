@@ -1,4 +1,4 @@
-package awsauth_test
+package awsauth
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package awsauth_test
+package awsauth
 
 import (
 	"errors"
@@ -129,7 +129,7 @@ func TestRotatedBundleIsUsedWithoutRestart(t *testing.T) {
 		}
 	}
 	wantClass(fault.Certificate) // there is no bundle
-	l.source.trust(bundle, newAuthority().pem)
+	l.source.trust(bundle, foreignCA(t))
 	wantClass(fault.Certificate)
 	l.source.trust(bundle, string(l.aws.CACertificate()))
 	config, err := l.auth.Config(t.Context(), id)
@@ -146,7 +146,7 @@ func TestRotatedBundleIsUsedWithoutRestart(t *testing.T) {
 			t.Errorf("bundle %q: %v", content, err)
 		}
 	}
-	l.source.trust(bundle, newAuthority().pem)
+	l.source.trust(bundle, foreignCA(t))
 	wantClass(fault.Certificate)
 	if _, err := sts.NewFromConfig(config).GetCallerIdentity(t.Context(), nil); err == nil {
 		t.Error("a configuration from before trusts the bundle that was replaced")

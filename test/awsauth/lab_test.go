@@ -1,4 +1,4 @@
-package awsauth_test
+package awsauth
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -56,70 +55,12 @@ func (l *lab) pass(d time.Duration) {
 	l.aws.Admin().SetTokenClockOffset(-l.passed)
 }
 
-// memory is a Source whose content the test changes.
-type memory struct {
-	mu      sync.Mutex
-	secrets map[identity.SecretRef]awsauth.SecretContent
-	bundles map[identity.BundleRef][]byte
-	reads   int
-	broken  error
-}
-
-func (m *memory) Secret(_ context.Context, ref identity.SecretRef) (awsauth.SecretContent, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.reads++
-	content, ok := m.secrets[ref]
-	switch {
-	case m.broken != nil:
-		return content, m.broken
-	case !ok:
-		return content, awsauth.ErrNotFound
-	}
-	return content, nil
-}
-
-func (m *memory) Bundle(_ context.Context, ref identity.BundleRef) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	content, ok := m.bundles[ref]
-	switch {
-	case m.broken != nil:
-		return nil, m.broken
-	case !ok:
-		return nil, awsauth.ErrNotFound
-	}
-	return content, nil
-}
-
-func (m *memory) put(ref identity.SecretRef, version string, data map[string]string) {
-	content := awsauth.SecretContent{Version: version, Data: map[string][]byte{}}
-	for key, value := range data {
-		content.Data[key] = []byte(value)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.secrets[ref] = content
-}
-
-func (m *memory) forget(ref identity.SecretRef) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.secrets, ref)
-}
-
-func (m *memory) trust(ref identity.BundleRef, content string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.bundles[ref] = []byte(content)
-}
-
 // newLab starts a local AWS; its clock and the process's are the real one until
 // a test moves them.
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{
-		t: t, world: newWorld(nil), key: newKey(),
+		t: t, world: newWorld(nil), key: newKey(t),
 		source: newMemory(),
 	}
 	l.time = time.Now()

@@ -1,4 +1,4 @@
-package awsauth_test
+package awsauth
 
 import (
 	"strings"
@@ -46,18 +46,5 @@ func TestFaultsOfAWSHaveTheirClass(t *testing.T) {
 				t.Errorf("the first line says not enough: %q", line)
 			}
 		})
-	}
-}
-
-func TestRolesOfAChainDoNotMultiplyAttempts(t *testing.T) {
-	l := newLab(t)
-	l.asWeb()
-	l.start()
-	l.aws.Admin().Inject(awslocal.Fault{Operation: "AssumeRoleWithWebIdentity", Code: "InternalFailure"})
-	if _, err := l.who(web.Assuming(otherRole)); err == nil {
-		t.Error("want an error")
-	}
-	if got := l.exchanges(); got != 3 {
-		t.Errorf("%d attempts, want three: %v", got, l.calls())
 	}
 }
