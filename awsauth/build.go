@@ -254,6 +254,7 @@ func newRetryer() aws.Retryer {
 		o.RateLimiter = ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{
 			retry.IsErrorRetryableFunc(refusedCertificate), retry.IsErrorRetryableFunc(toldToWait),
+			retry.IsErrorRetryableFunc(renewedInstead),
 		}, o.Retryables...)
 	})
 }
@@ -273,6 +274,16 @@ func refusedCertificate(err error) aws.Ternary {
 // fault.Fault's RetryAfter.
 func toldToWait(err error) aws.Ternary {
 	if fault.Of("", "", err).RetryAfter > maxBackoff {
+		return aws.FalseTernary
+	}
+	return aws.UnknownTernary
+}
+
+// renewedInstead keeps a call from being repeated with credentials that may have ended:
+// it is made once more with others (renewing). The SDK takes RequestExpired for a clock
+// that differs, and mends that by itself if it does.
+func renewedInstead(err error) aws.Ternary {
+	if isOutOfDate(err) && !fault.Skewed(err) {
 		return aws.FalseTernary
 	}
 	return aws.UnknownTernary

@@ -157,7 +157,7 @@ func classOf(code, service, operation string, err error, blame smithy.ErrorFault
 		class, ok = own[code]
 	}
 	switch {
-	case ok && class == CredentialsRejected && skewed(err):
+	case ok && class == CredentialsRejected && Skewed(err):
 		return ClockSkew
 	case ok && class == Unauthorized && service == "STS" && isBecoming(operation):
 		return CredentialsRejected
@@ -186,9 +186,9 @@ func isBecoming(operation string) bool {
 // troubleshoot signed requests).
 const maxSkew = 5 * time.Minute
 
-// skewed says whether the answer's date is far from the request's: services
+// Skewed says whether the answer's date is far from the request's: services
 // refuse such a signature with the same code as a wrong one.
-func skewed(err error) bool {
+func Skewed(err error) bool {
 	var refused *smithyhttp.ResponseError
 	if !errors.As(err, &refused) || refused.Response == nil || refused.Response.Response == nil || refused.Response.Request == nil {
 		return false

@@ -50,7 +50,7 @@ var packages = map[string]map[string][]any{
 	},
 	"awsauth/fault": {
 		"Caller": {new(fault.Caller)}, "Clean": {fault.Clean}, "Fault": {new(fault.Fault)}, "Is": {fault.Is}, "IsOutOfDate": {fault.IsOutOfDate},
-		"IsThrottle": {fault.IsThrottle}, "Of": {fault.Of},
+		"IsThrottle": {fault.IsThrottle}, "Of": {fault.Of}, "Skewed": {fault.Skewed},
 	},
 	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}, "Tokens": {authkube.Tokens{}}},
 	"awsauth/kube/follow": {
