@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/roleselector"
@@ -45,51 +44,51 @@ func (o *overlaps) follow(config *rest.Config) (func(context.Context), error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	// Without questions about what is served: it need not be yet.
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(v1alpha1.GroupVersion.WithKind("IAMRoleSelector"), meta.RESTScopeRoot)
-	followed, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: mapper, DefaultTransform: cache.TransformStripManagedFields()})
+	config = rest.CopyConfig(config)
+	config.GroupVersion, config.APIPath = &v1alpha1.GroupVersion, "/apis"
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	reader, err := rest.RESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("follow the IAMRoleSelectors: %w", err)
 	}
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.NewListWatchFromClient(reader, "iamroleselectors", "", fields.Everything()),
+		ObjectType:    &v1alpha1.IAMRoleSelector{}, Transform: trimmed, Handler: o.handler(),
+	})
 	return func(ctx context.Context) {
-		if err := o.run(ctx, followed); err != nil {
-			o.log.Error(err, "following the IAMRoleSelectors failed")
-		}
+		go func() {
+			if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+				o.index.MarkSynced(roleselector.Everything) // overlaps depend on nothing else
+			}
+		}()
+		informer.RunWithContext(ctx)
 	}, nil
 }
 
-func (o *overlaps) run(ctx context.Context, followed cache.Cache) error {
-	informer, err := followed.GetInformer(ctx, &v1alpha1.IAMRoleSelector{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return err
+// trimmed drops what selecting does not need before it is kept.
+func trimmed(object any) (any, error) {
+	if s, is := object.(*v1alpha1.IAMRoleSelector); is {
+		s.ManagedFields = nil
 	}
+	return object, nil
+}
+
+func (o *overlaps) handler() cache.ResourceEventHandler {
 	put := func(object any) {
 		if s, is := object.(*v1alpha1.IAMRoleSelector); is {
 			o.index.Set(roleselector.Compile(s))
 		}
 	}
-	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    put,
 		UpdateFunc: func(_, now any) { put(now) },
 		DeleteFunc: func(object any) {
-			if lost, is := object.(toolscache.DeletedFinalStateUnknown); is {
-				object = lost.Obj
-			}
-			if s, is := object.(client.Object); is {
-				o.index.Delete(s.GetName())
+			if name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil { // of a kind without namespaces
+				o.index.Delete(name)
 			}
 		},
-	})
-	if err != nil {
-		return err
 	}
-	go func() {
-		if toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced) {
-			o.index.MarkSynced(roleselector.Everything) // overlaps depend on nothing else
-		}
-	}()
-	return followed.Start(ctx)
 }
 
 // ServeHTTP answers one review.
