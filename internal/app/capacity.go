@@ -4,8 +4,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -15,10 +17,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-)
 
-// capacityLease is the original program's, so that the two never act at once.
-const capacityLease = "capa-annotator-leader"
+	"github.com/tabard-dev/tabard/internal/app/election"
+)
 
 func capacityCommand() *cobra.Command {
 	var flags capacityFlags
@@ -33,7 +34,7 @@ stand-alone MachineSets. Each kind is watched from when the cluster serves it.
 It asks AWS as its own web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE),
 else as the Secret that a MachineSet names. With half a web identity it is not
 ready; /readyz/capacity-identity says which half is missing.`,
-		Example: `  # all namespaces, waiting for the lease capa-annotator-leader
+		Example: `  # all namespaces, waiting for the leases
   tabard capacity --leader-elect
 
   # one namespace, and the keys of the Machine API alone
@@ -68,9 +69,9 @@ func (f *capacityFlags) add(flags *pflag.FlagSet) {
 	f.roleSelectors.add(flags)
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
 	flags.StringVar(&f.health, "health-addr", ":9440", "where /healthz and /readyz are served; 0 turns them off")
-	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the lease "+capacityLease+", so that only one replica acts")
-	flags.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", "", "the namespace of the lease (default: the pod's own)")
-	flags.DurationVar(&f.lease, "leader-elect-lease-duration", 120*time.Second, "how long a replica that is gone keeps the lease; it is renewed six times as often")
+	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the leases "+strings.Join(leases("capacity"), " and ")+", so that only one replica acts")
+	flags.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", "", "the namespace of the leases (default: the pod's own)")
+	flags.DurationVar(&f.lease, "leader-elect-lease-duration", 120*time.Second, "how long a replica that is gone keeps the leases; they are renewed six times as often")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	addKlogFlags(flags)
@@ -114,21 +115,24 @@ func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	// A lease of 120 seconds is renewed for 110, every 20, as the original's.
-	renew, retry := f.lease*11/12, f.lease/6
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		Metrics:                       metricsserver.Options{BindAddress: f.metrics},
-		HealthProbeBindAddress:        f.health,
-		LeaderElection:                f.leaderElect,
-		LeaderElectionID:              capacityLease,
-		LeaderElectionNamespace:       f.leaseNamespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &f.lease,
-		RenewDeadline:                 &renew,
-		RetryPeriod:                   &retry,
+		Scheme:                 scheme,
+		Metrics:                metricsserver.Options{BindAddress: f.metrics},
+		HealthProbeBindAddress: f.health,
 	})
 	if err != nil {
+		return err
+	}
+	return f.elect(ctx, mgr, logger)
+}
+
+// elect runs the controller while the process holds its leases.
+func (f *capacityFlags) elect(ctx context.Context, mgr ctrl.Manager, logger *slog.Logger) error {
+	elected, err := election.New(mgr, election.Options{On: f.leaderElect, Namespace: f.leaseNamespace, Duration: f.lease})
+	if err != nil {
+		return err
+	}
+	if mgr, err = elected.Manager(leases("capacity")...); err != nil {
 		return err
 	}
 	if err := addPing(mgr); err != nil {
@@ -140,7 +144,7 @@ func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if err := f.controller.start(ctx, mgr, logger); err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	return elected.Run(ctx)
 }
 
 // complete checks what the flags say and takes it over.

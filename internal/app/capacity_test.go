@@ -128,7 +128,8 @@ func (l *capacityLab) startOperator(t *testing.T, args ...string) {
 	var flags operatorFlags
 	parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
 	flags.add(parsed)
-	if err := parsed.Parse(append(args, "--leader-elect=false", "--namespace=tabard-system", "--metrics-bind-address=0", "--log-level=error")); err != nil {
+	given := []string{"--leader-elect=false", "--namespace=tabard-system", "--metrics-bind-address=0", "--log-level=error"}
+	if err := parsed.Parse(append(given, args...)); err != nil {
 		t.Fatal(err)
 	}
 	runToEnd(t, func(ctx context.Context) error { return runOperator(ctx, flags) })

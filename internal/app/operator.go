@@ -17,11 +17,11 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/app/election"
 )
 
 // operator is what the controllers of one process share.
@@ -44,8 +44,8 @@ type operator struct {
 	logger        *slog.Logger
 }
 
-// controllers is the list of all controllers, in alphabetical order.
-var controllers = []struct {
+// process is one controller as a process runs it.
+type process struct {
 	name, does string
 	// off says that "*" does not mean it: it writes to objects that are not
 	// Tabard's, where another program may do the same.
@@ -53,7 +53,10 @@ var controllers = []struct {
 	// gated says that it needs the feature gate of IAMRoleSelectors.
 	gated bool
 	add   func(context.Context, ctrl.Manager, *operator) error
-}{
+}
+
+// controllers is the list of all controllers, in alphabetical order.
+var controllers = []process{
 	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, false, addCapacity},
 	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, false, addCertificate},
 	{"injection", "reports pods that run without the AWS identity that they should have got from the webhook", false, false, addInjection},
@@ -102,7 +105,7 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
 	flags.StringVar(&f.namespace, "namespace", "tabard-system", "Tabard's own namespace")
 	flags.StringVar(&f.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")
-	flags.BoolVar(&f.leaderElect, "leader-elect", true, "wait for a lease, so that only one replica acts")
+	flags.BoolVar(&f.leaderElect, "leader-elect", true, "wait for each controller's lease, so that it acts in one process only")
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
 	flags.StringVar(&f.health, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -141,7 +144,13 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	}
 	op.logger, op.capacity, op.certificate = logger, &flags.capacity, &flags.certificate
 	op.injection, op.roleSelectors = &flags.injection, &flags.roleSelectors
-	mgr, err := newManager(op, flags, leaseName(chosen, without(controllerNames())))
+	mgr, err := newManager(op, flags)
+	if err != nil {
+		return err
+	}
+	elected, err := election.New(mgr, election.Options{
+		On: flags.leaderElect, Config: op.host, Namespace: op.namespace, First: setLeases(chosen, without(controllerNames())),
+	})
 	if err != nil {
 		return err
 	}
@@ -149,12 +158,21 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 		if !slices.Contains(chosen, c.name) {
 			continue
 		}
-		if err := c.add(ctx, mgr, op); err != nil {
+		if err := c.run(ctx, elected, op); err != nil {
 			return fmt.Errorf("start controller %s: %w", c.name, err)
 		}
 	}
 	logger.Info("starting", "controllers", chosen, "namespace", op.namespace)
-	return mgr.Start(ctx)
+	return elected.Run(ctx)
+}
+
+// run adds a controller to the process, to run while it holds the leases.
+func (c *process) run(ctx context.Context, elected *election.Election, op *operator) error {
+	mgr, err := elected.Manager(leases(c.name)...)
+	if err != nil {
+		return err
+	}
+	return c.add(ctx, mgr, op)
 }
 
 // controllerNames are those of all controllers, and of those that are off until
@@ -231,21 +249,15 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, services.AddToScheme(scheme)
 }
 
-func newManager(op *operator, flags operatorFlags, lease string) (ctrl.Manager, error) {
+func newManager(op *operator, flags operatorFlags) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}
 	mgr, err := ctrl.NewManager(op.served, ctrl.Options{
-		Scheme:                        scheme,
-		Cache:                         cache.Options{},
-		Metrics:                       metricsserver.Options{BindAddress: flags.metrics},
-		HealthProbeBindAddress:        flags.health,
-		LeaderElection:                flags.leaderElect,
-		LeaderElectionID:              lease,
-		LeaderElectionNamespace:       op.namespace,
-		LeaderElectionConfig:          op.host,
-		LeaderElectionReleaseOnCancel: true,
+		Scheme:                 scheme,
+		Metrics:                metricsserver.Options{BindAddress: flags.metrics},
+		HealthProbeBindAddress: flags.health,
 	})
 	if err != nil {
 		return nil, err

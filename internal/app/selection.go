@@ -48,12 +48,3 @@ func choose(flag string, known, off []string) ([]string, error) {
 func without(names, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
 }
-
-// leaseName is the lease of a set of controllers: two Deployments with
-// different sets must not wait for each other. All is what "*" chooses.
-func leaseName(chosen, all []string) string {
-	if slices.Equal(chosen, all) {
-		return "tabard-operator"
-	}
-	return "tabard-operator-" + strings.Join(chosen, "-")
-}

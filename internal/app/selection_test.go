@@ -38,16 +38,3 @@ func TestChoose(t *testing.T) {
 		})
 	}
 }
-
-func TestLeaseName(t *testing.T) {
-	all := []string{"certificate", "issuer"}
-	for want, chosen := range map[string][]string{
-		"tabard-operator":                             all,
-		"tabard-operator-issuer":                      {"issuer"},
-		"tabard-operator-capacity-certificate-issuer": {"capacity", "certificate", "issuer"},
-	} {
-		if got := leaseName(chosen, all); got != want {
-			t.Errorf("the lease of %v is %q, want %q", chosen, got, want)
-		}
-	}
-}

@@ -299,10 +299,12 @@ func (b *bench) inOperator() {
 	set := machineSet(machines, "by-operator", "m5.large", "ca-central-1")
 	b.create(set)
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "2"})
-	b.await(func() error {
-		var lease coordinationv1.Lease
-		return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: "tabard-operator-capacity-injection"}, &lease)
-	})
+	for _, name := range []string{"tabard-operator-capacity-injection", "tabard-operator-capacity", "tabard-operator-injection", "capa-annotator-leader"} {
+		b.await(func() error {
+			var lease coordinationv1.Lease
+			return b.cluster.Get(b.t.Context(), client.ObjectKey{Namespace: system, Name: name}, &lease)
+		})
+	}
 	running.End()
 }
 
