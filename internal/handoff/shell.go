@@ -59,7 +59,7 @@ func region(name string) string { return "--region " + quoted(name) }
 // unless makes a thing that is not there; look is the call that finds it and says its
 // owner. One that is there is changed if it is the owner's.
 func (s *script) unless(what, look string, create, change []string) {
-	fmt.Fprintf(s, "\n# %s\nif found=$(%s --output text 2>/dev/null); then\n  owned %s \"$found\"\n", strings.TrimPrefix(comment([]string{what}), "# "), look, quoted(what))
+	fmt.Fprintf(s, "\n%sif found=$(%s --output text 2>/dev/null); then\n  owned %s \"$found\"\n", comment([]string{what}), look, quoted(what))
 	for _, line := range change {
 		s.WriteString("  " + line + "\n")
 	}
@@ -81,8 +81,8 @@ func (s *script) bucket(w Work, b Bucket) {
 	if b.Region != "us-east-1" { // the one region that must not be named
 		create["CreateBucketConfiguration"] = in{"LocationConstraint": b.Region}
 	}
-	fmt.Fprintf(s, "\n# %s\nif %s >/dev/null 2>&1; then\n  owned %s \"$(%s --output text)\"\nelse\n  %s\n  %s\nfi\n",
-		strings.TrimPrefix(strings.TrimSuffix(comment([]string{"bucket " + b.Name}), "\n"), "# "),
+	fmt.Fprintf(s, "\n%sif %s >/dev/null 2>&1; then\n  owned %s \"$(%s --output text)\"\nelse\n  %s\n  %s\nfi\n",
+		comment([]string{"the bucket " + b.Name}),
 		call("s3api head-bucket", name, at), quoted("the bucket "+b.Name),
 		call("s3api get-bucket-tagging", name, at, s.query("TagSet")),
 		call("s3api create-bucket", create, at),

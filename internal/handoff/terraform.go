@@ -12,7 +12,7 @@ func terraform(w Work) (string, error) {
 	t.WriteString(comment(w.About))
 	for i, b := range w.Buckets {
 		name := label("bucket", i)
-		t.block("aws_s3_bucket", name, "bucket", literal(b.Name), "tags", tagMap(w.tags()))
+		t.block("aws_s3_bucket", name, "bucket", literal(b.Name), "tags", tagMap(w.tags()), "", kept)
 		itself := "aws_s3_bucket." + name + ".id"
 		open := fmt.Sprint(!b.AllowPublicPolicy)
 		t.block("aws_s3_bucket_public_access_block", name, "bucket", itself, "block_public_acls", "true", "ignore_public_acls", "true",
@@ -42,12 +42,20 @@ func terraform(w Work) (string, error) {
 
 type module struct{ strings.Builder }
 
-// block writes a resource; an attribute without a value is left out.
+// kept is a block by which a bucket outlives the module: others could take its name.
+const kept = "lifecycle {\n    prevent_destroy = true\n  }"
+
+// block writes a resource; an attribute without a value is left out, and a value without
+// a name is a block.
 func (m *module) block(kind, name string, attributes ...string) {
 	fmt.Fprintf(m, "\nresource %q %q {\n", kind, name)
 	for i := 0; i < len(attributes); i += 2 {
-		if attributes[i+1] != "" {
-			fmt.Fprintf(m, "  %s = %s\n", attributes[i], attributes[i+1])
+		switch name, value := attributes[i], attributes[i+1]; {
+		case value == "":
+		case name == "":
+			m.WriteString("  " + value + "\n")
+		default:
+			m.WriteString("  " + name + " = " + value + "\n")
 		}
 	}
 	m.WriteString("}\n")

@@ -44,6 +44,9 @@ func module(t *testing.T, text string) map[string]cty.Value {
 	}
 	out := map[string]cty.Value{}
 	for _, block := range file.Body.(*hclsyntax.Body).Blocks {
+		if (block.Labels[0] == "aws_s3_bucket") != (len(block.Body.Blocks) == 1) {
+			t.Errorf("%s has %d blocks; a bucket has one by which it is kept, and nothing else has", block.Labels[0], len(block.Body.Blocks))
+		}
 		for name, attribute := range block.Body.Attributes {
 			value, diagnostics := attribute.Expr.Value(nil)
 			if diagnostics.HasErrors() {
