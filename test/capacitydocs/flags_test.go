@@ -88,7 +88,7 @@ func TestThePagesMetrics(t *testing.T) {
 	descriptions := make(chan *prometheus.Desc, 100)
 	registry.Describe(descriptions)
 	close(descriptions)
-	pattern := regexp.MustCompile(`tabard_(capacity|aws)_[a-z_]+[a-z]`)
+	pattern := regexp.MustCompile(`tabard_(capacity|controller|aws)_[a-z_]+[a-z]`)
 	var real []string
 	for description := range descriptions {
 		real = append(real, pattern.FindString(description.String()))
@@ -134,11 +134,9 @@ func TestThePagesAlerts(t *testing.T) {
 		}
 	}
 	var applied struct {
-		Spec struct {
-			Groups []struct {
-				Rules []struct {
-					Alert, Expr, For string
-				}
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr, For string
 			}
 		}
 	}
@@ -149,7 +147,7 @@ func TestThePagesAlerts(t *testing.T) {
 	if err := yaml.Unmarshal(text, &applied); err != nil {
 		t.Fatal(err)
 	}
-	for _, group := range applied.Spec.Groups {
+	for _, group := range applied.Groups {
 		for _, rule := range group.Rules {
 			real = append(real, rule.Expr+" for "+rule.For)
 		}
