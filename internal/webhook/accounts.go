@@ -161,11 +161,15 @@ func (a *cachedAccounts) find(ctx context.Context, key types.NamespacedName, opt
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, a.timeout)
 	defer stop()
+	var limited error
 	for {
 		got, err := a.share(ctx, key, there)
+		if err != nil && limited != nil && ctx.Err() != nil {
+			err = limited // the time has passed in waiting for a look, not for its answer
+		}
 		switch {
 		case errors.Is(err, errLimited):
-			ctx = patient
+			ctx, limited = patient, err
 			a.told(ctx, key)
 			if known, there, certain = a.get(key, optIn); certain {
 				return known.account(), true, nil
