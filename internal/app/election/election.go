@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
@@ -174,6 +175,7 @@ func (e *Election) stand(ctx context.Context, c *candidate) error {
 // hold waits until all leases are held, and says false if ctx ends before. Release
 // gives up, the last one first, what is held.
 func (e *Election) hold(ctx context.Context, wanted []resourcelock.Interface) (release func(), held bool) {
+	ctx = logr.NewContext(ctx, e.mgr.GetLogger().WithName("leaderelection"))
 	var holds []func()
 	release = func() {
 		for i := range holds {
