@@ -78,7 +78,7 @@ generate: ## Write everything that is generated: deepcopy, config/crd, config/rb
 	@# No marker says it of a map's values: null is let in, for a rule to refuse it. The API server drops it before rules otherwise.
 	sed -i 's/^\( *\)additionalProperties:$$/&\n\1  nullable: true/' config/crd/services.k8s.aws_iamroleselectors.yaml config/crd/identity.tabard.dev_iamrolechoices.yaml
 	$(GEN) object paths=./examples/bucket-controller/bucket
-	@for name in capacity certificate injection issuer selectorreport; do $(GEN) rbac:roleName=tabard-$$name,fileName=$$name.yaml paths=./internal/controller/$$name/... output:rbac:dir=config/rbac || exit 1; done
+	@for name in $(patsubst internal/controller/%/controller.go,%,$(wildcard internal/controller/*/controller.go)); do $(GEN) rbac:roleName=tabard-$$name,fileName=$$name.yaml paths=./internal/controller/$$name/... output:rbac:dir=config/rbac || exit 1; done
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
 	go run ./hack/reference
 	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac

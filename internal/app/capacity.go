@@ -69,7 +69,7 @@ func (f *capacityFlags) add(flags *pflag.FlagSet) {
 	f.roleSelectors.add(flags)
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")
 	flags.StringVar(&f.health, "health-addr", ":9440", "where /healthz and /readyz are served; 0 turns them off")
-	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the leases "+strings.Join(leases("capacity"), " and ")+", so that only one replica acts")
+	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the leases "+strings.Join(declareCapacity().leases(), " and ")+", so that only one replica acts")
 	flags.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", "", "the namespace of the leases (default: the pod's own)")
 	flags.DurationVar(&f.lease, "leader-elect-lease-duration", 120*time.Second, "how long a replica that is gone keeps the leases; they are renewed six times as often")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
@@ -132,7 +132,7 @@ func (f *capacityFlags) elect(ctx context.Context, mgr ctrl.Manager, logger *slo
 	if err != nil {
 		return err
 	}
-	if mgr, err = elected.Manager(leases("capacity")...); err != nil {
+	if mgr, err = elected.Manager(declareCapacity().leases()...); err != nil {
 		return err
 	}
 	if err := addPing(mgr); err != nil {

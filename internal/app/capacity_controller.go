@@ -145,10 +145,19 @@ var awsMetrics = sync.OnceValue(func() *metric.Collector {
 	return made
 })
 
-// addCapacity runs the controller beside others.
-func addCapacity(ctx context.Context, mgr ctrl.Manager, op *operator) error {
-	if err := op.roleSelectors.join(mgr, &op.capacity.options, op.namespace); err != nil {
-		return err
+// declareCapacity is the controller beside others.
+func declareCapacity() *declaration {
+	var f capacityControllerFlags
+	return &declaration{
+		name: "capacity",
+		does: "tells the cluster autoscaler what a node of a group without nodes would have, by annotations",
+		off:  true, selected: true, predecessors: []string{"capa-annotator-leader"},
+		flags: f.add, complete: f.complete,
+		add: func(ctx context.Context, mgr ctrl.Manager, op *operator) error {
+			if err := op.roleSelectors.join(mgr, &f.options, op.namespace); err != nil {
+				return err
+			}
+			return f.start(ctx, mgr, op.logger)
+		},
 	}
-	return op.capacity.start(ctx, mgr, op.logger)
 }

@@ -85,10 +85,10 @@ func completeCapacity(t *testing.T, prefix string, args []string) (capacity.Opti
 	t.Helper()
 	parsed := pflag.NewFlagSet("command", pflag.ContinueOnError)
 	var alone capacityFlags
-	var beside operatorFlags
+	var beside capacityControllerFlags
 	add, complete, options := alone.add, alone.complete, &alone.controller.options
 	if prefix != "" {
-		add, complete, options = beside.add, beside.capacity.complete, &beside.capacity.options
+		add, complete, options = func(flags *pflag.FlagSet) { beside.add(flags, prefix) }, beside.complete, &beside.options
 	}
 	add(parsed)
 	if err := parsed.Parse(args); err != nil {

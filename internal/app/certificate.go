@@ -38,6 +38,14 @@ func (f *certificateFlags) complete() error {
 	return nil
 }
 
-func addCertificate(_ context.Context, mgr ctrl.Manager, op *operator) error {
-	return certificate.Add(mgr, certificate.Options{Host: op.host, Namespace: op.namespace, Previous: op.certificate.taken})
+func declareCertificate() *declaration {
+	var f certificateFlags
+	return &declaration{
+		name:  "certificate",
+		does:  "makes the webhook's serving certificate and tells the API server its CA",
+		flags: f.add, complete: f.complete,
+		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
+			return certificate.Add(mgr, certificate.Options{Host: op.host, Namespace: op.namespace, Previous: f.taken})
+		},
+	}
 }

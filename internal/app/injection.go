@@ -21,10 +21,18 @@ func (f *injectionFlags) add(flags *pflag.FlagSet, prefix string) {
 	flags.BoolVar(&f.settings.AnyRole, prefix+"any-role", false, "count also what is no ARN of an IAM role: the webhook has --compose-role-arn or --any-role-arn")
 }
 
-func addInjection(_ context.Context, mgr ctrl.Manager, op *operator) error {
-	name, err := os.Hostname()
-	if err != nil {
-		return err
+func declareInjection() *declaration {
+	var f injectionFlags
+	return &declaration{
+		name:  "injection",
+		does:  "reports pods that run without the AWS identity that they should have got from the webhook",
+		flags: f.add,
+		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
+			name, err := os.Hostname()
+			if err != nil {
+				return err
+			}
+			return injection.Add(mgr, injection.Options{Settings: f.settings, Namespace: op.namespace, Instance: name})
+		},
 	}
-	return injection.Add(mgr, injection.Options{Settings: op.injection.settings, Namespace: op.namespace, Instance: name})
 }

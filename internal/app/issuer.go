@@ -25,6 +25,10 @@ import (
 // trusted when the issuer's URL is looked at as anybody would.
 const envLabCA = "TABARD_LAB_CA"
 
+func declareIssuer() *declaration {
+	return &declaration{name: "issuer", does: "publishes and registers the cluster's token issuer (OIDCIssuer)", add: addIssuer}
+}
+
 func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {
 	auth, err := newAuth()
 	if err != nil {

@@ -49,8 +49,8 @@ func TestEachControllerHasALeaseOfItsOwn(t *testing.T) {
 		}
 		taken[lease] = by
 	}
-	for _, name := range known {
-		own := leases(name)
+	for _, c := range declared() {
+		name, own := c.name, c.leases()
 		if want := "tabard-operator-" + name; own[len(own)-1] != want {
 			t.Errorf("controller %s has the leases %v, want %s as the last", name, own, want)
 		}
@@ -150,7 +150,7 @@ func leasesOf(t *testing.T, args []string) (out []string) {
 	t.Helper()
 	switch args[0] {
 	case "capacity":
-		return leases("capacity")
+		return declareCapacity().leases()
 	case "operator":
 		var flags operatorFlags
 		parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
@@ -164,8 +164,10 @@ func leasesOf(t *testing.T, args []string) (out []string) {
 		}
 		known, off := controllerNames()
 		out = setLeases(chosen, without(known, off))
-		for _, name := range chosen {
-			out = append(out, leases(name)...)
+		for _, c := range flags.all {
+			if slices.Contains(chosen, c.name) {
+				out = append(out, c.leases()...)
+			}
 		}
 	}
 	return out
@@ -184,7 +186,7 @@ func TestWhoRunsCapacityHoldsBothLeases(t *testing.T) {
 		},
 	}
 	for name, start := range programs {
-		for _, held := range leases("capacity") {
+		for _, held := range declareCapacity().leases() {
 			t.Run(name+"-"+held, func(t *testing.T) {
 				now, holder, duration := metav1.NowMicro(), "somebody", int32(3600)
 				lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: held}}

@@ -33,35 +33,15 @@ type operator struct {
 	namespace string
 	// serviceAccount is the account that the process runs as.
 	serviceAccount string
-	// capacity is what the controller of that name is told.
-	capacity *capacityControllerFlags
-	// certificate is what the controller of that name is told.
-	certificate *certificateFlags
-	// injection is what the controller of that name is told.
-	injection *injectionFlags
 	// roleSelectors is what is said of IAMRoleSelectors.
 	roleSelectors *roleSelectorFlags
 	logger        *slog.Logger
 }
 
-// process is one controller as a process runs it.
-type process struct {
-	name, does string
-	// off says that "*" does not mean it: it writes to objects that are not
-	// Tabard's, where another program may do the same.
-	off bool
-	// gated says that it needs the feature gate of IAMRoleSelectors.
-	gated bool
-	add   func(context.Context, ctrl.Manager, *operator) error
-}
-
-// controllers is the list of all controllers, in alphabetical order.
-var controllers = []process{
-	{"capacity", "tells the cluster autoscaler what a node of a group without nodes would have, by annotations", true, false, addCapacity},
-	{"certificate", "makes the webhook's serving certificate and tells the API server its CA", false, false, addCertificate},
-	{"injection", "reports pods that run without the AWS identity that they should have got from the webhook", false, false, addInjection},
-	{"issuer", "publishes and registers the cluster's token issuer (OIDCIssuer)", false, false, addIssuer},
-	{"selectorreport", "says who uses each IAMRoleSelector (IAMRoleSelectorReport); needs the feature gate " + selectorGate, true, true, addSelectorReport},
+// controllers makes what each controller declares, in alphabetical order of their
+// names: each in the file of its name.
+var controllers = []func() *declaration{
+	declareCapacity, declareCertificate, declareInjection, declareIssuer, declareSelectorReport,
 }
 
 type operatorFlags struct {
@@ -73,9 +53,8 @@ type operatorFlags struct {
 	logLevel                  string
 	gates                     string
 	roleSelectors             roleSelectorFlags
-	capacity                  capacityControllerFlags
-	certificate               certificateFlags
-	injection                 injectionFlags
+	// all are the controllers, with what the flags say to each.
+	all []*declaration
 }
 
 func operatorCommand() *cobra.Command {
@@ -111,14 +90,17 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&f.gates, "feature-gates", "", selectorGate+"=true or =false: whether IAMRoleSelectors are followed (default: false)")
 	f.roleSelectors.add(flags)
-	f.capacity.add(flags, "capacity-")
-	f.certificate.add(flags, "certificate-")
-	f.injection.add(flags, "injection-")
+	f.all = declared()
+	for _, c := range f.all {
+		if c.flags != nil {
+			c.flags(flags, c.name+"-")
+		}
+	}
 }
 
 func describeControllers() string {
 	var text strings.Builder
-	for _, c := range controllers {
+	for _, c := range declared() {
 		does := c.does
 		if c.off {
 			does += "\n" + strings.Repeat(" ", 15) + "(off until it is named: '*' does not mean it)"
@@ -142,8 +124,7 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return err
 	}
-	op.logger, op.capacity, op.certificate = logger, &flags.capacity, &flags.certificate
-	op.injection, op.roleSelectors = &flags.injection, &flags.roleSelectors
+	op.logger, op.roleSelectors = logger, &flags.roleSelectors
 	mgr, err := newManager(op, flags)
 	if err != nil {
 		return err
@@ -154,7 +135,7 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range controllers {
+	for _, c := range flags.all {
 		if !slices.Contains(chosen, c.name) {
 			continue
 		}
@@ -164,27 +145,6 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 	}
 	logger.Info("starting", "controllers", chosen, "namespace", op.namespace)
 	return elected.Run(ctx)
-}
-
-// run adds a controller to the process, to run while it holds the leases.
-func (c *process) run(ctx context.Context, elected *election.Election, op *operator) error {
-	mgr, err := elected.Manager(leases(c.name)...)
-	if err != nil {
-		return err
-	}
-	return c.add(ctx, mgr, op)
-}
-
-// controllerNames are those of all controllers, and of those that are off until
-// they are named.
-func controllerNames() (known, off []string) {
-	for _, c := range controllers {
-		known = append(known, c.name)
-		if c.off {
-			off = append(off, c.name)
-		}
-	}
-	return known, off
 }
 
 // complete checks what the flags say, and returns the controllers to run.
@@ -201,12 +161,17 @@ func (f *operatorFlags) complete() ([]string, error) {
 	if err := f.roleSelectors.complete(gates[selectorGate]); err != nil {
 		return nil, err
 	}
-	for _, c := range controllers {
+	for _, c := range f.all {
 		if c.gated && !f.roleSelectors.on && slices.Contains(chosen, c.name) {
 			return nil, fmt.Errorf("--controllers: %s needs --feature-gates=%s=true", c.name, selectorGate)
 		}
 	}
-	return chosen, errors.Join(f.capacity.complete(), f.certificate.complete())
+	for _, c := range f.all {
+		if c.complete != nil {
+			err = errors.Join(err, c.complete())
+		}
+	}
+	return chosen, err
 }
 
 func newOperator(flags operatorFlags) (*operator, error) {

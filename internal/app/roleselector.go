@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
-	"github.com/tabard-dev/tabard/internal/controller/selectorreport"
 	"github.com/tabard-dev/tabard/roleselector"
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
@@ -20,7 +18,14 @@ import (
 const selectorCheck = "role-selectors"
 
 // takePart are the controllers whose objects IAMRoleSelectors can select.
-var takePart = []string{"capacity"}
+func takePart() (names []string) {
+	for _, c := range declared() {
+		if c.selected {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
 
 // roleSelectorFlags are what a process is told of IAMRoleSelectors.
 type roleSelectorFlags struct {
@@ -42,7 +47,7 @@ type roleSelectorFlags struct {
 }
 
 func (f *roleSelectorFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.controllers, "iam-role-selector-controllers", "", "the controllers whose objects IAMRoleSelectors select, of "+strings.Join(takePart, ", ")+": a selector applies to their kinds only if it names the group (default: none); needs the feature gate "+selectorGate)
+	flags.StringVar(&f.controllers, "iam-role-selector-controllers", "", "the controllers whose objects IAMRoleSelectors select, of "+strings.Join(takePart(), ", ")+": a selector applies to their kinds only if it names the group (default: none); needs the feature gate "+selectorGate)
 	flags.StringVar(&f.clusterID, "iam-role-selector-cluster-id", "", "what tells this cluster from others in session names and as %CLUSTER_ID% in the templates of selectors")
 	for _, one := range roleselector.Flags(&f.options, &f.settings) {
 		flags.Func(one.Name, one.Usage, func(text string) error {
@@ -61,8 +66,8 @@ func (f *roleSelectorFlags) complete(on bool) error {
 		case name == "issuer":
 			return errors.New("--iam-role-selector-controllers: issuer takes no part: an OIDCIssuer is an object of the cluster, " +
 				"which no namespace's selector is for, and names its roles itself, as assumeRoleARN of its providers")
-		case !slices.Contains(takePart, name):
-			return fmt.Errorf("--iam-role-selector-controllers: no controller %.80q can take part; there is %s", name, strings.Join(takePart, ", "))
+		case !slices.Contains(takePart(), name):
+			return fmt.Errorf("--iam-role-selector-controllers: no controller %.80q can take part; there is %s", name, strings.Join(takePart(), ", "))
 		default:
 			f.named = append(f.named, name)
 		}
@@ -121,13 +126,4 @@ func (f *roleSelectorFlags) join(mgr ctrl.Manager, options *capacity.Options, na
 	options.Selectors, options.AssumeRole = selectors, f.settings
 	options.Process = roleselector.Subject{ClusterID: f.clusterID, ControllerNamespace: namespace}
 	return nil
-}
-
-// addSelectorReport runs the controller beside others.
-func addSelectorReport(_ context.Context, mgr ctrl.Manager, op *operator) error {
-	selectors, err := op.roleSelectors.follow(mgr)
-	if err != nil {
-		return err
-	}
-	return selectorreport.Add(mgr, selectorreport.Options{Selectors: selectors})
 }

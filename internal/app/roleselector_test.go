@@ -125,7 +125,7 @@ func TestTheCapacityCommandHasBothFeatureGates(t *testing.T) {
 }
 
 func TestWhatIsGatedIsOffUntilItIsNamed(t *testing.T) {
-	for _, c := range controllers {
+	for _, c := range declared() {
 		if c.gated && !c.off {
 			t.Errorf("'*' would choose %s, which the feature gate then refuses", c.name)
 		}
