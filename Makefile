@@ -7,7 +7,7 @@ export GOFLAGS := -buildvcs=false
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
-MODULES   := . iampolicy awslocal
+MODULES   := . iampolicy awslocal awsauth awsauth/kube
 # Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the API server's policies.
 OLDER     := test/oldmodules test/handoff hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
@@ -118,11 +118,12 @@ race: ## Run the unit tests under the race detector (needs a C compiler)
 	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race -skip '$(FOREIGN)' $$(go list ./... | grep -v /test/)) || exit 1; done
 
 # Those whose values several goroutines share, and that finish in minutes.
-RACE := ./internal/core/... ./internal/webhook/... ./awsauth/... ./roleselector/...
+RACE := ./internal/core/... ./internal/webhook/... github.com/tabard-dev/tabard/awsauth/... ./roleselector/...
 
 .PHONY: race-core
 race-core: localkube ## The same for the decisions, the webhook and the libraries (minutes)
-	@CGO_ENABLED=1 $(GOTEST) -race -skip '$(FOREIGN)' $(RACE)
+	CGO_ENABLED=1 $(GOTEST) -race -skip '$(FOREIGN)' $(RACE)
+	@for module in awsauth awsauth/kube; do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
 clean: ## Remove bin; the cache of localkube stays

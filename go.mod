@@ -20,6 +20,8 @@ require (
 	github.com/prometheus/client_golang v1.24.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	github.com/tabard-dev/tabard/awsauth v0.0.0
+	github.com/tabard-dev/tabard/awsauth/kube v0.0.0
 	github.com/tabard-dev/tabard/awslocal v0.0.0-00010101000000-000000000000
 	github.com/tabard-dev/tabard/iampolicy v0.0.0
 	github.com/vishvananda/netlink v1.3.1
@@ -104,6 +106,8 @@ require (
 )
 
 replace (
+	github.com/tabard-dev/tabard/awsauth => ./awsauth
+	github.com/tabard-dev/tabard/awsauth/kube => ./awsauth/kube
 	github.com/tabard-dev/tabard/awslocal => ./awslocal
 	github.com/tabard-dev/tabard/iampolicy => ./iampolicy
 )

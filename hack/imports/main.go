@@ -17,7 +17,7 @@ import (
 )
 
 // modules are the folders with a go.mod.
-var modules = []string{".", "iampolicy", "awslocal", "localkube", "test/handoff", "test/oldmodules", "hack/rights"}
+var modules = []string{".", "iampolicy", "awslocal", "awsauth", "awsauth/kube", "localkube", "test/handoff", "test/oldmodules", "hack/rights"}
 
 func main() {
 	os.Exit(run(context.Background(), os.Stdout, os.Stderr))

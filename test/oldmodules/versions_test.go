@@ -29,7 +29,7 @@ func TestVersionsStay(t *testing.T) {
 		}
 	}
 	for module, want := range map[string]string{
-		"k8s.io/client-go": "v0.33.", "k8s.io/api": "v0.33.", "k8s.io/apimachinery": "v0.33.", "github.com/aws/aws-sdk-go-v2": "v1.36.",
+		"k8s.io/client-go": "v0.33.", "k8s.io/api": "v0.33.", "k8s.io/apimachinery": "v0.33.", "github.com/aws/aws-sdk-go-v2": "v1.38.",
 	} {
 		if !strings.HasPrefix(built[module], want) {
 			t.Errorf("%s is %q, want %s", module, built[module], want)
@@ -43,8 +43,9 @@ func TestVersionsStay(t *testing.T) {
 // TestNothingIsNewerThanGo125 reports symbols of the standard library that came
 // after the version of Go that the modules' go.mod files name.
 func TestNothingIsNewerThanGo125(t *testing.T) {
-	run(t, "vet", "-stdversion", "github.com/tabard-dev/tabard/awslocal/...", "github.com/tabard-dev/tabard/iampolicy/...")
-	for _, module := range []string{"github.com/tabard-dev/tabard/awslocal", "github.com/tabard-dev/tabard/iampolicy"} {
+	const product = "github.com/tabard-dev/tabard/"
+	for _, module := range []string{product + "awslocal", product + "iampolicy", product + "awsauth", product + "awsauth/kube"} {
+		run(t, "vet", "-stdversion", module+"/...")
 		if got := strings.TrimSpace(run(t, "list", "-m", "-f", "{{.GoVersion}}", module)); !strings.HasPrefix(got, "1.25") {
 			t.Errorf("%s demands Go %s, want 1.25", module, got)
 		}

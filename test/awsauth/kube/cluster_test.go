@@ -1,4 +1,6 @@
-package kube_test
+// Package kube tests awsauth/kube at a real API server, which is no requirement of that
+// module.
+package kube
 
 import (
 	"context"
