@@ -13,7 +13,7 @@ OLDER     := test/oldmodules test/handoff hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
-LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app.version=$(VERSION)
+LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app/program.Version=$(VERSION)
 GOTEST    := go test -timeout 20m
 
 # The programs that the tests start: the lab is made of them.
@@ -27,14 +27,15 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build bin/tabard, and bin/keyless-pod, a workload to try it with
+build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload to try them with
 	@echo "building bin/tabard (the first time takes minutes; packages are listed as they are compiled)"
-	@go build -v -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./examples/keyless-pod
+	@go build -v -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./examples/keyless-pod
 
 # Without the tables for debuggers half as much is pulled; a panic still names its lines.
 .PHONY: image
-image: ## Build the container image bin/image/tabard.tar, without Docker (PLATFORMS=linux/amd64 for one)
-	@go run ./hack/image --version '$(VERSION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)'
+image: ## Build the images bin/image/tabard.tar and tabard-webhook.tar, without Docker (PLATFORMS=linux/amd64 for one)
+	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook; do go run ./hack/image --program ./cmd/$${program%:*} \
+	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/tabard-dev/tabard/internal/app"
+	"github.com/tabard-dev/tabard/internal/app/local"
 )
 
-func main() { os.Exit(app.Main(os.Args[1:])) }
+func main() { os.Exit(app.Main(os.Args[1:], local.Commands())) }

@@ -34,7 +34,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	j := job{source: ".", progress: os.Stdout}
-	flag.StringVar(&j.program, "program", "./cmd/tabard", "package of the program")
+	flag.StringVar(&j.program, "program", "./cmd/tabard-operator", "package of the program")
 	flag.StringVar(&j.repository, "repository", "ghcr.io/tabard-dev/tabard", "the image's name without its tag; its last part names the program")
 	flag.StringVar(&j.version, "version", "devel", "version of the program, and tag of the image")
 	flag.StringVar(&j.linkerFlags, "ldflags", "", "what go build gets as -ldflags")

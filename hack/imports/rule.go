@@ -151,6 +151,18 @@ var productRules = []rule{
 		in: []string{"./cmd/..."}, own: []string{"./internal/app/..."},
 		why: "main parses, builds and runs; the wiring is internal/app's",
 	}, {
+		in: []string{"./cmd/..."}, except: []string{"./cmd/tabard"}, deep: true,
+		deny: []ban{{
+			what: []string{"./internal/lab/...", "./internal/image/...", "./awslocal/...", "github.com/vishvananda/netlink/..."},
+			why:  "what runs in clusters is without the lab, its node and its local AWS: see ADR 18",
+		}},
+	}, {
+		in: []string{"./cmd/tabard-webhook"}, deep: true,
+		deny: []ban{noSDK, noControllers, {
+			what: []string{runtime, "k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers/..."},
+			why:  "a replica of the webhook has at most 30 MB at rest: 12 MB are packages of clients that it does not use (ADR 18)",
+		}},
+	}, {
 		in: []string{"./..."}, except: []string{"./internal/app/...", "./cmd/..."},
 		deny: []ban{{what: []string{"./internal/app/..."}, why: "internal/app is wiring: only cmd and tests import it"}},
 	}, {

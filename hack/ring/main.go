@@ -36,7 +36,7 @@ type target struct {
 // targets are those of the second ring, by the name of their make target.
 var targets = map[string]target{
 	"e2e-node": {
-		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
+		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
 		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
 	},
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
@@ -77,13 +78,13 @@ func bootstrapCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wanted, err := readIssuer(file)
 			if err != nil {
-				return usageError{err}
+				return program.Unusable(err)
 			}
 			operator := core.Subject{Namespace: namespace, ServiceAccount: account, Audience: operatorAudience}
 			if print.form != "" {
 				return print.run(cmd.Context(), cmd.OutOrStdout(), wanted, operator)
 			}
-			config, err := kubeConfig(kubeconfig)
+			config, err := program.KubeConfig(kubeconfig)
 			if err != nil {
 				return err
 			}

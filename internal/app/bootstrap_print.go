@@ -7,6 +7,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
@@ -30,11 +31,11 @@ func (p printing) run(ctx context.Context, out io.Writer, issuer *v1alpha1.OIDCI
 			return fmt.Errorf("you are nobody in AWS: %w; sign in, or name the account with --account", err)
 		}
 	case !identity.IsAccountID(account):
-		return usageError{fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", account)}
+		return program.Unusable(fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", account))
 	}
 	text, err := cli.Handoff(issuer, account, operator).Text(handoff.Form(p.form))
 	if err != nil {
-		return usageError{fmt.Errorf("--print: %w", err)}
+		return program.Unusable(fmt.Errorf("--print: %w", err))
 	}
 	_, err = io.WriteString(out, text)
 	return err

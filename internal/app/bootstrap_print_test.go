@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/app/local"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
@@ -17,25 +19,25 @@ import (
 func runPrint(t *testing.T, args ...string) (code int, out, said string) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	root := rootCommand("tabard")
+	root := rootCommand("tabard", local.Commands())
 	root.SetArgs(append([]string{"issuer", "bootstrap"}, args...))
 	var stdout, stderr bytes.Buffer
 	root.SetOut(&stdout)
 	root.SetErr(&stderr)
 	err := root.ExecuteContext(t.Context())
-	code = exitCode(&stderr, err)
+	code = program.ExitCode(&stderr, err)
 	return code, stdout.String(), stderr.String()
 }
 
 func TestBootstrapPrintsWhatSomebodyElseIsToMake(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "issuer.yaml")
-	if code, _, said := runInit(t, "--region", "eu-central-1", "--account", "123456789012", "-f", file); code != exitFine {
+	if code, _, said := runInit(t, "--region", "eu-central-1", "--account", "123456789012", "-f", file); code != program.ExitFine {
 		t.Fatal(said)
 	}
 	const url, subject = "https://cluster-oidc-123456789012.s3.eu-central-1.amazonaws.com", "system:serviceaccount:tabard-system:tabard-issuer"
 	for _, form := range handoff.Forms() {
 		code, out, said := runPrint(t, "-f", file, "--account", "123456789012", "--print", form)
-		if code != exitFine || said != "" {
+		if code != program.ExitFine || said != "" {
 			t.Fatalf("%s: exit code %d, said %q", form, code, said)
 		}
 		for _, want := range []string{url, subject, "sts:AssumeRoleWithWebIdentity", "s3:PutObject", "tabard.dev/issuer", "TabardPublicRead", "tabard issuer bootstrap -f FILE"} {
@@ -50,7 +52,7 @@ func TestBootstrapPrintsWhatSomebodyElseIsToMake(t *testing.T) {
 	for name, args := range map[string][]string{
 		"pulumi, expected one of": {"--account", "123456789012", "--print", "pulumi"}, "twelve digits": {"--account", "12", "--print", "aws"},
 	} {
-		if code, out, said := runPrint(t, append(args, "-f", file)...); code != exitUnusable || out != "" || !strings.Contains(strings.ReplaceAll(said, `"`, ""), name) {
+		if code, out, said := runPrint(t, append(args, "-f", file)...); code != program.ExitUnusable || out != "" || !strings.Contains(strings.ReplaceAll(said, `"`, ""), name) {
 			t.Errorf("%v: exit code %d, %q and %q", args, code, out, said)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/internal/app/election"
+	"github.com/tabard-dev/tabard/internal/app/program"
 )
 
 func capacityCommand() *cobra.Command {
@@ -42,7 +43,7 @@ ready; /readyz/capacity-identity says which half is missing.`,
 
   # in the place of a program of another name, whose values are taken over
   tabard capacity --predecessor-field-managers=scale-from-zero-annotator`,
-		Version: version,
+		Version: program.Version,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
 	}
@@ -86,7 +87,7 @@ func addKlogFlags(flags *pflag.FlagSet) {
 		flags.AddGoFlag(one)
 		flags.Lookup(one.Name).Hidden = one.Name != "v"
 	})
-	flags.Lookup("v").Usage = verbosityUsage
+	flags.Lookup("v").Usage = program.VerbosityUsage
 }
 
 // garbage is how much the heap may grow, in percent, before it is collected: the
@@ -99,14 +100,14 @@ func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	}
-	logger, err := newLogger(os.Stderr, levelOf(flags, f.level))
+	logger, err := program.NewLogger(os.Stderr, program.LevelOf(flags, f.level))
 	if err != nil {
 		return err
 	}
 	if err := f.complete(); err != nil {
-		return usageError{err}
+		return program.Unusable(err)
 	}
-	config, err := kubeConfig(f.kubeconfig)
+	config, err := program.KubeConfig(f.kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/awsauth/metric"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cloud/instancetype"
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
@@ -108,7 +109,7 @@ func (f *capacityControllerFlags) start(ctx context.Context, mgr ctrl.Manager, l
 	}
 	auth, err := awsauth.New(awsauth.Options{
 		Source: kube.New(ctx, kube.Options{Client: access, Changed: changed}),
-		AppID:  "tabard/" + version, Observer: awsMetrics(), Logger: logger,
+		AppID:  "tabard/" + program.Version, Observer: awsMetrics(), Logger: logger,
 		InUse: func() int { return controller.Sessions() },
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/app/webhook"
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
@@ -55,26 +56,26 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 	spec := given.deploy.Spec.Template.Spec
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, config, "system:serviceaccount:default:"+spec.ServiceAccountName))
 
-	var flags webhookFlags
+	var flags webhook.Flags
 	parsed := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
-	flags.add(parsed)
+	flags.Add(parsed)
 	command := append(slices.Clone(spec.Containers[0].Command), spec.Containers[0].Args...)
 	if err := parsed.Parse(command[2:]); err != nil {
 		t.Fatalf("%v: %v", command, err)
 	}
-	if o := flags.options; o.Port != 443 || o.MetricsPort != 9999 || o.InCluster || o.TLSCert != "" {
+	if o := flags.Options; o.Port != 443 || o.MetricsPort != 9999 || o.InCluster || o.TLSCert != "" {
 		t.Fatalf("port %d, metrics port %d, in cluster %t, certificate %q: they are not as the manifests rely on", o.Port, o.MetricsPort, o.InCluster, o.TLSCert)
 	}
 	folder := t.TempDir()
 	chain := writeCertificate(t, folder)
-	flags.options.TLSCert, flags.options.TLSKey = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
-	flags.options.BindAddress, flags.options.Port, flags.options.MetricsPort = "127.0.0.1", testkit.FreePort(t), -1
-	flags.options.DrainTime = 0
+	flags.Options.TLSCert, flags.Options.TLSKey = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	flags.Options.BindAddress, flags.Options.Port, flags.Options.MetricsPort = "127.0.0.1", testkit.FreePort(t), -1
+	flags.Options.DrainTime = 0
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- flags.run(ctx, parsed) }()
+	go func() { ended <- flags.Run(ctx, parsed) }()
 
-	url := fmt.Sprintf("https://127.0.0.1:%d%s", flags.options.Port, *given.hooks.Webhooks[0].ClientConfig.Service.Path)
+	url := fmt.Sprintf("https://127.0.0.1:%d%s", flags.Options.Port, *given.hooks.Webhooks[0].ClientConfig.Service.Path)
 	given.hooks.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: chain}
 	testkit.Create(t, cluster, &given.hooks, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app",
 		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/app"}}})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/internal/app/local"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
@@ -20,14 +22,14 @@ func TestExitCode(t *testing.T) {
 	}{
 		"success says nothing":                       {},
 		"a refusal is 1":                             {err: errors.New("no"), want: 1, says: "tabard: no\n"},
-		"unusable input is 2":                        {err: fmt.Errorf("so: %w", usageError{errors.New("no")}), want: 2, says: "tabard: so: no\n"},
+		"unusable input is 2":                        {err: fmt.Errorf("so: %w", program.Unusable(errors.New("no"))), want: 2, says: "tabard: so: no\n"},
 		"a command's own code is passed on silently": {err: &command.Exit{Code: 7}, want: 7},
 		"the end of another program is told":         {err: fmt.Errorf("load: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), want: 1, says: "tabard: load: exit status 0\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var stderr bytes.Buffer
-			if got := exitCode(&stderr, tc.err); got != tc.want || stderr.String() != tc.says {
+			if got := program.ExitCode(&stderr, tc.err); got != tc.want || stderr.String() != tc.says {
 				t.Errorf("exit code %d, said %q; want %d and %q", got, stderr.String(), tc.want, tc.says)
 			}
 		})
@@ -38,17 +40,17 @@ func TestWordsThatNoCommandTakesAreUnusable(t *testing.T) {
 	for _, args := range [][]string{
 		{"capacty"}, {"lab", "upp"}, {"policy", "evil"}, {"lab", "up", "stray"}, {"webhook", "stray"}, {"issuer", "bootstrap", "stray"}, {"issuer", "init", "stray"},
 	} {
-		root := rootCommand("tabard")
+		root := rootCommand("tabard", local.Commands())
 		root.SetArgs(args)
 		var said bytes.Buffer
 		root.SetOut(&said)
 		err := root.Execute()
 		var stderr bytes.Buffer
-		if got := exitCode(&stderr, err); got != exitUnusable || !strings.Contains(stderr.String(), "--help") || said.Len() != 0 {
+		if got := program.ExitCode(&stderr, err); got != program.ExitUnusable || !strings.Contains(stderr.String(), "--help") || said.Len() != 0 {
 			t.Errorf("tabard %s: exit code %d, said %q and %q", strings.Join(args, " "), got, stderr.String(), said.String())
 		}
 	}
-	root := rootCommand("tabard")
+	root := rootCommand("tabard", local.Commands())
 	root.SetArgs([]string{"lab"})
 	var said bytes.Buffer
 	root.SetOut(&said)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 )
@@ -50,7 +51,7 @@ is written; 1 it is there already; 2 no issuer can be made of what was said.`,
 			proposal.Write = func(content string) error { return writeNew(cmd.OutOrStdout(), proposal.File, content, force) }
 			err = proposal.Run(cmd.Context())
 			if _, unusable := errors.AsType[cli.Unusable](err); unusable {
-				return usageError{err}
+				return program.Unusable(err)
 			}
 			return err
 		},

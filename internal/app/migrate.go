@@ -4,12 +4,13 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/migrate"
 )
 
 func migrateCommand() *cobra.Command {
-	return migrate.New(standardStreams(), func(kubeconfig string) (dynamic.Interface, error) {
-		config, err := kubeConfig(kubeconfig)
+	return migrate.New(program.StandardStreams(), func(kubeconfig string) (dynamic.Interface, error) {
+		config, err := program.KubeConfig(kubeconfig)
 		if err != nil {
 			return nil, err
 		}

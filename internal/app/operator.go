@@ -15,13 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/app/election"
+	"github.com/tabard-dev/tabard/internal/app/program"
 )
 
 // operator is what the controllers of one process share.
@@ -111,14 +111,14 @@ func describeControllers() string {
 }
 
 func runOperator(ctx context.Context, flags operatorFlags) error {
-	logger, err := newLogger(os.Stderr, flags.logLevel)
+	logger, err := program.NewLogger(os.Stderr, flags.logLevel)
 	if err != nil {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
 	chosen, err := flags.complete()
 	if err != nil {
-		return usageError{err}
+		return program.Unusable(err)
 	}
 	op, err := newOperator(flags)
 	if err != nil {
@@ -175,32 +175,17 @@ func (f *operatorFlags) complete() ([]string, error) {
 }
 
 func newOperator(flags operatorFlags) (*operator, error) {
-	served, err := kubeConfig(flags.kubeconfig)
+	served, err := program.KubeConfig(flags.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	host := served
 	if flags.hostConfig != "" {
-		if host, err = kubeConfig(flags.hostConfig); err != nil {
+		if host, err = program.KubeConfig(flags.hostConfig); err != nil {
 			return nil, err
 		}
 	}
 	return &operator{served: served, host: host, namespace: flags.namespace, serviceAccount: flags.serviceAccount}, nil
-}
-
-// kubeConfig is the named file, else what $KUBECONFIG names, or if that is not set the
-// user's default file, else the pod's own account.
-func kubeConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or $KUBECONFIG", err)
-	}
-	// The API server divides itself up (API Priority and Fairness); five requests a
-	// second, client-go's own limit, would take minutes for hundreds of objects.
-	config.QPS = -1
-	return config, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

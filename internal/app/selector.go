@@ -1,28 +1,26 @@
 package app
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/selector"
 )
 
-func selectorCommand() *cobra.Command { return selector.New(standardStreams(), connectSelectors) }
+func selectorCommand() *cobra.Command {
+	return selector.New(program.StandardStreams(), connectSelectors)
+}
 
-func explainCommand() *cobra.Command { return selector.NewExplain(standardStreams(), connectSelectors) }
-
-func standardStreams() command.Streams {
-	return command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+func explainCommand() *cobra.Command {
+	return selector.NewExplain(program.StandardStreams(), connectSelectors)
 }
 
 // connectSelectors makes the clients that explaining needs.
 func connectSelectors(kubeconfig string) (selector.Cluster, error) {
-	config, err := kubeConfig(kubeconfig)
+	config, err := program.KubeConfig(kubeconfig)
 	if err != nil {
 		return selector.Cluster{}, err
 	}

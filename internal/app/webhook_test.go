@@ -9,6 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/internal/app/local"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/app/webhook"
 )
 
 // referenceFlags are the flags of EKS's pod identity webhook, with their
@@ -53,7 +57,7 @@ var ownFlags = []string{
 
 func TestTheWebhookHasTheFlagsOfEKSs(t *testing.T) {
 	t.Parallel()
-	command := webhookCommand()
+	command := webhook.Command()
 	command.InitDefaultHelpFlag()
 	command.InitDefaultVersionFlag()
 	var own []string
@@ -86,20 +90,20 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 		args, says string
 		code       int
 	}{
-		"its version":                  {args: "--version", says: version + "\n"},
-		"a flag that nobody has":       {args: "--watch-configmap", says: "unknown flag: --watch-configmap", code: exitUnusable},
-		"a value that cannot be":       {args: "--tls-min-version=2", says: `--tls-min-version=2: it is "2", expected 1.0 to 1.3`, code: exitUnusable},
-		"a switch that is no switch":   {args: "--watch-config-map=maybe", says: "--watch-config-map=maybe: expected true or false; see tabard webhook --help", code: exitUnusable},
-		"a number that is none":        {args: "--port=https", says: "--port=https: expected a whole number", code: exitUnusable},
-		"a time that is none":          {args: "--resync-period=often", says: "--resync-period=often: expected a time such as", code: exitUnusable},
-		"klog's flags are checked":     {args: "--stderrthreshold=loud", says: "expected INFO, WARNING, ERROR, FATAL or a number", code: exitUnusable},
-		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: exitUnusable},
-		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn --account-id=111122223333", says: "--account-id without --partition", code: exitRefused},
-		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: exitRefused},
-		"a cloud that nobody knows":    {args: "--clouds=aws,ibm", says: "--clouds=aws,ibm: it has \"ibm\", expected some of aws, azure, gcp, with commas between them", code: exitUnusable},
-		"no cloud":                     {args: "--clouds=,", says: "--clouds=,: it is empty, expected some of", code: exitUnusable},
-		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: exitRefused},
-		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: exitRefused},
+		"its version":                  {args: "--version", says: program.Version + "\n"},
+		"a flag that nobody has":       {args: "--watch-configmap", says: "unknown flag: --watch-configmap", code: program.ExitUnusable},
+		"a value that cannot be":       {args: "--tls-min-version=2", says: `--tls-min-version=2: it is "2", expected 1.0 to 1.3`, code: program.ExitUnusable},
+		"a switch that is no switch":   {args: "--watch-config-map=maybe", says: "--watch-config-map=maybe: expected true or false; see tabard webhook --help", code: program.ExitUnusable},
+		"a number that is none":        {args: "--port=https", says: "--port=https: expected a whole number", code: program.ExitUnusable},
+		"a time that is none":          {args: "--resync-period=often", says: "--resync-period=often: expected a time such as", code: program.ExitUnusable},
+		"klog's flags are checked":     {args: "--stderrthreshold=loud", says: "expected INFO, WARNING, ERROR, FATAL or a number", code: program.ExitUnusable},
+		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: program.ExitUnusable},
+		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn --account-id=111122223333", says: "--account-id without --partition", code: program.ExitRefused},
+		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: program.ExitRefused},
+		"a cloud that nobody knows":    {args: "--clouds=aws,ibm", says: "--clouds=aws,ibm: it has \"ibm\", expected some of aws, azure, gcp, with commas between them", code: program.ExitUnusable},
+		"no cloud":                     {args: "--clouds=,", says: "--clouds=,: it is empty, expected some of", code: program.ExitUnusable},
+		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: program.ExitRefused},
+		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: program.ExitRefused},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +123,7 @@ func TestCompatibilityNamesFlagsThatAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofWebhook, ofCapacity, _ := strings.Cut(string(page), "\n## capa-annotator\n")
-	command := webhookCommand()
+	command := webhook.Command()
 	for text, command := range map[string]*cobra.Command{ofWebhook: command, ofCapacity: capacityCommand()} {
 		command.InitDefaultVersionFlag()
 		named := regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(text, -1)
@@ -143,10 +147,10 @@ func TestCompatibilityNamesFlagsThatAre(t *testing.T) {
 func say(t *testing.T, args string) (code int, says string) {
 	t.Helper()
 	var out strings.Builder
-	root := rootCommand("tabard")
+	root := rootCommand("tabard", local.Commands())
 	root.SetOut(&out)
 	root.SetArgs(append([]string{"webhook"}, strings.Fields(args)...))
-	code = exitCode(&out, root.ExecuteContext(t.Context()))
+	code = program.ExitCode(&out, root.ExecuteContext(t.Context()))
 	return code, out.String()
 }
 
@@ -157,8 +161,8 @@ func TestTheEnvironmentSaysWhatNoFlagSays(t *testing.T) {
 	t.Setenv("AZURE_ENVIRONMENT", "")
 	expect := func(args, want string) {
 		t.Helper()
-		if code, says := say(t, args); code != exitRefused || !strings.Contains(says, want) {
-			t.Errorf("%s: code %d, %q; want %d, %q", args, code, says, exitRefused, want)
+		if code, says := say(t, args); code != program.ExitRefused || !strings.Contains(says, want) {
+			t.Errorf("%s: code %d, %q; want %d, %q", args, code, says, program.ExitRefused, want)
 		}
 	}
 	expect(azure, "--azure-tenant-id is empty, and AZURE_TENANT_ID is not set")

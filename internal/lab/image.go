@@ -15,8 +15,12 @@ import (
 	"github.com/tabard-dev/tabard/internal/lab/node"
 )
 
-// ownImage is the image that Tabard's manifests name.
-const ownImage = "ghcr.io/tabard-dev/tabard:devel"
+// ownImage and webhookImage are those that Tabard's manifests name. A lab's are both of
+// this program, which takes the webhook's arguments too.
+const (
+	ownImage     = "ghcr.io/tabard-dev/tabard:devel"
+	webhookImage = "ghcr.io/tabard-dev/tabard-webhook:devel"
+)
 
 // imageNamespace is where containerd keeps what the kubelet sees.
 const imageNamespace = "k8s.io"
@@ -55,7 +59,7 @@ func (lab Lab) loadOwnImages(ctx context.Context) error {
 		return fmt.Errorf("list the node's images: %w", err)
 	}
 	has := func(reference string) bool { return strings.Contains("\n"+there, "\n"+reference+"\n") }
-	if has(ownImage) && has(node.SandboxImage) {
+	if has(ownImage) && has(webhookImage) && has(node.SandboxImage) {
 		return nil
 	}
 	reader, writer := io.Pipe()
@@ -73,8 +77,8 @@ func (lab Lab) loadOwnImages(ctx context.Context) error {
 	return nil
 }
 
-// archiveOwnImages writes the archive of the program's two images, which differ in
-// nothing but what the program is told.
+// archiveOwnImages writes the archive of the program's images, which differ in
+// nothing but their names and what the program is told.
 func (lab Lab) archiveOwnImages(w io.Writer) error {
 	own, err := image.Build(image.Spec{Program: lab.Tabard, Name: "tabard", Architecture: runtime.GOARCH, Version: "lab", Plain: true})
 	if err != nil {
@@ -84,7 +88,7 @@ func (lab Lab) archiveOwnImages(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = image.ArchiveAll(w, image.Named{Reference: ownImage, Images: []v1.Image{own}},
+	_, err = image.ArchiveAll(w, image.Named{Reference: ownImage, Images: []v1.Image{own}}, image.Named{Reference: webhookImage, Images: []v1.Image{own}},
 		image.Named{Reference: node.SandboxImage, Images: []v1.Image{sandbox}})
 	return err
 }

@@ -41,7 +41,7 @@ func parse(args []string) (settings, error) {
 	var s settings
 	var clients string
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
-	flags.StringVar(&s.tabard, "tabard", "bin/tabard", "the program to measure")
+	flags.StringVar(&s.tabard, "tabard", "bin/tabard-webhook", "the program to measure; bin/tabard serves, too")
 	flags.StringVar(&s.localkube, "localkube", "", "start a real API server from this program")
 	flags.StringVar(&s.review, "review", "internal/webhook/testdata/review.json", "the review to ask with, of ServiceAccount shop/app")
 	flags.IntVar(&s.accounts, "accounts", 20_000, "ServiceAccounts in the cluster; one in ten has a role")

@@ -1,4 +1,4 @@
-package app
+package program
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func TestVerbositiesMeanWhatTheyMeanToKlog(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text bytes.Buffer
-		logger, err := newLogger(&text, klogLevelOf(flags, *level))
+		logger, err := NewLogger(&text, KlogLevelOf(flags, *level))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package app
+package program
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ var expectedValues = map[string]string{
 	"uint64":   "a whole number, not negative",
 }
 
-// explainFlag names the flag, its value and what it takes. Flags with types of
+// ExplainFlag names the flag, its value and what it takes. Flags with types of
 // their own say that themselves.
-func explainFlag(err error) error {
+func ExplainFlag(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err

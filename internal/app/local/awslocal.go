@@ -1,4 +1,4 @@
-package app
+package local
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/app/program"
 )
 
 func awslocalCommand() *cobra.Command {
@@ -31,12 +32,12 @@ That file holds all secrets of the accounts.`,
   aws --endpoint-url https://127.0.0.1:4566 --ca-bundle ./aws/ca.crt sts get-caller-identity`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			logger, err := newLogger(os.Stderr, level)
+			logger, err := program.NewLogger(os.Stderr, level)
 			if err != nil {
 				return err
 			}
 			if options.Dir == "" {
-				return usageError{errors.New("--dir is required: the certificate and the administrators' keys are kept there")}
+				return program.Unusable(errors.New("--dir is required: the certificate and the administrators' keys are kept there"))
 			}
 			options.Logger, options.Stdout = logger, cmd.OutOrStdout()
 			return awslocal.Run(cmd.Context(), options)

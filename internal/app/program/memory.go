@@ -1,4 +1,4 @@
-package app
+package program
 
 import (
 	"fmt"
@@ -15,11 +15,11 @@ import (
 // the kernel counts more than the runtime knows of.
 const memoryShare = 80
 
-// limitMemory tells the runtime how much memory there is, so that it collects in time
+// LimitMemory tells the runtime how much memory there is, so that it collects in time
 // what is not needed any more, and returns that in bytes: what a flag says, else the
 // limit of the process's control group; 0 if there is none. GOMEMLIMIT, where it is
 // set, is what the runtime stays with.
-func limitMemory(flag string) (int64, error) {
+func LimitMemory(flag string) (int64, error) {
 	limit := memoryOfGroup()
 	if flag != "" {
 		quantity, err := resource.ParseQuantity(flag)

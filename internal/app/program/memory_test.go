@@ -1,4 +1,4 @@
-package app
+package program
 
 import (
 	"runtime/debug"
@@ -23,7 +23,7 @@ func TestTheRuntimeIsToldTheMemoryLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			debug.SetMemoryLimit(before)
 			t.Setenv("GOMEMLIMIT", test.variable)
-			got, err := limitMemory(test.flag)
+			got, err := LimitMemory(test.flag)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("error %v, want %s", err, test.err)

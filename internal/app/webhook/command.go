@@ -1,22 +1,22 @@
-package app
+// Package webhook is the webhook's command, and the program that is nothing else.
+package webhook
 
 import (
 	"context"
-	"fmt"
 	"os"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
-func webhookCommand() *cobra.Command {
-	var flags webhookFlags
+// Command is the command that runs the webhook.
+func Command() *cobra.Command {
+	var flags Flags
 	command := &cobra.Command{
 		Use:   "webhook",
 		Short: "Run the pod identity webhook",
@@ -34,61 +34,65 @@ It serves nothing before it knows all ServiceAccounts and has a certificate.`,
 
   # for pods of three clouds
   AZURE_TENANT_ID=22222222-0000-0000-0000-000000000000 tabard webhook --clouds=aws,azure,gcp`,
-		Version: version,
+		Version: program.Version,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.Run(cmd.Context(), cmd.Flags()) },
 	}
 	command.SetVersionTemplate("{{.Version}}\n")
-	flags.add(command.Flags())
+	flags.Add(command.Flags())
 	return command
 }
 
-// webhookFlags are what the command is told.
-type webhookFlags struct {
-	options                    webhook.Options
+// Flags are what the command is told. Options are complete once Run was called.
+type Flags struct {
+	Options                    webhook.Options
 	kubeconfig, kubeAPI, level string
 	memory                     string
 }
 
-func (f *webhookFlags) add(flags *pflag.FlagSet) {
-	f.options.AddFlags(flags)
+// Add adds them to a set of flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	f.Options.AddFlags(flags)
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
 	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
 	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 256Mi: what it lets in at a time follows from it; empty: the limit of its control group")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
-	flags.IntP("v", "v", 0, klogUsage)
+	flags.IntP("v", "v", 0, program.KlogUsage)
 }
 
-// run serves until ctx ends.
-func (f *webhookFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
-	logger, err := newLogger(os.Stderr, klogLevelOf(flags, f.level))
+// Run serves until ctx ends.
+func (f *Flags) Run(ctx context.Context, flags *pflag.FlagSet) error {
+	logger, err := program.NewLogger(os.Stderr, program.KlogLevelOf(flags, f.level))
 	if err != nil {
 		return err
 	}
 	if names := webhook.WithoutEffect(flags); len(names) > 0 {
 		logger.Warn("flags without effect are set", "flags", names)
 	}
-	if f.options.MemoryLimit, err = limitMemory(f.memory); err != nil {
+	if f.Options.MemoryLimit, err = program.LimitMemory(f.memory); err != nil {
 		return err
 	}
-	if f.options.Config, err = webhookKubeConfig(f.kubeconfig, f.kubeAPI); err != nil {
+	if f.Options.Config, err = program.KubeConfigAt(f.kubeconfig, f.kubeAPI); err != nil {
 		return err
 	}
-	f.options.AddEnvironment(os.Getenv)
-	return webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.options)
+	f.Options.AddEnvironment(os.Getenv)
+	return webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.Options)
 }
 
-// webhookKubeConfig is kubeConfig, with another server if one is named.
-func webhookKubeConfig(path, server string) (*rest.Config, error) {
-	if server == "" {
-		return kubeConfig(path)
+// Main runs the program that is the webhook alone. Its arguments are those of tabard
+// webhook, which may come first: a Deployment is the same with either program.
+func Main(args []string) int {
+	if len(args) > 0 && args[0] == "webhook" {
+		args = args[1:]
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	overrides := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: server}}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("no cluster to talk to at --kube-api: %w", err)
-	}
-	return config, nil
+	return program.Run(root(), args)
+}
+
+// root is the command of that program.
+func root() *cobra.Command {
+	command := Command()
+	command.Use = "tabard-webhook"
+	command.Example = strings.ReplaceAll(command.Example, "tabard webhook", "tabard-webhook")
+	program.Prepare(command)
+	return command
 }

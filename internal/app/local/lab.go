@@ -1,0 +1,27 @@
+// Package local is what runs on one machine: the lab, and the local AWS. Programs that run
+// in clusters do not have it.
+package local
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/lab"
+)
+
+const hint = `
+
+Try it on this machine, without a cloud account:
+
+  tabard lab up
+  eval "$(tabard lab env)"
+  tabard issuer bootstrap -f "$TABARD_LAB_DIR/manifests/issuer.yaml"`
+
+// Commands are those of the lab.
+func Commands() program.Extra {
+	return program.Extra{
+		Use:       []*cobra.Command{lab.New(program.StandardStreams())},
+		Processes: []*cobra.Command{awslocalCommand()},
+		Hint:      hint,
+	}
+}

@@ -1,0 +1,125 @@
+// Package program is what all programs of Tabard share: how they start and end, log, read
+// flags, and find their cluster and their memory. It brings nothing else with it: what a
+// program links it pays for, in memory as in what is pulled.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+)
+
+// Version is set when a release is built.
+var Version = "devel"
+
+// Exit codes of all programs.
+const (
+	ExitFine     = 0
+	ExitRefused  = 1
+	ExitUnusable = 2
+)
+
+// unusable is input that cannot be used at all.
+type unusable struct{ error }
+
+// Unwrap gives the reason.
+func (e unusable) Unwrap() error { return e.error }
+
+// Unusable says that an error is about input that cannot be used at all.
+func Unusable(err error) error { return unusable{err} }
+
+// Extra is what a program has beside the commands that every one has.
+type Extra struct {
+	Use, Processes []*cobra.Command
+	// Hint ends the text about the program.
+	Hint string
+}
+
+// Run runs a prepared command with its arguments and returns the exit code: 0 fine, 1 findings
+// or refused, 2 unusable input. SIGINT and SIGTERM end it in order, a second one at
+// once.
+func Run(root *cobra.Command, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	root.SetArgs(args)
+	return ExitCode(os.Stderr, root.ExecuteContext(ctx))
+}
+
+// Prepare makes a command and all below it say what they cannot use, once and in our
+// words.
+func Prepare(root *cobra.Command) {
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return Unusable(fmt.Errorf("%w; see %s --help", ExplainFlag(err), cmd.CommandPath()))
+	})
+	refuseArguments(root)
+}
+
+// ExitCode tells of an error, unless all has been said already, and is the exit code
+// that it makes.
+func ExitCode(stderr io.Writer, err error) int {
+	if err == nil {
+		return ExitFine
+	}
+	// Of this one all has been said already. The end of another program, which has an
+	// exit code too, has not.
+	if said, ok := errors.AsType[*command.Exit](err); ok {
+		return said.ExitCode()
+	}
+	fmt.Fprintln(stderr, "tabard:", err)
+	if _, is := errors.AsType[unusable](err); is {
+		return ExitUnusable
+	}
+	return ExitRefused
+}
+
+// refuseArguments makes arguments that a command cannot take unusable input, in
+// it and all below it, and words that name no command.
+func refuseArguments(command *cobra.Command) {
+	takes := command.Args
+	if takes == nil {
+		takes = cobra.ArbitraryArgs
+		if command.HasSubCommands() && !command.Runnable() {
+			command.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			takes = namesCommand
+		}
+	}
+	command.Args = func(cmd *cobra.Command, args []string) error {
+		if err := takes(cmd, args); err != nil {
+			return Unusable(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		}
+		return nil
+	}
+	for _, below := range command.Commands() {
+		refuseArguments(below)
+	}
+}
+
+// namesCommand refuses a word where a command should stand, and names the commands
+// that are like it.
+func namesCommand(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	command.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
+	if like := command.SuggestionsFor(args[0]); len(like) > 0 {
+		text += fmt.Sprintf(", expected %s", strings.Join(like, " or "))
+	}
+	return errors.New(text)
+}
+
+// StandardStreams are those of the process.
+func StandardStreams() command.Streams {
+	return command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+}
