@@ -197,7 +197,7 @@ func TestWhoRunsCapacityHoldsBothLeases(t *testing.T) {
 				address := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))
 				start(t, address)
 				l.awaitAnswer(t, address, "/readyz", http.StatusOK, "ok")
-				time.Sleep(4 * time.Second) // time in which it would act
+				<-time.After(4 * time.Second) // time in which it would act
 				var told corev1.EventList
 				if err := l.cluster.List(t.Context(), &told, client.InNamespace(set.GetNamespace()), client.MatchingFields{"involvedObject.name": set.GetName()}); err != nil {
 					t.Fatal(err)

