@@ -40,12 +40,12 @@ func TestPlan(t *testing.T) {
 }
 
 func TestNewLabsDiffer(t *testing.T) {
-	first, claim, err := newLab("/d", false)
+	first, claim, err := newLab(t.Context(), "/d", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer claim.Close() //nolint:errcheck // its ports are not used
-	second, another, err := newLab("/d", false)
+	second, another, err := newLab(t.Context(), "/d", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -31,10 +32,10 @@ func plan(dir string, first int, random [4]byte) Lab {
 
 // newLab plans a lab on this machine, now, with a node if it is to have one. No
 // other lab gets its ports while claim is open.
-func newLab(dir string, withNode bool) (lab Lab, claim io.Closer, err error) {
+func newLab(ctx context.Context, dir string, withNode bool) (lab Lab, claim io.Closer, err error) {
 	var random [4]byte
 	binary.NativeEndian.PutUint32(random[:], randomNumber())
-	first, claim, err := port.Labs.Claim(portsOfALab)
+	first, claim, err := port.Labs.Claim(ctx, portsOfALab)
 	if err != nil {
 		return Lab{}, nil, err
 	}

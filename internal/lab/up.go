@@ -55,7 +55,7 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 	}
 	defer unlock()
 	begin := time.Now()
-	lab, claim, err := decide(dir, options)
+	lab, claim, err := decide(ctx, dir, options)
 	if err != nil {
 		return Lab{}, err
 	}
@@ -87,10 +87,10 @@ func Up(ctx context.Context, options UpOptions) (Lab, error) {
 
 // decide says what the lab is: the one that there is, or a new one. No other lab
 // gets a new lab's ports while claim is open.
-func decide(dir string, options UpOptions) (lab Lab, claim io.Closer, err error) {
+func decide(ctx context.Context, dir string, options UpOptions) (lab Lab, claim io.Closer, err error) {
 	lab, err = Load(dir)
 	if errors.Is(err, ErrNone) {
-		lab, claim, err = newLab(dir, options.Node)
+		lab, claim, err = newLab(ctx, dir, options.Node)
 		lab.Accounts = further(options.Accounts)
 		return lab, claim, err
 	}

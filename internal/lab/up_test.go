@@ -16,7 +16,7 @@ func TestAccountsAreDecidedWhenALabIsMade(t *testing.T) {
 	dir := t.TempDir()
 	up := func(accounts ...string) (Lab, error) {
 		options := UpOptions{Localkube: "/bin/localkube", Tabard: "/bin/tabard", Accounts: accounts}
-		lab, claim, err := decide(dir, options)
+		lab, claim, err := decide(t.Context(), dir, options)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -177,7 +177,7 @@ func (s *APIServer) write(t testing.TB, name string, content []byte) {
 // it before this one has ended.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	free, claim, err := port.Tests.Claim(1)
+	free, claim, err := port.Tests.Claim(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

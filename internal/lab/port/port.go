@@ -2,6 +2,7 @@
 package port
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ const tries = 200
 //
 // The claim is a UDP socket with the number of the block's first port. A TCP
 // server does not mind it, and it ends with its process.
-func (r Range) Claim(size int) (first int, claim io.Closer, err error) {
+func (r Range) Claim(ctx context.Context, size int) (first int, claim io.Closer, err error) {
 	blocks := (r.Last - r.First + 1) / size
 	for range tries {
 		block, err := rand.Int(rand.Reader, big.NewInt(int64(blocks)))
@@ -44,7 +45,7 @@ func (r Range) Claim(size int) (first int, claim io.Closer, err error) {
 			return 0, nil, fmt.Errorf("no random numbers: %w", err)
 		}
 		first = r.First + int(block.Int64())*size
-		if claim, err = net.ListenPacket("udp", address(first)); err != nil {
+		if claim, err = new(net.ListenConfig).ListenPacket(ctx, "udp", address(first)); err != nil {
 			continue
 		}
 		if free(first, size) {

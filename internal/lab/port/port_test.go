@@ -21,7 +21,7 @@ func TestNoBlockIsClaimedTwice(t *testing.T) {
 	)
 	for range 64 {
 		wait.Go(func() {
-			first, claim, err := few.Claim(8)
+			first, claim, err := few.Claim(t.Context(), 8)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -49,7 +49,7 @@ func TestNoBlockIsClaimedTwice(t *testing.T) {
 // A server on the last port of a block keeps the whole block taken after its claim ended.
 func TestABlockWithAServerIsTaken(t *testing.T) {
 	one := Range{First: 9100, Last: 9107}
-	first, claim, err := one.Claim(8)
+	first, claim, err := one.Claim(t.Context(), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +60,13 @@ func TestABlockWithAServerIsTaken(t *testing.T) {
 	if err := claim.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if again, _, err := one.Claim(8); err == nil {
+	if again, _, err := one.Claim(t.Context(), 8); err == nil {
 		t.Errorf("the block at %d was given again", again)
 	}
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, claim, err = one.Claim(8); err != nil {
+	if _, claim, err = one.Claim(t.Context(), 8); err != nil {
 		t.Errorf("a block that is free again is refused: %v", err)
 	} else {
 		_ = claim.Close()
