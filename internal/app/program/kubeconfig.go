@@ -8,12 +8,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// KubeConfig is the named file, else $KUBECONFIG, else the pod's own account,
-// else the user's default file.
+// KubeConfig is the named file, else what $KUBECONFIG names, or if that is not set the
+// user's default file, else the pod's own account.
 func KubeConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	config, err := load(path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or $KUBECONFIG", err)
 	}
@@ -28,12 +26,15 @@ func KubeConfigAt(path, server string) (*rest.Config, error) {
 	if server == "" {
 		return KubeConfig(path)
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	overrides := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: server}}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	config, err := load(path, &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: server}})
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to talk to at --kube-api: %w", err)
 	}
 	return config, nil
+}
+
+func load(path string, overrides *clientcmd.ConfigOverrides) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 }
