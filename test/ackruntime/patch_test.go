@@ -67,12 +67,14 @@ func TestThePatchIsAppliedAndCompiles(t *testing.T) {
 	}
 }
 
-// module is a controller's on this Tabard.
+// module is a controller's on this Tabard, whose modules are those of its folders.
 func module(root string) string {
 	const name = "github.com/tabard-dev/tabard"
-	return "module example.com/controller\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/aws-controllers-k8s/runtime v0.52.0\n\t" + name + " v0.0.0\n)\n" +
-		"\nreplace " + name + " => " + root + "\n\nreplace " + name + "/iampolicy => " + root + "/iampolicy\n" +
-		"\nreplace " + name + "/awslocal => " + root + "/awslocal\n"
+	text := "module example.com/controller\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/aws-controllers-k8s/runtime v0.52.0\n\t" + name + " v0.0.0\n)\n"
+	for _, folder := range []string{"", "/iampolicy", "/awslocal", "/awsauth", "/awsauth/kube"} {
+		text += "\nreplace " + name + folder + " => " + root + folder + "\n"
+	}
+	return text
 }
 
 func contextLines(patch string) (lines int) {
