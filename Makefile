@@ -7,7 +7,9 @@ export GOFLAGS := -buildvcs=false
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
-MODULES   := . iampolicy awslocal awsauth awsauth/kube
+# Libraries of Kubernetes and AWS, on the oldest versions that they work with.
+LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
+MODULES   := . iampolicy awslocal $(LIBRARIES)
 # Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the API server's policies.
 OLDER     := test/oldmodules test/handoff hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
@@ -52,7 +54,7 @@ test: build localkube ## Run the whole test suite
 
 .PHONY: e2e
 e2e: build localkube ## Run only the tests on real programs, and say what they do
-	$(GOTEST) -count=1 -v ./test/lab/... ./test/e2e/...
+	$(GOTEST) -count=1 -v ./test/e2e/... ./test/issuer
 
 .PHONY: e2e-node
 e2e-node: build localkube ## Run pods in containers on a real node (Linux, root, containerd; a quarter of an hour)
@@ -65,7 +67,7 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 
 .PHONY: conformance
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, aws, boto3, openssl)
-	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/awslocals3/... ./test/awslocaleks/... ./test/capacitydocs/... ./test/e2e/...
+	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/capacity/docs ./test/issuer
 	cd test/conformance && $(GOTEST) -count=1
 	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
 
@@ -119,12 +121,12 @@ race: ## Run the unit tests under the race detector (needs a C compiler)
 	@for module in $(MODULES); do (cd $$module && CGO_ENABLED=1 go test -race -skip '$(FOREIGN)' $$(go list ./... | grep -v /test/)) || exit 1; done
 
 # Those whose values several goroutines share, and that finish in minutes.
-RACE := ./internal/core/... ./internal/webhook/... github.com/tabard-dev/tabard/awsauth/... ./roleselector/...
+RACE := ./internal/core/... ./internal/webhook/... $(patsubst %,github.com/tabard-dev/tabard/%/...,$(LIBRARIES))
 
 .PHONY: race-core
 race-core: localkube ## The same for the decisions, the webhook and the libraries (minutes)
 	CGO_ENABLED=1 $(GOTEST) -race -skip '$(FOREIGN)' $(RACE)
-	@for module in awsauth awsauth/kube; do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
+	@for module in $(LIBRARIES); do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
 clean: ## Remove bin; the cache of localkube stays

@@ -20,15 +20,19 @@ require (
 	github.com/prometheus/client_golang v1.24.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	github.com/tabard-dev/tabard/api v0.0.0
 	github.com/tabard-dev/tabard/awsauth v0.0.0
 	github.com/tabard-dev/tabard/awsauth/kube v0.0.0
 	github.com/tabard-dev/tabard/awslocal v0.0.0-00010101000000-000000000000
 	github.com/tabard-dev/tabard/iampolicy v0.0.0
+	github.com/tabard-dev/tabard/roleselector v0.0.0
+	github.com/tabard-dev/tabard/roleselector/kube v0.0.0
 	github.com/vishvananda/netlink v1.3.1
 	github.com/vishvananda/netns v0.0.5
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 	golang.org/x/sync v0.23.0
 	golang.org/x/sys v0.48.0
+	golang.org/x/time v0.15.0
 	k8s.io/api v0.37.0
 	k8s.io/apiextensions-apiserver v0.37.0
 	k8s.io/apimachinery v0.37.0
@@ -92,7 +96,6 @@ require (
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/term v0.46.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
@@ -106,8 +109,11 @@ require (
 )
 
 replace (
+	github.com/tabard-dev/tabard/api => ./api
 	github.com/tabard-dev/tabard/awsauth => ./awsauth
 	github.com/tabard-dev/tabard/awsauth/kube => ./awsauth/kube
 	github.com/tabard-dev/tabard/awslocal => ./awslocal
 	github.com/tabard-dev/tabard/iampolicy => ./iampolicy
+	github.com/tabard-dev/tabard/roleselector => ./roleselector
+	github.com/tabard-dev/tabard/roleselector/kube => ./roleselector/kube
 )

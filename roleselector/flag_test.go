@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -110,31 +109,6 @@ func TestFlagsThatCannotBeMeantAreRefused(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		})
-	}
-}
-
-func TestFlagsAreTheSameInBothLibraries(t *testing.T) {
-	var options Options
-	var settings Settings
-	one, other := flag.NewFlagSet("", flag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, f := range Flags(&options, &settings) {
-		one.Func(f.Name, f.Usage, f.Set)
-		other.Func(f.Name, f.Usage, f.Set)
-		named, _ := flag.UnquoteUsage(one.Lookup(f.Name))
-		if alike, _ := pflag.UnquoteUsage(other.Lookup(f.Name)); named != alike || named == "value" || named == "func" {
-			t.Errorf("the value of --%s is %q in one and %q in the other, want one name", f.Name, named, alike)
-		}
-		if flagExamples[f.Name] == "" {
-			t.Errorf("--%s has no example", f.Name)
-			continue
-		}
-		if err := other.Parse([]string{"--" + f.Name + "=" + flagExamples[f.Name]}); err != nil {
-			t.Errorf("the example of --%s is refused: %v", f.Name, err)
-		}
-	}
-	if problems := settings.Problems(); len(problems) > 0 || settings.ExternalID == "" || settings.SessionName == "" || len(settings.SessionTags) != 2 ||
-		settings.SessionLimit != 1000 || len(settings.Locked) != 2 || len(settings.AllowedRoles) != 1 || len(settings.ProtectedLabels) != 1 || options.NoSelector != PolicyDeny {
-		t.Errorf("all examples together are %+v and %+v, with the problems %v", options, settings, problems)
 	}
 }
 

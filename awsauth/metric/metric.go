@@ -45,11 +45,11 @@ func New(namespace string) *Collector {
 		expiry:    gauge("aws_credential_expiry_timestamp_seconds", "When the credentials that were fetched last expire."),
 		method:    gauge("aws_auth_method_info", "How this process gets credentials; always 1."),
 		entries: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "aws_client_cache_entries", Help: "AWS configurations that are kept.",
+			Namespace: namespace, Name: "aws_client_cache_entries", Help: "AWS configurations in the cache.",
 		}),
 		displaced: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "aws_sessions_displaced_total",
-			Help: "Credentials that were forgotten while they were good, because more are in use than are kept.",
+			Help: "Valid credentials that were evicted, because more are in use than the cache holds.",
 		}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "aws_api_request_duration_seconds", Help: "How long AWS took to answer a request.",

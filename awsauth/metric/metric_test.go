@@ -48,7 +48,7 @@ tabard_aws_auth_method_info{method="irsa"} 1
 tabard_aws_client_builds_total{method="irsa",result="success"} 2
 tabard_aws_client_builds_total{method="secret",result="SecretNotFound"} 1
 tabard_aws_client_builds_total{method="secret",result="error"} 1
-# HELP tabard_aws_client_cache_entries AWS configurations that are kept.
+# HELP tabard_aws_client_cache_entries AWS configurations in the cache.
 # TYPE tabard_aws_client_cache_entries gauge
 tabard_aws_client_cache_entries 3
 # HELP tabard_aws_credential_expiry_timestamp_seconds When the credentials that were fetched last expire.
@@ -58,7 +58,7 @@ tabard_aws_credential_expiry_timestamp_seconds{method="irsa"} 1.7e+09
 # TYPE tabard_aws_credential_refresh_total counter
 tabard_aws_credential_refresh_total{code="",method="irsa",result="success"} 1
 tabard_aws_credential_refresh_total{code="AccessDenied",method="irsa",result="error"} 1
-# HELP tabard_aws_sessions_displaced_total Credentials that were forgotten while they were good, because more are in use than are kept.
+# HELP tabard_aws_sessions_displaced_total Valid credentials that were evicted, because more are in use than the cache holds.
 # TYPE tabard_aws_sessions_displaced_total counter
 tabard_aws_sessions_displaced_total 1
 `

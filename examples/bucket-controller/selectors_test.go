@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -41,14 +42,11 @@ func (s *sts) Do(request *http.Request) (*http.Response, error) {
 func TestAChangedSelectorIsTriedAtOnce(t *testing.T) {
 	service := &sts{}
 	env := map[string]string{"AWS_ROLE_ARN": "arn:aws:iam::111111111111:role/hub", "AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_REGION": "eu-west-1"}
-	auth, err := awsauth.New(awsauth.Options{
+	auth := must.Get(awsauth.New(awsauth.Options{
 		HTTPClient: service, Getenv: func(name string) string { return env[name] },
 		ReadFile: func(string) ([]byte, error) { return []byte("token"), nil },
 		Now:      func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	roles := &bySelectors{auth: auth}
 	id := identity.Identity{Base: identity.WebIdentity, Region: "eu-west-1"}.Via(identity.Role{ARN: "arn:aws:iam::222222222222:role/team", SessionName: "team"})
 	for i, c := range []struct {
@@ -64,10 +62,7 @@ func TestAChangedSelectorIsTriedAtOnce(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			roles.bypass(bucket.Standing{Course: roleselector.Course{Step: roleselector.GoOn, Selector: c.used}, Identity: id})
-			config, err := auth.Config(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			config := must.Get(auth.Config(t.Context(), id))(t)
 			if _, err := config.Credentials.Retrieve(t.Context()); err == nil {
 				t.Fatal("there are credentials of a role that is refused")
 			}

@@ -47,7 +47,7 @@ func tell(ctx context.Context) (err error) {
 		// The teardown runs also when the story was interrupted. When it went
 		// another way than told, the logs stay.
 		failed := err != nil && ctx.Err() == nil
-		down := s.Close(context.WithoutCancel(ctx), failed)
+		down := s.Down(context.WithoutCancel(ctx), failed)
 		if failed {
 			err = errors.Join(fmt.Errorf("%w\nthe logs are in %s", err, filepath.Join(dir, "logs")), down)
 			return

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func own(path string) string { return product + "/" + path }
@@ -180,10 +182,7 @@ func TestCheckNamesRefusesNewRoomsAndVagueNames(t *testing.T) {
 }
 
 func TestDecodeReadsWhatGoListPrints(t *testing.T) {
-	got, err := decode(strings.NewReader(`{"ImportPath":"a","Imports":["b"]}` + "\n" + `{"ImportPath":"c"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(decode(strings.NewReader(`{"ImportPath":"a","Imports":["b"]}` + "\n" + `{"ImportPath":"c"}`)))(t)
 	if diff := cmp.Diff([]pkg{{ImportPath: "a", Imports: []string{"b"}}, {ImportPath: "c"}}, got); diff != "" {
 		t.Errorf("packages (-want +got):\n%s", diff)
 	}

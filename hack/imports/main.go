@@ -17,7 +17,10 @@ import (
 )
 
 // modules are the folders with a go.mod.
-var modules = []string{".", "iampolicy", "awslocal", "awsauth", "awsauth/kube", "localkube", "test/handoff", "test/oldmodules", "hack/rights"}
+var modules = []string{
+	".", "iampolicy", "awslocal", "api", "awsauth", "awsauth/kube", "roleselector", "roleselector/kube",
+	"localkube", "test/handoff", "test/oldmodules", "hack/rights",
+}
 
 func main() {
 	os.Exit(run(context.Background(), os.Stdout, os.Stderr))

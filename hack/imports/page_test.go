@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/development.md anew")
@@ -14,10 +16,7 @@ var update = flag.Bool("update", false, "write the table of docs/development.md 
 // TestThePageHasTheRules: the table of docs/development.md is made of the rules.
 func TestThePageHasTheRules(t *testing.T) {
 	const path, begin, end = "../../docs/development.md", "<!-- rules: go test ./hack/imports -update -->\n", "<!-- end of rules -->\n"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(text), begin)
 	got, after, closed := strings.Cut(rest, end)
 	if !found || !closed {

@@ -20,7 +20,7 @@ var (
 var rules = append([]rule{
 	{
 		in: []string{"./api/..."}, own: []string{"./api/..."}, foreign: []string{apimachinery, kubeAPI},
-		why:  "types are imported by everybody's clients: nothing but each other, apimachinery and k8s.io/api",
+		why:  "clients of other projects import the types: nothing but each other, apimachinery and k8s.io/api",
 		deny: []ban{noClients}, deep: true,
 	}, {
 		in: []string{"./iampolicy/..."}, own: []string{"./iampolicy/..."}, foreign: []string{},
@@ -41,7 +41,7 @@ var rules = append([]rule{
 		why: "awsauth serves programs without Kubernetes too: awsauth's own data and the SDK only",
 	}, {
 		in: []string{"./awsauth/metric"}, own: []string{"./awsauth", "./awsauth/fault"}, foreign: []string{"github.com/prometheus/...", "github.com/aws/smithy-go/..."},
-		why: "who wants no Prometheus observes awsauth otherwise",
+		why: "a program without Prometheus does not import this package",
 	}, {
 		in: []string{"./awsauth/kube/..."}, except: []string{"./awsauth/kube/tokenmode", "./awsauth/kube/follow"},
 		own:     []string{"./awsauth", "./awsauth/identity", "./awsauth/fault"},
@@ -49,7 +49,7 @@ var rules = append([]rule{
 		why:     "awsauth/kube works with any client: no manager of controller-runtime",
 	}, {
 		in: []string{"./awsauth/kube/follow"}, own: []string{}, foreign: []string{apimachinery},
-		why: "everybody follows objects by it, on any version of any client: apimachinery and nothing of AWS",
+		why: "all programs follow objects with it, on any version of any client: apimachinery and nothing of AWS",
 	}, {
 		in: []string{"./awsauth/kube/tokenmode"}, own: []string{}, foreign: []string{kubeAPI, apimachinery, clientGo},
 		why: "other people's operators import the test for token mode and nothing of AWS",
@@ -61,7 +61,7 @@ var rules = append([]rule{
 	}, {
 		in:  []string{"./roleselector/kube/..."},
 		own: []string{"./api/...", "./roleselector/...", "./awsauth/identity", "./awsauth/kube/follow"}, foreign: []string{apimachinery, kubeAPI, clientGo, runtime, "github.com/prometheus/..."},
-		why: "roleselector/kube feeds the library from informers, and asks nobody of AWS",
+		why: "roleselector/kube feeds the library from informers, and does not call AWS",
 	}, {
 		in: []string{"./localkube/..."}, own: []string{},
 		why: "localkube is Kubernetes and nothing of ours",
@@ -87,7 +87,7 @@ var productRules = []rule{
 		// Direct imports only: apimachinery itself logs and opens connections.
 		in: []string{"./internal/core/..."},
 		deny: []ban{
-			{what: []string{"context"}, why: "a decision does not wait, so nobody can cancel it"},
+			{what: []string{"context"}, why: "a decision does not wait, so there is nothing to cancel"},
 			{what: []string{"os/...", "net/http/...", "io/ioutil"}, why: "a decision does no I/O: observe in the shell, pass it in"},
 			{what: []string{"log/...", "github.com/go-logr/...", klog}, why: "a decision returns what it has to say"},
 			{what: []string{
@@ -106,8 +106,8 @@ var productRules = []rule{
 	}, {
 		in:      []string{"./internal/cloud/instancetype"},
 		own:     []string{"./internal/cloud", "./internal/core/fault", "./internal/core/instancetype", "./awsauth", "./awsauth/identity", "./awsauth/fault"},
-		foreign: sdk, siblings: "./internal/cloud",
-		why: "core/instancetype is the plain data of this adapter's noun, and nobody's decision",
+		foreign: append([]string{"golang.org/x/time/rate"}, sdk...), siblings: "./internal/cloud",
+		why: "core/instancetype has the plain data of this adapter's noun, and no decision; requests are spaced by x/time/rate",
 	}, {
 		in: []string{"./internal/controller/..."},
 		own: []string{

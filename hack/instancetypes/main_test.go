@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestASavedAnswerBecomesTheCatalogue(t *testing.T) {
@@ -20,13 +22,8 @@ func TestASavedAnswerBecomesTheCatalogue(t *testing.T) {
 		{"InstanceType":"inf1.6xlarge","CurrentGeneration":true,"BareMetal":false,"VCpuInfo":{"DefaultVCpus":24},"MemoryInfo":{"SizeInMiB":49152},
 		 "ProcessorInfo":{"SupportedArchitectures":["x86_64"]},"InferenceAcceleratorInfo":{"Accelerators":[{"Count":4,"Name":"Inferentia"}]},
 		 "NeuronInfo":{"NeuronDevices":[{"Count":4,"Name":"Inferentia","CoreInfo":{"Count":4,"Version":1},"MemoryInfo":{"SizeInMiB":8192}}]}}]}`
-	if err := os.WriteFile(answer, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	kinds, err := readAnswer(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(answer, []byte(text), 0o600))
+	kinds := must.Get(readAnswer(answer))(t)
 	want := `# EC2 instance types as of 2026-01-02, from somewhere; see NOTICE.
 # name,vCPUs,MiB,architectures,current,bare metal,GPU maker,GPU name,GPUs,logical GPUs,part of a GPU,Neuron name,Neuron devices,cores of each,version,MiB of each,inference accelerators
 a1.metal,16,32768,arm64,false,true,,,,,,,,,,,

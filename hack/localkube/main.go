@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -138,39 +137,32 @@ func linkerFlags(version string) string {
 
 // report reads the build's output to its end, tells every ten seconds how far
 // it is, and returns the last lines for an error message.
-func report(output io.Reader, progress io.Writer, started time.Time) []string {
-	var (
-		mutex                sync.Mutex
-		downloaded, compiled int
-		tail                 []string
-	)
-	done := make(chan struct{})
-	ticker := time.NewTicker(10 * time.Second)
-	defer ticker.Stop()
+func report(output io.Reader, progress io.Writer, started time.Time) (tail []string) {
+	lines := make(chan string)
 	go func() {
-		defer close(done)
-		for lines := bufio.NewScanner(output); lines.Scan(); {
-			mutex.Lock()
-			if strings.HasPrefix(lines.Text(), "go: downloading") {
-				downloaded++
-			} else {
-				compiled++
-			}
-			if tail = append(tail, lines.Text()); len(tail) > 20 {
-				tail = tail[1:]
-			}
-			mutex.Unlock()
+		defer close(lines)
+		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+			lines <- scanner.Text()
 		}
 	}()
-	for {
+	ticker := time.NewTicker(10 * time.Second)
+	defer ticker.Stop()
+	for downloaded, compiled := 0, 0; ; {
 		select {
-		case <-done:
-			return tail
+		case line, more := <-lines:
+			switch {
+			case !more:
+				return tail
+			case strings.HasPrefix(line, "go: downloading"):
+				downloaded++
+			default:
+				compiled++
+			}
+			tail = append(tail, line)
+			tail = tail[max(0, len(tail)-20):]
 		case <-ticker.C:
-			mutex.Lock()
 			fmt.Fprintf(progress, "localkube: %3.0f s, %d modules downloaded, %d packages compiled\n",
 				time.Since(started).Seconds(), downloaded, compiled)
-			mutex.Unlock()
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestTheSDKHasAFileForEachOperation compares the files with the methods of the
@@ -28,10 +29,7 @@ func TestTheSDKHasAFileForEachOperation(t *testing.T) {
 				want = append(want, kind.Method(i).Name)
 			}
 		}
-		got, err := sdkOperations(t.Context(), service)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(sdkOperations(t.Context(), service))(t)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-methods +files):\n%s", service, diff)
 		}
@@ -45,10 +43,7 @@ func isOperation(m reflect.Method) bool {
 }
 
 func TestThePageListsEveryOperationThatIsPlayed(t *testing.T) {
-	page, err := awslocalPage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(awslocalPage(t.Context()))(t)
 	for service, operations := range awslocal.Operations() {
 		_, section, found := strings.Cut(page, "(`"+service+"`)\n")
 		if !found {
@@ -65,10 +60,7 @@ func TestThePageListsEveryOperationThatIsPlayed(t *testing.T) {
 
 func TestASectionComparesWhatIsPlayedWithWhatAWSHas(t *testing.T) {
 	s := awsService{name: "x", notes: map[string]string{"GetOne": "quick", "PutOther": "of another SDK package"}}
-	got, err := s.section([]string{"GetOne", "ListAll", "PutOther"}, []string{"DeleteAll", "GetOne", "ListAll"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.section([]string{"GetOne", "ListAll", "PutOther"}, []string{"DeleteAll", "GetOne", "ListAll"}))(t)
 	want := awsSection{
 		Name: "x", Of: 3, Missing: []string{"DeleteAll"},
 		Rows: []awsRow{{"GetOne", "quick"}, {"ListAll", ""}, {"PutOther", "of another SDK package"}},
@@ -94,10 +86,7 @@ func TestGroupsCountByTheFirstWord(t *testing.T) {
 
 // TestThePageHasEveryRequestOfTheAdminAPI reads the routes from their source.
 func TestThePageHasEveryRequestOfTheAdminAPI(t *testing.T) {
-	source, err := os.ReadFile("../../awslocal/adminapi.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../../awslocal/adminapi.go"))(t)
 	var want []string
 	for _, m := range regexp.MustCompile(`HandleFunc\("([A-Z]+) "\+adminPath\+"([^"]*)"`).FindAllStringSubmatch(string(source), -1) {
 		want = append(want, m[1]+" "+m[2])

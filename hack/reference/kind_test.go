@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const manifest = `apiVersion: apiextensions.k8s.io/v1
@@ -41,6 +44,15 @@ spec:
                 x-kubernetes-validations:
                 - {rule: "true", message: names are unique}
 `
+
+// TestAKindOfWhichNothingIsSaidHereHasAPage is of the worked example's.
+func TestAKindOfWhichNothingIsSaidHereHasAPage(t *testing.T) {
+	manifest := must.Get(os.ReadFile("../../internal/testkit/worked/testdata/mailbox.yaml"))(t)
+	kind, page, err := kindPage(manifest)
+	if err != nil || kind != "Mailbox" || !strings.Contains(page, "\n| `bucket` | string |  | The bucket's name. |\n") {
+		t.Errorf("the page of %s, %v:\n%s", kind, err, page)
+	}
+}
 
 func TestKindPageListsEveryFieldWithTypeDefaultAndRules(t *testing.T) {
 	kind, got, err := kindPage([]byte(manifest))

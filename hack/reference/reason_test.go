@@ -1,18 +1,19 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/testkit/worked"
 )
 
-// TestReasonPageExplainsEachReasonOnce has two kinds with a reason in common.
+// TestReasonPageExplainsEachReasonOnce adds the worked example's kind, which the program
+// does not know, by its list alone. The two kinds have a reason in common.
 func TestReasonPageExplainsEachReasonOnce(t *testing.T) {
-	second := condition.Kind{
-		Name: "Widget", Types: []condition.Type{{Name: "Ready", Holds: "it is there"}},
-		Reasons: []condition.Explanation{condition.Explain(explained[0].Reasons[0].Reason, "Ready", "It is.", "Nothing to do.")},
-	}
+	second := worked.Reference
+	second.Reasons = append(slices.Clip(second.Reasons), condition.Explain(explained[0].Reasons[0].Reason, "Ready", "It is.", "Leave it."))
 	kinds := append(explained[:1:1], second)
 	parts := strings.Split(reasonPage(kinds), "\n## ")
 	if len(parts) != len(kinds)+1 {

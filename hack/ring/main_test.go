@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // A target is due until it has passed, and again whenever one of its inputs has
@@ -13,12 +15,8 @@ func TestATargetIsDueWhenAnInputHasChanged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("go.mod", "module example.com/m\n\ngo 1.25.0\n")
 	write("tested/tested.go", "package tested\n\nimport _ \"example.com/m/imported\"\n")
@@ -32,10 +30,7 @@ func TestATargetIsDueWhenAnInputHasChanged(t *testing.T) {
 	targets := map[string]target{"heavy": {packages: []string{"./tested"}, folders: []string{"config"}}}
 	command := func(verb string) int {
 		t.Helper()
-		code, err := run(t.Context(), targets, []string{verb, "heavy"}, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := must.Get(run(t.Context(), targets, []string{verb, "heavy"}, io.Discard))(t)
 		return code
 	}
 	isDue := func() bool { return command("unchanged") == 1 }

@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func source(lines ...string) *fstest.MapFile {
@@ -62,10 +64,7 @@ func TestCheckNamesWhatHasOutgrownItsShape(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files, err := load(test.tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := must.Get(load(test.tree))(t)
 			if diff := cmp.Diff(test.want, check(files)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
@@ -78,10 +77,7 @@ func TestBrokenLinksAreNamed(t *testing.T) {
 		"README.md": source("[here](docs/a.md), [part](docs/a.md#part), [gone](docs/gone.md), [far](https://example.com/x)"),
 		"docs/a.md": source("[up](../README.md), [itself](#part), [away](b.md)"),
 	}
-	got, err := brokenLinks(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(brokenLinks(tree))(t)
 	want := []string{
 		"README.md: links to docs/gone.md, and there is no docs/gone.md",
 		"docs/a.md: links to b.md, and there is no docs/b.md",

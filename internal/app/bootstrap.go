@@ -22,6 +22,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
@@ -63,7 +64,7 @@ func bootstrapCommand() *cobra.Command {
 	var file, kubeconfig, namespace, account string
 	var drop bool
 	var print printing
-	command := &cobra.Command{
+	bootstrap := &cobra.Command{
 		Use:   "bootstrap -f FILE",
 		Short: "Publish the first documents and make the operator's role, with your own AWS session",
 		Long:  bootstrapLong,
@@ -100,18 +101,18 @@ func bootstrapCommand() *cobra.Command {
 			}).Run(cmd.Context(), wanted)
 		},
 	}
-	f := command.Flags()
+	f := bootstrap.Flags()
 	f.StringVarP(&file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
-	f.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
+	command.AddKubeconfig(f, &kubeconfig, "the cluster")
 	f.StringVarP(&namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
 	f.StringVar(&print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
 	f.StringVar(&print.account, "account", "", "the AWS account to print it for (default: that of your session)")
 	f.BoolVar(&drop, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
-	if err := command.MarkFlagRequired("filename"); err != nil {
+	if err := bootstrap.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined three lines above
 	}
-	return command
+	return bootstrap
 }
 
 // readIssuer reads and checks the file.

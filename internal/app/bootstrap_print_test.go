@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // runPrint runs bootstrap as one who has neither a cluster nor an AWS session.
@@ -75,10 +76,7 @@ func wantPolicies(t *testing.T, text string) {
 	for kind, document := range map[iampolicy.Kind]json.RawMessage{
 		iampolicy.ResourcePolicy: work.Buckets[0].Policy, iampolicy.TrustPolicy: work.Roles[0].Trust, iampolicy.IdentityPolicy: work.Roles[0].Policy,
 	} {
-		parsed, err := iampolicy.Parse(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(iampolicy.Parse(document))(t)
 		if err := parsed.Validate(kind); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/app/election"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 func capacityCommand() *cobra.Command {
@@ -73,7 +74,7 @@ func (f *capacityFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "wait for the leases "+strings.Join(declareCapacity().leases(), " and ")+", so that only one replica acts")
 	flags.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", "", "the namespace of the leases (default: the pod's own)")
 	flags.DurationVar(&f.lease, "leader-elect-lease-duration", 120*time.Second, "how long a replica that is gone keeps the leases; they are renewed six times as often")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	command.AddKubeconfig(flags, &f.kubeconfig, "the cluster served")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	addKlogFlags(flags)
 }

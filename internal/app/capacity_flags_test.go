@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestCapacityFlags: those of the controller are good for both commands.
@@ -62,14 +63,11 @@ func TestCapacityFlags(t *testing.T) {
 
 func TestCapacityFlagsReachTheDecision(t *testing.T) {
 	for _, prefix := range []string{"", "capacity-"} {
-		got, err := completeCapacity(t, prefix, []string{
+		got := must.Get(completeCapacity(t, prefix, []string{
 			"--" + prefix + "only-autoscaled", "--" + prefix + "memory-reserve-percent=7", "--" + prefix + "defer-to-template-status",
 			"--" + prefix + "predecessor-field-managers=a, b", "--" + prefix + "annotation-profile=full", "--" + prefix + "unknown-type-recheck=1m",
 			"--" + prefix + "namespace=x", "--" + prefix + "feature-gates=MachineAPIMigration=false",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		want := capacity.Options{Decision: core.Options{
 			OnlyAutoscaled: true, MemoryReserve: 7, DeferToTemplate: true, Predecessors: []string{"a", "b"}, Profile: core.Full, UnknownRecheck: time.Minute,
 		}, Namespace: "x", Migration: new(false), Sync: 10 * time.Minute, Limit: time.Minute}
@@ -91,9 +89,7 @@ func completeCapacity(t *testing.T, prefix string, args []string) (capacity.Opti
 		add, complete, options = func(flags *pflag.FlagSet) { beside.add(flags, prefix) }, beside.complete, &beside.options
 	}
 	add(parsed)
-	if err := parsed.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parsed.Parse(args))
 	err := complete()
 	return *options, err
 }

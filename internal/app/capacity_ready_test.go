@@ -53,7 +53,7 @@ func TestHalfAWebIdentityIsNotReady(t *testing.T) {
 			l.awaitAnswer(t, address, "/readyz", http.StatusInternalServerError, "[-]capacity-identity failed")
 			l.awaitAnswer(t, address, "/readyz/capacity-identity", http.StatusInternalServerError, test.problem+"\n")
 			l.awaitAnswer(t, address, "/healthz", http.StatusOK, "ok")
-			l.awaitEvent(t, l.set(t, name, "m5.large", "us-west-2"), "ReconcileError", test.problem)
+			l.awaitProblem(t, l.set(t, name, "m5.large", "us-west-2"), test.problem)
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestASixthControllerIsDeclaredInOnePlace: its flags, its line of help, its lease and
@@ -44,9 +46,7 @@ func TestASixthControllerIsDeclaredInOnePlace(t *testing.T) {
 	var flags operatorFlags
 	parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
 	flags.add(parsed)
-	if err := parsed.Parse([]string{"--sixth-words=none"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parsed.Parse([]string{"--sixth-words=none"}))
 	if _, err := flags.complete(); err == nil {
 		t.Error("what it refuses is not refused")
 	}
@@ -55,21 +55,14 @@ func TestASixthControllerIsDeclaredInOnePlace(t *testing.T) {
 // TestRightsAreMadeOfFolders: make generate writes config/rbac for each folder with a
 // controller, also for one that it has never seen.
 func TestRightsAreMadeOfFolders(t *testing.T) {
-	text, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../Makefile"))(t)
 	folder := t.TempDir()
 	for name, content := range map[string][]byte{
 		"Makefile": text, "internal/controller/sixth/controller.go": nil, "internal/controller/example/example_test.go": nil,
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, content, 0o600))
 	}
 	dry := exec.CommandContext(t.Context(), "make", "--dry-run", "generate")
 	dry.Dir = folder
@@ -87,10 +80,7 @@ func TestControllersAreTheirFolders(t *testing.T) {
 		"../../internal/controller/*/controller.go": func(path string) string { return filepath.Base(filepath.Dir(path)) },
 		"../../config/rbac/*.yaml":                  func(path string) string { return strings.TrimSuffix(filepath.Base(path), ".yaml") },
 	} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(pattern))(t)
 		var names []string
 		for _, path := range found {
 			if name := cut(path); name != "webhook" { // no controller

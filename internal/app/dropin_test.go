@@ -33,6 +33,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/app/webhook"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestADeploymentOfEKSsWebhookRunsOurs: with its arguments, its rights and its
@@ -40,11 +41,7 @@ import (
 // has not is put in its place: an address of its own, the folder of its volume,
 // and its ServiceAccount's token.
 func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
-	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := theCluster(t)
 	var given struct {
 		role    rbacv1.ClusterRole
 		binding rbacv1.ClusterRoleBinding
@@ -54,7 +51,7 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 	readManifests(t, "testdata/eks-webhook.yaml", &given.role, &given.binding, &given.deploy, &given.hooks)
 	testkit.Create(t, cluster, &given.role, &given.binding)
 	spec := given.deploy.Spec.Template.Spec
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, config, "system:serviceaccount:default:"+spec.ServiceAccountName))
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, cluster.Config, "system:serviceaccount:default:"+spec.ServiceAccountName))
 
 	var flags webhook.Flags
 	parsed := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
@@ -80,6 +77,7 @@ func TestADeploymentOfEKSsWebhookRunsOurs(t *testing.T) {
 	testkit.Create(t, cluster, &given.hooks, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app",
 		Annotations: map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/app"}}})
 	awaitInjected(t, cluster)
+	must.Do(t, cluster.Delete(t.Context(), &given.hooks))
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -93,7 +91,7 @@ func awaitInjected(t *testing.T, cluster client.Client) {
 	want := []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: "arn:aws:iam::111122223333:role/app"},
 		{Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}}
 	var got []corev1.EnvVar
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, testkit.Patience, true, func(ctx context.Context) (bool, error) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"},
 			Spec: corev1.PodSpec{ServiceAccountName: "app", Containers: []corev1.Container{{Name: "app", Image: "app:1"}}}}
 		err := cluster.Create(ctx, pod, client.DryRunAll)
@@ -108,10 +106,7 @@ func awaitInjected(t *testing.T, cluster client.Client) {
 // readManifests reads the documents of a file, in their order.
 func readManifests(t *testing.T, file string, into ...any) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	documents := strings.Split(string(text), "\n---\n")
 	if len(documents) != len(into) {
 		t.Fatalf("%s has %d documents, want %d", file, len(documents), len(into))
@@ -127,42 +122,28 @@ func readManifests(t *testing.T, file string, into ...any) {
 func writeKubeconfig(t *testing.T, config *rest.Config, user string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
+	must.Do(t, clientcmd.WriteToFile(clientcmdapi.Config{
 		CurrentContext: "test",
 		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "test"}},
 		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: config.Host, CertificateAuthority: config.CAFile}},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"test": {Token: config.BearerToken, Impersonate: user}},
-	}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, file))
 	return file
 }
 
 // writeCertificate makes a serving certificate for 127.0.0.1, and returns it.
 func writeCertificate(t *testing.T, folder string) []byte {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))(t)
+	key := must.Get(x509.MarshalPKCS8PrivateKey(private))(t)
 	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	for name, content := range map[string][]byte{"tls.crt": chain, "tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
 	return chain
 }

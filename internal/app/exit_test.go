@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/tabard-dev/tabard/internal/app/local"
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -56,5 +58,26 @@ func TestWordsThatNoCommandTakesAreUnusable(t *testing.T) {
 	root.SetOut(&said)
 	if err := root.Execute(); err != nil || !strings.Contains(said.String(), "Usage:") {
 		t.Errorf("tabard lab: %v, said %q", err, said.String())
+	}
+}
+
+// TestEachCommandSaysWhereItFindsItsCluster in the order in which it looks.
+func TestEachCommandSaysWhereItFindsItsCluster(t *testing.T) {
+	var found []string
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if flag := c.Flag("kubeconfig"); flag != nil {
+			found = append(found, c.CommandPath())
+			if !strings.HasSuffix(flag.Usage, "(default: $KUBECONFIG, then ~/.kube/config, then the pod's own ServiceAccount)") {
+				t.Errorf("%s says of --kubeconfig %q", c.CommandPath(), flag.Usage)
+			}
+		}
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk(rootCommand("tabard", local.Commands()))
+	if len(found) < 7 {
+		t.Errorf("only %q have the flag", found)
 	}
 }

@@ -20,16 +20,16 @@ func initCommand() *cobra.Command {
 	var force bool
 	command := &cobra.Command{
 		Use:   "init",
-		Short: "Write the file of a new issuer, with a bucket name that nobody else hits upon",
+		Short: "Write the file of a new issuer, with a bucket name that is hard to guess",
 		Long: `Write the file of a new OIDCIssuer for tabard issuer bootstrap.
 
-The bucket's name carries the AWS account of your own session (environment, profile,
-SSO: whatever the AWS command line uses), or a random part where you have none: a name
-that others may hit upon can be taken before you make it. Nothing is made in AWS, and
-no cluster is asked.
+The bucket's name has the AWS account of your own session (environment, profile,
+SSO: whatever the AWS CLI uses), or a random part if you have no session: a name that
+others can guess can be taken before you make it. Nothing is made in AWS, and
+no cluster is called.
 
 It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file
-is written; 1 it is there already; 2 no issuer can be made of what was said.`,
+is written; 1 the file exists already; 2 no issuer can be made from the flags.`,
 		Example: `  tabard issuer init --region eu-central-1
 
   # for a cluster of another name, without an AWS session, to standard output

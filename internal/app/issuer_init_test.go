@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/local"
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // runInit runs the command and returns its exit code and what it said.
@@ -39,9 +40,7 @@ func TestInitReplacesNoFile(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o600 != 0o600 || info.Mode().Perm()&0o133 != 0 {
 		t.Errorf("the file has the mode %v (%v)", info.Mode(), err)
 	}
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("mine"), 0o600))
 	if code, _, said := runInit(t, args...); code != program.ExitRefused || !strings.Contains(said, "--force") {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
@@ -63,25 +62,13 @@ func TestInitReplacesNoFile(t *testing.T) {
 
 // TestWhatInitWritesIsStored has a real API server take the file.
 func TestWhatInitWritesIsStored(t *testing.T) {
-	server := testkit.StartAPIServer(t, "https://issuer.example.com")
-	server.InstallCRDs(t)
+	cluster := theCluster(t)
 	file := filepath.Join(t.TempDir(), "issuer.yaml")
 	if code, _, said := runInit(t, "--region", "eu-central-1", "--account", "123456789012", "-f", file); code != program.ExitFine {
 		t.Fatalf("exit code %d, said %q", code, said)
 	}
-	testkit.Shell(t, server.Config, "kubectl apply --validate=strict -f "+file)
-	scheme, err := newScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster, err := client.New(server.Config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted, err := readIssuer(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Shell(t, cluster.Config, "kubectl apply --validate=strict -f "+file)
+	wanted := must.Get(readIssuer(file))(t)
 	stored := wanted.DeepCopy()
 	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(wanted), stored); err != nil || stored.Spec.URL != wanted.Spec.URL {
 		t.Errorf("stored is %+v (%v)", stored.Spec, err)

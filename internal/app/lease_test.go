@@ -15,13 +15,12 @@ import (
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestSetLeases: the names of earlier versions.
@@ -79,7 +78,7 @@ type manifests struct {
 
 func readLeaseManifests(t *testing.T) (m manifests) {
 	t.Helper()
-	err := filepath.WalkDir("../../config/manifests", func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir("../../config/manifests", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -105,10 +104,7 @@ func readLeaseManifests(t *testing.T) (m manifests) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return m
 }
 
@@ -155,13 +151,8 @@ func leasesOf(t *testing.T, args []string) (out []string) {
 		var flags operatorFlags
 		parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
 		flags.add(parsed)
-		if err := parsed.Parse(args[1:]); err != nil {
-			t.Fatal(err)
-		}
-		chosen, err := flags.complete()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, parsed.Parse(args[1:]))
+		chosen := must.Get(flags.complete())(t)
 		known, off := controllerNames()
 		out = setLeases(chosen, without(known, off))
 		for _, c := range flags.all {
@@ -197,18 +188,12 @@ func TestWhoRunsCapacityHoldsBothLeases(t *testing.T) {
 				address := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))
 				start(t, address)
 				l.awaitAnswer(t, address, "/readyz", http.StatusOK, "ok")
-				<-time.After(4 * time.Second) // time in which it would act
-				var told corev1.EventList
-				if err := l.cluster.List(t.Context(), &told, client.InNamespace(set.GetNamespace()), client.MatchingFields{"involvedObject.name": set.GetName()}); err != nil {
-					t.Fatal(err)
+				<-time.After(4 * time.Second) // time in which it would take the other lease, and act
+				if told := l.told(t, set); len(told) > 0 {
+					t.Errorf("it acts while somebody holds the lease: %s", told[0])
 				}
-				if len(told.Items) > 0 {
-					t.Errorf("it acts while somebody holds the lease: %s", told.Items[0].Message)
-				}
-				if err := l.cluster.Delete(t.Context(), lease); err != nil {
-					t.Fatal(err)
-				}
-				l.awaitEvent(t, set, "ReconcileError", `aws credentials secret openshift-machine-api/aws-cloud-credentials: secrets "aws-cloud-credentials" not found`)
+				must.Do(t, l.cluster.Delete(t.Context(), lease))
+				l.awaitProblem(t, set, `aws credentials secret openshift-machine-api/aws-cloud-credentials: secrets "aws-cloud-credentials" not found`)
 			})
 		}
 	}

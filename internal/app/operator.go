@@ -22,6 +22,7 @@ import (
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/app/election"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // operator is what the controllers of one process share.
@@ -80,7 +81,7 @@ func operatorCommand() *cobra.Command {
 
 func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.controllers, "controllers", "*", "the controllers to run: names, '*' for all that are not off, '-name' to leave one out")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	command.AddKubeconfig(flags, &f.kubeconfig, "the cluster served")
 	flags.StringVar(&f.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
 	flags.StringVar(&f.namespace, "namespace", "tabard-system", "Tabard's own namespace")
 	flags.StringVar(&f.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")

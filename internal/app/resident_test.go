@@ -22,6 +22,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // maxResident is what a replica of the webhook may have in memory at rest, in bytes,
@@ -42,9 +43,7 @@ func accountsOf(t *testing.T, count int) http.Handler {
 	}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccountList"))
 	var text bytes.Buffer
-	if err := protobuf.NewSerializer(clientgoscheme.Scheme, clientgoscheme.Scheme).Encode(list, &text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, protobuf.NewSerializer(clientgoscheme.Scheme, clientgoscheme.Scheme).Encode(list, &text))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("watch") != "" {
 			w.WriteHeader(http.StatusOK)
@@ -72,11 +71,9 @@ func TestAReplicaOfTheWebhookIsSmall(t *testing.T) {
 		"--tls-cert="+filepath.Join(folder, "tls.crt"), "--tls-key="+filepath.Join(folder, "tls.key"))
 	var log bytes.Buffer
 	command.Stderr = &log
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, testkit.Patience, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(port))+"/readyz", nil)
 		if err != nil {
 			return false, err
@@ -108,9 +105,6 @@ func resident(t *testing.T, pid int) int {
 	if found == nil {
 		t.Fatalf("no VmRSS in %s", status)
 	}
-	kilobytes, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kilobytes := must.Get(strconv.Atoi(string(found[1])))(t)
 	return kilobytes * 1024
 }

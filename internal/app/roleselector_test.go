@@ -9,6 +9,7 @@ import (
 
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -40,9 +41,7 @@ func TestRoleSelectorFlagsOfTheOperator(t *testing.T) {
 			var flags operatorFlags
 			parsed := pflag.NewFlagSet("operator", pflag.ContinueOnError)
 			flags.add(parsed)
-			if err := parsed.Parse(c.args); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parsed.Parse(c.args))
 			_, err := flags.complete()
 			wantRefused(t, err, c.refused)
 			if got := flags.roleSelectors; err == nil && (got.on != c.on || !slices.Equal(got.named, c.named)) {
@@ -108,12 +107,8 @@ func TestTheCapacityCommandHasBothFeatureGates(t *testing.T) {
 	parsed := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.add(parsed)
 	args := []string{"--feature-gates=IAMRoleSelector=true, MachineAPIMigration=false", "--iam-role-selector-controllers=capacity", "--no-selector-policy=Deny"}
-	if err := parsed.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	if err := flags.complete(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parsed.Parse(args))
+	must.Do(t, flags.complete())
 	if migrates := flags.controller.options.Migration; migrates == nil || *migrates {
 		t.Errorf("the gate MachineAPIMigration is %v, want false", migrates)
 	}

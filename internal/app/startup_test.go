@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // limits are of what is allocated before main, in bytes. Most of it is that of
@@ -40,10 +42,7 @@ func TestAProcessDoesNotPayForTheOthers(t *testing.T) {
 			}
 			total, own := 0, 0
 			for _, line := range lines {
-				size, err := strconv.Atoi(line[2])
-				if err != nil {
-					t.Fatal(err)
-				}
+				size := must.Get(strconv.Atoi(line[2]))(t)
 				total += size
 				if strings.HasPrefix(line[1], "github.com/tabard-dev/") {
 					own += size

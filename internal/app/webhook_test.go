@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/local"
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/app/webhook"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // referenceFlags are the flags of EKS's pod identity webhook, with their
@@ -118,10 +119,7 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 // TestCompatibilityNamesFlagsThatAre: the page tells people what to set.
 func TestCompatibilityNamesFlagsThatAre(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/compatibility.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/compatibility.md"))(t)
 	ofWebhook, ofCapacity, _ := strings.Cut(string(page), "\n## capa-annotator\n")
 	command := webhook.Command()
 	for text, command := range map[string]*cobra.Command{ofWebhook: command, ofCapacity: capacityCommand()} {

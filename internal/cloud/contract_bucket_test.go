@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var (
@@ -41,14 +42,14 @@ func (l *lab) deleteOwn(t *testing.T) error {
 func (l *lab) bucket(t *testing.T) cloud.BucketState {
 	t.Helper()
 	seen, err := l.buckets.Get(t.Context(), person, own)
-	must(t, err)
+	must.Do(t, err)
 	return seen
 }
 
 func (l *lab) object(t *testing.T) cloud.Object {
 	t.Helper()
 	seen, err := l.buckets.Read(t.Context(), person, own, keysKey, most)
-	must(t, err)
+	must.Do(t, err)
 	return seen
 }
 
@@ -68,7 +69,7 @@ func (l *lab) make(t *testing.T) {
 	_, err := l.s3(t).CreateBucket(t.Context(), &s3.CreateBucketInput{
 		Bucket: &own.Name, CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: region},
 	})
-	must(t, err)
+	must.Do(t, err)
 }
 
 func TestMissingBucketIsNoFault(t *testing.T) {
@@ -80,14 +81,14 @@ func TestMissingBucketIsNoFault(t *testing.T) {
 func TestCreatedBucketIsOursAndClosed(t *testing.T) {
 	l := newLab(t)
 	for range 2 {
-		must(t, l.createOwn(t))
+		must.Do(t, l.createOwn(t))
 		want := cloud.BucketState{Exists: true, Region: region, Tags: map[string]string{owner.Key: ownURL}, Access: allOn}
 		if diff := cmp.Diff(want, l.bucket(t)); diff != "" {
 			t.Errorf("bucket (-want +got):\n%s", diff)
 		}
 	}
-	must(t, l.deleteOwn(t))
-	must(t, l.deleteOwn(t))
+	must.Do(t, l.deleteOwn(t))
+	must.Do(t, l.deleteOwn(t))
 	if l.bucket(t).Exists {
 		t.Error("the bucket is still there")
 	}
@@ -96,7 +97,7 @@ func TestCreatedBucketIsOursAndClosed(t *testing.T) {
 func TestCreationInUsEast1NeedsNoLocationAndAdoptsNothing(t *testing.T) {
 	l := newLab(t)
 	ref := cloud.Bucket{Name: "tabard-east", Region: "us-east-1", AccountID: ownAccount}
-	must(t, l.buckets.Create(t.Context(), person, ref, owner))
+	must.Do(t, l.buckets.Create(t.Context(), person, ref, owner))
 	if seen, err := l.buckets.Get(t.Context(), person, ref); err != nil || seen.Region != "us-east-1" || !owner.Of(seen.Tags) {
 		t.Errorf("got %+v, %v", seen, err)
 	}
@@ -106,7 +107,7 @@ func TestCreationInUsEast1NeedsNoLocationAndAdoptsNothing(t *testing.T) {
 func TestCreationFinishesWhatACrashLeft(t *testing.T) {
 	l := newLab(t)
 	l.make(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	if got := l.bucket(t).Tags; !owner.Of(got) {
 		t.Errorf("tags %v, want %v", got, owner)
 	}
@@ -119,7 +120,7 @@ func TestCreationTakesNoBucketOfSomebodyElse(t *testing.T) {
 			_, err := l.s3(t).PutObject(t.Context(), &s3.PutObjectInput{
 				Bucket: &own.Name, Key: aws.String("theirs"), Body: strings.NewReader("x"),
 			})
-			must(t, err)
+			must.Do(t, err)
 		},
 		"one with tags": func(t *testing.T, l *lab) {
 			l.make(t)
@@ -127,22 +128,22 @@ func TestCreationTakesNoBucketOfSomebodyElse(t *testing.T) {
 				Bucket:  &own.Name,
 				Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("team"), Value: aws.String("x")}}},
 			})
-			must(t, err)
+			must.Do(t, err)
 		},
 		"one of another issuer": func(t *testing.T, l *lab) {
-			must(t, l.buckets.Create(t.Context(), person, own, other))
+			must.Do(t, l.buckets.Create(t.Context(), person, own, other))
 		},
 		"one with a policy": func(t *testing.T, l *lab) {
 			l.make(t)
 			_, err := l.s3(t).PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{
 				Bucket: &own.Name, Policy: aws.String(strings.Replace(ownPolicy, `"*"`, `{"AWS":"`+ownAccount+`"}`, 1)),
 			})
-			must(t, err)
+			must.Do(t, err)
 		},
 		"one of another account": func(t *testing.T, l *lab) {
 			theirs := own
 			theirs.AccountID = otherAccount
-			must(t, l.as(t, otherAccount).buckets.Create(t.Context(), person, theirs, owner))
+			must.Do(t, l.as(t, otherAccount).buckets.Create(t.Context(), person, theirs, owner))
 		},
 	}
 	for name, prepare := range cases {
@@ -156,7 +157,7 @@ func TestCreationTakesNoBucketOfSomebodyElse(t *testing.T) {
 
 func TestBucketOfAnotherAccountIsDeniedToEveryCall(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	theirs := own
 	theirs.AccountID = otherAccount
 	ctx := t.Context()
@@ -180,7 +181,7 @@ func TestBucketOfAnotherAccountIsDeniedToEveryCall(t *testing.T) {
 
 func TestBucketInAnotherRegionIsReadThere(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	elsewhere := own
 	elsewhere.Region = "eu-west-1"
 	if seen, err := l.buckets.Get(t.Context(), person, elsewhere); err != nil || seen.Region != region || !owner.Of(seen.Tags) {
@@ -190,15 +191,15 @@ func TestBucketInAnotherRegionIsReadThere(t *testing.T) {
 
 func TestDocumentIsWrittenOnlyOverWhatWasRead(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	wantFault(t, l.write(t, `{"n":0}`, `"00000000000000000000000000000000"`), fault.Changed, "PutObject")
-	must(t, l.write(t, `{"n":1}`, ""))
+	must.Do(t, l.write(t, `{"n":1}`, ""))
 	first := l.object(t)
 	if !first.Exists || string(first.Body) != `{"n":1}` || first.ETag == "" {
 		t.Fatalf("got %+v", first)
 	}
 	wantFault(t, l.write(t, `{"n":2}`, ""), fault.Changed, "PutObject")
-	must(t, l.write(t, `{"n":3}`, first.ETag))
+	must.Do(t, l.write(t, `{"n":3}`, first.ETag))
 	wantFault(t, l.write(t, `{"n":4}`, first.ETag), fault.Changed, "PutObject")
 	if got := string(l.object(t).Body); got != `{"n":3}` {
 		t.Errorf("the document is %s", got)
@@ -207,10 +208,10 @@ func TestDocumentIsWrittenOnlyOverWhatWasRead(t *testing.T) {
 
 func TestDocumentIsServedAsJSONForAMinute(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
-	must(t, l.write(t, "{}", ""))
+	must.Do(t, l.createOwn(t))
+	must.Do(t, l.write(t, "{}", ""))
 	head, err := l.s3(t).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &own.Name, Key: aws.String(keysKey)})
-	must(t, err)
+	must.Do(t, err)
 	got := []string{aws.ToString(head.ContentType), aws.ToString(head.CacheControl)}
 	if diff := cmp.Diff([]string{"application/json", "max-age=60"}, got); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
@@ -220,28 +221,28 @@ func TestDocumentIsServedAsJSONForAMinute(t *testing.T) {
 func TestDocumentsAreDeletedOnce(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	must(t, l.createOwn(t))
-	must(t, l.write(t, "{}", ""))
+	must.Do(t, l.createOwn(t))
+	must.Do(t, l.write(t, "{}", ""))
 	err := l.deleteOwn(t)
 	wantFault(t, err, fault.Invalid, "DeleteBucket")
 	for range 2 {
-		must(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
+		must.Do(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
 	}
 	if l.object(t).Exists {
 		t.Error("the document is still there")
 	}
-	must(t, l.deleteOwn(t))
-	must(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
+	must.Do(t, l.deleteOwn(t))
+	must.Do(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
 }
 
 func TestTooLargeADocumentIsNotReadHalf(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	for size, large := range map[int]bool{most: false, most + 1: true} {
 		_, err := l.s3(t).PutObject(t.Context(), &s3.PutObjectInput{
 			Bucket: &own.Name, Key: aws.String(keysKey), Body: bytes.NewReader(make([]byte, size)),
 		})
-		must(t, err)
+		must.Do(t, err)
 		seen, err := l.buckets.Read(t.Context(), person, own, keysKey, most)
 		if large {
 			wantFault(t, err, fault.Invalid, "GetObject")
@@ -260,21 +261,21 @@ const ownPolicy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Princ
 func TestPolicyAndPublicAccess(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	policy := func(text string) error {
 		return l.buckets.SetPolicy(ctx, person, own, text)
 	}
 	wantFault(t, policy(ownPolicy), fault.Denied, "PutBucketPolicy")
 	open := cloud.PublicAccess{BlockPublicACLs: true, IgnorePublicACLs: true}
-	must(t, l.buckets.SetPublicAccess(ctx, person, own, open))
-	must(t, policy(ownPolicy))
+	must.Do(t, l.buckets.SetPublicAccess(ctx, person, own, open))
+	must.Do(t, policy(ownPolicy))
 	seen := l.bucket(t)
 	if seen.Access != open || string(seen.Policy) != ownPolicy {
 		t.Errorf("access %+v, policy %s", seen.Access, seen.Policy)
 	}
 	wantFault(t, policy(`{"Version":`), fault.Invalid, "PutBucketPolicy")
-	must(t, policy(""))
-	must(t, policy(""))
+	must.Do(t, policy(""))
+	must.Do(t, policy(""))
 	if seen := l.bucket(t); seen.Policy != nil {
 		t.Errorf("policy %s", seen.Policy)
 	}
@@ -282,7 +283,7 @@ func TestPolicyAndPublicAccess(t *testing.T) {
 
 func TestBucketIsDeniedToWhoeverMayNot(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	nobody := l.powerless(t)
 	_, err := l.buckets.Get(t.Context(), nobody, own)
 	wantFault(t, err, fault.Denied, "HeadBucket")

@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const providerARN = "arn:aws:iam::" + ownAccount + ":oidc-provider/issuer.example/own"
@@ -29,7 +30,7 @@ func (l *lab) createProvider(t *testing.T, id identity.Identity) error {
 func (l *lab) provider(t *testing.T) cloud.Provider {
 	t.Helper()
 	seen, err := l.providers.Get(t.Context(), person, providerARN)
-	must(t, err)
+	must.Do(t, err)
 	return seen
 }
 
@@ -70,25 +71,25 @@ func TestProviderComesAndGoes(t *testing.T) {
 		Exists: true, Tags: map[string]string{owner.Key: ownURL}, Audiences: []string{"a.example", "sts.amazonaws.com"},
 	}
 	for range 2 {
-		must(t, l.createProvider(t, person))
+		must.Do(t, l.createProvider(t, person))
 		if diff := cmp.Diff(want, l.provider(t)); diff != "" {
 			t.Errorf("provider (-want +got):\n%s", diff)
 		}
 	}
 	for range 2 {
-		must(t, l.providers.AddAudience(ctx, person, providerARN, "b.example"))
-		must(t, l.providers.RemoveAudience(ctx, person, providerARN, "a.example"))
+		must.Do(t, l.providers.AddAudience(ctx, person, providerARN, "b.example"))
+		must.Do(t, l.providers.RemoveAudience(ctx, person, providerARN, "a.example"))
 	}
 	if diff := cmp.Diff([]string{"b.example", "sts.amazonaws.com"}, l.provider(t).Audiences); diff != "" {
 		t.Errorf("audiences (-want +got):\n%s", diff)
 	}
 	for range 2 {
-		must(t, l.providers.Delete(ctx, person, providerARN, owner))
+		must.Do(t, l.providers.Delete(ctx, person, providerARN, owner))
 	}
 	if l.provider(t).Exists {
 		t.Error("the provider is still there")
 	}
-	must(t, l.providers.RemoveAudience(ctx, person, providerARN, "b.example"))
+	must.Do(t, l.providers.RemoveAudience(ctx, person, providerARN, "b.example"))
 	err := l.providers.AddAudience(ctx, person, providerARN, "b.example")
 	wantFault(t, err, fault.Gone, "AddClientIDToOpenIDConnectProvider")
 }
@@ -104,7 +105,7 @@ func TestProviderOfSomebodyElseIsNotTouched(t *testing.T) {
 			_, err := l.iam(t).CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
 				Url: aws.String(ownURL), ClientIDList: []string{"theirs"}, Tags: tags,
 			})
-			must(t, err)
+			must.Do(t, err)
 			before := l.provider(t)
 			wantFault(t, l.createProvider(t, person), fault.Exists, "CreateOpenIDConnectProvider")
 			wantFault(t, l.providers.Delete(t.Context(), person, providerARN, owner), fault.Exists, "DeleteOpenIDConnectProvider")
@@ -164,7 +165,7 @@ func TestRoleIsMadeOnceAndKeptAsWanted(t *testing.T) {
 		}
 	}
 	for range 2 {
-		must(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", owner))
+		must.Do(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", owner))
 	}
 }
 
@@ -173,14 +174,14 @@ func TestRoleOfSomebodyElseIsNotTouched(t *testing.T) {
 	theirs := operatorRole()
 	theirs.Owner = other
 	_, _, err := l.roles.Ensure(t.Context(), person, theirs)
-	must(t, err)
+	must.Do(t, err)
 	_, changed, err := l.roles.Ensure(t.Context(), person, operatorRole())
 	wantFault(t, err, fault.Exists, "GetRole")
 	if changed != nil {
 		t.Errorf("changed %v", changed)
 	}
 	wantFault(t, l.roles.Delete(t.Context(), person, theirs.Name, owner), fault.Exists, "DeleteRole")
-	must(t, l.roles.Delete(t.Context(), person, theirs.Name, theirs.Owner))
+	must.Do(t, l.roles.Delete(t.Context(), person, theirs.Name, theirs.Owner))
 }
 
 func TestRefusedPolicyIsToldAfterTheRoleWasMade(t *testing.T) {
@@ -196,7 +197,7 @@ func TestRefusedPolicyIsToldAfterTheRoleWasMade(t *testing.T) {
 
 func TestEveryRoleThatTrustsTheProviderIsFound(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createProvider(t, person))
+	must.Do(t, l.createProvider(t, person))
 	trusting := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",` +
 		`"Principal":{"Federated":"` + providerARN + `"},"Condition":{"StringEquals":{"issuer.example/own:sub":"x"}}}]}`
 	var want []string
@@ -207,11 +208,11 @@ func TestEveryRoleThatTrustsTheProviderIsFound(t *testing.T) {
 			want = append(want, name)
 		}
 		_, err := l.iam(t).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust})
-		must(t, err)
+		must.Do(t, err)
 	}
 	before := l.calls.Load()
 	got, err := l.roles.TrustedBy(t.Context(), person, providerARN)
-	must(t, err)
+	must.Do(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("roles (-want +got):\n%s", diff)
 	}
@@ -219,7 +220,7 @@ func TestEveryRoleThatTrustsTheProviderIsFound(t *testing.T) {
 		t.Errorf("%d pages, want at least three", n)
 	}
 	none, err := l.roles.TrustedBy(t.Context(), person, providerARN+"x")
-	must(t, err)
+	must.Do(t, err)
 	if len(none) != 0 {
 		t.Errorf("roles %v", none)
 	}
@@ -273,7 +274,7 @@ func TestThrottledCallsSaySo(t *testing.T) {
 func TestRefusedTokenIsNobodyWhateverWasAsked(t *testing.T) {
 	l := newLab(t)
 	token := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(token, []byte("this.is.no-token"), 0o600))
+	must.Do(t, os.WriteFile(token, []byte("this.is.no-token"), 0o600))
 	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::"+ownAccount+":role/tabard-issuer-lab")
 	t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", token)
 	web := identity.Identity{Base: identity.WebIdentity, Region: region}

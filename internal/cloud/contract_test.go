@@ -20,6 +20,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // The contract of every adapter, run against the local AWS: the happy way, the
@@ -68,9 +69,7 @@ func newLab(t *testing.T) *lab {
 	t.Cleanup(front.Close)
 	bundle := filepath.Join(t.TempDir(), "ca.pem")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
-	if err := os.WriteFile(bundle, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bundle, certificate, 0o600))
 	none := filepath.Join(t.TempDir(), "none")
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": front.URL, "AWS_CA_BUNDLE": bundle, "AWS_REGION": region, "AWS_PROFILE": "",
@@ -110,10 +109,7 @@ func (l *lab) with(t *testing.T, accessKeyID, secret string) *lab {
 
 func (l *lab) config(t *testing.T) aws.Config {
 	t.Helper()
-	config, err := l.auth.Config(t.Context(), person)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(l.auth.Config(t.Context(), person))(t)
 	return config
 }
 
@@ -146,13 +142,6 @@ func (l *lab) powerless(t *testing.T) identity.Identity {
 func trustOfAccount(account string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole",` +
 		`"Principal":{"AWS":"arn:aws:iam::` + account + `:root"}}]}`
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // wantFault demands a fault of that class from that operation.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var mark = cloud.Tag{Key: "tabard.dev/tombstone", Value: "true"}
@@ -30,13 +31,13 @@ func (l *lab) setTags(t *testing.T, tags ...string) {
 		set = append(set, types.Tag{Key: &key, Value: &value})
 	}
 	_, err := l.s3(t).PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &own.Name, Tagging: &types.Tagging{TagSet: set}})
-	must(t, err)
+	must.Do(t, err)
 }
 
 func (l *lab) tags(t *testing.T) (out []string) {
 	t.Helper()
 	seen, err := l.s3(t).GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &own.Name})
-	must(t, err)
+	must.Do(t, err)
 	for _, tag := range seen.TagSet {
 		out = append(out, aws.ToString(tag.Key)+"="+aws.ToString(tag.Value))
 	}
@@ -45,11 +46,11 @@ func (l *lab) tags(t *testing.T) (out []string) {
 
 func TestTombstoneIsMarkedBesideOtherTags(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	before := []string{owner.Key + "=" + ownURL, "team=x"}
 	l.setTags(t, before...)
 	for _, on := range []bool{true, true, false, false} {
-		must(t, l.setMark(t, on))
+		must.Do(t, l.setMark(t, on))
 		want := slices.Clone(before)
 		if on {
 			want = append(want, mark.Key+"=true")
@@ -91,11 +92,11 @@ func TestNoBucketOfOthersIsMarkedOrDeleted(t *testing.T) {
 
 func TestKeysAreReadUpToABound(t *testing.T) {
 	l := newLab(t)
-	must(t, l.createOwn(t))
+	must.Do(t, l.createOwn(t))
 	want := func(want ...string) {
 		t.Helper()
 		got, err := l.buckets.Keys(t.Context(), person, own, 3)
-		must(t, err)
+		must.Do(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("keys (-want +got):\n%s", diff)
 		}
@@ -103,7 +104,7 @@ func TestKeysAreReadUpToABound(t *testing.T) {
 	want()
 	for _, key := range []string{"d", "a", "c", "b"} {
 		_, err := l.s3(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &own.Name, Key: &key, Body: strings.NewReader("x")})
-		must(t, err)
+		must.Do(t, err)
 	}
 	want("a", "b", "c")
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/core/condition"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // bed is the kit on a fake API server, with one object.
@@ -38,9 +39,7 @@ type bed struct {
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v1alpha1.AddToScheme(scheme))
 	b := &bed{registry: prometheus.NewRegistry()}
 	object := &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main", Generation: 1}}
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).WithInterceptorFuncs(interceptor.Funcs{
@@ -65,9 +64,7 @@ func newBed(t *testing.T) *bed {
 func (b *bed) get(t *testing.T) *v1alpha1.OIDCIssuer {
 	t.Helper()
 	stored := &v1alpha1.OIDCIssuer{}
-	if err := b.Live.Get(t.Context(), client.ObjectKey{Name: "main"}, stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Live.Get(t.Context(), client.ObjectKey{Name: "main"}, stored))
 	return stored
 }
 
@@ -86,18 +83,12 @@ func TestKeeperHoldsRecordsAndReleases(t *testing.T) {
 	disturb := func() {
 		stored := b.get(t)
 		stored.Annotations = map[string]string{"example.org/beat": stored.ResourceVersion}
-		if err := b.Client.Update(t.Context(), stored); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Client.Update(t.Context(), stored))
 	}
 	disturb()
-	if err := keeper.Hold(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keeper.Hold(t.Context()))
 	disturb()
-	if err := keeper.Record(t.Context(), ready(condition.No("Bad", "so"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keeper.Record(t.Context(), ready(condition.No("Bad", "so"))))
 	stored := b.get(t)
 	if !slices.Equal(stored.Finalizers, []string{"example.org/kept"}) || len(stored.Status.Conditions) != 1 || stored.Annotations == nil {
 		t.Errorf("stored is %+v", stored)
@@ -107,9 +98,7 @@ func TestKeeperHoldsRecordsAndReleases(t *testing.T) {
 		t.Errorf("a status that says the same was written, or failed: %v", err)
 	}
 	disturb()
-	if err := keeper.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keeper.Release(t.Context()))
 	if stored = b.get(t); len(stored.Finalizers) != 0 || len(stored.Status.Conditions) != 1 {
 		t.Errorf("stored is %+v", stored)
 	}
@@ -132,16 +121,12 @@ func TestKeeperDoesNotOverwriteWhatThePassDidNotSee(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			if name == "its removal" {
-				if err := controller.Keep(b.Kit, b.get(t)).Hold(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, controller.Keep(b.Kit, b.get(t)).Hold(t.Context()))
 			}
 			keeper := controller.Keep(b.Kit, b.get(t))
 			changed := b.get(t)
 			changed.Spec.URL, changed.Generation = "https://other.example", 2
-			if err := b.Client.Update(t.Context(), changed); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Client.Update(t.Context(), changed))
 			if err := write(t.Context(), keeper); !apierrors.IsConflict(err) {
 				t.Errorf("the write ended with %v, want a conflict", err)
 			}

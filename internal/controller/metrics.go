@@ -42,11 +42,11 @@ func NewMetrics(registry prometheus.Registerer, name string) *Metrics {
 	m := &Metrics{
 		steps: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_controller_steps_total", ConstLabels: label,
-			Help: "Steps that the controller made, by result: done, retry (a fault of the cloud that may pass), blocked (a person must act), conflict (somebody wrote in between), error (of the API server), bug.",
+			Help: "Steps that the controller made, by result: done, retry (a fault of the cloud that may pass), blocked (an administrator must act), conflict (another client changed the object in between), error (of the API server), bug.",
 		}, []string{"step", "result"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "tabard_controller_pass_seconds", ConstLabels: label,
-			Help:    "Time of one look at an object; for a controller that works in turns, at all of them.",
+			Help:    "How long it took to reconcile one object; or all of them, for a controller that checks all objects at intervals.",
 			Buckets: []float64{.005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}),
 		conditions: prometheus.NewDesc("tabard_controller_conditions",

@@ -18,16 +18,14 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // series are those of a metric: the values of its labels but the controller's, and its
 // own.
 func (b *bed) series(t *testing.T, name string) []string {
 	t.Helper()
-	families, err := b.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(b.registry.Gather())(t)
 	var out []string
 	for _, family := range families {
 		if family.GetName() != name {
@@ -63,15 +61,11 @@ func (c *typed) Reconcile(ctx context.Context, o *v1alpha1.OIDCIssuer) (reconcil
 // TestObjectsAreCountedByTheirConditions follows two objects to the end of both.
 func TestObjectsAreCountedByTheirConditions(t *testing.T) {
 	b := newBed(t)
-	if err := b.Client.Create(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metaNamed("second")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Client.Create(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metaNamed("second")}))
 	look := func(name string, says condition.Verdict) {
 		t.Helper()
 		pass := controller.Typed(b.Kit, &typed{Kit: b.Kit, says: says})
-		if _, err := pass.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(pass.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}))(t)
 	}
 	want := func(what string, lines ...string) {
 		t.Helper()
@@ -86,9 +80,7 @@ func TestObjectsAreCountedByTheirConditions(t *testing.T) {
 	look("second", condition.Yes("Fine", ""))
 	want("both well", "Ready False 0", "Ready True 2", "Ready Unknown 0")
 	for i, name := range []string{"second", "main"} {
-		if err := b.Client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metaNamed(name)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metaNamed(name)}))
 		look(name, condition.Yes("Fine", ""))
 		if i == 0 {
 			want("one is gone", "Ready False 0", "Ready True 1", "Ready Unknown 0")
@@ -149,10 +141,7 @@ func TestSeriesDoNotGrowWithObjects(t *testing.T) {
 	for i := range 10000 {
 		_ = b.Metrics.Pass(i, func() error { b.Metrics.Made(put{fmt.Sprint(i)}, nil); return nil })
 	}
-	families, err := b.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(b.registry.Gather())(t)
 	var names []string
 	for _, family := range families {
 		names = append(names, fmt.Sprintf("%s %d", family.GetName(), len(family.GetMetric())))

@@ -2,7 +2,6 @@ package handoff
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -12,20 +11,20 @@ import (
 func cloudFormation(w Work) (string, error) {
 	resources, outputs := in{}, in{}
 	for i, b := range w.Buckets {
-		name := logical("Bucket", i)
+		name := numbered("Bucket", "", i)
 		resources[name] = in{
 			"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain",
 			"Properties": in{"BucketName": b.Name, "PublicAccessBlockConfiguration": access(b), "Tags": w.tags()},
 		}
 		if b.Policy != "" {
-			resources[logical("BucketPolicy", i)] = in{
+			resources[numbered("BucketPolicy", "", i)] = in{
 				"Type": "AWS::S3::BucketPolicy", "DependsOn": name, "Properties": in{"Bucket": b.Name, "PolicyDocument": b.Policy},
 			}
 		}
 	}
 	var providers []string
 	for i, p := range w.Providers {
-		providers = append(providers, logical("Provider", i))
+		providers = append(providers, numbered("Provider", "", i))
 		resources[providers[i]] = in{
 			"Type": "AWS::IAM::OIDCProvider", "Properties": in{"Url": p.URL, "ClientIdList": append([]string{}, p.Audiences...), "Tags": w.tags()},
 		}
@@ -44,29 +43,21 @@ func cloudFormation(w Work) (string, error) {
 		if len(providers) > 0 {
 			role["DependsOn"] = providers
 		}
-		resources[logical("Role", i)] = role
-		outputs[logical("Role", i)+"Arn"] = in{"Value": in{"Fn::GetAtt": []string{logical("Role", i), "Arn"}}}
+		resources[numbered("Role", "", i)] = role
+		outputs[numbered("Role", "", i)+"Arn"] = in{"Value": in{"Fn::GetAtt": []string{numbered("Role", "", i), "Arn"}}}
 	}
 	for i, e := range w.Entries {
 		properties := in{"ClusterName": e.Cluster, "PrincipalArn": e.PrincipalARN, "KubernetesGroups": append([]string{}, e.Groups...), "Tags": w.tags()}
 		if e.Username != "" {
 			properties["Username"] = e.Username
 		}
-		resources[logical("AccessEntry", i)] = in{"Type": "AWS::EKS::AccessEntry", "Properties": properties}
+		resources[numbered("AccessEntry", "", i)] = in{"Type": "AWS::EKS::AccessEntry", "Properties": properties}
 	}
 	template := in{"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources}
 	if len(outputs) > 0 {
 		template["Outputs"] = outputs
 	}
 	return rendered(w, template)
-}
-
-// logical tells resources of a kind apart; CloudFormation takes letters and digits.
-func logical(kind string, index int) string {
-	if index == 0 {
-		return kind
-	}
-	return fmt.Sprintf("%s%d", kind, index+1)
 }
 
 // rendered writes the template, unless a text of it is a dynamic reference, which

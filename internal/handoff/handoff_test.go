@@ -14,6 +14,7 @@ import (
 
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/handoff"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const arn = "arn:aws:iam::123456789012:oidc-provider/issuer.example"
@@ -78,9 +79,7 @@ func wantTemplate(t *testing.T, text string) {
 	role := resource("Role")
 	wantPolicy := func(what string, got any, want handoff.Policy) {
 		var document any
-		if err := json.Unmarshal([]byte(want), &document); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(want), &document))
 		if diff := cmp.Diff(document, got); diff != "" {
 			t.Errorf("%s of %q (-want +got):\n%s", what, text, diff)
 		}
@@ -127,22 +126,14 @@ func TestAScriptSaysWhatWasMeant(t *testing.T) {
 	for _, text := range nasty {
 		folder := t.TempDir()
 		stub := "#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >>\"$CALLS\"\nprintf '\\0' >>\"$CALLS\"\ncase $2 in head-*|describe-*|get-bucket-policy) exit 1;; get-*) test -e \"$CALLS.$2\" || { : >\"$CALLS.$2\"; exit 1; };; esac\n"
-		if err := os.WriteFile(filepath.Join(folder, "aws"), []byte(stub), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		script, err := work(text).Text(handoff.AWS)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, "aws"), []byte(stub), 0o700))
+		script := must.Get(work(text).Text(handoff.AWS))(t)
 		command := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
 		command.Dir, command.Env = folder, []string{"PATH=" + folder + ":/usr/bin:/bin", "CALLS=" + filepath.Join(folder, "calls")}
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
 		}
-		said, err := os.ReadFile(filepath.Join(folder, "calls"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		said := must.Get(os.ReadFile(filepath.Join(folder, "calls")))(t)
 		wantCalls(t, text, string(said))
 		if _, err := os.Stat(filepath.Join(folder, "x")); err == nil {
 			t.Errorf("%q was run", text)
@@ -183,14 +174,8 @@ func wantCalls(t *testing.T, text, said string) {
 
 func TestPlainIsTheWorkItself(t *testing.T) {
 	for _, text := range nasty {
-		got, err := work(text).Text(handoff.JSON)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := json.Marshal(work(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(work(text).Text(handoff.JSON))(t)
+		want := must.Get(json.Marshal(work(text)))(t)
 		if diff := cmp.Diff(read(t, string(want)), read(t, got)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}

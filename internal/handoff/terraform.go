@@ -11,7 +11,7 @@ func terraform(w Work) (string, error) {
 	t := &module{}
 	t.WriteString(comment(w.About))
 	for i, b := range w.Buckets {
-		name := label("bucket", i)
+		name := numbered("bucket", "_", i)
 		t.block("aws_s3_bucket", name, "bucket", literal(b.Name), "tags", tagMap(w.tags()), "", kept)
 		itself := "aws_s3_bucket." + name + ".id"
 		open := fmt.Sprint(!b.AllowPublicPolicy)
@@ -22,10 +22,10 @@ func terraform(w Work) (string, error) {
 		}
 	}
 	for i, p := range w.Providers {
-		t.block("aws_iam_openid_connect_provider", label("provider", i), "url", literal(p.URL), "client_id_list", list(p.Audiences), "tags", tagMap(w.tags()))
+		t.block("aws_iam_openid_connect_provider", numbered("provider", "_", i), "url", literal(p.URL), "client_id_list", list(p.Audiences), "tags", tagMap(w.tags()))
 	}
 	for i, r := range w.Roles {
-		name := label("role", i)
+		name := numbered("role", "_", i)
 		t.block("aws_iam_role", name, "name", literal(r.Name), "path", optional(r.Path), "description", optional(r.Description),
 			"permissions_boundary", optional(r.Boundary), "assume_role_policy", heredoc(r.Trust), "tags", tagMap(w.tags(r.Tags...)))
 		if r.Policy != "" {
@@ -34,7 +34,7 @@ func terraform(w Work) (string, error) {
 		fmt.Fprintf(t, "\noutput \"%s_arn\" {\n  value = aws_iam_role.%s.arn\n}\n", name, name)
 	}
 	for i, e := range w.Entries {
-		t.block("aws_eks_access_entry", label("entry", i), "cluster_name", literal(e.Cluster), "principal_arn", literal(e.PrincipalARN),
+		t.block("aws_eks_access_entry", numbered("entry", "_", i), "cluster_name", literal(e.Cluster), "principal_arn", literal(e.PrincipalARN),
 			"user_name", optional(e.Username), "kubernetes_groups", list(e.Groups), "tags", tagMap(w.tags()))
 	}
 	return t.String(), nil

@@ -66,10 +66,11 @@ func comment(sentences []string) string {
 	return out.String()
 }
 
-// label tells things of a kind apart, which have no other number: "", "_2", "_3".
-func label(kind string, index int) string {
+// numbered tells things of a kind apart, which have no other number: the first has none,
+// then it is 2, 3 behind the separator. CloudFormation takes letters and digits alone.
+func numbered(kind, separator string, index int) string {
 	if index == 0 {
 		return kind
 	}
-	return fmt.Sprintf("%s_%d", kind, index+1)
+	return fmt.Sprintf("%s%s%d", kind, separator, index+1)
 }

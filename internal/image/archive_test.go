@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/tabard-dev/tabard/internal/image"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // unpacked writes an archive's files into a folder.
@@ -31,20 +32,13 @@ func unpacked(t *testing.T, archive []byte) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(io.ReadAll(reader))(t)
 		path := filepath.Join(dir, header.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is twice in the archive", header.Name)
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 	}
 }
 
@@ -53,14 +47,8 @@ func unpacked(t *testing.T, archive []byte) string {
 func archived(t *testing.T, images ...v1.Image) ([]byte, v1.Hash, v1.ImageIndex) {
 	t.Helper()
 	var archive bytes.Buffer
-	digest, err := image.Archive(&archive, reference, images...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := layout.ImageIndexFromPath(unpacked(t, archive.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(image.Archive(&archive, reference, images...))(t)
+	index := must.Get(layout.ImageIndexFromPath(unpacked(t, archive.Bytes())))(t)
 	if err := validate.Index(index); err != nil {
 		t.Errorf("the layout does not hold together: %v", err)
 	}
@@ -70,10 +58,7 @@ func archived(t *testing.T, images ...v1.Image) ([]byte, v1.Hash, v1.ImageIndex)
 // named is the one thing in the archive, which has the reference for a name.
 func named(t *testing.T, index v1.ImageIndex) v1.Descriptor {
 	t.Helper()
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Get(index.IndexManifest())(t)
 	if len(manifest.Manifests) != 1 {
 		t.Fatalf("the archive holds %d things, want one with a name", len(manifest.Manifests))
 	}
@@ -91,21 +76,12 @@ func TestAnArchiveOfTwoPlatformsHoldsAnIndexOfThem(t *testing.T) {
 	if top.Digest != digest {
 		t.Errorf("the name stands for %s, want the digest that was returned, %s", top.Digest, digest)
 	}
-	inner, err := index.ImageIndex(digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := inner.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(index.ImageIndex(digest))(t)
+	manifest := must.Get(inner.IndexManifest())(t)
 	var platforms []string
 	for i, made := range []v1.Image{amd, arm} {
 		platforms = append(platforms, manifest.Manifests[i].Platform.String())
-		want, err := made.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(made.Digest())(t)
 		if got := manifest.Manifests[i].Digest; got != want {
 			t.Errorf("image %d is %s, want %s", i, got, want)
 		}
@@ -121,10 +97,7 @@ func TestAnArchiveOfTwoPlatformsHoldsAnIndexOfThem(t *testing.T) {
 func TestAnArchiveOfOneImageNamesTheImageItself(t *testing.T) {
 	amd := built(t, "amd64")
 	_, digest, index := archived(t, amd)
-	want, err := amd.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(amd.Digest())(t)
 	if top := named(t, index); top.Digest != want || digest != want {
 		t.Errorf("the name stands for %s and %s was returned, want the image, %s", top.Digest, digest, want)
 	}
@@ -137,30 +110,18 @@ func TestAnArchiveOfTwoReferencesStoresWhatTheyShareOnce(t *testing.T) {
 }
 
 func testTwoReferences(t *testing.T, plain bool) {
-	first, err := image.Build(image.Spec{
+	first := must.Get(image.Build(image.Spec{
 		Program: save(t, executable(t, elf.EM_X86_64, nil)), Name: "tabard", Architecture: "amd64", Plain: plain,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pausing, err := image.WithArguments(first, "lab", "pause")
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	pausing := must.Get(image.WithArguments(first, "lab", "pause"))(t)
 	var archive bytes.Buffer
 	all := []image.Named{{Reference: reference, Images: []v1.Image{first}}, {Reference: "localhost/pause:1", Images: []v1.Image{pausing}}}
-	digests, err := image.ArchiveAll(&archive, all...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digests := must.Get(image.ArchiveAll(&archive, all...))(t)
 	index, err := layout.ImageIndexFromPath(unpacked(t, archive.Bytes())) // which refuses what is there twice
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Get(index.IndexManifest())(t)
 	names := map[string]v1.Hash{}
 	for _, each := range manifest.Manifests {
 		names[each.Annotations["io.containerd.image.name"]] = each.Digest
@@ -168,33 +129,18 @@ func testTwoReferences(t *testing.T, plain bool) {
 	if diff := cmp.Diff(map[string]v1.Hash{reference: digests[0], "localhost/pause:1": digests[1]}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	second, err := index.Image(digests[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := second.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(index.Image(digests[1]))(t)
+	config := must.Get(second.ConfigFile())(t)
 	if diff := cmp.Diff([]string{"lab", "pause"}, config.Config.Cmd); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(contents(t, first), contents(t, second)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	layers, err := second.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	layers := must.Get(second.Layers())(t)
 	for _, layer := range layers {
-		digest, err := layer.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := layer.DiffID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(layer.Digest())(t)
+		content := must.Get(layer.DiffID())(t)
 		if (digest == content) != plain {
 			t.Errorf("a layer is %s, what is in it %s", digest, content)
 		}

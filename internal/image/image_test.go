@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	"github.com/tabard-dev/tabard/internal/image"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const reference = "ghcr.io/tabard-dev/tabard:devel"
@@ -26,12 +27,9 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 // built is an image for an architecture, of a program in a folder of its own.
 func built(t *testing.T, architecture string) v1.Image {
 	t.Helper()
-	made, err := image.Build(image.Spec{
+	made := must.Get(image.Build(image.Spec{
 		Program: save(t, executable(t, machines[architecture], nil)), Name: "tabard", Architecture: architecture, Version: "devel",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return made
 }
 
@@ -57,10 +55,7 @@ func contents(t *testing.T, made v1.Image) map[string]entry {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(io.ReadAll(reader))(t)
 		files[header.Name] = entry{Mode: header.Mode, UID: header.Uid, GID: header.Gid, Modified: header.ModTime.Unix(), Content: string(data)}
 	}
 }
@@ -121,10 +116,7 @@ func TestTheRootsAreCertificatesOfAuthorities(t *testing.T) {
 }
 
 func TestTheProgramRunsAsNobodySpecial(t *testing.T) {
-	config, err := built(t, "arm64").ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(built(t, "arm64").ConfigFile())(t)
 	want := v1.Config{
 		User: "65532:65532", Entrypoint: []string{"/tabard"}, Env: []string{"PATH=/"}, WorkingDir: "/",
 		Labels: map[string]string{
@@ -151,21 +143,13 @@ func TestTheSameProgramGivesTheSameDigestFromAnyFolderAtAnyTime(t *testing.T) {
 		t.Helper()
 		path := save(t, program)
 		modified := time.Now().Add(-age)
-		if err := os.Chtimes(path, modified, modified); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, modified, modified))
 		spec := image.Spec{Program: path, Name: "tabard", Architecture: "amd64", Version: "devel"}
 		if change != nil {
 			change(&spec)
 		}
-		made, err := image.Build(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := made.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(image.Build(spec))(t)
+		got := must.Get(made.Digest())(t)
 		return got
 	}
 	first := digest(0, nil)

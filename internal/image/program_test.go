@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/image"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // executable is the smallest file that Linux would load: a header, and one
@@ -32,9 +33,7 @@ func executable(t *testing.T, machine elf.Machine, change func(*elf.Header64, *e
 	}
 	var file bytes.Buffer
 	for _, part := range []any{header, segment} {
-		if err := binary.Write(&file, binary.LittleEndian, part); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, binary.Write(&file, binary.LittleEndian, part))
 	}
 	return file.Bytes()
 }
@@ -43,9 +42,7 @@ func executable(t *testing.T, machine elf.Machine, change func(*elf.Header64, *e
 func save(t *testing.T, program []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, program, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, program, 0o600))
 	return path
 }
 
@@ -103,9 +100,7 @@ func TestAProgramThatCouldNotRunInTheImageIsRefused(t *testing.T) {
 
 func TestAPositionIndependentProgramIsTaken(t *testing.T) {
 	program := save(t, executable(t, elf.EM_AARCH64, func(h *elf.Header64, _ *elf.Prog64) { h.Type = uint16(elf.ET_DYN) }))
-	if _, err := image.Build(image.Spec{Program: program, Name: "tabard", Architecture: "arm64"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(image.Build(image.Spec{Program: program, Name: "tabard", Architecture: "arm64"}))(t)
 }
 
 func TestANameThatIsNoPlainFileNameIsRefused(t *testing.T) {

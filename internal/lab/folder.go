@@ -60,8 +60,7 @@ func checkContent(dir string) error {
 
 // asDirError makes a refusal one of the lab's folder.
 func asDirError(err error) error {
-	var refusal *private.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*private.Refusal](err); ok {
 		return &DirError{refusal.Reason}
 	}
 	return err

@@ -9,30 +9,23 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // bystander is a process that a lab must not end.
 func bystander(t *testing.T) process.Record {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "/bin/sleep", "600")
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	identity, err := process.Identify(command.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	identity := must.Get(process.Identify(command.Process.Pid))(t)
 	return process.Record{Name: "etcd", Identity: identity, Log: "x"}
 }
 
 // shortDir is for a lab: the folder of t.TempDir is longer than a lab's may be.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	parent, err := os.MkdirTemp("", "lab")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := must.Get(os.MkdirTemp("", "lab"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(parent) })
 	return filepath.Join(parent, "lab")
 }
@@ -64,10 +57,7 @@ func TestRootLeavesALabThatIsNotItsAloneUntouched(t *testing.T) {
 			dir := shortDir(t)
 			lab := example(dir)
 			lab.Localkube, lab.Tabard = "/bin/true", "/bin/true"
-			err := errors.Join(prepareDir(dir), lab.save(), lab.makeFolders(), lab.linkPrograms(), lab.Processes().Put(victim), spoil(lab))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(prepareDir(dir), lab.save(), lab.makeFolders(), lab.linkPrograms(), lab.Processes().Put(victim), spoil(lab)))
 			var refused *DirError
 			if err := Down(t.Context(), DownOptions{Dir: dir, Out: io.Discard}); !errors.As(err, &refused) {
 				t.Errorf("down: %v, want a DirError", err)
@@ -93,9 +83,7 @@ func TestAnOwnLabIsEnded(t *testing.T) {
 	victim := bystander(t)
 	dir := shortDir(t)
 	lab := example(dir)
-	if err := errors.Join(prepareDir(dir), lab.save(), lab.makeFolders(), lab.Processes().Put(victim)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(prepareDir(dir), lab.save(), lab.makeFolders(), lab.Processes().Put(victim)))
 	if err := Down(t.Context(), DownOptions{Dir: dir, Out: io.Discard}); err != nil || victim.Alive() {
 		t.Errorf("down: %v; the process is alive: %v", err, victim.Alive())
 	}

@@ -16,6 +16,7 @@ import (
 	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/lab/port"
 	"github.com/tabard-dev/tabard/internal/lab/process"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func example(dir string) Lab {
@@ -85,13 +86,8 @@ func TestLoadReturnsWhatWasSaved(t *testing.T) {
 	if _, err := Load(want.Dir); !errors.Is(err, ErrNone) {
 		t.Fatalf("an empty folder: %v", err)
 	}
-	if err := want.save(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Load(want.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, want.save())
+	got := must.Get(Load(want.Dir))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -102,10 +98,7 @@ func TestLoadReturnsWhatWasSaved(t *testing.T) {
 }
 
 func TestForeignFilesAreNoLab(t *testing.T) {
-	good, err := json.Marshal(example("/d"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(json.Marshal(example("/d")))(t)
 	tests := map[string]struct{ data, path, refused string }{
 		"no JSON":            {"{", "/d/lab.json", "not readable"},
 		"another kind":       {`{"apiVersion":"lab.tabard.dev/v1","kind":"Zoo"}`, "/d/lab.json", "not a lab of this program"},
@@ -127,21 +120,15 @@ func TestForeignFilesAreNoLab(t *testing.T) {
 func TestPrepareDir(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "lab")
-	if err := prepareDir(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, prepareDir(dir))
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, %v", info, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o600))
 	if err := prepareDir(dir); err == nil || !strings.Contains(err.Error(), "precious") {
 		t.Errorf("a folder of somebody else: %v", err)
 	}
-	if err := example(dir).save(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, example(dir).save())
 	if err := prepareDir(dir); err != nil {
 		t.Errorf("a lab with a file beside it: %v", err)
 	}
@@ -149,12 +136,8 @@ func TestPrepareDir(t *testing.T) {
 
 func TestEmptyLeavesWhatIsNotTheLabs(t *testing.T) {
 	lab := example(t.TempDir())
-	if err := errors.Join(lab.save(), lab.makeFolders(), os.WriteFile(lab.Path("notes.txt"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.empty(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(lab.save(), lab.makeFolders(), os.WriteFile(lab.Path("notes.txt"), nil, 0o600)))
+	must.Do(t, lab.empty())
 	entries, err := os.ReadDir(lab.Dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != "notes.txt" {
 		t.Errorf("left: %v, %v; want notes.txt", entries, err)
@@ -164,39 +147,25 @@ func TestEmptyLeavesWhatIsNotTheLabs(t *testing.T) {
 func TestRepairKeepsKeys(t *testing.T) {
 	lab := example(t.TempDir())
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := errors.Join(lab.makeFolders(), lab.ensureKeys(now)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(lab.makeFolders(), lab.ensureKeys(now)))
 	read := func() map[string]string {
 		files := map[string]string{}
-		paths, err := filepath.Glob(lab.pki("*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := must.Get(filepath.Glob(lab.pki("*")))(t)
 		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(path))(t)
 			files[filepath.Base(path)] = string(data)
 		}
 		return files
 	}
 	first := read()
-	if err := lab.ensureKeys(now.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lab.ensureKeys(now.Add(time.Hour)))
 	if diff := cmp.Diff(first, read()); diff != "" {
 		t.Errorf("a second look changed keys (-want +got):\n%s", diff)
 	}
 	// Interrupted before the last certificate: all are made again, but the
 	// token signing key, which tokens hang on, stays.
-	if err := os.Remove(lab.pki("admin.crt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.ensureKeys(now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(lab.pki("admin.crt")))
+	must.Do(t, lab.ensureKeys(now))
 	second := read()
 	if first["ca.crt"] == second["ca.crt"] || first["service-account.key"] != second["service-account.key"] {
 		t.Error("after an interruption the CA must be new and the signing key the old one")
@@ -205,16 +174,11 @@ func TestRepairKeepsKeys(t *testing.T) {
 
 func TestManifestsFitTheirKinds(t *testing.T) {
 	lab := example(t.TempDir())
-	if err := errors.Join(lab.makeFolders(), lab.writeManifests()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(lab.makeFolders(), lab.writeManifests()))
 	var issuer identityv1alpha1.OIDCIssuer
 	var webhook admissionregistrationv1.MutatingWebhookConfiguration
 	for name, into := range map[string]any{"issuer.yaml": &issuer, "webhook.yaml": &webhook} {
-		data, err := os.ReadFile(lab.Path("manifests", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(lab.Path("manifests", name)))(t)
 		if err := yaml.UnmarshalStrict(data, into); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -297,19 +261,12 @@ func TestPodsEndBeforeTheControlPlane(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	lab := example(t.TempDir())
-	if err := lab.makeFolders(); err != nil {
-		t.Fatal(err)
-	}
-	self, err := process.Identify(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lab.makeFolders())
+	self := must.Get(process.Identify(os.Getpid()))(t)
 	good, bad := 0, 3
 	gone := process.Identity{PID: os.Getpid(), Start: "another"}
 	put := func(record process.Record) {
-		if err := lab.Processes().Put(record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lab.Processes().Put(record))
 	}
 	for _, name := range lab.Components() {
 		put(process.Record{Name: name, Identity: self})
@@ -347,17 +304,11 @@ func TestAdministrator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lab := example(t.TempDir())
 			lab.Accounts = []string{"222222222222"}
-			if err := lab.makeFolders(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, lab.makeFolders())
 			if test.data != "" {
-				if err := os.WriteFile(lab.Path("aws", "administrators.json"), []byte(test.data), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(lab.Path("aws", "administrators.json"), []byte(test.data), 0o600))
 			}
-			if err := os.WriteFile(lab.Path("aws", "admin-token"), []byte("t\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(lab.Path("aws", "admin-token"), []byte("t\n"), 0o600))
 			account := AccountID
 			if test.account != "" {
 				account = test.account

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/internal/lab/node"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // withNode is the example with a node.
@@ -67,27 +68,17 @@ func TestWhoRunsOnTheNode(t *testing.T) {
 
 func TestANodesCertificatesNameItsAddresses(t *testing.T) {
 	lab := withNode(t.TempDir())
-	if err := lab.makeFolders(); err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.ensureKeys(time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lab.makeFolders())
+	must.Do(t, lab.ensureKeys(time.Now()))
 	for _, test := range []struct{ file, name, group, address string }{
 		{"kube-apiserver", "kube-apiserver", "", node.ServiceAddress},
 		{"kube-apiserver", "kube-apiserver", "", "10.128.2.1"},
 		{Kubelet, "system:node:lab-node", "system:nodes", "10.128.2.2"},
 		{Proxy, "system:kube-proxy", "", "127.0.0.1"},
 	} {
-		text, err := os.ReadFile(lab.pki(test.file + ".crt"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(lab.pki(test.file + ".crt")))(t)
 		block, _ := pem.Decode(text)
-		certificate, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		certificate := must.Get(x509.ParseCertificate(block.Bytes))(t)
 		if certificate.Subject.CommonName != test.name || strings.Join(certificate.Subject.Organization, " ") != test.group {
 			t.Errorf("%s is %s, want %s in %q", test.file, certificate.Subject, test.name, test.group)
 		}

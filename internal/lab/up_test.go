@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestAccountsAreDecidedWhenALabIsMade(t *testing.T) {
@@ -55,9 +56,7 @@ func TestUpNoticesAComponentThatIsDying(t *testing.T) {
 		t.Fatalf("a process that runs is said to be gone: %v", err)
 	default:
 	}
-	if err := syscall.Kill(record.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(record.PID, syscall.SIGKILL))
 	if err := <-gone; !errors.Is(err, errGone) {
 		t.Errorf("got %v, want %v", err, errGone)
 	}

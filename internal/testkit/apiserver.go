@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/lab/port"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const adminToken = "testkit-administrator"
@@ -39,14 +40,15 @@ type APIServer struct {
 }
 
 // StartAPIServer starts an API server whose tokens name the given issuer, and
-// stops it at the end of the test. It takes the program from TABARD_LOCALKUBE.
-func StartAPIServer(t testing.TB, issuer string) *APIServer {
+// stops it at the end of the test. It takes the program from TABARD_LOCALKUBE. Flags
+// are more than every API server here has.
+func StartAPIServer(t testing.TB, issuer string, flags ...string) *APIServer {
 	t.Helper()
 	localkube := os.Getenv("TABARD_LOCALKUBE")
 	if localkube == "" {
 		t.Fatal("TABARD_LOCALKUBE is not set: run make test, or make localkube and set it to what that prints")
 	}
-	s := &APIServer{dir: t.TempDir(), localkube: localkube, issuer: issuer, port: FreePort(t)}
+	s := &APIServer{dir: t.TempDir(), localkube: localkube, issuer: issuer, port: FreePort(t), flags: flags}
 	s.startEtcd(t)
 	s.write(t, "tokens.csv", []byte(adminToken+",administrator,administrator,system:masters\n"))
 	s.RotateKey(t)
@@ -62,10 +64,7 @@ func (s *APIServer) StartAnother(t testing.TB, flags ...string) *APIServer {
 	t.Helper()
 	another := &APIServer{dir: t.TempDir(), localkube: s.localkube, issuer: s.issuer, port: FreePort(t), etcd: s.etcd, flags: flags}
 	for _, name := range []string{"tokens.csv", "sa.key"} {
-		content, err := os.ReadFile(filepath.Join(s.dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(s.dir, name)))(t)
 		another.write(t, name, content)
 	}
 	another.startAPIServer(t)
@@ -76,10 +75,7 @@ func (s *APIServer) StartAnother(t testing.TB, flags ...string) *APIServer {
 // starting it anew at the same address.
 func (s *APIServer) RotateKey(t testing.TB) {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	der := x509.MarshalPKCS1PrivateKey(key)
 	s.write(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}))
 	if s.process == nil {
@@ -119,7 +115,7 @@ func (s *APIServer) certificates() string { return filepath.Join(s.dir, "certifi
 func (s *APIServer) waitReady(t testing.TB) {
 	t.Helper()
 	ca := filepath.Join(s.certificates(), "apiserver.crt")
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -168,9 +164,7 @@ func (s *APIServer) run(t testing.TB, component string, args ...string) *Process
 
 func (s *APIServer) write(t testing.TB, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, name), content, 0o600))
 }
 
 // FreePort is a port of this machine on which nothing listens. No other test gets

@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestStartAPIServer(t *testing.T) {
@@ -32,10 +34,7 @@ func header(t *testing.T, server *APIServer) string {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	answer, err := accounts.CreateToken(t.Context(), "probe", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(accounts.CreateToken(t.Context(), "probe", &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	head, _, _ := strings.Cut(answer.Status.Token, ".")
 	return head
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Root is the repository's folder.
@@ -24,7 +26,5 @@ func (s *APIServer) InstallCRDs(t testing.TB) {
 // are served.
 func (s *APIServer) InstallCRDsFrom(t testing.TB, paths ...string) {
 	t.Helper()
-	if _, err := envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(envtest.InstallCRDs(s.Config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true}))(t)
 }

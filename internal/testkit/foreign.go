@@ -59,16 +59,13 @@ func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
 	t.Helper()
 	var paths []string
 	for _, each := range kinds {
-		folder := each.folder(t)
-		for _, file := range each.files {
-			paths = append(paths, filepath.Join(folder, file))
-		}
+		paths = append(paths, each.paths(t)...)
 	}
 	s.InstallCRDsFrom(t, paths...)
 }
 
-// folder is where the module's files are; they are fetched if they are not there.
-func (k ForeignKinds) folder(t testing.TB) string {
+// paths are the files in the module's folder, which is fetched if it is not there.
+func (k ForeignKinds) paths(t testing.TB) (paths []string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", k.module+"@"+k.version)
 	command.Dir = t.TempDir() // outside of any module, whose requirements it would join
@@ -80,5 +77,8 @@ func (k ForeignKinds) folder(t testing.TB) string {
 	if got.Sum != k.sum {
 		t.Fatalf("%s@%s is %s, want %s", k.module, k.version, got.Sum, k.sum)
 	}
-	return got.Dir
+	for _, file := range k.files {
+		paths = append(paths, filepath.Join(got.Dir, file))
+	}
+	return paths
 }

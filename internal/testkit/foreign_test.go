@@ -3,19 +3,10 @@ package testkit_test
 import (
 	"slices"
 	"testing"
-
-	"k8s.io/client-go/discovery"
-
-	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 func TestForeignKindsAreServed(t *testing.T) {
-	server := testkit.StartAPIServer(t, "https://issuer.example.com")
-	server.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.OpenShiftCredentials, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	client, err := discovery.NewDiscoveryClientForConfig(server.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := shared(t).Kube.Discovery()
 	for version, kinds := range map[string][]string{
 		"machine.openshift.io/v1beta1":            {"MachineSet"},
 		"config.openshift.io/v1":                  {"Infrastructure", "Authentication"},

@@ -14,11 +14,11 @@ import (
 // StartIssuer starts an API server whose issuer's documents are where its tokens
 // say, as in the bucket of a cluster, and returns the roots of the certificate
 // that they are served with.
-func StartIssuer(t testing.TB) (*APIServer, *x509.CertPool) {
+func StartIssuer(t testing.TB, flags ...string) (*APIServer, *x509.CertPool) {
 	t.Helper()
 	var server *APIServer
 	front := ServeIssuer(t, func(ctx context.Context) ([]byte, error) { return server.Keys(ctx) })
-	server = StartAPIServer(t, front.URL)
+	server = StartAPIServer(t, front.URL, flags...)
 	roots := x509.NewCertPool()
 	roots.AddCert(front.Certificate())
 	return server, roots

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 // RunManager runs a manager until the test ends or what it returns is called, which
@@ -29,7 +31,7 @@ func RunManager(t *testing.T, mgr manager.Manager) (stop func()) {
 }
 
 // Create makes objects in a cluster.
-func Create(t *testing.T, cluster client.Client, objects ...client.Object) {
+func Create(t testing.TB, cluster client.Client, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
 		if err := cluster.Create(t.Context(), object); err != nil {
@@ -38,12 +40,15 @@ func Create(t *testing.T, cluster client.Client, objects ...client.Object) {
 	}
 }
 
-// Await waits for a minute until what it is asked about holds; nil says so. The
+// Patience is how long a test waits for what must happen.
+const Patience = onlab.Patience
+
+// Await waits until what it is asked about holds; nil says so. Out of Patience, the
 // test fails with what it said last.
-func Await(t *testing.T, what func() error) {
+func Await(t testing.TB, what func() error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(context.Context) (bool, error) {
 		last = what()
 		return last == nil, nil
 	})

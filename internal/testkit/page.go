@@ -7,9 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Blocks are the fenced blocks of a page that are marked so.
@@ -22,18 +27,29 @@ func Blocks(page, mark string) []string {
 	return found
 }
 
+// Objects are those of a file of manifests, whose path begins at the repository's root.
+func Objects(t testing.TB, file string) (objects []client.Object) {
+	t.Helper()
+	text := must.Get(os.ReadFile(filepath.Join(Root(), file)))(t)
+	for document := range strings.SplitSeq("\n"+string(text), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if len(object.Object) > 0 { // not before the first, nor for a comment alone
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
 // Shell runs a script at the repository's root, as a user does who has kubectl
 // for a cluster, and returns what it prints.
 func Shell(t testing.TB, config *rest.Config, script string) string {
 	t.Helper()
-	localkube, err := filepath.Abs(os.Getenv("TABARD_LOCALKUBE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	localkube := must.Get(filepath.Abs(os.Getenv("TABARD_LOCALKUBE")))(t)
 	dir := t.TempDir()
-	if err := os.Symlink(localkube, filepath.Join(dir, "kubectl")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(localkube, filepath.Join(dir, "kubectl")))
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	WriteKubeconfig(t, kubeconfig, config)
 	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
@@ -54,7 +70,5 @@ func WriteKubeconfig(t testing.TB, path string, config *rest.Config) {
 	written.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
 	written.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
 	written.CurrentContext = "it"
-	if err := clientcmd.WriteToFile(*written, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, clientcmd.WriteToFile(*written, path))
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Process is a program that a test runs, with what it says. One goroutine at a time
@@ -41,14 +43,9 @@ func StartProcess(t testing.TB, command *exec.Cmd) *Process {
 // startUnshown is StartProcess for a program that is not what the test is about.
 func startUnshown(t testing.TB, command *exec.Cmd) *Process {
 	t.Helper()
-	log, err := os.CreateTemp(t.ArtifactDir(), filepath.Base(command.Path)+"-*.log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.CreateTemp(t.ArtifactDir(), filepath.Base(command.Path)+"-*.log"))(t)
 	p := &Process{t: t, command: command, log: log}
-	if err := p.start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.start())
 	t.Cleanup(func() {
 		p.Kill()
 		_ = log.Close()

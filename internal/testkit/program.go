@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,27 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
+
+// Tabard is the built program.
+func Tabard(t testing.TB) (path string) {
+	t.Helper()
+	path, err := filepath.Abs(os.Getenv("TABARD_BIN"))
+	if err != nil || os.Getenv("TABARD_BIN") == "" {
+		t.Fatal("TABARD_BIN is not set: run make test, or make build and set it to bin/tabard")
+	}
+	return path
+}
+
+// StartTabard starts the built program, in an environment that has what is given and a
+// home without anything, and stops it at the end of the test.
+func StartTabard(t testing.TB, environment []string, args ...string) *Process {
+	t.Helper()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), Tabard(t), args...)
+	command.Env = append([]string{"HOME=" + t.TempDir()}, environment...)
+	return StartProcess(t, command)
+}
 
 // RunWithProgram builds the program in a folder, tells the tests of a package where
 // it is, runs them and returns their exit code, for TestMain.
@@ -27,7 +48,7 @@ func RunWithProgram(m *testing.M, folder string, program *string) int {
 		fmt.Fprintln(os.Stderr, folder, "cannot be built:", err)
 		return 1
 	}
-	return m.Run()
+	return Main(m)
 }
 
 // asProgram in the environment makes a test program the program that it tests.
@@ -38,7 +59,7 @@ const asProgram = "TABARD_TEST_AS_PROGRAM"
 // is 125 for an error that names none.
 func RunAsProgram(m *testing.M, program func(args []string) error) int {
 	if os.Getenv(asProgram) == "" {
-		return m.Run()
+		return Main(m)
 	}
 	err := program(os.Args[1:])
 	if err == nil {
@@ -55,14 +76,9 @@ func RunAsProgram(m *testing.M, program func(args []string) error) int {
 // the test's shells find it there as the program of RunAsProgram.
 func LinkSelf(t testing.TB, name string) (folder string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	folder = t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, name)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(self, filepath.Join(folder, name)))
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	t.Setenv(asProgram, "1")
 	return folder

@@ -14,30 +14,24 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Rights is the ClusterRole of a controller, as it is generated in config/rbac.
 func Rights(t testing.TB, controller string) *rbacv1.ClusterRole {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(Root(), "config", "rbac", controller+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(Root(), "config", "rbac", controller+".yaml")))(t)
 	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict(text, role))
 	return role
 }
 
 // Grant gives a user a role's rights in all of the cluster, and waits until the API
 // server knows. A ServiceAccount's user is system:serviceaccount:NAMESPACE:NAME.
-func Grant(t *testing.T, config *rest.Config, user string, role *rbacv1.ClusterRole) {
+func Grant(t testing.TB, config *rest.Config, user string, role *rbacv1.ClusterRole) {
 	t.Helper()
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Get(client.New(config, client.Options{}))(t)
 	Create(t, cluster, role, Binding(user, role.Name))
 	AwaitRights(t, config, user, "", role.Rules...)
 }
@@ -45,12 +39,9 @@ func Grant(t *testing.T, config *rest.Config, user string, role *rbacv1.ClusterR
 // AwaitRights waits until the API server knows that a user has the rights of rules, in
 // a namespace or, with none, in all of the cluster. It learns of roles and bindings by
 // watches of its own: for a while it refuses what the rule that was just made permits.
-func AwaitRights(t *testing.T, config *rest.Config, user, namespace string, rules ...rbacv1.PolicyRule) {
+func AwaitRights(t testing.TB, config *rest.Config, user, namespace string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
-	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clients := must.Get(kubernetes.NewForConfig(config))(t)
 	for _, rule := range rules {
 		review := &authorizationv1.SubjectAccessReview{Spec: reviewOf(rule, namespace)}
 		review.Spec.User = user

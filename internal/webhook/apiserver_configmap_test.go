@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // followConfigMap changes the config map, and waits each time until pods of one
@@ -34,9 +36,7 @@ func followConfigMap(t *testing.T, cluster client.Client) {
 		{binding("serviceAccountSelector", "other"), ""},
 	} {
 		config.Data = map[string]string{"config": change.text}
-		if err := cluster.Update(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cluster.Update(t.Context(), config))
 		awaitRole(t, cluster, change.text, change.want)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // heard are the warnings that a client is given.
@@ -51,10 +52,7 @@ func TestTheAPIServerHandsOnWarningsOfSelectorsThatOverlap(t *testing.T) {
 	warnings := &heard{}
 	config := rest.CopyConfig(server.Config)
 	config.WarningHandler = warnings
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Get(client.New(config, client.Options{}))(t)
 	port, chain := startWithWarnings(t, server)
 	create := func(object *unstructured.Unstructured) error { return cluster.Create(t.Context(), object) }
 	for _, object := range manifests(t, "config/rbac/webhook.yaml", "config/manifests/role-selectors/warnings.yaml", "config/manifests/webhook.yaml") {
@@ -70,11 +68,9 @@ func TestTheAPIServerHandsOnWarningsOfSelectorsThatOverlap(t *testing.T) {
 		}
 	}
 	server.InstallCRDs(t)
-	if err := create(selectorIn("a", "prod")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, create(selectorIn("a", "prod")))
 	const overlap = "299 overlaps with a: resources that both select are in conflict"
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		warnings.take()
 		if err := cluster.Create(ctx, selectorIn("b", "prod"), client.DryRunAll); err != nil {
 			return false, err
@@ -86,18 +82,12 @@ func TestTheAPIServerHandsOnWarningsOfSelectorsThatOverlap(t *testing.T) {
 	}
 	// Who writes is warned, and not kept from it.
 	b := selectorIn("b", "prod")
-	if err := create(b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, create(b))
 	wantSaid(t, "a selector that overlaps", warnings.take(), overlap)
-	if err := create(selectorIn("c", "dev")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, create(selectorIn("c", "dev")))
 	wantSaid(t, "a selector of another namespace", warnings.take())
 	b.SetLabels(map[string]string{"changed": "yes"})
-	if err := cluster.Update(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.Update(t.Context(), b))
 	wantSaid(t, "a change of labels", warnings.take())
 }
 
@@ -124,9 +114,7 @@ func startWithWarnings(t *testing.T, server *testkit.APIServer) (port int, chain
 	o := defaultOptions(t)
 	o.TLSCert, o.TLSKey = filepath.Join(t.TempDir(), "tls.crt"), filepath.Join(t.TempDir(), "tls.key")
 	for file, text := range map[string][]byte{o.TLSCert: chain, o.TLSKey: key} {
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, text, 0o600))
 	}
 	port = testkit.FreePort(t)
 	o.Config = rest.CopyConfig(server.Config)
@@ -148,10 +136,7 @@ func startWithWarnings(t *testing.T, server *testkit.APIServer) (port int, chain
 func manifests(t *testing.T, files ...string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, file := range files {
-		text, err := os.ReadFile(filepath.Join(testkit.Root(), file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(testkit.Root(), file)))(t)
 		for document := range strings.SplitSeq(string(text), "---\n") {
 			object := &unstructured.Unstructured{}
 			if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
@@ -170,17 +155,12 @@ func manifests(t *testing.T, files ...string) (objects []*unstructured.Unstructu
 func reachedAt(t *testing.T, object *unstructured.Unstructured, port int, chain []byte) *unstructured.Unstructured {
 	t.Helper()
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &configuration); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &configuration))
 	for i := range configuration.Webhooks {
 		reach := &configuration.Webhooks[i].ClientConfig
 		url := fmt.Sprintf("https://127.0.0.1:%d%s", port, *reach.Service.Path)
 		*reach = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: chain}
 	}
-	written, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(runtime.DefaultUnstructuredConverter.ToUnstructured(&configuration))(t)
 	return &unstructured.Unstructured{Object: written}
 }

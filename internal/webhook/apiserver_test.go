@@ -25,6 +25,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
@@ -54,10 +55,7 @@ func TestAPIServerInjects(t *testing.T) {
 func startWebhook(t *testing.T) client.Client {
 	t.Helper()
 	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Get(client.New(config, client.Options{}))(t)
 	for _, name := range []string{"tabard-system", "tabard-certificate"} {
 		create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
@@ -84,10 +82,7 @@ func startWebhook(t *testing.T) client.Client {
 // apply creates of a manifest what is about rights.
 func apply(t *testing.T, cluster client.Client, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		var object unstructured.Unstructured
 		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {

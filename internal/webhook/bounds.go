@@ -1,8 +1,10 @@
 package webhook
 
+import "github.com/tabard-dev/tabard/internal/core/inject/podpatch"
+
 // The memory of the process is divided: a quarter is for connections with what they
-// have sent of small reviews, a quarter for large reviews. The rest is for what is
-// known of the cluster, and for the runtime.
+// have sent of small reviews, a quarter for large reviews, an eighth for large answers.
+// The rest is for what is known of the cluster, and for the runtime.
 const (
 	// usualMemory is assumed where nobody has set a limit: that of the manifests.
 	usualMemory = 256 << 20
@@ -22,6 +24,8 @@ type bounds struct {
 	connections int
 	// large is for large reviews, in bytes.
 	large int64
+	// answers is for large answers, in bytes.
+	answers int64
 }
 
 // boundsOf are those for so much memory in bytes, 0 if that is not limited.
@@ -32,5 +36,5 @@ func boundsOf(memory int64, connections int) bounds {
 	if connections <= 0 {
 		connections = int(min(max(memory/4/connectionMemory, leastConnections), mostConnections))
 	}
-	return bounds{connections: connections, large: max(memory/4, maxReview)}
+	return bounds{connections: connections, large: max(memory/4, maxReview), answers: max(memory/8, answerOf(podpatch.MaxContainers))}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // installFollowers creates the configuration of the warnings, and another one of
@@ -57,10 +58,7 @@ func followersTrust(t *testing.T, cluster client.Client, bundle []byte) error {
 func withOperator(t *testing.T, change func(client.Client)) (cluster client.Client, own *rest.Config) {
 	t.Helper()
 	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster = must.Get(client.New(config, client.Options{}))(t)
 	installNamespaces(t, cluster)
 	for _, object := range shipped(t, "webhook.yaml") {
 		create(t, cluster, object)
@@ -112,15 +110,10 @@ func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
 	stored := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	stored.Name = "tabard-role-selectors"
 	patch := client.RawPatch(types.JSONPatchType, []byte(`[{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}]`))
-	if err := cluster.Patch(t.Context(), stored, patch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.Patch(t.Context(), stored, patch))
 	eventually(t, follows)
 
-	limited, err := client.New(own, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := must.Get(client.New(own, client.Options{}))(t)
 	foreign := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	foreign.Name = "somebody-elses"
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
@@ -134,9 +127,7 @@ func TestTheOperatorKeepsTheBundleOfTheWarnings(t *testing.T) {
 func TestAnOperatorWithoutTheRightToTheWarningsKeepsTheCertificate(t *testing.T) {
 	var whole rbacv1.ClusterRole
 	cluster, _ := withOperator(t, func(cluster client.Client) {
-		if err := cluster.Get(t.Context(), types.NamespacedName{Name: "tabard-certificate"}, &whole); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cluster.Get(t.Context(), types.NamespacedName{Name: "tabard-certificate"}, &whole))
 		less := whole.DeepCopy()
 		less.Rules = slices.DeleteFunc(less.Rules, func(rule rbacv1.PolicyRule) bool {
 			return slices.Contains(rule.Resources, "validatingwebhookconfigurations")
@@ -144,9 +135,7 @@ func TestAnOperatorWithoutTheRightToTheWarningsKeepsTheCertificate(t *testing.T)
 		if len(less.Rules) == len(whole.Rules) {
 			t.Fatal("the ClusterRole has no rule on validatingwebhookconfigurations")
 		}
-		if err := cluster.Update(t.Context(), less); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cluster.Update(t.Context(), less))
 	})
 	installFollowers(t, cluster)
 	bundle := awaitAuthority(t, cluster)
@@ -154,8 +143,6 @@ func TestAnOperatorWithoutTheRightToTheWarningsKeepsTheCertificate(t *testing.T)
 		t.Error(err)
 	}
 	whole.ResourceVersion = ""
-	if err := cluster.Update(t.Context(), &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.Update(t.Context(), &whole))
 	eventually(t, func() error { return followersTrust(t, cluster, bundle) })
 }

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const aRole = "arn:aws:iam::111122223333:role/app"
@@ -23,10 +25,7 @@ const aRole = "arn:aws:iam::111122223333:role/app"
 // documents are those of a YAML file of this repository.
 func documents(t *testing.T, path ...string) [][]byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...)))(t)
 	var found [][]byte
 	for text := range strings.SplitSeq(string(content), "\n---\n") {
 		found = append(found, []byte(text))
@@ -41,9 +40,7 @@ func shipped(t *testing.T, name string) []client.Object {
 	var found []client.Object
 	for _, text := range documents(t, "config", "manifests", name) {
 		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal(text, &kind); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal(text, &kind))
 		object := map[string]client.Object{
 			"Namespace": &corev1.Namespace{}, "ServiceAccount": &corev1.ServiceAccount{}, "Service": &corev1.Service{},
 			"MutatingWebhookConfiguration":   &admissionregistrationv1.MutatingWebhookConfiguration{},
@@ -52,9 +49,7 @@ func shipped(t *testing.T, name string) []client.Object {
 		if object == nil {
 			continue
 		}
-		if err := yaml.UnmarshalStrict(text, object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict(text, object))
 		found = append(found, object)
 	}
 	return found
@@ -116,15 +111,11 @@ func asOperator(t *testing.T, cluster client.Client, config *rest.Config) *rest.
 	t.Helper()
 	for _, text := range slices.Concat(documents(t, "config", "rbac", "certificate.yaml"), documents(t, "config", "manifests", "certificate.yaml"), documents(t, "config", "manifests", "policies.yaml")) {
 		object := &unstructured.Unstructured{}
-		if err := yaml.UnmarshalStrict(text, object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict(text, object))
 		if group := object.GroupVersionKind().Group; group != "rbac.authorization.k8s.io" && group != "admissionregistration.k8s.io" {
 			continue
 		}
-		if err := cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")))
 	}
 	own := rest.CopyConfig(config)
 	own.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:tabard-certificate:tabard-certificate",

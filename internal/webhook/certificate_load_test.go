@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // eventually waits for what others do.
@@ -39,10 +41,7 @@ func (r *rotation) createPods() (stop func() int64) {
 	var group sync.WaitGroup
 	ctx, cancel := context.WithCancel(r.t.Context())
 	for i, server := range r.servers {
-		served, err := client.New(server.Config, client.Options{})
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		served := must.Get(client.New(server.Config, client.Options{}))(r.t)
 		group.Go(func() {
 			for round := 0; ctx.Err() == nil; round++ {
 				var pods sync.WaitGroup

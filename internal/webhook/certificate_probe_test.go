@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // rotatingSecret is one in the middle of a rotation: it serves by an old
@@ -37,10 +38,7 @@ func rotatingSecret(t *testing.T) map[string][]byte {
 
 func secretObject(t *testing.T, data map[string][]byte) object {
 	t.Helper()
-	message, err := opened(encode(t, &corev1.Secret{Data: data}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(opened(encode(t, &corev1.Secret{Data: data})))(t)
 	return object{message: message}
 }
 
@@ -51,14 +49,9 @@ func TestProbe(t *testing.T) {
 	s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
 	data := rotatingSecret(t)
 	sink := secretSink{s.serving, s.log}
-	if err := sink.put(secretObject(t, data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.put(secretObject(t, data)))
 	ctx, cancel := context.WithCancel(t.Context())
-	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1", MetricsPort: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sockets := must.Get(listen(ctx, Options{BindAddress: "127.0.0.1", MetricsPort: -1}))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(ctx, sockets) }()
 	_, port, _ := strings.Cut(sockets.secure.Addr().String(), ":")
@@ -88,9 +81,7 @@ func TestProbe(t *testing.T) {
 	}
 	delete(data, "probe.crt")
 	delete(data, "probe.key")
-	if err := sink.put(secretObject(t, data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.put(secretObject(t, data)))
 	if got := askTLS(t, "https://localhost:"+port+"/probe", fresh); !strings.Contains(got, "wanted to match localhost") {
 		t.Errorf("after the rotation %q, want the serving certificate, which has another name", got)
 	}
@@ -107,20 +98,14 @@ func askTLS(t *testing.T, url string, trusted []byte) string {
 	roots.AppendCertsFromPEM(trusted)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(reviewOf("v1", "shop", pod)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(reviewOf("v1", "shop", pod))))(t)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
 		return err.Error()
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	var reply struct {
 		Response struct {
 			Allowed bool   `json:"allowed"`
@@ -133,10 +118,7 @@ func askTLS(t *testing.T, url string, trusted []byte) string {
 	if strings.HasSuffix(url, "/probe") && !response.Close {
 		t.Error("the connection is kept, so that the next question would prove nothing")
 	}
-	patch, err := base64.StdEncoding.DecodeString(reply.Response.Patch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	patch := must.Get(base64.StdEncoding.DecodeString(reply.Response.Patch))(t)
 	return string(text) + string(patch)
 }
 
@@ -148,34 +130,22 @@ func TestMountedFilesAreReloaded(t *testing.T) {
 	mount := func(revision string, ends time.Time) (chain []byte) {
 		t.Helper()
 		chain, key := pair(t, ends)
-		if err := os.Mkdir(filepath.Join(volume, revision), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(volume, revision), 0o700))
 		for name, content := range map[string][]byte{"tls.crt": chain, "tls.key": key} {
-			if err := os.WriteFile(filepath.Join(volume, revision, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(volume, revision, name), content, 0o600))
 		}
-		if err := os.Symlink(revision, filepath.Join(volume, "..data_tmp")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(revision, filepath.Join(volume, "..data_tmp")))
+		must.Do(t, os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")))
 		return chain
 	}
 	first := mount("..2026_1", time.Now().Add(time.Hour))
 	for _, name := range []string{"tls.crt", "tls.key"} {
-		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(volume, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join("..data", name), filepath.Join(volume, name)))
 	}
 	files := &certificateFiles{chain: filepath.Join(volume, "tls.crt"), key: filepath.Join(volume, "tls.key"), into: &certificate{}}
 	served := func(want []byte) {
 		t.Helper()
-		if err := files.read(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, files.read())
 		if got := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: files.into.current.Load().Certificate[0]}); string(got) != string(want) {
 			t.Errorf("another certificate is served:\n%s\nwant\n%s", got, want)
 		}

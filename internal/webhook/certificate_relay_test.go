@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // relay passes connections on to its backends in turn, as a Service does.
@@ -28,10 +30,7 @@ type relay struct {
 
 func startRelay(t *testing.T, delay time.Duration, backends ...string) *relay {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	r := &relay{listener: listener, backends: backends, delay: delay, open: map[net.Conn]bool{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan struct{})

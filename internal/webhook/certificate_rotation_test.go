@@ -26,6 +26,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // rotation is a cluster with two API servers and two replicas of the webhook
@@ -143,10 +144,7 @@ func newRotation(t *testing.T) *rotation {
 	})
 	for _, server := range r.servers {
 		r.own = append(r.own, controller.APIServer{Address: server.Config.Host, Config: asOperator(t, r.cluster, server.Config)})
-		served, err := client.New(server.Config, client.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		served := must.Get(client.New(server.Config, client.Options{}))(t)
 		eventually(t, func() error { return tryStrict(t, served) })
 	}
 	return r
@@ -174,19 +172,14 @@ func (r *rotation) agedSecret() {
 func (r *rotation) secret() map[string][]byte {
 	r.t.Helper()
 	var stored corev1.Secret
-	if err := r.cluster.Get(r.t.Context(), types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"}, &stored); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.cluster.Get(r.t.Context(), types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-cert"}, &stored))
 	return stored.Data
 }
 
 // newOperator is a process that has just started.
 func (r *rotation) newOperator() *certificate.Controller {
 	r.t.Helper()
-	own, err := client.New(r.own[0].Config, client.Options{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	own := must.Get(client.New(r.own[0].Config, client.Options{}))(r.t)
 	return &certificate.Controller{
 		Host: own, Served: own, Configuration: "tabard-webhook", Validating: "tabard-role-selectors",
 		Authority: types.NamespacedName{Namespace: "tabard-certificate", Name: "tabard-webhook-authority"},
@@ -249,10 +242,7 @@ func (r *rotation) passUntil(operator *certificate.Controller, step string) {
 // steps is how many of each were made.
 func (r *rotation) steps() map[string]float64 {
 	r.t.Helper()
-	families, err := r.registry.Gather()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	families := must.Get(r.registry.Gather())(r.t)
 	found := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
@@ -270,10 +260,7 @@ func (r *rotation) servesTheNew(old map[string][]byte) {
 	r.t.Helper()
 	now := r.secret()
 	block, _ := pem.Decode(now["ca.crt"])
-	authority, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	authority := must.Get(x509.ParseCertificate(block.Bytes))(r.t)
 	roots := x509.NewCertPool()
 	roots.AddCert(authority)
 	if strings.Contains(string(old["ca.crt"]), string(pem.EncodeToMemory(block))) || !strings.HasSuffix(string(now["ca.crt"]), string(old["ca.crt"])) {

@@ -24,6 +24,7 @@ import (
 
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // source plays somebody else who keeps the webhook's certificate, as they do.
@@ -80,16 +81,12 @@ func (s *source) apply(example string) {
 	s.t.Helper()
 	for _, text := range documents(s.t, "examples", "certificate", example) {
 		object := &unstructured.Unstructured{}
-		if err := yaml.UnmarshalStrict(text, object); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, yaml.UnmarshalStrict(text, object))
 		if object.GroupVersionKind().Group == "cert-manager.io" {
 			s.wantCertificate(object)
 			continue
 		}
-		if err := s.cluster.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, s.cluster.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")))
 	}
 }
 
@@ -139,17 +136,14 @@ func (s *source) change(step core.Step) {
 func (s *source) store() {
 	s.t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "tabard-webhook-cert"}}
-	_, err := ctrl.CreateOrUpdate(s.t.Context(), s.cluster, secret, func() error {
+	must.Get(ctrl.CreateOrUpdate(s.t.Context(), s.cluster, secret, func() error {
 		secret.Annotations, secret.Type = s.annotations, corev1.SecretTypeTLS
 		secret.Data = map[string][]byte{"tls.crt": s.held["tls.crt"], "tls.key": s.held["tls.key"]}
 		if s.withAuthority {
 			secret.Data["ca.crt"] = s.held["ca.crt"]
 		}
 		return nil
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	}))(s.t)
 }
 
 // inject writes the caBundles.
@@ -159,17 +153,13 @@ func (s *source) inject() {
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.CABundle = s.held["ca.crt"]
 	}
-	if err := s.cluster.Update(s.t.Context(), configuration); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.cluster.Update(s.t.Context(), configuration))
 }
 
 func (s *source) configuration() *admissionregistrationv1.MutatingWebhookConfiguration {
 	s.t.Helper()
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	if err := s.cluster.Get(s.t.Context(), types.NamespacedName{Name: "tabard-webhook"}, configuration); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.cluster.Get(s.t.Context(), types.NamespacedName{Name: "tabard-webhook"}, configuration))
 	return configuration
 }
 
@@ -207,9 +197,7 @@ func (s *source) untouched() {
 		}
 	}
 	var secret corev1.Secret
-	if err := s.cluster.Get(s.t.Context(), types.NamespacedName{Namespace: s.namespace, Name: "tabard-webhook-cert"}, &secret); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.cluster.Get(s.t.Context(), types.NamespacedName{Namespace: s.namespace, Name: "tabard-webhook-cert"}, &secret))
 	if string(secret.Data["tls.crt"]) != string(s.held["tls.crt"]) || secret.Data["ca.key"] != nil || secret.Labels[core.MarkLabel] != "" {
 		s.t.Errorf("the Secret was changed: it has %d entries, labels %v", len(secret.Data), secret.Labels)
 	}
@@ -232,10 +220,7 @@ func operatorSaw(t *testing.T, looked float64) error {
 // value as a label; results of Reconcile included.
 func operatorMetric(t *testing.T, name, label string) float64 {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(metrics.Registry.Gather())(t)
 	sum := 0.0
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {

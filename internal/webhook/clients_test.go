@@ -13,24 +13,20 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // clientPair signs a client certificate with a serving pair's key.
 func clientPair(t *testing.T, chain, key []byte, change func(*x509.Certificate)) tls.Certificate {
 	t.Helper()
-	authority, err := tls.X509KeyPair(chain, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(tls.X509KeyPair(chain, key))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(7), Subject: pkix.Name{CommonName: "kube-apiserver"},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: farAway, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	if change != nil {
 		change(template)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, authority.Leaf, authority.Leaf.PublicKey, authority.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, authority.Leaf, authority.Leaf.PublicKey, authority.PrivateKey))(t)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: authority.PrivateKey}
 }
 
@@ -39,9 +35,7 @@ func TestClientCertificates(t *testing.T) {
 	chain, key := pair(t, farAway)
 	otherChain, otherKey := pair(t, farAway)
 	file := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(file, chain, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, chain, 0o600))
 	good := clientPair(t, chain, key, nil)
 	tests := map[string]struct {
 		shown    []tls.Certificate
@@ -60,13 +54,9 @@ func TestClientCertificates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(nil, fakeAccounts{}, newMetrics(), logr.Discard())
-			if err := s.serving.load(chain, key); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.serving.load(chain, key))
 			s.apply(Options{ClientNames: []string{"kube-apiserver"}, RequireClientCertificate: test.required}, nil)
-			if err := s.clients.watchFile(t.Context(), file, s.log); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.clients.watchFile(t.Context(), file, s.log))
 			if err := s.handshake(t, test.shown); (err == nil) != test.fine {
 				t.Errorf("handshake: %v, want it to succeed: %t", err, test.fine)
 			}

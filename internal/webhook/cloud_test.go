@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/azure"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -33,10 +34,7 @@ var labelled = strings.Replace(pod, `{"name":"app"}`, `{"name":"app","labels":{"
 // cloudServer is a server for some clouds.
 func cloudServer(t testing.TB, clouds string, known accounts) *server {
 	t.Helper()
-	o, err := parse("--clouds="+clouds, "--azure-tenant-id="+tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(parse("--clouds="+clouds, "--azure-tenant-id="+tenant))(t)
 	o.Azure.Environment = azure.Defaults().Environment
 	return serverFor(t, o, known)
 }
@@ -147,10 +145,7 @@ func TestAnotherCloudsIdentityIsNotCertain(t *testing.T) {
 		}
 		expectNames("just annotated", withRoleName)
 		found := account("shop", "app", "110", map[string]string{clientIDName: clientID, "cloud.google.com/project": "x", "other/x": "y"})
-		read, err := known.interest.read(seen(t, found), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(known.interest.read(seen(t, found), nil))(t)
 		known.learn(seen(t, found), read)
 		expectNames("looked at live", clientIDName)
 		event(t, known.put, found)
@@ -174,19 +169,10 @@ func TestOnlyWhatIsOnIsKept(t *testing.T) {
 		"--clouds=azure,gcp": {clientIDName, providerName},
 		"--clouds=gcp --gcp-annotation-prefix=google.example": {"google.example/workload-identity-provider"},
 	} {
-		o, err := parse(strings.Fields(args)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(parse(strings.Fields(args)...))(t)
 		o.Azure.TenantID, o.Azure.Environment = tenant, azure.Defaults().Environment
-		on, err := newClouds(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := interestOf(on).read(seen(t, account("shop", "app", "5", all)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		on := must.Get(newClouds(o))(t)
+		found := must.Get(interestOf(on).read(seen(t, account("shop", "app", "5", all)), nil))(t)
 		var got []string
 		for k := 0; k < len(found.annotations); k += 2 {
 			got = append(got, found.annotations[k])

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -64,10 +66,7 @@ func newCluster(t testing.TB) (*cluster, *api) {
 	}
 	server := httptest.NewServer(c)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	reader, err := newAPI(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(newAPI(&rest.Config{Host: server.URL}))(t)
 	return c, reader
 }
 

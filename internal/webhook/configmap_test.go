@@ -7,6 +7,8 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // configMapStep is what happens to the config map, and what is known after.
@@ -73,9 +75,7 @@ func putConfigMap(t *testing.T, call func(object) error, version, text string) {
 	t.Helper()
 	made := configMapOf(text)
 	made.ResourceVersion = version
-	if err := call(seen(t, made)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, call(seen(t, made)))
 }
 
 // TestTheCacheIsReadAnewWhenAsked by the debugging handler; it is not emptied.

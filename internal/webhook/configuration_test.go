@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -38,16 +40,10 @@ func running(t *testing.T, from *api, change func(*Options)) *server {
 	if change != nil {
 		change(&o)
 	}
-	on, err := newClouds(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	on := must.Get(newClouds(o))(t)
 	s, followed := assemble(on, from, o, logr.Discard())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	runs, err := s.follow(ctx, o, from, followed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must.Get(s.follow(ctx, o, from, followed))(t)
 	done := make(chan struct{}, len(runs))
 	for _, run := range runs {
 		go func() { run(ctx); done <- struct{}{} }()
@@ -223,9 +219,7 @@ func TestAConfigMapThatMayNotBeRead(t *testing.T) {
 func TestAConfigMapIsAwaited(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
-	if err := s.serving.load(pair(t, farAway)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.serving.load(pair(t, farAway)))
 	from := &api{}
 	sink := s.config.followConfigMap(from, "eks", labelNeeds{}, s.metrics, s.log).sink
 	code, says := get(t, s.observer(), "/readyz")

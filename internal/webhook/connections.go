@@ -156,7 +156,10 @@ func withConnection(ctx context.Context, of net.Conn) context.Context {
 }
 
 // connectionOf is the connection that a request came over, nil if that is not known.
-func connectionOf(r *http.Request) *connection {
-	c, _ := r.Context().Value(connectionKey{}).(*connection)
+func connectionOf(r *http.Request) *connection { return connectionIn(r.Context()) }
+
+// connectionIn is the same of a request's context.
+func connectionIn(ctx context.Context) *connection {
+	c, _ := ctx.Value(connectionKey{}).(*connection)
 	return c
 }

@@ -53,7 +53,7 @@ func (o *Options) addServing(flags *pflag.FlagSet) {
 	flags.StringVar(&o.TLSKey, "tls-key", "", "file with its key, instead of the Secret")
 	flags.Var((*tlsVersion)(&o.TLSMinVersion), "tls-min-version", "oldest TLS version to speak, 1.0 to 1.3 or VersionTLS10 to VersionTLS13; empty: 1.2")
 	flags.Var((*cipherSuites)(&o.TLSCipherSuites), "tls-cipher-suites", "cipher suites of TLS 1.2 and before by the names of Go's crypto/tls, with commas between them; empty: Go's choice")
-	flags.DurationVar(&o.LookupTimeout, "service-account-lookup-grace-period", 0, "how long the one live look at a ServiceAccount may take that the cache does not know; 0: "+defaultLookupTimeout.String())
+	flags.DurationVar(&o.LookupTimeout, "service-account-lookup-grace-period", 0, "timeout of the one lookup of a ServiceAccount that is not in the cache; 0: "+defaultLookupTimeout.String())
 	flags.DurationVar(&o.DrainTime, "drain-time", 5*time.Second, "how long to go on answering after SIGTERM, not ready any more")
 	flags.BoolVar(&o.RoleSelectorWarnings, "role-selector-warnings", false, "answer "+selectorPath+": warn whoever writes an IAMRoleSelector that overlaps with others")
 	flags.BoolVar(&o.DebuggingHandlers, "enable-debugging-handlers", false, "answer /debug/alpha/deny and /debug/alpha/500 on the HTTPS listener, /debug/alpha/cache on the plain one")

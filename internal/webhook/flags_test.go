@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // flagCases has of every flag a value, and what it sets.
@@ -169,9 +170,7 @@ func TestFlagsWithoutEffectAreTold(t *testing.T) {
 	var o Options
 	flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
 	o.AddFlags(flags)
-	if err := flags.Parse([]string{"--logtostderr", "--log_file=/tmp/x", "--resync-period=5s", "--stderrthreshold=2", "--port=1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, flags.Parse([]string{"--logtostderr", "--log_file=/tmp/x", "--resync-period=5s", "--stderrthreshold=2", "--port=1"}))
 	if diff := cmp.Diff([]string{"--log_file", "--resync-period"}, WithoutEffect(flags)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -274,9 +273,7 @@ func TestTLSIsSpokenAsAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(nil, fakeAccounts{}, newMetrics(), logr.Discard())
-			if err := s.serving.load(pair(t, time.Now().Add(time.Hour))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.serving.load(pair(t, time.Now().Add(time.Hour))))
 			s.apply(test.options, nil)
 			if err := shakeHands(t, s.tls(), test.client); (err == nil) != test.fine {
 				t.Errorf("handshake: %v, want it to succeed: %t", err, test.fine)

@@ -101,15 +101,6 @@ func every(ctx context.Context, interval time.Duration, call func()) {
 	}
 }
 
-func pause(ctx context.Context, length time.Duration) {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 func (f *follower) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()

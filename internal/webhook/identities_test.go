@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -35,9 +36,7 @@ func stateOf(c *configuration) state {
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // step is one change of the file, and what is known after the next look.
@@ -55,17 +54,13 @@ func replaces(text string) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
 		t.Helper()
 		write(t, path+".new", text)
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(path+".new", path))
 	}
 }
 
 func removes(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(path))
 }
 
 // mounts makes the file what the kubelet makes of a key of a ConfigMap volume: a
@@ -74,44 +69,30 @@ func mounts(version, text string) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
 		t.Helper()
 		folder := filepath.Dir(path)
-		if err := os.Mkdir(filepath.Join(folder, version), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(folder, version), 0o700))
 		write(t, filepath.Join(folder, version, filepath.Base(path)), text)
-		if err := os.Symlink(version, filepath.Join(folder, "..data_tmp")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(folder, "..data_tmp"), filepath.Join(folder, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(version, filepath.Join(folder, "..data_tmp")))
+		must.Do(t, os.Rename(filepath.Join(folder, "..data_tmp"), filepath.Join(folder, "..data")))
 		if _, err := os.Lstat(path); err != nil {
-			if err := os.Symlink(filepath.Join("..data", filepath.Base(path)), path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(filepath.Join("..data", filepath.Base(path)), path))
 		}
 	}
 }
 
 func becomesFolder(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(path, 0o700))
 }
 
 func becomesPipe(t *testing.T, path string) {
 	t.Helper()
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 }
 
 func becomesHuge(t *testing.T, path string) {
 	t.Helper()
 	write(t, path, "")
-	if err := os.Truncate(path, maxIdentities+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, maxIdentities+1))
 }
 
 func TestTheIdentitiesFileIsFollowed(t *testing.T) {
@@ -232,9 +213,7 @@ func TestProblemsOfTheConfigurationAreTold(t *testing.T) {
 	_ = run // looks are made by hand here
 	expect := func(when string, want ...string) {
 		t.Helper()
-		if err := c.identities.renew(t.Context(), time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.identities.renew(t.Context(), time.Minute))
 		_, text := get(t, counted.handler(), "/metrics")
 		for _, line := range want {
 			if !strings.Contains(text+"\n", "\n"+line+"\n") {

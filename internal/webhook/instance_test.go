@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // metadata plays the instance metadata service: it wants a token, and has one
@@ -51,9 +53,7 @@ func TestRoleARNsAreComposedWithTheInstancesAccount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := o.completeRoleARNs(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, o.completeRoleARNs())
 			err = o.askInstance(t.Context())
 			if test.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), test.problem) || !strings.Contains(err.Error(), "--compose-role-arn without --account-id") {

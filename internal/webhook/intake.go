@@ -2,10 +2,13 @@ package webhook
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
+
+	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
 
 const (
@@ -25,9 +28,42 @@ type intake struct {
 	// anybody is the room of large reviews, known that of those which come over
 	// connections with a client certificate.
 	anybody, known *room
+	// answers and knownAnswers are those of large answers.
+	answers, knownAnswers *room
 }
 
-func newIntake(size int64) *intake { return &intake{newRoom(size), newRoom(size)} }
+func newIntake(size bounds) *intake {
+	return &intake{newRoom(size.large), newRoom(size.large), newRoom(size.answers), newRoom(size.answers)}
+}
+
+// answerMemory is what the answer takes at most, in bytes, for each container: its part of
+// the patch, once as it is and once as it is sent.
+const answerMemory = 12 << 10
+
+// answerOf is what the answer about a pod of so many containers takes.
+func answerOf(containers int) int64 {
+	return int64(min(containers, podpatch.MaxContainers)) * answerMemory
+}
+
+// answer waits for room for the answer about a pod: a small review may have one of
+// megabytes, and who asked may take his time to read it. When it is read, the caller calls
+// leave. A small answer waits for nobody.
+func (i *intake) answer(ctx context.Context, containers int) (leave func(), in bool) {
+	size := answerOf(containers)
+	if size <= smallReview {
+		return nothing, true
+	}
+	from, where := connectionIn(ctx), i.answers
+	if from.trusted() {
+		where = i.knownAnswers
+	}
+	its := from.stay(size)
+	if !where.enter(ctx, its) {
+		return nothing, false
+	}
+	where.arrived(its)
+	return func() { where.leave(its) }, true
+}
 
 // refusal is why there is no review: what the one who asked is answered.
 type refusal struct {

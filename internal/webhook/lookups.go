@@ -1,8 +1,11 @@
 package webhook
 
 import (
+	"maps"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Rates of live looks, in looks a second. The watch tells of a new ServiceAccount
@@ -25,72 +28,51 @@ const (
 	mostCrowds = 1024
 )
 
-// bucket holds looks that may be taken: it fills with time.
-type bucket struct {
-	left float64
-	last time.Time
-}
-
-// fill adds what has come since.
-func (b *bucket) fill(rate float64, now time.Time) {
-	most := rate * burstTime.Seconds()
-	if b.last.IsZero() {
-		b.left = most
-	} else if since := now.Sub(b.last).Seconds(); since > 0 {
-		b.left = min(most, b.left+since*rate)
-	}
-	b.last = now
-}
-
 // lookups bounds the live looks at names that are not known, so that who makes names
 // up takes neither all of an API server's time nor all of the looks. It is safe for
 // concurrent use.
 type lookups struct {
-	rate float64
+	// share is the rate of each crowd.
+	share rate.Limit
 
 	mu     sync.Mutex
-	all    bucket
-	crowds map[string]*bucket
+	all    *rate.Limiter
+	crowds map[string]*rate.Limiter
 }
 
-func newLookups(rate int) *lookups {
-	return &lookups{rate: float64(rate), crowds: map[string]*bucket{}}
+func newLookups(perSecond int) *lookups {
+	all := rate.Limit(perSecond)
+	return &lookups{share: all / crowdShare, all: newLimiter(all), crowds: map[string]*rate.Limiter{}}
+}
+
+// newLimiter lets as many through at once as have come in burstTime, and one at least.
+func newLimiter(perSecond rate.Limit) *rate.Limiter {
+	return rate.NewLimiter(perSecond, max(1, int(float64(perSecond)*burstTime.Seconds())))
 }
 
 // take says whether one may be looked at now, of those that belong to a crowd.
 func (l *lookups) take(crowd string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	share := l.rate / crowdShare
 	its := l.crowds[crowd]
 	if its == nil {
-		its = l.add(crowd, share, now)
+		its = l.add(crowd, now)
 	}
-	its.fill(share, now)
-	l.all.fill(l.rate, now)
-	if its.left < 1 || l.all.left < 1 {
-		return false
-	}
-	its.left--
-	l.all.left--
-	return true
+	// What one of the two refuses is not taken from the other.
+	return its.TokensAt(now) >= 1 && l.all.TokensAt(now) >= 1 && its.AllowN(now, 1) && l.all.AllowN(now, 1)
 }
 
-// add makes a bucket for a crowd. Those that are full again are as new ones; if none is,
+// add makes a limiter for a crowd. Those that are full again are as new ones; if none is,
 // the crowd shares one with all others that are too many.
-func (l *lookups) add(crowd string, share float64, now time.Time) *bucket {
+func (l *lookups) add(crowd string, now time.Time) *rate.Limiter {
 	if len(l.crowds) >= mostCrowds {
-		for name, each := range l.crowds {
-			if each.fill(share, now); each.left >= share*burstTime.Seconds() {
-				delete(l.crowds, name)
-			}
-		}
+		maps.DeleteFunc(l.crowds, func(_ string, each *rate.Limiter) bool { return each.TokensAt(now) >= float64(each.Burst()) })
 	}
 	if len(l.crowds) >= mostCrowds {
 		crowd = ""
 	}
 	if l.crowds[crowd] == nil {
-		l.crowds[crowd] = &bucket{}
+		l.crowds[crowd] = newLimiter(l.share)
 	}
 	return l.crowds[crowd]
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
@@ -53,6 +54,19 @@ func TestLooksAtUnknownNamesAreBounded(t *testing.T) {
 	}
 }
 
+// TestFewLooksAreSome: also the fewest that can be asked for are looks that are made.
+func TestFewLooksAreSome(t *testing.T) {
+	t.Parallel()
+	const span = time.Minute
+	for perSecond := range 10 {
+		want := float64(perSecond+1) / crowdShare * span.Seconds()
+		got := takeFor(newLookups(perSecond+1), time.Unix(1, 0), span, 100, func(int) string { return "" })
+		if most := want*1.1 + 2; float64(got) < want*0.9 || float64(got) > most {
+			t.Errorf("of %d looks a second a crowd gets %d in a minute, want %.0f to %.0f", perSecond+1, got, want*0.9, most)
+		}
+	}
+}
+
 // TestACrowdLeavesLooksToOthers: while one namespace asks for a thousand a second, and
 // made-up ones for a thousand more, another gets what it asks for.
 func TestACrowdLeavesLooksToOthers(t *testing.T) {
@@ -82,7 +96,7 @@ func TestTheWatchTellsWhoGetsNoLook(t *testing.T) {
 		}
 		store := filled(t)
 		known := newAccounts(store, reader, time.Second, newMetrics())
-		known.unknown.rate = 0 // there is none, and none comes
+		known.unknown.all = rate.NewLimiter(0, 0) // there is none, and none comes
 		found := make(chan *inject.ServiceAccount)
 		go func() {
 			got, _, err := known.find(t.Context(), app, withRoleName)

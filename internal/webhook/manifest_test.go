@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite config/manifests/clouds")
@@ -25,10 +27,7 @@ const manifests = "../../config/manifests"
 // webhook.yaml, which differ from it only in what their clouds ask for.
 func TestManifestsOfOtherClouds(t *testing.T) {
 	t.Parallel()
-	base, err := os.ReadFile(filepath.Join(manifests, "webhook.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(os.ReadFile(filepath.Join(manifests, "webhook.yaml")))(t)
 	for name, clouds := range map[string][]string{
 		"webhook-azure.yaml": {"azure"},
 		"webhook-gcp.yaml":   {"gcp"},
@@ -38,14 +37,9 @@ func TestManifestsOfOtherClouds(t *testing.T) {
 		manifest := manifest{t, string(base)}
 		manifest.choose(clouds)
 		if *update {
-			if err := os.WriteFile(file, []byte(manifest.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(manifest.text), 0o600))
 		}
-		got, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(os.ReadFile(file))(t)
 		if diff := cmp.Diff(manifest.text, string(got)); diff != "" {
 			t.Errorf("%s does not follow webhook.yaml: go test ./internal/webhook -run TestManifests -update rewrites it (-want +got):\n%s", name, diff)
 		}
@@ -168,18 +162,14 @@ func TestTheNetworkPolicyIsOfTheWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	var policy networkingv1.NetworkPolicy
-	if err := yaml.UnmarshalStrict(text, &policy); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict(text, &policy))
 	var deployment appsv1.Deployment
 	if text, err = os.ReadFile(filepath.Join(manifests, "webhook.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		if strings.Contains(document, "kind: Deployment") {
-			if err := yaml.UnmarshalStrict([]byte(document), &deployment); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, yaml.UnmarshalStrict([]byte(document), &deployment))
 		}
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)

@@ -39,7 +39,7 @@ func newMetrics() *metrics {
 		registry: prometheus.NewRegistry(),
 		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_admissions_total",
-			Help: "Reviews answered, by cloud, what became of the pod and why.",
+			Help: "Reviews answered, by cloud, outcome and reason.",
 		}, []string{"cloud", "outcome", "reason"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "tabard_webhook_admission_seconds",
@@ -48,22 +48,22 @@ func newMetrics() *metrics {
 		}),
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_lookups_total",
-			Help: "Live looks at ServiceAccounts and namespaces of which the watch had not told, or just now, by result.",
+			Help: "Reads from the API server of ServiceAccounts and namespaces that were not in the cache, or had just changed, by result.",
 		}, []string{"result"}),
 		reference: newReferenceMetrics(),
 		displaced: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tabard_webhook_connections_displaced_total",
-			Help: "Connections that were ended because more came than there are places for, or because their large reviews did not arrive.",
+			Help: "Connections that were closed because the limit of connections was reached, or because their large reviews did not arrive.",
 		}),
 		configurationReads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_webhook_configuration_reads_total",
-			Help: "Changes seen of the identities file and the config map, by result: applied, or refused, so that what was known before stays.",
+			Help: "Changes of the identities file and the ConfigMap, by result: applied, or refused, so that the content before stays in use.",
 		}, []string{"source", "result"}),
 		configurationEntries: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabard_webhook_configuration_entries", Help: "Entries of the configuration that is applied.",
 		}, []string{"source"}),
 		configurationProblems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tabard_webhook_configuration_problems", Help: "Problems found in the configuration when it was read last; the log names them.",
+			Name: "tabard_webhook_configuration_problems", Help: "Problems in the configuration as it was last read; the log names them.",
 		}, []string{"source"}),
 	}
 	m.registry.MustRegister(m.admissions, m.seconds, m.lookups, m.displaced, m.configurationReads, m.configurationEntries, m.configurationProblems,
@@ -102,11 +102,11 @@ func (m *metrics) watchDoor(d *door) {
 
 // watchStore adds what is known of the ServiceAccounts.
 func (m *metrics) watchStore(known *store) {
-	m.gauge("tabard_webhook_service_accounts", "ServiceAccounts known.", func() float64 { return float64(known.holding().accounts) })
-	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts known that name an identity.", func() float64 { return float64(known.holding().optedIn) })
-	m.gauge("tabard_webhook_service_accounts_too_long", "ServiceAccounts known whose annotations are longer than what is kept of one; their pods get no identity.", func() float64 { return float64(known.holding().tooLong) })
-	m.gauge("tabard_webhook_watching", "1 while a watch tells of ServiceAccounts, else 0.", func() float64 { return oneIf(known.holding().watched) })
-	m.gauge("tabard_webhook_last_event_seconds", "When the API server last told of ServiceAccounts, in seconds since 1970; 0 if never. It tells about once a minute, also when nothing changes.", func() float64 {
+	m.gauge("tabard_webhook_service_accounts", "ServiceAccounts in the cache.", func() float64 { return float64(known.holding().accounts) })
+	m.gauge("tabard_webhook_service_accounts_opted_in", "ServiceAccounts in the cache that name an identity.", func() float64 { return float64(known.holding().optedIn) })
+	m.gauge("tabard_webhook_service_accounts_too_long", "ServiceAccounts whose annotations are longer than the webhook caches; their pods get no identity.", func() float64 { return float64(known.holding().tooLong) })
+	m.gauge("tabard_webhook_watching", "1 while a watch of ServiceAccounts is open, else 0.", func() float64 { return oneIf(known.holding().watched) })
+	m.gauge("tabard_webhook_last_event_seconds", "When the API server last sent an event of ServiceAccounts, in seconds since 1970; 0 if never. It sends one about once a minute, also when nothing changes.", func() float64 {
 		if last := known.holding().lastEvent; !last.IsZero() {
 			return float64(last.Unix())
 		}

@@ -71,6 +71,8 @@ type verdict struct {
 	// status is other than 0 if there is no answer, and problem says why.
 	status  int
 	problem string
+	// leave is called when it is answered; nil for nothing.
+	leave func()
 }
 
 func refuse(reason inject.Reason, why string) verdict {
@@ -102,6 +104,9 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer m.keep(memory)
 	question, found, leave := m.judge(r, &memory.question)
 	defer leave()
+	if found.leave != nil {
+		defer found.leave()
+	}
 	if found.status != 0 {
 		http.Error(w, found.problem, found.status)
 	} else {
@@ -169,6 +174,17 @@ func (m *mutator) decide(ctx context.Context, namespace string, pod inject.Pod) 
 		m.log.Error(err, "lookup failed", "cloud", m.cloud, "namespace", namespace, "serviceAccount", account.Name)
 		return fail(http.StatusInternalServerError, lookupFailed, "what is said of the ServiceAccount could not be read: see the webhook's log")
 	}
+	leave, in := m.intake.answer(ctx, pod.Containers())
+	if !in {
+		return fail(http.StatusServiceUnavailable, busy, "too many large answers at once: ask another replica, or again")
+	}
+	found := m.inject(account, pod, subject)
+	found.leave = leave
+	return found
+}
+
+// inject makes the verdict.
+func (m *mutator) inject(account types.NamespacedName, pod inject.Pod, subject inject.Subject) verdict {
 	result, err := m.injector.Inject(pod, subject)
 	if err != nil {
 		if refusal, ok := errors.AsType[*inject.Refusal](err); ok {
@@ -182,7 +198,7 @@ func (m *mutator) decide(ctx context.Context, namespace string, pod inject.Pod) 
 	if why := m.refusal(account, result); why != "" {
 		return refuse(result.Reason, why)
 	}
-	m.adviseSkipping(pod, namespace, &result)
+	m.adviseSkipping(pod, account.Namespace, &result)
 	return verdict{Result: result}
 }
 

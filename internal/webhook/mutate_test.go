@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const pod = `{"kind":"Pod","metadata":{"name":"app"},"spec":{"serviceAccountName":"app","containers":[{"name":"app"}]}}`
@@ -75,18 +76,10 @@ func TestMutateInjects(t *testing.T) {
 			if !response.Allowed || response.UID != `u"1` || response.PatchType == nil || *response.PatchType != admissionv1.PatchTypeJSONPatch {
 				t.Fatalf("answer %s", recorder.Body)
 			}
-			patch, err := jsonpatch.DecodePatch(response.Patch)
-			if err != nil {
-				t.Fatal(err)
-			}
-			after, err := patch.Apply([]byte(pod))
-			if err != nil {
-				t.Fatal(err)
-			}
+			patch := must.Get(jsonpatch.DecodePatch(response.Patch))(t)
+			after := must.Get(patch.Apply([]byte(pod)))(t)
 			var patched corev1.Pod
-			if err := json.Unmarshal(after, &patched); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(after, &patched))
 			want := []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: role},
 				{Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}}
 			if diff := cmp.Diff(want, patched.Spec.Containers[0].Env); diff != "" {
@@ -188,10 +181,7 @@ func FuzzMutate(f *testing.F) {
 // BenchmarkMutate is the handler alone on the review of a pod of two containers
 // as an API server sends it, with role, region and STS switch injected.
 func BenchmarkMutate(b *testing.B) {
-	body, err := os.ReadFile("testdata/review.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	body := must.Get(os.ReadFile("testdata/review.json"))(b)
 	s := testServer(b, fakeAccounts{known: map[string]string{"shop/app": role}},
 		func(s *inject.Settings) { s.Region, s.RegionalSTS = "us-west-2", true })
 	handler := s.handler()

@@ -18,7 +18,7 @@ const aSelector = `{"kind":"IAMRoleSelector","metadata":{"name":"new"},"spec":{"
 
 // knownSelectors is a server's knowledge of selectors of the namespace prod.
 func knownSelectors(names ...string) *overlaps {
-	o := newOverlaps(newIntake(maxReview), logr.Discard())
+	o := newOverlaps(newIntake(boundsOf(0, 0)), logr.Discard())
 	for _, name := range names {
 		o.index.Set(roleselector.Compile(&v1alpha1.IAMRoleSelector{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -54,7 +54,7 @@ func TestWarningsOfSelectorsRefuseNothing(t *testing.T) {
 		"itself":       {knownSelectors("new"), inProd, 200, allowed("")},
 		"two":          {knownSelectors("b", "a"), inProd, 200, allowed("overlaps with a, b: resources that both select are in conflict")},
 		"many":         {knownSelectors("g", "b", "c", "d", "e", "f", "a"), inProd, 200, allowed("overlaps with a, b, c, d, e (and 2 more): resources that both select are in conflict")},
-		"not read yet": {newOverlaps(newIntake(maxReview), logr.Discard()), inProd, 200, allowed("it is not known whether it overlaps with others: the IAMRoleSelectors have not been read yet")},
+		"not read yet": {newOverlaps(newIntake(boundsOf(0, 0)), logr.Discard()), inProd, 200, allowed("it is not known whether it overlaps with others: the IAMRoleSelectors have not been read yet")},
 		"no selector":  {knownSelectors("a"), review(`"text"`), 200, allowed("")},
 		"no object":    {knownSelectors("a"), `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u"}}`, 200, allowed("")},
 		"no review":    {knownSelectors("a"), `{}`, 400, "bad content: expected an AdmissionReview with a request\n"},

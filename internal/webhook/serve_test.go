@@ -12,28 +12,21 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // BenchmarkServe is a review over HTTPS on a connection that stays, client
 // included; the store holds 20,000 ServiceAccounts.
 func BenchmarkServe(b *testing.B) {
-	body, err := os.ReadFile("testdata/review.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	body := must.Get(os.ReadFile("testdata/review.json"))(b)
 	known := newStore(newInterest("eks.amazonaws.com/role-arn"))
 	relist(b, known, "100", account("shop", "app", "5", withRole))
 	known.watching(true)
 	s := testServer(b, newAccounts(known, broken, 0, newMetrics()), func(s *inject.Settings) { s.Region, s.RegionalSTS = "us-west-2", true })
 	chain, key := pair(b, time.Now().Add(time.Hour))
-	if err := s.serving.load(chain, key); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, s.serving.load(chain, key))
 	ctx, cancel := context.WithCancel(b.Context())
-	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1", MetricsPort: -1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	sockets := must.Get(listen(ctx, Options{BindAddress: "127.0.0.1", MetricsPort: -1}))(b)
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(ctx, sockets) }()
 	roots := x509.NewCertPool()

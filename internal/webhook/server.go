@@ -59,7 +59,7 @@ func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *s
 		metrics: counted, log: log, minVersion: tls.VersionTLS12,
 	}
 	s.bounds = boundsOf(0, 0)
-	s.intake = newIntake(s.bounds.large)
+	s.intake = newIntake(s.bounds)
 	buffers := &sync.Pool{New: func() any { return newExchange() }}
 	for _, each := range on {
 		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers, intake: s.intake}
@@ -169,7 +169,7 @@ func (w *watched) needLabels(names []string) {
 // apply takes over what the options say of serving.
 func (s *server) apply(o Options, known *watched) {
 	s.bounds = boundsOf(o.MemoryLimit, o.MaxConnections)
-	*s.intake = *newIntake(s.bounds.large)
+	*s.intake = *newIntake(s.bounds)
 	s.clients.names, s.clients.required = o.ClientNames, o.RequireClientCertificate
 	if o.LookupTimeout != 0 {
 		s.config.timeout = o.LookupTimeout
@@ -282,7 +282,7 @@ func (s *server) serve(ctx context.Context, sockets listeners) error {
 	case <-ctx.Done():
 		s.draining.Store(true)
 		s.log.Info("ending", "drain", s.drain.String())
-		pause(context.WithoutCancel(ctx), s.drain)
+		<-time.After(s.drain)
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()

@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const role = "arn:aws:iam::111122223333:role/app"
@@ -58,9 +59,7 @@ func defaultOptions(t testing.TB) Options {
 	var o Options
 	flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
 	o.AddFlags(flags)
-	if err := flags.Parse(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, flags.Parse(nil))
 	return o
 }
 
@@ -76,32 +75,20 @@ func testServer(t testing.TB, known accounts, change func(*inject.Settings)) *se
 // serverFor is a server for the clouds of the options.
 func serverFor(t testing.TB, o Options, known accounts) *server {
 	t.Helper()
-	on, err := newClouds(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	on := must.Get(newClouds(o))(t)
 	return newServer(on, known, newMetrics(), logr.Discard())
 }
 
 // pair makes a certificate for 127.0.0.1 that ends at that time.
 func pair(t testing.TB, ends time.Time) (chain, key []byte) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(ends.UnixNano()), NotBefore: ends.Add(-24 * time.Hour), NotAfter: ends,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))(t)
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(private))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
@@ -130,9 +117,7 @@ func TestReadiness(t *testing.T) {
 			t.Parallel()
 			s := testServer(t, fakeAccounts{unsynced: test.unsynced}, nil)
 			if test.ends != 0 {
-				if err := s.serving.load(pair(t, time.Now().Add(test.ends))); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.serving.load(pair(t, time.Now().Add(test.ends))))
 			}
 			for where, handler := range map[string]http.Handler{"secure": s.handler(), "plain": s.observer()} {
 				if code, says := get(t, handler, "/readyz"); code != test.code || !strings.HasPrefix(says, test.says) {
@@ -155,19 +140,12 @@ func TestServeOverTLS(t *testing.T) {
 	files := [2]string{filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key")}
 	first, key := pair(t, time.Now().Add(time.Hour))
 	for i, content := range [][]byte{first, key} {
-		if err := os.WriteFile(files[i], content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(files[i], content, 0o600))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := s.serving.watchFiles(ctx, files[0], files[1], s.log); err != nil {
-		t.Fatal(err)
-	}
-	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.serving.watchFiles(ctx, files[0], files[1], s.log))
+	sockets := must.Get(listen(ctx, Options{BindAddress: "127.0.0.1"}))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(ctx, sockets) }()
 
@@ -176,9 +154,7 @@ func TestServeOverTLS(t *testing.T) {
 		t.Errorf("with the first certificate: %d", code)
 	}
 	second, key := pair(t, time.Now().Add(2*time.Hour))
-	if err := s.serving.load(second, key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.serving.load(second, key))
 	if code := post(t, url, second); code != http.StatusOK {
 		t.Errorf("with the second certificate: %d", code)
 	}
@@ -204,20 +180,14 @@ func post(t *testing.T, url string, trusted []byte) int {
 	roots.AppendCertsFromPEM(trusted)
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(reviewOf("v1", "shop", pod)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(reviewOf("v1", "shop", pod))))(t)
 	request.Header.Set("Content-Type", "application/json")
 	return do(t, client, request)
 }
 
 func scrape(t *testing.T, url string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	return do(t, http.DefaultClient, request)
 }
 
@@ -228,9 +198,7 @@ func do(t *testing.T, client *http.Client, request *http.Request) int {
 		t.Fatal(err)
 	}
 	_, err = io.Copy(io.Discard, response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, response.Body.Close()))
 	return response.StatusCode
 }
 
@@ -303,15 +271,10 @@ func TestItDrains(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, fakeAccounts{known: map[string]string{"shop/app": role}}, nil)
 	chain, key := pair(t, time.Now().Add(time.Hour))
-	if err := s.serving.load(chain, key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.serving.load(chain, key))
 	s.drain = 2 * time.Second
 	ctx, cancel := context.WithCancel(t.Context())
-	sockets, err := listen(ctx, Options{BindAddress: "127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sockets := must.Get(listen(ctx, Options{BindAddress: "127.0.0.1"}))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(ctx, sockets) }()
 	ready := "http://" + sockets.plain.Addr().String() + "/readyz"

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var (
@@ -24,14 +25,8 @@ var (
 // seen is an object as it is read off the wire.
 func seen(t testing.TB, of kept) object {
 	t.Helper()
-	message, err := opened(encode(t, of))
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := readObject(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(opened(encode(t, of)))(t)
+	read := must.Get(readObject(message))(t)
 	return read
 }
 
@@ -55,9 +50,7 @@ func relist(t testing.TB, known *store, version string, all ...*corev1.ServiceAc
 
 func event(t testing.TB, call func(object) error, of *corev1.ServiceAccount) {
 	t.Helper()
-	if err := call(seen(t, of)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, call(seen(t, of)))
 }
 
 // expect asks the store for shop/app.
@@ -148,10 +141,7 @@ func TestOlderEventsDoNotUndoALook(t *testing.T) {
 	known := filled(t)
 	learn := func(version string, notes map[string]string) {
 		found := seen(t, account("shop", "app", version, notes))
-		read, err := known.interest.read(found, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(known.interest.read(found, nil))(t)
 		known.learn(found, read)
 	}
 	learn("110", withRole)
@@ -188,9 +178,7 @@ func BenchmarkGet(b *testing.B) {
 			known.begin()
 			for i := range count {
 				one := object{namespace: fmt.Appendf(nil, "team-%05d", i/20), name: fmt.Appendf(nil, "application-%06d", i)}
-				if err := known.put(one); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, known.put(one))
 			}
 			known.listed("1")
 			known.watching(true)

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // account is a ServiceAccount as an API server keeps it.
@@ -31,9 +33,7 @@ func encode(t testing.TB, written runtime.Object) []byte {
 	t.Helper()
 	var text bytes.Buffer
 	serializer := protobuf.NewSerializerWithOptions(scheme.Scheme, scheme.Scheme, protobuf.SerializerOptions{StreamingCollectionsEncoding: true})
-	if err := serializer.Encode(written, &text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, serializer.Encode(written, &text))
 	return text.Bytes()
 }
 
@@ -43,9 +43,7 @@ func frame(t testing.TB, kind string, written runtime.Object) []byte {
 	var text bytes.Buffer
 	event := &metav1.WatchEvent{Type: kind, Object: runtime.RawExtension{Raw: encode(t, written)}}
 	writer := protobuf.LengthDelimitedFramer.NewFrameWriter(&text)
-	if err := protobuf.NewRawSerializer(scheme.Scheme, scheme.Scheme).Encode(event, writer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, protobuf.NewRawSerializer(scheme.Scheme, scheme.Scheme).Encode(event, writer))
 	return text.Bytes()
 }
 
@@ -159,10 +157,7 @@ func TestEventsAreRead(t *testing.T) {
 // ServiceAccount, this one reads the same; and no bytes stop either.
 func FuzzReadObject(f *testing.F) {
 	for _, seed := range []*corev1.ServiceAccount{account("shop", "app", "5", map[string]string{"a": "b", "": "c"}), {}} {
-		text, err := seed.Marshal()
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(seed.Marshal())(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -206,10 +201,7 @@ func TestOfASecretOnlyThePairIsRead(t *testing.T) {
 	t.Parallel()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "cert"}, Data: map[string][]byte{
 		"ca.crt": []byte("authority"), "ca.key": []byte("secret"), "tls.crt": []byte("chain"), "tls.key": []byte("key")}}
-	message, err := opened(encode(t, secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(opened(encode(t, secret)))(t)
 	chain, key, err := readPair(message, "tls.crt", "tls.key")
 	if err != nil || string(chain) != "chain" || string(key) != "key" {
 		t.Errorf("chain %q, key %q, error %v", chain, key, err)
@@ -220,10 +212,7 @@ func TestASecretIsTakenOver(t *testing.T) {
 	t.Parallel()
 	chain, key := pair(t, time.Now().Add(time.Hour))
 	secretOf := func(data map[string][]byte) object {
-		message, err := opened(encode(t, &corev1.Secret{Data: data}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		message := must.Get(opened(encode(t, &corev1.Secret{Data: data})))(t)
 		return object{message: message}
 	}
 	s := testServer(t, fakeAccounts{}, nil)

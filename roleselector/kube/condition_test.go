@@ -1,4 +1,4 @@
-package kube_test
+package kube
 
 import (
 	"strings"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/roleselector"
-	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
 var (
@@ -30,7 +29,7 @@ var (
 
 // conditionsFor are those of a situation.
 func conditionsFor(s roleselector.Situation) []metav1.Condition {
-	return kube.Conditions(s.Decision, roleselector.Proceed(s))
+	return Conditions(s.Decision, roleselector.Proceed(s))
 }
 
 // brief is a list without its messages.
@@ -99,7 +98,7 @@ func TestAnAnnouncementCountsFromWhenItWasMade(t *testing.T) {
 	const resync = time.Hour
 	later := metav1.NewTime(one.Add(time.Second))
 	first, second := movingTo("111111111111"), movingTo("333333333333")
-	announced := kube.Merge(nil, conditionsFor(first), noon)
+	announced := Merge(nil, conditionsFor(first), noon)
 	want := roleselector.Proceed(first).Message
 	for name, c := range map[string]struct {
 		conditions []metav1.Condition
@@ -109,12 +108,12 @@ func TestAnAnnouncementCountsFromWhenItWasMade(t *testing.T) {
 		"none":                       {nil, one, ""},
 		"too early":                  {announced, one, ""},
 		"after a resync":             {announced, later, want},
-		"while the change goes on":   {kube.Merge(announced, conditionsFor(inTurn(first, want)), one), later, want},
-		"the change is another":      {kube.Merge(announced, conditionsFor(second), one), later, ""},
-		"the other one, in its turn": {kube.Merge(announced, conditionsFor(second), one), metav1.NewTime(later.Add(resync)), roleselector.Proceed(second).Message},
-		"it was called off":          {kube.Merge(announced, conditionsFor(roleselector.Situation{Decision: uses}), one), later, ""},
+		"while the change goes on":   {Merge(announced, conditionsFor(inTurn(first, want)), one), later, want},
+		"the change is another":      {Merge(announced, conditionsFor(second), one), later, ""},
+		"the other one, in its turn": {Merge(announced, conditionsFor(second), one), metav1.NewTime(later.Add(resync)), roleselector.Proceed(second).Message},
+		"it was called off":          {Merge(announced, conditionsFor(roleselector.Situation{Decision: uses}), one), later, ""},
 	} {
-		if got := kube.Announced(c.conditions, c.now.Time, resync); got != c.want {
+		if got := Announced(c.conditions, c.now.Time, resync); got != c.want {
 			t.Errorf("%s: announced is %q, want %q", name, got, c.want)
 		}
 	}
@@ -134,14 +133,14 @@ func TestTheSelectedRoleIsSaidInTheWordsOfACK(t *testing.T) {
 }
 
 func TestAStatusIsNotWrittenForAResourceVersion(t *testing.T) {
-	have := kube.Merge(nil, conditionsFor(roleselector.Situation{Decision: uses}), noon)
+	have := Merge(nil, conditionsFor(roleselector.Situation{Decision: uses}), noon)
 	relabelled, rewritten := uses, uses
 	relabelled.Selector.ResourceVersion = "8"
 	rewritten.Selector.ResourceVersion, rewritten.Selector.Generation = "9", 3
-	if diff := cmp.Diff(have, kube.Merge(have, conditionsFor(roleselector.Situation{Decision: relabelled}), one)); diff != "" {
+	if diff := cmp.Diff(have, Merge(have, conditionsFor(roleselector.Situation{Decision: relabelled}), one)); diff != "" {
 		t.Errorf("only the selector's resource version is another (-before +after):\n%s", diff)
 	}
-	got := kube.Merge(have, conditionsFor(roleselector.Situation{Decision: rewritten}), one)[0]
+	got := Merge(have, conditionsFor(roleselector.Situation{Decision: rewritten}), one)[0]
 	if !strings.Contains(got.Message, "selectorResourceVersion: 9") || !got.LastTransitionTime.Equal(&noon) {
 		t.Errorf("the selector says something else, and the status says %q since %v", got.Message, got.LastTransitionTime)
 	}
@@ -153,7 +152,7 @@ func TestWhatSelectionBlockedIsNotSaidAfterwards(t *testing.T) {
 		{Type: "ACK.Recoverable", Status: "True", Reason: "ServiceUnavailable", LastTransitionTime: noon},
 	}
 	want := conditionsFor(roleselector.Situation{Decision: uses})
-	if got := kube.Merge(others, want, one); len(got) != 3 {
+	if got := Merge(others, want, one); len(got) != 3 {
 		t.Errorf("conditions of others are gone: %v", brief(got))
 	}
 	reasons := []roleselector.Reason{
@@ -168,14 +167,14 @@ func TestWhatSelectionBlockedIsNotSaidAfterwards(t *testing.T) {
 		if reason == roleselector.ReasonAccountChangePending {
 			step = roleselector.AccountChangePending
 		}
-		stopped := kube.Merge(nil, kube.Conditions(clash, roleselector.Course{Step: step, Reason: reason, Message: "why"}), noon)
-		got := kube.Merge(stopped, want, one)
+		stopped := Merge(nil, Conditions(clash, roleselector.Course{Step: step, Reason: reason, Message: "why"}), noon)
+		got := Merge(stopped, want, one)
 		for _, kind := range []string{"ACK.Recoverable", "AccountChangePending"} {
 			if left := meta.FindStatusCondition(got, kind); left != nil {
 				t.Errorf("%s: the status still has %s=%s %s", reason, left.Type, left.Status, left.Reason)
 			}
 		}
-		if now := meta.FindStatusCondition(got, kube.ConditionSelected); !now.LastTransitionTime.Equal(&one) {
+		if now := meta.FindStatusCondition(got, ConditionSelected); !now.LastTransitionTime.Equal(&one) {
 			t.Errorf("%s: the transition is of %v, want %v", reason, now.LastTransitionTime, one)
 		}
 	}
@@ -185,8 +184,8 @@ func TestEachTransitionIsOneEvent(t *testing.T) {
 	var have []metav1.Condition
 	say := func(s roleselector.Situation) (string, string) {
 		want := conditionsFor(s)
-		event, changed := kube.Transition(have, want)
-		have = kube.Merge(have, want, noon)
+		event, changed := Transition(have, want)
+		have = Merge(have, want, noon)
 		if !changed {
 			return "", ""
 		}
@@ -216,19 +215,19 @@ func TestAnotherGenerationOfTheResourceIsNoTransition(t *testing.T) {
 	for i := range want {
 		want[i].ObservedGeneration = 2
 	}
-	if event, changed := kube.Transition(have, want); changed {
+	if event, changed := Transition(have, want); changed {
 		t.Errorf("the event is %+v, want none", event)
 	}
-	if merged := kube.Merge(have, want, one); merged[0].ObservedGeneration != 2 {
+	if merged := Merge(have, want, one); merged[0].ObservedGeneration != 2 {
 		t.Errorf("the condition is of generation %d, want 2", merged[0].ObservedGeneration)
 	}
 }
 
 func TestMergeLeavesWhatItIsGiven(t *testing.T) {
-	have := kube.Merge(nil, conditionsFor(roleselector.Situation{Decision: clash}), noon)
+	have := Merge(nil, conditionsFor(roleselector.Situation{Decision: clash}), noon)
 	before := append([]metav1.Condition(nil), have...)
 	want := conditionsFor(roleselector.Situation{Decision: uses})
-	kube.Merge(have, want, one)
+	Merge(have, want, one)
 	if diff := cmp.Diff(before, have, cmpopts.EquateComparable()); diff != "" {
 		t.Errorf("the list that it was given (-before +after):\n%s", diff)
 	}
@@ -240,25 +239,23 @@ func TestMergeLeavesWhatItIsGiven(t *testing.T) {
 func TestTheChosenSelectorIsTheCoursesOne(t *testing.T) {
 	index := roleselector.NewIndex(roleselector.Options{})
 	index.MarkSynced(roleselector.Everything)
-	inProd := selector("team", "111111111111", inNamespaces("prod"))
-	inProd.UID = "u1"
-	index.Set(roleselector.Compile(inProd))
+	index.Set(everything("team", 1, inNamespaces("prod")))
 	query := roleselector.Query{
 		Namespace: "prod", NamespaceKnown: true, Group: bucketKind.Group, Version: bucketKind.Version, Kind: bucketKind.Kind,
 	}
 	living := roleselector.Situation{Decision: index.Decide(query)}
-	if got := kube.Chosen(living, roleselector.Proceed(living)); got != index.Get("team") {
+	if got := Chosen(living, roleselector.Proceed(living)); got != index.Get("team") {
 		t.Errorf("of a living resource it is %v", got)
 	}
 	dying := roleselector.Situation{
-		Decision: clash, Deleting: true, Recorded: roleselector.Recorded{Account: "111111111111", Selector: "team", SelectorUID: "u1"},
-		LastUsed: index.LastUsed(query, roleselector.Recorded{Selector: "team", SelectorUID: "u1"}),
+		Decision: clash, Deleting: true, Recorded: roleselector.Recorded{Account: "111111111111", Selector: "team", SelectorUID: "of-team"},
+		LastUsed: index.LastUsed(query, roleselector.Recorded{Selector: "team", SelectorUID: "of-team"}),
 	}
-	if got := kube.Chosen(dying, roleselector.Proceed(dying)); got != index.Get("team") {
+	if got := Chosen(dying, roleselector.Proceed(dying)); got != index.Get("team") {
 		t.Errorf("of a dying resource it is %v, want the one on record", got)
 	}
 	for name, s := range map[string]roleselector.Situation{"a conflict": {Decision: clash}, "the own role": {Decision: ownRole}} {
-		if got := kube.Chosen(s, roleselector.Proceed(s)); got != nil {
+		if got := Chosen(s, roleselector.Proceed(s)); got != nil {
 			t.Errorf("%s: it is %v, want none", name, got.Reference())
 		}
 	}

@@ -3,7 +3,9 @@ package kube
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,4 +129,30 @@ func TestALineIsDrainedUntilTheEnd(t *testing.T) {
 	}
 	cancel()
 	<-ended
+}
+
+// A thousand are given out in less than three seconds, and not all at once.
+func TestAThousandAreGivenOutAtAPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine()
+		for i := range 1000 {
+			l.add(bucketRef("prod", fmt.Sprint(i)))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		began := time.Now()
+		var given atomic.Int64
+		go l.drain(ctx, func(roleselector.Object) { given.Add(1) })
+		synctest.Wait()
+		if n := given.Load(); n != wokenAtOnce {
+			t.Errorf("%d are given out at once, want %d", n, wokenAtOnce)
+		}
+		for given.Load() < 1000 && time.Since(began) < time.Minute {
+			<-time.After(10 * time.Millisecond)
+			synctest.Wait()
+		}
+		if n, took := given.Load(), time.Since(began); n != 1000 || took < 2*time.Second || took > 3*time.Second {
+			t.Errorf("%d are given out after %v, want 1000 after two to three seconds", n, took)
+		}
+	})
 }

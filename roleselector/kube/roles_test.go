@@ -1,43 +1,71 @@
-package kube_test
+package kube
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
-	typed "github.com/tabard-dev/tabard/examples/bucket-controller/bucket"
 	"github.com/tabard-dev/tabard/roleselector"
-	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
-func rolesWith(t *testing.T, settings roleselector.Settings, change ...func(*v1alpha1.IAMRoleSelectorSpec)) *kube.Roles {
-	t.Helper()
-	roles := kube.NewRolesAlone(kube.RolesOptions{
-		Options:  kube.Options{Roles: roleselector.Options{NoSelector: roleselector.PolicyDeny}, Kinds: []schema.GroupVersionKind{bucketKind}},
-		Settings: settings, Base: identity.Identity{Base: identity.WebIdentity, Region: "eu-central-1"}, Account: own, ClusterID: "c7",
-	})
-	made := selector("team", "111111111111", change...)
-	made.UID, made.Generation = "u", 3
-	roles.Index().Set(roleselector.Compile(made))
+// rolesWith are roles that follow no cluster, with a selector named team.
+func rolesWith(settings roleselector.Settings, change func(*v1alpha1.IAMRoleSelectorSpec)) *Roles {
+	quiet := func(string, ...any) {}
+	options := RolesOptions{
+		Options:  Options{Roles: roleselector.Options{NoSelector: roleselector.PolicyDeny}, Kinds: []schema.GroupVersionKind{bucketKind}},
+		Settings: settings, Base: identity.Identity{Base: identity.WebIdentity, Region: "eu-central-1"}, Account: "999999999999", ClusterID: "c7",
+	}
+	roles := newRoles(newSelectors(options.Options, logs{quiet, quiet}), options)
+	roles.Index().Set(everything("team", 3, change))
 	roles.Index().MarkSynced(roleselector.Everything)
 	roles.Objects().PutNamespace("prod", nil)
 	return roles
 }
 
+func inNamespaces(names ...string) func(*v1alpha1.IAMRoleSelectorSpec) {
+	return func(s *v1alpha1.IAMRoleSelectorSpec) { s.NamespaceSelector = &v1alpha1.NamespaceSelector{Names: names} }
+}
+
+// typedBucket is a kind whose status is like that of ACK's.
+type typedBucket struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Status status `json:"status"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (b *typedBucket) DeepCopyObject() runtime.Object {
+	twin := *b
+	b.ObjectMeta.DeepCopyInto(&twin.ObjectMeta)
+	twin.Status.Conditions = slices.Clone(b.Status.Conditions)
+	return &twin
+}
+
+func untypedBucket() *unstructured.Unstructured {
+	bucket := &unstructured.Unstructured{}
+	bucket.SetNamespace("prod")
+	bucket.SetName("logs")
+	return bucket
+}
+
 // A status is kept by objects that are typed and by those that are not.
 func TestARoleIsRecordedOnAnyObject(t *testing.T) {
 	for name, object := range map[string]client.Object{
-		"unstructured": bucket("prod", "logs"),
-		"typed":        &typed.Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "logs"}},
+		"unstructured": untypedBucket(),
+		"typed":        &typedBucket{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "logs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			roles := rolesWith(t, roleselector.Settings{})
-			of := func(wish kube.Wish) kube.Role {
+			roles := rolesWith(roleselector.Settings{}, nil)
+			of := func(wish Wish) Role {
 				t.Helper()
 				role, err := roles.Of(bucketKind, object, wish)
 				if err != nil {
@@ -45,7 +73,7 @@ func TestARoleIsRecordedOnAnyObject(t *testing.T) {
 				}
 				return role
 			}
-			role := of(kube.Wish{})
+			role := of(Wish{})
 			if !role.MayCall() || role.IsRecorded() || role.Event == nil || role.Identity.RoleARN() != "arn:aws:iam::111111111111:role/team" {
 				t.Fatalf("a new object: %+v", role)
 			}
@@ -55,16 +83,16 @@ func TestARoleIsRecordedOnAnyObject(t *testing.T) {
 			if err := role.Record(object); err != nil {
 				t.Fatal(err)
 			}
-			if role = of(kube.Wish{}); !role.IsRecorded() || role.Event != nil || !role.Course.TrustNotFound {
+			if role = of(Wish{}); !role.IsRecorded() || role.Event != nil || !role.Course.TrustNotFound {
 				t.Errorf("once it is recorded: %+v", role)
 			}
-			if role = of(kube.Wish{Region: "eu-west-1"}); role.MayCall() || role.Course.Reason != roleselector.ReasonRegionMismatch {
+			if role = of(Wish{Region: "eu-west-1"}); role.MayCall() || role.Course.Reason != roleselector.ReasonRegionMismatch {
 				t.Errorf("wanted in another region: %+v", role.Course)
 			}
 			if err := role.Forsake(object); err != nil {
 				t.Fatal(err)
 			}
-			if role = of(kube.Wish{Region: "eu-west-1"}); !role.MayCall() || role.IsRecorded() || role.Identity.Region != "eu-west-1" {
+			if role = of(Wish{Region: "eu-west-1"}); !role.MayCall() || role.IsRecorded() || role.Identity.Region != "eu-west-1" {
 				t.Errorf("once it is forsaken: %+v", role)
 			}
 			if err := role.Guard(); err != nil {
@@ -92,17 +120,20 @@ func TestARoleThatCannotBeMadeBlocks(t *testing.T) {
 		"another namespace's role":    {roleselector.Settings{}, inNamespaces("test"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := bucket("prod", "logs")
-			role, err := rolesWith(t, c.settings, c.change).Of(bucketKind, object, kube.Wish{})
+			object := untypedBucket()
+			role, err := rolesWith(c.settings, c.change).Of(bucketKind, object, Wish{})
 			if err != nil || role.MayCall() || role.Identity != (identity.Identity{}) || !strings.Contains(role.Course.Message, c.want) {
 				t.Errorf("got %+v, %v", role, err)
 			}
-			if err := role.Report(object); err != nil || len(conditionsOf(object)) != 4 {
-				t.Errorf("the conditions are %v, %v", conditionsOf(object), err)
+			if err := role.Report(object); err != nil {
+				t.Fatal(err)
+			}
+			if now, err := statusOf(object); err != nil || len(now.Conditions) != 4 {
+				t.Errorf("the conditions are %v, %v", now.Conditions, err)
 			}
 		})
 	}
-	if _, err := kube.NewRoles(nil, kube.RolesOptions{Settings: roleselector.Settings{SessionLimit: -1}}); err == nil {
+	if _, err := NewRoles(nil, RolesOptions{Settings: roleselector.Settings{SessionLimit: -1}}); err == nil {
 		t.Error("settings that do not go together are taken")
 	}
 }

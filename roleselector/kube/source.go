@@ -73,10 +73,20 @@ func (w *wakes) String() string { return "role selectors: " + w.kind.String() }
 func enqueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request], o roleselector.Object) {
 	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: o.Namespace, Name: o.Name}}
 	if ranked, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		ranked.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, request)
+		ranked.AddWithOpts(priorityqueue.AddOpts{Priority: lowPriority(priorityqueue.AddOpts{}.Priority)}, request)
 		return
 	}
 	queue.Add(request)
+}
+
+// lowPriority is handler.LowPriority in the type of AddOpts, which is int in older
+// versions of controller-runtime.
+func lowPriority[T int | *int](T) T {
+	low := handler.LowPriority
+	if value, ok := any(low).(T); ok {
+		return value
+	}
+	return any(&low).(T)
 }
 
 // sleepers are the lines of the controllers of each kind.

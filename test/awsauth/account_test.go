@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -36,8 +34,8 @@ func (s *apiServer) Token(_ context.Context, namespace, name, audience string) (
 		return "", awsauth.ErrNotFound
 	}
 	now := time.Now()
-	return s.l.sign(map[string]any{
-		"iss": s.l.issuer, "sub": "system:serviceaccount:" + namespace + ":" + name, "aud": []string{audience},
+	return s.l.issuer.Sign(s.l.t, 0, map[string]any{
+		"iss": s.l.issuer.Issuer(), "sub": "system:serviceaccount:" + namespace + ":" + name, "aud": []string{audience},
 		"iat": now.Add(-time.Minute).Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(10 * time.Minute).Unix(),
 	}), nil
 }
@@ -66,15 +64,7 @@ func accountOf(namespace, name, role string) identity.Identity {
 // tenantRole is a role for one ServiceAccount.
 func (l *lab) tenantRole(name, namespace, account string) string {
 	l.t.Helper()
-	arn := l.webRole(name)
-	bare := strings.TrimPrefix(l.issuer, "https://")
-	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",
-		"Principal":{"Federated":"arn:aws:iam::` + labAccount + `:oidc-provider/` + bare + `"},
-		"Condition":{"StringEquals":{"` + bare + `:sub":"system:serviceaccount:` + namespace + `:` + account + `","` + bare + `:aud":"sts.amazonaws.com"}}}]}`
-	if _, err := l.administrator().UpdateAssumeRolePolicy(l.t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: &name, PolicyDocument: &trust}); err != nil {
-		l.t.Fatal(err)
-	}
-	return arn
+	return l.role(name, l.trustOf("system:serviceaccount:"+namespace+":"+account))
 }
 
 // TestAControllerBecomesTheServiceAccountsOfItsTenants, each with a session of its own, though
@@ -113,11 +103,8 @@ func TestAControllerBecomesTheServiceAccountsOfItsTenants(t *testing.T) {
 func (l *lab) trustRole(name, trusted string) {
 	l.t.Helper()
 	l.role(name, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"`+trusted+`"}}]}`)
-	document := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"*"}]}`
-	of := trusted[strings.LastIndex(trusted, "/")+1:]
-	if _, err := l.administrator().PutRolePolicy(l.t.Context(), &iam.PutRolePolicyInput{RoleName: &of, PolicyName: &name, PolicyDocument: &document}); err != nil {
-		l.t.Fatal(err)
-	}
+	l.aws.RolePolicy(labAccount, trusted[strings.LastIndex(trusted, "/")+1:],
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"*"}]}`)
 }
 
 // TestACrowdOfTenantsDoesNotFlood: what is refused to one object is not asked for by the

@@ -19,6 +19,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var keys = identity.SecretRef{Namespace: "openshift-machine-api", Name: "aws-cloud-credentials"}
@@ -78,9 +79,7 @@ func TestSecretSignsInAllItsForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l.source.put(keys, name, c.data)
 			l.start()
-			if _, err := l.who(l.wish(identity.Wish{Secret: keys})); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.who(l.wish(identity.Wish{Secret: keys})))(t)
 			if diff := cmp.Diff(c.want, l.calls()); diff != "" {
 				t.Errorf("calls (-want +got):\n%s", diff)
 			}
@@ -97,9 +96,7 @@ func TestRotatedSecretIsUsedWithoutRestart(t *testing.T) {
 	id := l.wish(identity.Wish{Secret: keys})
 	l.wantWho(id, user)
 	second, secondSecret := l.accessKey("machine-api")
-	if _, err := l.administrator().DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("machine-api"), AccessKeyId: &first}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.administrator().DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("machine-api"), AccessKeyId: &first}))(t)
 	_, err := l.who(id)
 	if got := fault.Of("", "", err); got == nil || got.Class != fault.CredentialsRejected || got.Method != "secret" || got.Subject != keys.String() {
 		t.Errorf("with a deleted key: %+v", got)
@@ -132,10 +129,7 @@ func TestRotatedBundleIsUsedWithoutRestart(t *testing.T) {
 	l.source.trust(bundle, foreignCA(t))
 	wantClass(fault.Certificate)
 	l.source.trust(bundle, string(l.aws.CACertificate()))
-	config, err := l.auth.Config(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(l.auth.Config(t.Context(), id))(t)
 	l.wantWho(id, want)
 	for content, text := range map[string]string{"": "no certificate", "nonsense": "no certificate"} {
 		l.source.trust(bundle, content)
@@ -157,16 +151,11 @@ func TestSessionIsRenewedBeforeItEnds(t *testing.T) {
 	l := newLab(t)
 	l.asWeb()
 	l.start()
-	config, err := l.auth.Config(t.Context(), web)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(l.auth.Config(t.Context(), web))(t)
 	client := sts.NewFromConfig(config)
 	ask := func() {
 		t.Helper()
-		if _, err := client.GetCallerIdentity(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.GetCallerIdentity(t.Context(), nil))(t)
 	}
 	for step, want := range []int{1, 1, 2, 2, 3} {
 		ask()
@@ -185,10 +174,7 @@ func TestSessionThatAWSEndedIsRenewedOnce(t *testing.T) {
 	l.wantWho(web, assumed("web", "tabard-pod"))
 	l.pass(2 * time.Hour)
 	l.aws.Admin().ClearJournal()
-	config, err := l.auth.Config(t.Context(), web)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(l.auth.Config(t.Context(), web))(t)
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
@@ -203,7 +189,7 @@ func TestSessionThatAWSEndedIsRenewedOnce(t *testing.T) {
 	}
 	l.aws.Admin().Inject(awslocal.Fault{Service: "iam", Code: "ExpiredToken"})
 	l.aws.Admin().ClearJournal()
-	_, err = iam.NewFromConfig(config).GetUser(t.Context(), &iam.GetUserInput{})
+	_, err := iam.NewFromConfig(config).GetUser(t.Context(), &iam.GetUserInput{})
 	if got := fault.Of("", "", err); got == nil || got.Class != fault.CredentialsUnavailable {
 		t.Errorf("got %+v", got)
 	}
@@ -305,9 +291,7 @@ func TestContainerCredentialsComeFromTheAgent(t *testing.T) {
 	l := newLab(t)
 	role := l.role("pod", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`)
 	set := `{"keys":[` + l.publicKey() + `]}`
-	if err := l.aws.Admin().AddCluster(awslocal.Cluster{Account: labAccount, Name: "lab", Issuer: l.issuer, JWKS: []byte(set)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.aws.Admin().AddCluster(awslocal.Cluster{Account: labAccount, Name: "lab", Issuer: l.issuer.Issuer(), JWKS: []byte(set)}))
 	l.env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = l.aws.PlainURL() + "/v1/credentials"
 	l.env["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = "/pod/token"
 	l.start()
@@ -332,15 +316,10 @@ func (l *lab) associate(role string) {
 	l.t.Helper()
 	key := l.aws.Administrator(labAccount)
 	l.source.put(keys, "administrator", keyPair(key.AccessKeyID, key.SecretAccessKey))
-	config, err := l.auth.Config(l.t.Context(), identity.Identity{Base: identity.Secret, Secret: keys})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if _, err := eks.NewFromConfig(config).CreatePodIdentityAssociation(l.t.Context(), &eks.CreatePodIdentityAssociationInput{
+	config := must.Get(l.auth.Config(l.t.Context(), identity.Identity{Base: identity.Secret, Secret: keys}))(l.t)
+	must.Get(eks.NewFromConfig(config).CreatePodIdentityAssociation(l.t.Context(), &eks.CreatePodIdentityAssociationInput{
 		ClusterName: aws.String("lab"), Namespace: aws.String("team-a"), ServiceAccount: aws.String("app"), RoleArn: &role,
-	}); err != nil {
-		l.t.Fatal(err)
-	}
+	}))(l.t)
 }
 
 func TestCrowdSharesOneExchange(t *testing.T) {
@@ -387,9 +366,6 @@ func TestIdentitysEndpointGoesBeforeThatOfAllServices(t *testing.T) {
 
 func endpoints(t *testing.T, urls map[string]string) identity.Endpoints {
 	t.Helper()
-	made, err := identity.NewEndpoints(urls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(identity.NewEndpoints(urls))(t)
 	return made
 }

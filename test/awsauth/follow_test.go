@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestOneClientFollowsItsSecret from before it exists until after it is gone, by way of keys
@@ -58,15 +59,10 @@ func TestAFollowingClientIsLikeAnyOther(t *testing.T) {
 	l := newLab(t)
 	l.asWeb()
 	l.start()
-	config, err := l.auth.Follow(t.Context(), web)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(l.auth.Follow(t.Context(), web))(t)
 	l.wantWho(web, assumed("web", "tabard-pod"))
 	for range 3 {
-		if _, err := sts.NewFromConfig(config).GetCallerIdentity(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(sts.NewFromConfig(config).GetCallerIdentity(t.Context(), nil))(t)
 	}
 	if got := l.exchanges(); got != 1 {
 		t.Errorf("%d exchanges, want one for both: %v", got, l.calls())
@@ -75,7 +71,7 @@ func TestAFollowingClientIsLikeAnyOther(t *testing.T) {
 	if _, err := sts.NewFromConfig(config).GetCallerIdentity(t.Context(), nil); err != nil {
 		t.Errorf("a session that AWS has ended was not renewed: %v", err)
 	}
-	_, err = iam.NewFromConfig(config).ListRoles(t.Context(), nil)
+	_, err := iam.NewFromConfig(config).ListRoles(t.Context(), nil)
 	if known := fault.Of("", "", err); known == nil || known.Method != "irsa" || known.Class != fault.Unauthorized {
 		t.Errorf("the error is %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // spoke makes a role that the web identity may assume, or not yet.
@@ -20,11 +21,9 @@ func (l *lab) spoke(trusts bool) string {
 // retrust changes whether the web identity may assume it.
 func (l *lab) retrust(trusts bool) {
 	l.t.Helper()
-	if _, err := l.administrator().UpdateAssumeRolePolicy(l.t.Context(), &iam.UpdateAssumeRolePolicyInput{
+	must.Get(l.administrator().UpdateAssumeRolePolicy(l.t.Context(), &iam.UpdateAssumeRolePolicyInput{
 		RoleName: aws.String("spoke"), PolicyDocument: aws.String(l.trust(trusts)),
-	}); err != nil {
-		l.t.Fatal(err)
-	}
+	}))(l.t)
 }
 
 func (l *lab) trust(trusts bool) string {

@@ -4,9 +4,6 @@ package awsauth
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"encoding/pem"
 	"io/fs"
 	"net/http/httptest"
@@ -21,15 +18,6 @@ import (
 const tokenFile = "/var/run/secrets/token"
 
 var web = identity.Identity{Base: identity.WebIdentity}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
 
 // foreignCA is a certificate that signed nothing of the local AWS.
 func foreignCA(t *testing.T) string {

@@ -5,18 +5,14 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
-
-// as is a configuration of the holder of a session.
-func (l *lab) as(c *types.Credentials) aws.Config {
-	return l.config(l.server.URL(), config.WithCredentialsProvider(aws.CredentialsProviderFunc(static3(*c.AccessKeyId, *c.SecretAccessKey, *c.SessionToken))))
-}
 
 func assume(t *testing.T, cfg aws.Config, role string, change func(*sts.AssumeRoleInput)) (*sts.AssumeRoleOutput, error) {
 	input := &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + account + ":role/" + role), RoleSessionName: aws.String("session")}
@@ -57,7 +53,7 @@ func TestAssumeRoleAsksBothSides(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := assume(t, l.administrator(c.caller), c.role, c.change)
-			if got := refusal(err); !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
+			if got := awstest.Refusal(nil, err); !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("answer\n %s\nwant\n %s", got, c.want)
 			}
 		})
@@ -68,25 +64,19 @@ func TestChainedSessionsLastAnHour(t *testing.T) {
 	l := newLab(t)
 	l.role("first", trusting("arn:aws:iam::"+account+":root", ""))
 	l.policy("first", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"*"}}`)
-	_, err := l.iam().CreateRole(t.Context(), &iam.CreateRoleInput{
+	l.Must(l.iam().CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String("second"), MaxSessionDuration: aws.Int32(43200), Path: aws.String("/team/"),
 		AssumeRolePolicyDocument: aws.String(trusting("arn:aws:iam::"+account+":role/first", "")),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	first, err := assume(t, l.administrator(account), "first", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = assume(t, l.as(first.Credentials), "team/second", func(in *sts.AssumeRoleInput) { in.DurationSeconds = aws.Int32(3601) })
-	if got, want := refusal(err), "ValidationError: The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."; got != want {
+	if got, want := awstest.Refusal(nil, err), "ValidationError: The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
-	second, err := assume(t, l.as(first.Credentials), "team/second", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(assume(t, l.as(first.Credentials), "team/second", nil))(t)
 	if got, want := *second.AssumedRoleUser.Arn, "arn:aws:sts::"+account+":assumed-role/second/session"; got != want {
 		t.Errorf("the session is %s, want %s", got, want)
 	}
@@ -96,12 +86,9 @@ func TestSessionPolicyLimitsItsSession(t *testing.T) {
 	l := newLab(t)
 	l.role("app", trusting("arn:aws:iam::"+account+":root", ""))
 	l.policy("app", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"iam:*","Resource":"*"}}`)
-	got, err := assume(t, l.administrator(account), "app", func(in *sts.AssumeRoleInput) {
+	got := must.Get(assume(t, l.administrator(account), "app", func(in *sts.AssumeRoleInput) {
 		in.Policy = aws.String(`{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"iam:GetRole","Resource":"*"}}`)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if got.PackedPolicySize == nil || *got.PackedPolicySize < 1 { //nolint:staticcheck // what it tells newer clients otherwise, older ones read here
 		t.Error("the answer does not say how large the session policy is")
 	}
@@ -109,24 +96,21 @@ func TestSessionPolicyLimitsItsSession(t *testing.T) {
 	if _, err := client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")}); err != nil {
 		t.Errorf("what the session policy allows: %v", err)
 	}
-	_, err = client.ListRoles(t.Context(), &iam.ListRolesInput{})
+	_, err := client.ListRoles(t.Context(), &iam.ListRolesInput{})
 	want := "AccessDenied: User: arn:aws:sts::" + account + ":assumed-role/app/session is not authorized to perform: iam:ListRoles on resource: arn:aws:iam::" + account + ":role/ because no session policy allows the iam:ListRoles action"
-	if refusal(err) != want {
-		t.Errorf("answer\n %s\nwant\n %s", refusal(err), want)
+	if awstest.Refusal(nil, err) != want {
+		t.Errorf("answer\n %s\nwant\n %s", awstest.Refusal(nil, err), want)
 	}
 }
 
 func TestRolesAreJudgedByTheirPoliciesAsTheyAreNow(t *testing.T) {
 	l := newLab(t)
 	l.role("app", trusting("arn:aws:iam::"+account+":root", ""))
-	got, err := assume(t, l.administrator(account), "app", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(assume(t, l.administrator(account), "app", nil))(t)
 	client := iam.NewFromConfig(l.as(got.Credentials))
 	ask := func() string {
 		_, err := client.ListRoles(t.Context(), &iam.ListRolesInput{})
-		return refusal(err)
+		return awstest.Refusal(nil, err)
 	}
 	if got := ask(); !strings.HasSuffix(got, "because no identity-based policy allows the iam:ListRoles action") {
 		t.Errorf("without a policy the answer is %q", got)
@@ -148,8 +132,9 @@ func TestTrustIsLostWithTheRoleThatItNames(t *testing.T) {
 	l := newLab(t)
 	trustAccount := trusting("arn:aws:iam::"+account+":root", "")
 	allow := `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"*"}}`
-	_, err := l.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("target"), AssumeRolePolicyDocument: aws.String(trusting("arn:aws:iam::"+account+":role/caller", ""))})
-	if got, want := refusal(err), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"arn:aws:iam::`+account+`:role/caller"`; got != want {
+	if got, want := awstest.Refusal(l.iam().CreateRole(t.Context(), &iam.CreateRoleInput{
+		RoleName: aws.String("target"), AssumeRolePolicyDocument: aws.String(trusting("arn:aws:iam::"+account+":role/caller", "")),
+	})), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"arn:aws:iam::`+account+`:role/caller"`; got != want {
 		t.Errorf("trusting nobody answers %q, want %q", got, want)
 	}
 	l.role("caller", trustAccount)
@@ -157,30 +142,21 @@ func TestTrustIsLostWithTheRoleThatItNames(t *testing.T) {
 	try := func() string {
 		l.policy("caller", allow)
 		caller, err := assume(t, l.administrator(account), "caller", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l.Must(caller, err)
 		_, err = assume(t, l.as(caller.Credentials), "target", nil)
-		return refusal(err)
+		return awstest.Refusal(nil, err)
 	}
 	if got := try(); got != "" {
 		t.Fatal(got)
 	}
 	client := l.iam()
-	if _, err := client.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String("caller"), PolicyName: aws.String("inline")}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("caller")}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String("caller"), PolicyName: aws.String("inline")}))
+	l.Must(client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("caller")}))
 	l.role("caller", trustAccount)
 	if got := try(); !strings.HasPrefix(got, "AccessDenied: ") {
 		t.Errorf("a new role under the old name answers %q", got)
 	}
-	target, err := client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("target")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("target")}))(t)
 	if !strings.Contains(*target.Role.AssumeRolePolicyDocument, "AROA") {
 		t.Errorf("the broken trust reads %s", *target.Role.AssumeRolePolicyDocument)
 	}
@@ -188,26 +164,21 @@ func TestTrustIsLostWithTheRoleThatItNames(t *testing.T) {
 
 func TestUnknownOperationsAreRefusedByName(t *testing.T) {
 	l := newLab(t)
-	_, err := sts.NewFromConfig(l.administrator(account)).GetSessionToken(t.Context(), &sts.GetSessionTokenInput{})
-	if got, want := refusal(err), "InvalidAction: Could not find operation GetSessionToken for version 2011-06-15"; got != want {
+	client := sts.NewFromConfig(l.administrator(account))
+	if got, want := awstest.Refusal(client.GetSessionToken(t.Context(), nil)), "InvalidAction: Could not find operation GetSessionToken for version 2011-06-15"; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
-	_, err = l.iam().CreateGroup(t.Context(), &iam.CreateGroupInput{GroupName: aws.String("x")})
-	if got, want := refusal(err), "InvalidAction: Could not find operation CreateGroup for version 2010-05-08"; got != want {
+	if got, want := awstest.Refusal(l.iam().CreateGroup(t.Context(), &iam.CreateGroupInput{
+		GroupName: aws.String("x"),
+	})), "InvalidAction: Could not find operation CreateGroup for version 2010-05-08"; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
 }
 
 func TestStateFolderKeepsAuthorityAndKeys(t *testing.T) {
 	folder := t.TempDir() + "/state"
-	first, err := awslocal.New(awslocal.Options{Dir: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := awslocal.New(awslocal.Options{Dir: folder, Accounts: []string{account, stranger}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(awslocal.New(awslocal.Options{Dir: folder}))(t)
+	second := must.Get(awslocal.New(awslocal.Options{Dir: folder, Accounts: []string{account, stranger}}))(t)
 	if string(first.CACertificate()) != string(second.CACertificate()) {
 		t.Error("the certificate authority is another one")
 	}

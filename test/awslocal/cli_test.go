@@ -1,44 +1,24 @@
 package awslocal_test
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// command runs the aws command line with the administrator's keys, or with none.
-func (l *lab) command(t *testing.T, url string, signed bool, arguments ...string) (string, string) {
-	t.Helper()
-	program, err := exec.LookPath("aws")
-	if err != nil {
-		t.Fatalf("these tests need the aws command line, version 1.45 or later, on the PATH: %v", err)
-	}
-	key := l.server.Administrator(account)
-	command := exec.CommandContext(t.Context(), program, append([]string{"--output", "json"}, arguments...)...)
-	command.Env = append(os.Environ(),
-		"AWS_ENDPOINT_URL="+url, "AWS_CA_BUNDLE="+l.folder+"/ca.crt", "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=")
-	if signed {
-		command.Env = append(command.Env, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
-	}
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); err != nil && stderr.Len() == 0 {
-		t.Fatal(err)
-	}
-	return stdout.String(), strings.TrimSpace(stderr.String())
-}
+// inUSEast1 is where the command line asks.
+var inUSEast1 = []string{"AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1"}
 
 func TestCommandLineTellsTheSameStory(t *testing.T) {
 	l := newLab(t)
-	bare := strings.TrimPrefix(l.issuer.url(), "https://")
+	bare := strings.TrimPrefix(l.issuer.Issuer(), "https://")
 	provider := "arn:aws:iam::" + account + ":oidc-provider/" + bare
-	token := l.issuer.sign(t, 0, l.issuer.claims())
-	wrong := l.issuer.claims()
+	token := l.sign(0, l.claims())
+	wrong := l.claims()
 	wrong["aud"] = "vault"
-	trust := l.write("trust.json", l.trust(provider))
-	policy := l.write("policy.json", allowAll)
+	trust := l.Write("trust.json", l.trust(provider))
+	policy := l.Write("policy.json", allowAll)
 	app := "arn:aws:iam::" + account + ":role/app"
 	steps := []struct {
 		arguments []string
@@ -47,7 +27,7 @@ func TestCommandLineTellsTheSameStory(t *testing.T) {
 		refused   string
 	}{
 		{arguments: []string{"sts", "get-caller-identity"}, want: "arn:aws:iam::" + account + ":user/administrator"},
-		{arguments: []string{"iam", "create-open-id-connect-provider", "--url", l.issuer.url(), "--client-id-list", audience}, want: provider},
+		{arguments: []string{"iam", "create-open-id-connect-provider", "--url", l.issuer.Issuer(), "--client-id-list", audience}, want: provider},
 		{arguments: []string{"iam", "list-open-id-connect-providers"}, want: provider},
 		{arguments: []string{"iam", "get-open-id-connect-provider", "--open-id-connect-provider-arn", provider}, want: audience},
 		{arguments: []string{"iam", "create-role", "--role-name", "app", "--assume-role-policy-document", "file://" + trust, "--tags", "Key=a,Value=b c"}, want: app},
@@ -58,7 +38,7 @@ func TestCommandLineTellsTheSameStory(t *testing.T) {
 		{arguments: []string{"iam", "list-roles"}, want: app},
 		{arguments: []string{"iam", "list-role-tags", "--role-name", "app"}, want: `"b c"`},
 		{arguments: []string{"sts", "assume-role-with-web-identity", "--role-arn", app, "--role-session-name", "pod", "--web-identity-token", token}, unsigned: true, want: "assumed-role/app/pod"},
-		{arguments: []string{"sts", "assume-role-with-web-identity", "--role-arn", app, "--role-session-name", "pod", "--web-identity-token", l.issuer.sign(t, 0, wrong)}, unsigned: true,
+		{arguments: []string{"sts", "assume-role-with-web-identity", "--role-arn", app, "--role-session-name", "pod", "--web-identity-token", l.sign(0, wrong)}, unsigned: true,
 			refused: "An error occurred (InvalidIdentityToken) when calling the AssumeRoleWithWebIdentity operation: Incorrect token audience"},
 		{arguments: []string{"sts", "assume-role", "--role-arn", app, "--role-session-name", "cli"},
 			refused: "An error occurred (AccessDenied) when calling the AssumeRole operation: User: arn:aws:iam::" + account + ":user/administrator is not authorized to perform: sts:AssumeRole on resource: " + app},
@@ -75,11 +55,15 @@ func TestCommandLineTellsTheSameStory(t *testing.T) {
 		{arguments: []string{"s3api", "list-objects-v2", "--bucket", "documents"}, want: `"Key": "a/b"`},
 		{arguments: []string{"iam", "delete-open-id-connect-provider", "--open-id-connect-provider-arn", provider}},
 		{arguments: []string{"sts", "assume-role-with-web-identity", "--role-arn", app, "--role-session-name", "pod", "--web-identity-token", token}, unsigned: true,
-			refused: "An error occurred (InvalidIdentityToken) when calling the AssumeRoleWithWebIdentity operation: No OpenIDConnect provider found in your account for " + l.issuer.url()},
+			refused: "An error occurred (InvalidIdentityToken) when calling the AssumeRoleWithWebIdentity operation: No OpenIDConnect provider found in your account for " + l.issuer.Issuer()},
 	}
 	for i, step := range steps {
-		url := []string{l.server.URL(), l.server.PlainURL()}[i%2]
-		stdout, stderr := l.command(t, url, !step.unsigned, step.arguments...)
+		url := []string{l.URL(), l.PlainURL()}[i%2]
+		key := l.Administrator(account)
+		if step.unsigned {
+			key = aws.Credentials{}
+		}
+		stdout, stderr, _ := l.CommandLine(key, append([]string{"AWS_ENDPOINT_URL=" + url}, inUSEast1...), step.arguments...)
 		name := strings.Join(step.arguments[:2], " ")
 		if !strings.Contains(stdout, step.want) {
 			t.Errorf("step %d, %s: answer\n %s%s\nwant in it\n %s", i, name, stdout, stderr, step.want)

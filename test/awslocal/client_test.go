@@ -1,7 +1,6 @@
 package awslocal_test
 
 import (
-	"context"
 	"crypto/sha1"
 	"crypto/x509"
 	"encoding/hex"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // changer is an HTTP client that spoils requests after they were signed.
@@ -26,10 +27,10 @@ func (c *changer) Do(r *http.Request) (*http.Response, error) {
 	return c.client.Do(r)
 }
 
-func static3(id, secret, token string) func(context.Context) (aws.Credentials, error) {
-	return func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: token}, nil
-	}
+// at is a configuration of clients that ask at another URL.
+func at(url string, cfg aws.Config) aws.Config {
+	cfg.BaseEndpoint = &url
+	return cfg
 }
 
 // askCorrected asks with a second attempt: the first tells the client how far
@@ -37,7 +38,7 @@ func static3(id, secret, token string) func(context.Context) (aws.Credentials, e
 func askCorrected(t *testing.T, client *sts.Client) string {
 	t.Helper()
 	_, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{}, func(o *sts.Options) { o.RetryMaxAttempts = 2 })
-	return refusal(err)
+	return awstest.Refusal(nil, err)
 }
 
 func thumbprint(certificate *x509.Certificate) string {

@@ -17,6 +17,8 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // accelerators are what three types have besides CPUs.
@@ -71,18 +73,15 @@ func wantAccelerators(t *testing.T, got []types.InstanceTypeInfo) {
 
 func TestTheSDKReadsAccelerators(t *testing.T) {
 	l := newLab(t)
-	out, err := ec2.NewFromConfig(l.administrator(account)).DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{
+	out := must.Get(ec2.NewFromConfig(l.administrator(account)).DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{
 		InstanceTypes: []types.InstanceType{"g6f.xlarge", types.InstanceTypeInf124xlarge, types.InstanceTypeTrn248xlarge},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	wantAccelerators(t, out.InstanceTypes)
 }
 
 func TestTheCommandLineReadsAccelerators(t *testing.T) {
 	l := newLab(t)
-	text, problem := l.command(t, l.server.URL(), true, "ec2", "describe-instance-types", "--instance-types", "g6f.xlarge", "inf1.24xlarge", "trn2.48xlarge")
+	text, problem, _ := l.CommandLine(l.Administrator(account), inUSEast1, "ec2", "describe-instance-types", "--instance-types", "g6f.xlarge", "inf1.24xlarge", "trn2.48xlarge")
 	if problem != "" {
 		t.Fatal(problem)
 	}
@@ -101,10 +100,7 @@ func TestRegionsAreThoseThatTheProductKnows(t *testing.T) {
 		l := newLab(t, func(o *awslocal.Options) { o.Region = home })
 		cfg := l.administrator(account)
 		cfg.Region = home
-		out, err := ec2.NewFromConfig(cfg).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(ec2.NewFromConfig(cfg).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)}))(t)
 		if len(out.Regions) != count {
 			t.Errorf("%d regions of the partition of %s, want %d", len(out.Regions), home, count)
 		}
@@ -118,33 +114,28 @@ func TestRegionsAreThoseThatTheProductKnows(t *testing.T) {
 
 func TestADisabledRegionRefusesTheSDK(t *testing.T) {
 	l := newLab(t, func(o *awslocal.Options) { o.Region = "af-south-1" })
-	role, token := l.role("app", l.trust(l.provider())), l.issuer.sign(t, 0, l.issuer.claims())
+	role, token := l.role("app", l.trust(l.provider())), l.sign(0, l.claims())
 	cfg := l.administrator(account)
 	cfg.Region = "af-south-1"
 	calls := map[string]func() error{
 		"EC2": func() error {
-			_, err := ec2.NewFromConfig(cfg).DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(5)})
-			return err
+			return awstest.Err(ec2.NewFromConfig(cfg).DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(5)}))
 		},
 		"STS": func() error {
-			_, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-			return err
+			return awstest.Err(sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{}))
 		},
 		"STS by a token": func() error {
-			_, err := l.anonymous().AssumeRoleWithWebIdentity(t.Context(), &sts.AssumeRoleWithWebIdentityInput{RoleArn: &role, RoleSessionName: aws.String("one"), WebIdentityToken: &token})
-			return err
+			return awstest.Err(l.anonymous().AssumeRoleWithWebIdentity(t.Context(), &sts.AssumeRoleWithWebIdentityInput{
+				RoleArn: &role, RoleSessionName: aws.String("one"), WebIdentityToken: &token,
+			}))
 		},
-		"IAM": func() error {
-			_, err := iam.NewFromConfig(cfg).ListRoles(t.Context(), &iam.ListRolesInput{})
-			return err
-		},
+		"IAM": func() error { return awstest.Err(iam.NewFromConfig(cfg).ListRoles(t.Context(), &iam.ListRolesInput{})) },
 	}
 	status := func() types.Region {
 		t.Helper()
-		out, err := ec2.NewFromConfig(l.administrator(account)).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{RegionNames: []string{"af-south-1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		elsewhere := l.administrator(account)
+		elsewhere.Region = awstest.Region
+		out := must.Get(ec2.NewFromConfig(elsewhere).DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{RegionNames: []string{"af-south-1"}}))(t)
 		return out.Regions[0]
 	}
 	want := map[string]string{
@@ -157,15 +148,13 @@ func TestADisabledRegionRefusesTheSDK(t *testing.T) {
 		want   map[string]string
 		status string
 	}{
-		{l.server.Admin().EnableRegion, nil, "opted-in"},
-		{l.server.Admin().DisableRegion, want, "not-opted-in"},
-		{l.server.Admin().EnableRegion, nil, "opted-in"},
+		{l.Admin().EnableRegion, nil, "opted-in"},
+		{l.Admin().DisableRegion, want, "not-opted-in"},
+		{l.Admin().EnableRegion, nil, "opted-in"},
 	} {
-		if err := step.choose(account, "af-south-1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step.choose(account, "af-south-1"))
 		for name, call := range calls {
-			if got := refusal(call()); got != step.want[name] {
+			if got := awstest.Refusal(nil, call()); got != step.want[name] {
 				t.Errorf("%s, %s: %q, want %q", name, step.status, got, step.want[name])
 			}
 		}
@@ -177,9 +166,7 @@ func TestADisabledRegionRefusesTheSDK(t *testing.T) {
 
 func TestTheCommandLineListsRegions(t *testing.T) {
 	l := newLab(t)
-	if err := l.server.Admin().DisableRegion(account, "mx-central-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Admin().DisableRegion(account, "mx-central-1"))
 	for filter, want := range map[string][]string{
 		"":              {"ap-southeast-6", "ap-southeast-7"},
 		"--all-regions": {"ap-southeast-6", "ap-southeast-7", "mx-central-1"},
@@ -188,7 +175,7 @@ func TestTheCommandLineListsRegions(t *testing.T) {
 		if filter != "" {
 			arguments = append(arguments, filter)
 		}
-		text, problem := l.command(t, l.server.URL(), true, arguments...)
+		text, problem, _ := l.CommandLine(l.Administrator(account), inUSEast1, arguments...)
 		var got []string
 		if err := json.Unmarshal([]byte(text), &got); problem != "" || err != nil || !slices.Equal(got, want) {
 			t.Errorf("with %q: %s %s, want %s", filter, text, problem, strings.Join(want, " "))

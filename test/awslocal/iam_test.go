@@ -3,6 +3,7 @@ package awslocal_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,25 +12,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const allowAll = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"*"}}`
+
+// allowObject is a policy on a bucket with a name of that many characters.
+func allowObject(length int) string {
+	return strings.Replace(allowAll, `"*"`, `"arn:aws:s3:::`+strings.Repeat("a", length)+`"`, 1)
+}
 
 func TestRoleIsReadAsItWasWritten(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
 	trust := trusting("arn:aws:iam::"+account+":root", "")
-	_, err := client.CreateRole(t.Context(), &iam.CreateRoleInput{
+	l.Must(client.CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String("App"), Path: aws.String("/team/"), Description: aws.String("für alle"), MaxSessionDuration: aws.Int32(7200),
 		AssumeRolePolicyDocument: aws.String(trust), Tags: []types.Tag{{Key: aws.String("owner"), Value: aws.String("tabard")}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	got := must.Get(client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")}))(t)
 	want := &types.Role{
 		RoleName: aws.String("App"), Path: aws.String("/team/"), Arn: aws.String("arn:aws:iam::" + account + ":role/team/App"),
 		Description: aws.String("für alle"), MaxSessionDuration: aws.Int32(7200), AssumeRolePolicyDocument: aws.String(url.PathEscape(trust)),
@@ -54,13 +57,10 @@ func TestIAMRefusesRoles(t *testing.T) {
 	trust := trusting("arn:aws:iam::"+account+":root", "")
 	l.role("app", trust)
 	l.policy("app", allowAll)
-	create := func(change func(*iam.CreateRoleInput)) func() error {
-		return func() error {
-			input := &iam.CreateRoleInput{RoleName: aws.String("new"), AssumeRolePolicyDocument: aws.String(trust)}
-			change(input)
-			_, err := client.CreateRole(t.Context(), input)
-			return err
-		}
+	create := func(change func(*iam.CreateRoleInput)) string {
+		input := &iam.CreateRoleInput{RoleName: aws.String("new"), AssumeRolePolicyDocument: aws.String(trust)}
+		change(input)
+		return awstest.Refusal(client.CreateRole(t.Context(), input))
 	}
 	cases := map[string]refused{
 		"a name that differs in case only": {create(func(in *iam.CreateRoleInput) { in.RoleName = aws.String("APP") }), "EntityAlreadyExists: Role with name APP already exists."},
@@ -74,31 +74,22 @@ func TestIAMRefusesRoles(t *testing.T) {
 		"a tag twice": {create(func(in *iam.CreateRoleInput) {
 			in.Tags = []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}, {Key: aws.String("A"), Value: aws.String("2")}}
 		}), "InvalidInput: Duplicate tag keys found. Please note that Tag keys are case insensitive."},
-		"reading a role that is not there": {func() error {
-			_, err := client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("none")})
-			return err
-		}, "NoSuchEntity: The role with name none cannot be found."},
-		"deleting a role with a policy": {func() error {
-			_, err := client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("app")})
-			return err
-		}, "DeleteConflict: Cannot delete entity, must delete policies first."},
-		"reading a policy that is not there": {func() error {
-			_, err := client.GetRolePolicy(t.Context(), &iam.GetRolePolicyInput{RoleName: aws.String("app"), PolicyName: aws.String("none")})
-			return err
-		}, "NoSuchEntity: The role policy with name none cannot be found."},
-		"a role policy with a principal": {func() error {
-			_, err := client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String("app"), PolicyName: aws.String("x"), PolicyDocument: aws.String(trust)})
-			return err
-		}, "MalformedPolicyDocument: "},
-		"role policies that are too long together": {func() error {
-			document := strings.Replace(allowAll, `"*"`, `"arn:aws:s3:::`+strings.Repeat("a", 10200)+`"`, 1)
-			_, err := client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String("app"), PolicyName: aws.String("x"), PolicyDocument: &document})
-			return err
-		}, "LimitExceeded: Maximum policy size of 10240 bytes exceeded for role app"},
-		"a marker of one's own": {func() error {
-			_, err := client.ListRoles(t.Context(), &iam.ListRolesInput{Marker: aws.String("???")})
-			return err
-		}, "ValidationError: Invalid Marker."},
+		"reading a role that is not there": {awstest.Refusal(client.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("none")})),
+			"NoSuchEntity: The role with name none cannot be found."},
+		"deleting a role with a policy": {awstest.Refusal(client.DeleteRole(t.Context(), &iam.DeleteRoleInput{
+			RoleName: aws.String("app"),
+		})), "DeleteConflict: Cannot delete entity, must delete policies first."},
+		"reading a policy that is not there": {awstest.Refusal(client.GetRolePolicy(t.Context(), &iam.GetRolePolicyInput{
+			RoleName: aws.String("app"), PolicyName: aws.String("none"),
+		})), "NoSuchEntity: The role policy with name none cannot be found."},
+		"a role policy with a principal": {awstest.Refusal(client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+			RoleName: aws.String("app"), PolicyName: aws.String("x"), PolicyDocument: aws.String(trust),
+		})), "MalformedPolicyDocument: "},
+		"role policies that are too long together": {awstest.Refusal(client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+			RoleName: aws.String("app"), PolicyName: aws.String("x"), PolicyDocument: aws.String(allowObject(10200)),
+		})), "LimitExceeded: Maximum policy size of 10240 bytes exceeded for role app"},
+		"a marker of one's own": {awstest.Refusal(client.ListRoles(t.Context(), &iam.ListRolesInput{Marker: aws.String("???")})),
+			"ValidationError: Invalid Marker."},
 	}
 	checkRefusals(t, cases)
 }
@@ -107,36 +98,31 @@ func TestIAMRefusesProviders(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
 	provider := l.provider()
-	register := func(url string, clients ...string) func() error {
-		return func() error {
-			_, err := client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: &url, ClientIDList: clients})
-			return err
-		}
+	register := func(url string, clients ...string) string {
+		return awstest.Refusal(client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+			Url: &url, ClientIDList: clients,
+		}))
 	}
 	checkRefusals(t, map[string]refused{
-		"a provider that exists":         {register(l.issuer.url()), "EntityAlreadyExists: Provider with url " + l.issuer.url() + " already exists."},
+		"a provider that exists":         {register(l.issuer.Issuer()), "EntityAlreadyExists: Provider with url " + l.issuer.Issuer() + " already exists."},
 		"a provider over plain HTTP":     {register("http://issuer.example"), "InvalidInput: Invalid Open ID Connect Provider URL"},
 		"a provider with a query":        {register("https://issuer.example/?a=b"), "InvalidInput: Invalid Open ID Connect Provider URL"},
 		"a provider of too many clients": {register("https://issuer.example", strings.Split(strings.Repeat("x", 101), "")...), "LimitExceeded: Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: 100"},
-		"a provider that is not there": {func() error {
-			_, err := client.DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(provider + "x")})
-			return err
-		}, "NoSuchEntity: OpenIDConnect Provider not found for arn " + provider + "x"},
+		"a provider that is not there": {awstest.Refusal(client.DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{
+			OpenIDConnectProviderArn: aws.String(provider + "x"),
+		})), "NoSuchEntity: OpenIDConnect Provider not found for arn " + provider + "x"},
 	})
 }
 
-// refused is a call and the start of the error that it must get.
-type refused struct {
-	ask  func() error
-	want string
-}
+// refused is an answer and the start of what it must be.
+type refused struct{ got, want string }
 
 func checkRefusals(t *testing.T, cases map[string]refused) {
 	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := refusal(c.ask()); !strings.HasPrefix(got, c.want) {
-				t.Errorf("answer\n %s\nwant\n %s", got, c.want)
+			if !strings.HasPrefix(c.got, c.want) {
+				t.Errorf("answer\n %s\nwant\n %s", c.got, c.want)
 			}
 		})
 	}
@@ -150,20 +136,12 @@ func TestListsComeInPages(t *testing.T) {
 		l.role(name, trusting("arn:aws:iam::"+account+":root", ""))
 		want = append(want, name)
 	}
-	got, pages := []string{}, 0
 	pager := iam.NewListRolesPaginator(l.iam(), &iam.ListRolesInput{MaxItems: aws.Int32(3)})
-	for pager.HasMorePages() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages++
-		for _, role := range page.Roles {
-			got = append(got, *role.RoleName)
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" || pages != 3 {
-		t.Errorf("%d pages, 3 were expected; %s", pages, diff)
+	pages := must.Get(awstest.Pages(t.Context(), pager, func(o *iam.ListRolesOutput) []string {
+		return awstest.Each(o.Roles, func(r types.Role) *string { return r.RoleName })
+	}))(t)
+	if diff := cmp.Diff(want, slices.Concat(pages...)); diff != "" || len(pages) != 3 {
+		t.Errorf("%d pages, 3 were expected; %s", len(pages), diff)
 	}
 }
 
@@ -171,39 +149,25 @@ func TestProviderChanges(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
 	arn := l.provider()
-	steps := []func() error{
-		func() error {
-			_, err := client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, ClientID: aws.String("vault")})
-			return err
-		},
-		func() error {
-			_, err := client.RemoveClientIDFromOpenIDConnectProvider(t.Context(), &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, ClientID: aws.String(audience)})
-			return err
-		},
-		func() error {
-			_, err := client.UpdateOpenIDConnectProviderThumbprint(t.Context(), &iam.UpdateOpenIDConnectProviderThumbprintInput{OpenIDConnectProviderArn: &arn, ThumbprintList: []string{strings.Repeat("AB", 20)}})
-			return err
-		},
-		func() error {
-			_, err := client.TagOpenIDConnectProvider(t.Context(), &iam.TagOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, Tags: []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}, {Key: aws.String("b"), Value: aws.String("2")}}})
-			return err
-		},
-		func() error {
-			_, err := client.UntagOpenIDConnectProvider(t.Context(), &iam.UntagOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, TagKeys: []string{"A"}})
-			return err
-		},
-	}
-	for i, step := range steps {
-		if err := step(); err != nil {
-			t.Fatalf("step %d: %v", i, err)
-		}
-	}
-	got, err := client.GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: &arn, ClientID: aws.String("vault"),
+	}))
+	l.Must(client.RemoveClientIDFromOpenIDConnectProvider(t.Context(), &iam.RemoveClientIDFromOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: &arn, ClientID: aws.String(audience),
+	}))
+	l.Must(client.UpdateOpenIDConnectProviderThumbprint(t.Context(), &iam.UpdateOpenIDConnectProviderThumbprintInput{
+		OpenIDConnectProviderArn: &arn, ThumbprintList: []string{strings.Repeat("AB", 20)},
+	}))
+	l.Must(client.TagOpenIDConnectProvider(t.Context(), &iam.TagOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: &arn,
+		Tags:                     []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}, {Key: aws.String("b"), Value: aws.String("2")}},
+	}))
+	l.Must(client.UntagOpenIDConnectProvider(t.Context(), &iam.UntagOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: &arn, TagKeys: []string{"A"},
+	}))
+	got := must.Get(client.GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn}))(t)
 	have := []string{*got.Url, strings.Join(got.ClientIDList, " "), strings.Join(got.ThumbprintList, " "), fmt.Sprint(len(got.Tags)), *got.Tags[0].Key}
-	want := []string{strings.TrimPrefix(l.issuer.url(), "https://"), "vault", strings.Repeat("ab", 20), "1", "b"}
+	want := []string{strings.TrimPrefix(l.issuer.Issuer(), "https://"), "vault", strings.Repeat("ab", 20), "1", "b"}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -20,34 +23,26 @@ const (
 // managed makes a managed policy.
 func (l *lab) managed(name, document string) string {
 	l.t.Helper()
-	made, err := l.iam().CreatePolicy(l.t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &document})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	made := must.Get(l.iam().CreatePolicy(l.t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &document}))(l.t)
 	return *made.Policy.Arn
 }
 
 func (l *lab) attach(role, policy string) {
 	l.t.Helper()
-	if _, err := l.iam().AttachRolePolicy(l.t.Context(), &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy}); err != nil {
-		l.t.Fatal(err)
-	}
+	l.Must(l.iam().AttachRolePolicy(l.t.Context(), &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy}))
 }
 
 // session is a client of a session of a role, which this makes anew.
 func (l *lab) session(role string) *iam.Client {
 	l.t.Helper()
 	l.role(role, trusting("arn:aws:iam::"+account+":root", ""))
-	got, err := assume(l.t, l.administrator(account), role, nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	got := must.Get(assume(l.t, l.administrator(account), role, nil))(l.t)
 	return iam.NewFromConfig(l.as(got.Credentials))
 }
 
 func listRoles(t *testing.T, client *iam.Client) string {
 	_, err := client.ListRoles(t.Context(), &iam.ListRolesInput{})
-	return refusal(err)
+	return awstest.Refusal(nil, err)
 }
 
 func TestAttachedPoliciesCountFromTheNextRequestOn(t *testing.T) {
@@ -65,20 +60,11 @@ func TestAttachedPoliciesCountFromTheNextRequestOn(t *testing.T) {
 	l.attach("app", arn)
 	l.attach("app", arn)
 	expect("with the policy attached", "")
-	must(t, func() error {
-		_, err := client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: &arn, PolicyDocument: aws.String(denyListRoles)})
-		return err
-	})
+	l.Must(client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: &arn, PolicyDocument: aws.String(denyListRoles)}))
 	expect("with a version that is not the default", "")
-	must(t, func() error {
-		_, err := client.SetDefaultPolicyVersion(t.Context(), &iam.SetDefaultPolicyVersionInput{PolicyArn: &arn, VersionId: aws.String("v2")})
-		return err
-	})
+	l.Must(client.SetDefaultPolicyVersion(t.Context(), &iam.SetDefaultPolicyVersionInput{PolicyArn: &arn, VersionId: aws.String("v2")}))
 	expect("with that version as default", "with an explicit deny in an identity-based policy")
-	must(t, func() error {
-		_, err := client.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String("app"), PolicyArn: &arn})
-		return err
-	})
+	l.Must(client.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String("app"), PolicyArn: &arn}))
 	l.attach("app", "arn:aws:iam::aws:policy/AdministratorAccess")
 	expect("with AWS's own policy", "")
 	list, err := client.ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String("app")})
@@ -92,18 +78,14 @@ func TestPolicyVersions(t *testing.T) {
 	client := l.iam()
 	arn := l.managed("list", allowListRoles)
 	for range 4 {
-		must(t, func() error {
-			_, err := client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: &arn, PolicyDocument: aws.String(denyListRoles), SetAsDefault: true})
-			return err
-		})
+		l.Must(client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{
+			PolicyArn: &arn, PolicyDocument: aws.String(denyListRoles), SetAsDefault: true,
+		}))
 	}
 	versions, pages := []string{}, 0
 	pager := iam.NewListPolicyVersionsPaginator(client, &iam.ListPolicyVersionsInput{PolicyArn: &arn, MaxItems: aws.Int32(2)})
 	for pager.HasMorePages() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pager.NextPage(t.Context()))(t)
 		pages++
 		for _, version := range page.Versions {
 			versions = append(versions, fmt.Sprint(*version.VersionId, version.IsDefaultVersion))
@@ -112,37 +94,31 @@ func TestPolicyVersions(t *testing.T) {
 	if diff := cmp.Diff([]string{"v5true", "v4false", "v3false", "v2false", "v1false"}, versions); diff != "" || pages != 3 {
 		t.Errorf("%d pages, 3 were expected; %s", pages, diff)
 	}
-	got, err := client.GetPolicyVersion(t.Context(), &iam.GetPolicyVersionInput{PolicyArn: &arn, VersionId: aws.String("v1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(client.GetPolicyVersion(t.Context(), &iam.GetPolicyVersionInput{PolicyArn: &arn, VersionId: aws.String("v1")}))(t)
 	if text, err := url.QueryUnescape(*got.PolicyVersion.Document); err != nil || text != allowListRoles {
 		t.Errorf("the first version reads %s, error %v", text, err)
 	}
-	version := func(id string) func() error {
-		return func() error {
-			_, err := client.DeletePolicyVersion(t.Context(), &iam.DeletePolicyVersionInput{PolicyArn: &arn, VersionId: &id})
-			return err
-		}
+	version := func(id string) string {
+		return awstest.Refusal(client.DeletePolicyVersion(t.Context(), &iam.DeletePolicyVersionInput{PolicyArn: &arn, VersionId: &id}))
 	}
 	checkRefusals(t, map[string]refused{
-		"a sixth version": {func() error {
-			_, err := client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: &arn, PolicyDocument: aws.String(allowListRoles)})
-			return err
-		}, "LimitExceeded: A managed policy can have up to 5 versions."},
+		"a sixth version": {awstest.Refusal(client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{
+			PolicyArn: &arn, PolicyDocument: aws.String(allowListRoles),
+		})), "LimitExceeded: A managed policy can have up to 5 versions."},
 		"deleting the default version":        {version("v5"), "DeleteConflict: Cannot delete the default version of a policy."},
 		"deleting a version that is not here": {version("v6"), "NoSuchEntity: Policy " + arn + " version v6 does not exist or is not attachable."},
-		"deleting a policy with versions": {func() error {
-			_, err := client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &arn})
-			return err
-		}, "DeleteConflict: This policy has more than one version."},
+		"deleting a policy with versions": {awstest.Refusal(client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &arn})),
+			"DeleteConflict: This policy has more than one version."},
 	})
-	must(t, version("v1"), version("v2"), version("v3"), version("v4"), func() error {
-		_, err := client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &arn})
-		return err
-	})
-	_, err = client.GetPolicy(t.Context(), &iam.GetPolicyInput{PolicyArn: &arn})
-	if got, want := refusal(err), "NoSuchEntity: Policy "+arn+" was not found."; got != want {
+	for _, id := range []string{"v1", "v2", "v3", "v4"} {
+		if got := version(id); got != "" {
+			t.Fatal(got)
+		}
+	}
+	l.Must(client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &arn}))
+	if got, want := awstest.Refusal(client.GetPolicy(t.Context(), &iam.GetPolicyInput{
+		PolicyArn: &arn,
+	})), "NoSuchEntity: Policy "+arn+" was not found."; got != want {
 		t.Errorf("answer %q, want %q", got, want)
 	}
 }
@@ -150,17 +126,14 @@ func TestPolicyVersions(t *testing.T) {
 func TestPoliciesAndTheirHoldersAreListed(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
-	l.user("ci")
+	l.User(account, "ci", "")
 	l.role("app", trusting("arn:aws:iam::"+account+":root", ""))
 	first, second := l.managed("first", allowListRoles), l.managed("second", allowListRoles)
 	l.attach("app", first)
-	must(t, func() error {
-		_, err := client.AttachUserPolicy(t.Context(), &iam.AttachUserPolicyInput{UserName: aws.String("ci"), PolicyArn: &first})
-		return err
-	}, func() error {
-		_, err := client.PutUserPermissionsBoundary(t.Context(), &iam.PutUserPermissionsBoundaryInput{UserName: aws.String("ci"), PermissionsBoundary: &second})
-		return err
-	})
+	l.Must(client.AttachUserPolicy(t.Context(), &iam.AttachUserPolicyInput{UserName: aws.String("ci"), PolicyArn: &first}))
+	l.Must(client.PutUserPermissionsBoundary(t.Context(), &iam.PutUserPermissionsBoundaryInput{
+		UserName: aws.String("ci"), PermissionsBoundary: &second,
+	}))
 	names := func(change func(*iam.ListPoliciesInput)) string {
 		t.Helper()
 		input := &iam.ListPoliciesInput{MaxItems: aws.Int32(2)}
@@ -168,10 +141,7 @@ func TestPoliciesAndTheirHoldersAreListed(t *testing.T) {
 		all := []string{}
 		pager := iam.NewListPoliciesPaginator(client, input)
 		for pager.HasMorePages() {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(pager.NextPage(t.Context()))(t)
 			for _, policy := range page.Policies {
 				all = append(all, fmt.Sprint(*policy.PolicyName, *policy.AttachmentCount, *policy.PermissionsBoundaryUsageCount))
 			}
@@ -204,23 +174,14 @@ func TestIAMRefusesManagedPolicies(t *testing.T) {
 	for i := range 10 {
 		l.attach("full", l.managed(fmt.Sprintf("p-%d", i), allowListRoles))
 	}
-	create := func(name, document string) func() error {
-		return func() error {
-			_, err := client.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &document})
-			return err
-		}
+	create := func(name, document string) string {
+		return awstest.Refusal(client.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &document}))
 	}
-	attach := func(role, policy string) func() error {
-		return func() error {
-			_, err := client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy})
-			return err
-		}
+	attach := func(role, policy string) string {
+		return awstest.Refusal(client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy}))
 	}
-	remove := func(policy string) func() error {
-		return func() error {
-			_, err := client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &policy})
-			return err
-		}
+	remove := func(policy string) string {
+		return awstest.Refusal(client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &policy}))
 	}
 	checkRefusals(t, map[string]refused{
 		"a name that differs in case only": {create("LIST", allowListRoles), "EntityAlreadyExists: A policy called LIST already exists. Duplicate names are not allowed."},
@@ -230,20 +191,16 @@ func TestIAMRefusesManagedPolicies(t *testing.T) {
 		"attaching to nobody":              {attach("none", arn), "NoSuchEntity: The role with name none cannot be found."},
 		"attaching what is no policy":      {attach("app", "arn:aws:iam::"+account+":role/app"), "InvalidInput: ARN arn:aws:iam::" + account + ":role/app is not valid."},
 		"attaching an eleventh":            {attach("full", arn), "LimitExceeded: Cannot exceed quota for PoliciesPerRole: 10"},
-		"detaching what is not attached": {func() error {
-			_, err := client.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String("full"), PolicyArn: &arn})
-			return err
-		}, "NoSuchEntity: Policy " + arn + " was not found."},
+		"detaching what is not attached": {awstest.Refusal(client.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{
+			RoleName: aws.String("full"), PolicyArn: &arn,
+		})), "NoSuchEntity: Policy " + arn + " was not found."},
 		"deleting a policy that is attached": {remove(arn), "DeleteConflict: Cannot delete a policy attached to entities."},
 		"deleting a policy of AWS":           {remove("arn:aws:iam::aws:policy/AdministratorAccess"), "AccessDenied: "},
-		"deleting a role with a policy": {func() error {
-			_, err := client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("app")})
-			return err
-		}, "DeleteConflict: Cannot delete entity, must detach all policies first."},
-		"a boundary that is no policy": {func() error {
-			_, err := client.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String("app"), PermissionsBoundary: aws.String("arn:aws:iam::" + account + ":role/app")})
-			return err
-		}, "InvalidInput: Value (arn:aws:iam::" + account + ":role/app) for parameter PermissionsBoundary is invalid."},
+		"deleting a role with a policy": {awstest.Refusal(client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("app")})),
+			"DeleteConflict: Cannot delete entity, must detach all policies first."},
+		"a boundary that is no policy": {awstest.Refusal(client.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{
+			RoleName: aws.String("app"), PermissionsBoundary: aws.String("arn:aws:iam::" + account + ":role/app"),
+		})), "InvalidInput: Value (arn:aws:iam::" + account + ":role/app) for parameter PermissionsBoundary is invalid."},
 	})
 }
 
@@ -257,24 +214,20 @@ func TestBoundaryLimitsSessions(t *testing.T) {
 		_, err := client.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String("app"), PermissionsBoundary: &arn})
 		return err
 	}
-	must(t, func() error { return put(client, boundary) })
+	l.Must(nil, put(client, boundary))
 	if got := listRoles(t, session); !strings.HasSuffix(got, "because no permissions boundary allows the iam:ListRoles action") {
 		t.Errorf("within the boundary the answer is %q", got)
 	}
-	got, err := session.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(session.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")}))(t)
 	if shown := got.Role.PermissionsBoundary; shown == nil || *shown.PermissionsBoundaryArn != boundary {
 		t.Errorf("the role shows the boundary %+v", shown)
 	}
-	if _, err := client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{PolicyArn: &boundary}); !strings.HasPrefix(refusal(err), "DeleteConflict: ") {
-		t.Errorf("deleting the boundary's policy answers %q", refusal(err))
+	if _, err := client.DeletePolicy(t.Context(), &iam.DeletePolicyInput{
+		PolicyArn: &boundary,
+	}); !strings.HasPrefix(awstest.Refusal(nil, err), "DeleteConflict: ") {
+		t.Errorf("deleting the boundary's policy answers %q", awstest.Refusal(nil, err))
 	}
-	must(t, func() error {
-		_, err := client.DeleteRolePermissionsBoundary(t.Context(), &iam.DeleteRolePermissionsBoundaryInput{RoleName: aws.String("app")})
-		return err
-	})
+	l.Must(client.DeleteRolePermissionsBoundary(t.Context(), &iam.DeleteRolePermissionsBoundaryInput{RoleName: aws.String("app")}))
 	if got := listRoles(t, session); got != "" {
 		t.Errorf("without the boundary the answer is %q", got)
 	}
@@ -289,7 +242,7 @@ func TestDelegationByBoundary(t *testing.T) {
 	l.policy("maker", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":["iam:CreateRole","iam:AttachRolePolicy"],"Resource":"*","Condition":{"StringEquals":{"iam:PermissionsBoundary":"`+boundary+`"}}}}`)
 	create := func(boundary *string) string {
 		_, err := session.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("made"), AssumeRolePolicyDocument: aws.String(trusting("arn:aws:iam::"+account+":root", "")), PermissionsBoundary: boundary})
-		return refusal(err)
+		return awstest.Refusal(nil, err)
 	}
 	if got := create(nil); !strings.HasPrefix(got, "AccessDenied: ") {
 		t.Errorf("a role without boundary is answered %q", got)
@@ -299,7 +252,7 @@ func TestDelegationByBoundary(t *testing.T) {
 	}
 	attach := func(role string) string {
 		_, err := session.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: aws.String("arn:aws:iam::aws:policy/AdministratorAccess")})
-		return refusal(err)
+		return awstest.Refusal(nil, err)
 	}
 	if got := attach("made"); got != "" {
 		t.Errorf("attaching to a role with the boundary is answered %q", got)

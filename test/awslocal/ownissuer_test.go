@@ -11,9 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // publish makes a bucket that everybody may read, with the documents of an issuer
@@ -21,35 +22,19 @@ import (
 func publish(t *testing.T, l *lab, bucket, prefix, url string) {
 	t.Helper()
 	client := s3.NewFromConfig(l.administrator(account), func(o *s3.Options) { o.UsePathStyle = true })
-	set := jose.JSONWebKeySet{}
-	for _, key := range l.issuer.keys {
-		set.Keys = append(set.Keys, key.Public())
-	}
 	put := func(key string, document any) {
-		text, err := json.Marshal(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(prefix + key), Body: bytes.NewReader(text)}); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(document))(t)
+		l.Must(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(prefix + key), Body: bytes.NewReader(text)}))
 	}
-	_, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{
+	l.Must(client.CreateBucket(t.Context(), &s3.CreateBucketInput{
 		Bucket: &bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "eu-central-1"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	put(".well-known/openid-configuration", map[string]any{"issuer": url, "jwks_uri": url + "/keys.json"})
-	put("keys.json", set)
-	if _, err := client.DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &bucket}); err != nil {
-		t.Fatal(err)
-	}
+	put("keys.json", awstest.KeySet(l.issuer.Keys()...))
+	l.Must(client.DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &bucket}))
 	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::` + bucket + `/*",
 		"Condition":{"Bool":{"aws:SecureTransport":"true"}}}]}`
-	if _, err := client.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: &policy}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: &policy}))
 }
 
 // TestIssuerInABucketOfItsOwnIsFetchedByItsNameAtAWS is how clusters publish: the
@@ -73,14 +58,14 @@ func TestIssuerInABucketOfItsOwnIsFetchedByItsNameAtAWS(t *testing.T) {
 			}
 			l.role("app", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity","Principal":{"Federated":"`+
 				*made.OpenIDConnectProviderArn+`"},"Condition":{"StringEquals":{"`+strings.TrimPrefix(c.url, "https://")+`:sub":"`+subject+`"}}}]}`)
-			claims := l.issuer.claims()
+			claims := l.claims()
 			claims["iss"] = c.url
-			l.server.Admin().ClearJournal()
-			_, err = exchange(t, l, l.issuer.sign(t, 0, claims), nil)
-			if got := refusal(err); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
+			l.Admin().ClearJournal()
+			_, err = exchange(t, l, l.sign(0, claims), nil)
+			if got := awstest.Refusal(nil, err); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
 				t.Fatalf("answer %q, want %q", got, c.want)
 			}
-			journal := l.server.Admin().Journal()
+			journal := l.Admin().Journal()
 			if c.want != "" {
 				return
 			}
@@ -96,16 +81,12 @@ func TestIssuerOfItsOwnThatHangsIsGivenUp(t *testing.T) {
 	const url = "https://docs.s3.eu-central-1.amazonaws.com"
 	l := newLab(t)
 	publish(t, l, "docs", "", url)
-	provider, err := l.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String(url), ClientIDList: []string{audience}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := must.Get(l.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String(url), ClientIDList: []string{audience}}))(t)
 	l.role("app", l.trust(*provider.OpenIDConnectProviderArn))
-	l.server.Admin().Inject(awslocal.Fault{Service: "s3", Operation: "GetObject", Latency: time.Hour})
-	claims := l.issuer.claims()
+	l.Admin().Inject(awslocal.Fault{Service: "s3", Operation: "GetObject", Latency: time.Hour})
+	claims := l.claims()
 	claims["iss"] = url
-	_, err = exchange(t, l, l.issuer.sign(t, 0, claims), nil)
-	if got := refusal(err); !strings.HasPrefix(got, "IDPCommunicationError") {
+	if got := awstest.Refusal(exchange(t, l, l.sign(0, claims), nil)); !strings.HasPrefix(got, "IDPCommunicationError") {
 		t.Errorf("answer %q", got)
 	}
 }

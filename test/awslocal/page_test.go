@@ -2,7 +2,6 @@ package awslocal_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -11,31 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
 // paged reads one of IAM's lists by the SDK's own paginator, with pages of two.
 type paged func(context.Context, *iam.Client) ([]string, error)
 
-// collect runs a paginator to its end.
-func collect[Page any](ctx context.Context, more func() bool, next func(context.Context, ...func(*iam.Options)) (Page, error), names func(Page) []string) ([]string, error) {
-	all := []string{}
-	for more() {
-		page, err := next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, names(page)...)
-	}
-	return all, nil
-}
-
-// each returns one field of all items.
-func each[Item any](items []Item, field func(Item) *string) []string {
-	out := []string{}
-	for _, item := range items {
-		out = append(out, *field(item))
-	}
-	return out
+// collect is what all pages of a list show.
+func collect[Page any](ctx context.Context, list awstest.Paginator[Page, iam.Options], names func(Page) []string) ([]string, error) {
+	pages, err := awstest.Pages(ctx, list, names)
+	return slices.Concat(pages...), err
 }
 
 var two = aws.Int32(2)
@@ -43,48 +27,48 @@ var two = aws.Int32(2)
 var pagedLists = map[string]paged{
 	"ListRoles": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListRolesPaginator(c, &iam.ListRolesInput{MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListRolesOutput) []string {
-			return each(o.Roles, func(r types.Role) *string { return r.RoleName })
+		return collect(ctx, p, func(o *iam.ListRolesOutput) []string {
+			return awstest.Each(o.Roles, func(r types.Role) *string { return r.RoleName })
 		})
 	},
 	"ListUsers": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListUsersPaginator(c, &iam.ListUsersInput{MaxItems: two, PathPrefix: aws.String("/p/")})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListUsersOutput) []string {
-			return each(o.Users, func(u types.User) *string { return u.UserName })
+		return collect(ctx, p, func(o *iam.ListUsersOutput) []string {
+			return awstest.Each(o.Users, func(u types.User) *string { return u.UserName })
 		})
 	},
 	"ListPolicies": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListPoliciesPaginator(c, &iam.ListPoliciesInput{MaxItems: two, Scope: types.PolicyScopeTypeLocal})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListPoliciesOutput) []string {
-			return each(o.Policies, func(o types.Policy) *string { return o.PolicyName })
+		return collect(ctx, p, func(o *iam.ListPoliciesOutput) []string {
+			return awstest.Each(o.Policies, func(o types.Policy) *string { return o.PolicyName })
 		})
 	},
 	"ListRolePolicies": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListRolePoliciesPaginator(c, &iam.ListRolePoliciesInput{RoleName: aws.String("n0"), MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListRolePoliciesOutput) []string { return o.PolicyNames })
+		return collect(ctx, p, func(o *iam.ListRolePoliciesOutput) []string { return o.PolicyNames })
 	},
 	"ListUserPolicies": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListUserPoliciesPaginator(c, &iam.ListUserPoliciesInput{UserName: aws.String("n0"), MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListUserPoliciesOutput) []string { return o.PolicyNames })
+		return collect(ctx, p, func(o *iam.ListUserPoliciesOutput) []string { return o.PolicyNames })
 	},
 	"ListAttachedRolePolicies": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		p := iam.NewListAttachedRolePoliciesPaginator(c, &iam.ListAttachedRolePoliciesInput{RoleName: aws.String("n0"), MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListAttachedRolePoliciesOutput) []string {
-			return each(o.AttachedPolicies, func(a types.AttachedPolicy) *string { return a.PolicyName })
+		return collect(ctx, p, func(o *iam.ListAttachedRolePoliciesOutput) []string {
+			return awstest.Each(o.AttachedPolicies, func(a types.AttachedPolicy) *string { return a.PolicyName })
 		})
 	},
 	"ListEntitiesForPolicy": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		arn := aws.String("arn:aws:iam::" + account + ":policy/n0")
 		p := iam.NewListEntitiesForPolicyPaginator(c, &iam.ListEntitiesForPolicyInput{PolicyArn: arn, MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListEntitiesForPolicyOutput) []string {
-			return each(o.PolicyRoles, func(r types.PolicyRole) *string { return r.RoleName })
+		return collect(ctx, p, func(o *iam.ListEntitiesForPolicyOutput) []string {
+			return awstest.Each(o.PolicyRoles, func(r types.PolicyRole) *string { return r.RoleName })
 		})
 	},
 	"ListPolicyVersions": func(ctx context.Context, c *iam.Client) ([]string, error) {
 		arn := aws.String("arn:aws:iam::" + account + ":policy/n0")
 		p := iam.NewListPolicyVersionsPaginator(c, &iam.ListPolicyVersionsInput{PolicyArn: arn, MaxItems: two})
-		return collect(ctx, p.HasMorePages, p.NextPage, func(o *iam.ListPolicyVersionsOutput) []string {
-			return each(o.Versions, func(v types.PolicyVersion) *string { return v.VersionId })
+		return collect(ctx, p, func(o *iam.ListPolicyVersionsOutput) []string {
+			return awstest.Each(o.Versions, func(v types.PolicyVersion) *string { return v.VersionId })
 		})
 	},
 	"ListRoleTags": func(ctx context.Context, c *iam.Client) ([]string, error) {
@@ -95,7 +79,7 @@ var pagedLists = map[string]paged{
 			if err != nil {
 				return nil, err
 			}
-			names = append(names, each(page.Tags, func(t types.Tag) *string { return t.Key })...)
+			names = append(names, awstest.Each(page.Tags, func(t types.Tag) *string { return t.Key })...)
 			if !page.IsTruncated {
 				return names, nil
 			}
@@ -112,49 +96,29 @@ func TestListsComeInPagesOfAnyLength(t *testing.T) {
 	for _, name := range names {
 		tags = append(tags, types.Tag{Key: &name, Value: aws.String("v")})
 	}
-	for i, name := range names {
-		must(t, func() error {
-			_, err := client.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust, Tags: tags})
-			return err
-		}, func() error {
-			_, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: &name, Path: aws.String("/p/")})
-			return err
-		}, func() error {
-			_, err := client.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: aws.String(listPolicy)})
-			return err
-		}, func() error {
-			arn := fmt.Sprintf("arn:aws:iam::%s:policy/n0", account)
-			_, err := client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: &arn})
-			return err
-		}, func() error {
-			arn := fmt.Sprintf("arn:aws:iam::%s:policy/%s", account, name)
-			_, err := client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: aws.String("n0"), PolicyArn: &arn})
-			return err
-		}, func() error {
-			_, err := client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String("n0"), PolicyName: &name, PolicyDocument: aws.String(listPolicy)})
-			return err
-		}, func() error {
-			if i > 0 {
-				return nil
-			}
-			for _, name := range names {
-				if _, err := client.PutUserPolicy(t.Context(), &iam.PutUserPolicyInput{UserName: aws.String("n0"), PolicyName: &name, PolicyDocument: aws.String(listPolicy)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	arn := func(name string) *string { return aws.String("arn:aws:iam::" + account + ":policy/" + name) }
+	for _, name := range names {
+		l.Must(client.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust, Tags: tags}))
+		l.Must(client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: &name, Path: aws.String("/p/")}))
+		l.managed(name, listPolicy)
+		l.attach(name, *arn("n0"))
+		l.attach("n0", *arn(name))
+		l.Must(client.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+			RoleName: aws.String("n0"), PolicyName: &name, PolicyDocument: aws.String(listPolicy),
+		}))
+	}
+	for _, name := range names {
+		l.Must(client.PutUserPolicy(t.Context(), &iam.PutUserPolicyInput{
+			UserName: aws.String("n0"), PolicyName: &name, PolicyDocument: aws.String(listPolicy),
+		}))
 	}
 	for range 4 {
-		arn := aws.String("arn:aws:iam::" + account + ":policy/n0")
-		if _, err := client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: arn, PolicyDocument: aws.String(listPolicy)}); err != nil {
-			t.Fatal(err)
-		}
+		l.Must(client.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{PolicyArn: arn("n0"), PolicyDocument: aws.String(listPolicy)}))
 	}
 	for operation, list := range pagedLists {
 		for _, short := range []bool{false, true} {
-			l.server.Admin().SetShortPages(awslocal.ShortPages{On: short, Seed: 11})
-			l.server.Admin().ClearJournal()
+			l.Admin().SetShortPages(awslocal.ShortPages{On: short, Seed: 11})
+			l.Admin().ClearJournal()
 			want := names
 			if operation == "ListPolicyVersions" {
 				want = []string{"v5", "v4", "v3", "v2", "v1"}
@@ -163,20 +127,21 @@ func TestListsComeInPagesOfAnyLength(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s with short pages %v shows %v (%v), want %v", operation, short, got, err, want)
 			}
-			if pages := len(l.server.Admin().Journal()); pages < 3 || !short && pages != 3 {
+			if pages := len(l.Admin().Journal()); pages < 3 || !short && pages != 3 {
 				t.Errorf("%s with short pages %v takes %d pages", operation, short, pages)
 			}
 		}
 	}
-	l.server.Admin().Reset()
-	if l.server.Admin().ShortPages().On {
+	l.Admin().Reset()
+	if l.Admin().ShortPages().On {
 		t.Error("a reset leaves short pages on")
 	}
 }
 
 func TestMarkersOfNobodysAreRefused(t *testing.T) {
-	_, err := newLab(t).iam().ListRoles(t.Context(), &iam.ListRolesInput{Marker: aws.String("beginning")})
-	if got := refusal(err); got != "ValidationError: Invalid Marker." {
+	if got := awstest.Refusal(newLab(t).iam().ListRoles(t.Context(), &iam.ListRolesInput{
+		Marker: aws.String("beginning"),
+	})); got != "ValidationError: Invalid Marker." {
 		t.Errorf("answer %q", got)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	ststypes "github.com/aws/aws-sdk-go-v2/service/sts/types"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestTrustPoliciesAreCheckedOnWriting(t *testing.T) {
@@ -49,7 +51,7 @@ func TestTrustPoliciesAreCheckedOnWriting(t *testing.T) {
 			_, create := l.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("new"), AssumeRolePolicyDocument: &c.document})
 			_, update := l.iam().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("app"), PolicyDocument: &c.document})
 			for _, err := range []error{create, update} {
-				if got := refusal(err); got != "MalformedPolicyDocument: "+c.want {
+				if got := awstest.Refusal(nil, err); got != "MalformedPolicyDocument: "+c.want {
 					t.Errorf("answer %q, want %q", got, c.want)
 				}
 			}
@@ -73,48 +75,40 @@ func TestQuotasOfProvidersAndTags(t *testing.T) {
 		return all
 	}
 	for i := range 99 {
-		if _, err := client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String(fmt.Sprintf("https://issuer.example/%d", i))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(fmt.Sprint(i))}); err != nil {
-			t.Fatal(err)
-		}
+		l.Must(client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+			Url: aws.String(fmt.Sprintf("https://issuer.example/%d", i)),
+		}))
+		l.Must(client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{
+			OpenIDConnectProviderArn: &provider, ClientID: aws.String(fmt.Sprint(i)),
+		}))
 	}
 	thumbprints := []string{}
 	for i := range 6 {
 		thumbprints = append(thumbprints, fmt.Sprintf("%040x", i))
 	}
-	_, err := client.TagRole(t.Context(), &iam.TagRoleInput{RoleName: aws.String("app"), Tags: tags(50)})
-	must(t, func() error { return err })
+	l.Must(client.TagRole(t.Context(), &iam.TagRoleInput{RoleName: aws.String("app"), Tags: tags(50)}))
 	checkRefusals(t, map[string]refused{
-		"a provider too many": {func() error {
-			_, err := client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: aws.String("https://issuer.example/last")})
-			return err
-		}, "LimitExceeded: Cannot exceed quota for OpenIdConnectProvidersPerAccount: 100"},
-		"a client too many": {func() error {
-			_, err := client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String("last")})
-			return err
-		}, "LimitExceeded: Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: 100"},
-		"a client of too many characters": {func() error {
-			_, err := client.RemoveClientIDFromOpenIDConnectProvider(t.Context(), &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(strings.Repeat("x", 256))})
-			return err
-		}, "ValidationError: 1 validation error detected: Value '" + strings.Repeat("x", 256) + "' at 'clientID' failed to satisfy constraint: Member must have length less than or equal to 255"},
-		"a thumbprint too many": {func() error {
-			_, err := client.UpdateOpenIDConnectProviderThumbprint(t.Context(), &iam.UpdateOpenIDConnectProviderThumbprintInput{OpenIDConnectProviderArn: &provider, ThumbprintList: thumbprints})
-			return err
-		}, "InvalidInput: Thumbprint list must contain fewer than 5 entries."},
-		"a tag too many": {func() error {
-			_, err := client.TagRole(t.Context(), &iam.TagRoleInput{RoleName: aws.String("app"), Tags: []types.Tag{{Key: aws.String("last"), Value: aws.String("")}}})
-			return err
-		}, "LimitExceeded: The number of tags has reached the maximum limit."},
-		"keys to untag too many": {func() error {
-			_, err := client.UntagRole(t.Context(), &iam.UntagRoleInput{RoleName: aws.String("app"), TagKeys: make([]string, 51)})
-			return err
-		}, "ValidationError: 1 validation error detected: Value at 'tagKeys' failed to satisfy constraint: Member must have length less than or equal to 50"},
-		"a description in another script": {func() error {
-			_, err := client.UpdateRole(t.Context(), &iam.UpdateRoleInput{RoleName: aws.String("app"), Description: aws.String("Привет")})
-			return err
-		}, "ValidationError: 1 validation error detected: Value 'Привет' at 'description' failed to satisfy constraint: Member must satisfy regular expression pattern"},
+		"a provider too many": {awstest.Refusal(client.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+			Url: aws.String("https://issuer.example/last"),
+		})), "LimitExceeded: Cannot exceed quota for OpenIdConnectProvidersPerAccount: 100"},
+		"a client too many": {awstest.Refusal(client.AddClientIDToOpenIDConnectProvider(t.Context(), &iam.AddClientIDToOpenIDConnectProviderInput{
+			OpenIDConnectProviderArn: &provider, ClientID: aws.String("last"),
+		})), "LimitExceeded: Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: 100"},
+		"a client of too many characters": {awstest.Refusal(client.RemoveClientIDFromOpenIDConnectProvider(t.Context(), &iam.RemoveClientIDFromOpenIDConnectProviderInput{
+			OpenIDConnectProviderArn: &provider, ClientID: aws.String(strings.Repeat("x", 256)),
+		})), "ValidationError: 1 validation error detected: Value '" + strings.Repeat("x", 256) + "' at 'clientID' failed to satisfy constraint: Member must have length less than or equal to 255"},
+		"a thumbprint too many": {awstest.Refusal(client.UpdateOpenIDConnectProviderThumbprint(t.Context(), &iam.UpdateOpenIDConnectProviderThumbprintInput{
+			OpenIDConnectProviderArn: &provider, ThumbprintList: thumbprints,
+		})), "InvalidInput: Thumbprint list must contain fewer than 5 entries."},
+		"a tag too many": {awstest.Refusal(client.TagRole(t.Context(), &iam.TagRoleInput{
+			RoleName: aws.String("app"), Tags: []types.Tag{{Key: aws.String("last"), Value: aws.String("")}},
+		})), "LimitExceeded: The number of tags has reached the maximum limit."},
+		"keys to untag too many": {awstest.Refusal(client.UntagRole(t.Context(), &iam.UntagRoleInput{
+			RoleName: aws.String("app"), TagKeys: make([]string, 51),
+		})), "ValidationError: 1 validation error detected: Value at 'tagKeys' failed to satisfy constraint: Member must have length less than or equal to 50"},
+		"a description in another script": {awstest.Refusal(client.UpdateRole(t.Context(), &iam.UpdateRoleInput{
+			RoleName: aws.String("app"), Description: aws.String("Привет"),
+		})), "ValidationError: 1 validation error detected: Value 'Привет' at 'description' failed to satisfy constraint: Member must satisfy regular expression pattern"},
 	})
 }
 
@@ -122,16 +116,10 @@ func TestRolesTellWhenTheyWereLastUsed(t *testing.T) {
 	l := newLab(t)
 	l.role("app", assumable)
 	read := func() types.RoleLastUsed {
-		got, err := l.iam().GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(l.iam().GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")}))(t)
 		return *got.Role.RoleLastUsed
 	}
-	session, err := sts.NewFromConfig(l.administrator(account)).AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + account + ":role/app"), RoleSessionName: aws.String("pod")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(sts.NewFromConfig(l.administrator(account)).AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + account + ":role/app"), RoleSessionName: aws.String("pod")}))(t)
 	if used := read(); used.LastUsedDate != nil || used.Region != nil {
 		t.Errorf("a role whose session has asked nothing was used %v", used)
 	}
@@ -145,18 +133,12 @@ func TestSTSRefusesWhatItCannotMean(t *testing.T) {
 	l := newLab(t)
 	role := l.role("app", assumable)
 	client := sts.NewFromConfig(l.administrator(account))
-	made, err := client.AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("pod")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(client.AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("pod")}))(t)
 	session := sts.NewFromConfig(l.as(made.Credentials))
-	assume := func(change func(*sts.AssumeRoleInput)) func() error {
-		return func() error {
-			input := &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("pod")}
-			change(input)
-			_, err := client.AssumeRole(t.Context(), input)
-			return err
-		}
+	assume := func(change func(*sts.AssumeRoleInput)) string {
+		input := &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("pod")}
+		change(input)
+		return awstest.Refusal(client.AssumeRole(t.Context(), input))
 	}
 	checkRefusals(t, map[string]refused{
 		"an ARN of no role": {assume(func(in *sts.AssumeRoleInput) { in.RoleArn = aws.String("arn:aws:iam::" + account + ":user/app") }), "ValidationError: Request ARN is invalid"},
@@ -167,18 +149,14 @@ func TestSTSRefusesWhatItCannotMean(t *testing.T) {
 		"a device of many factors": {assume(func(in *sts.AssumeRoleInput) {
 			in.SerialNumber, in.TokenCode = aws.String("arn:aws:iam::"+account+":mfa/ann"), aws.String("123456")
 		}), "NotImplemented: The local AWS does not support the parameter SerialNumber of AssumeRole; leave it out, or use AWS itself."},
-		"a session's token by a session": {func() error {
-			_, err := session.GetSessionToken(t.Context(), &sts.GetSessionTokenInput{})
-			return err
-		}, "AccessDenied: Cannot call GetSessionToken with session credentials"},
-		"a federation token by a session": {func() error {
-			_, err := session.GetFederationToken(t.Context(), &sts.GetFederationTokenInput{Name: aws.String("ann")})
-			return err
-		}, "AccessDenied: Cannot call GetFederationToken with session credentials"},
-		"SAML": {func() error {
-			_, err := l.anonymous().AssumeRoleWithSAML(t.Context(), &sts.AssumeRoleWithSAMLInput{RoleArn: &role, PrincipalArn: &role, SAMLAssertion: aws.String("xxxx")})
-			return err
-		}, "InvalidAction: Could not find operation AssumeRoleWithSAML for version 2011-06-15"},
+		"a session's token by a session": {awstest.Refusal(session.GetSessionToken(t.Context(), &sts.GetSessionTokenInput{})),
+			"AccessDenied: Cannot call GetSessionToken with session credentials"},
+		"a federation token by a session": {awstest.Refusal(session.GetFederationToken(t.Context(), &sts.GetFederationTokenInput{
+			Name: aws.String("ann"),
+		})), "AccessDenied: Cannot call GetFederationToken with session credentials"},
+		"SAML": {awstest.Refusal(l.anonymous().AssumeRoleWithSAML(t.Context(), &sts.AssumeRoleWithSAMLInput{
+			RoleArn: &role, PrincipalArn: &role, SAMLAssertion: aws.String("xxxx"),
+		})), "InvalidAction: Could not find operation AssumeRoleWithSAML for version 2011-06-15"},
 	})
 }
 
@@ -186,21 +164,19 @@ func TestThumbprintsAreFetchedOnDemand(t *testing.T) {
 	fetch := func(o *awslocal.Options) { o.FetchThumbprints, o.TrustedCAs = true, nil }
 	l := newLab(t, fetch)
 	provider := l.provider()
-	got, err := l.iam().GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := thumbprint(l.issuer.server.Certificate()); len(got.ThumbprintList) != 1 || got.ThumbprintList[0] != want {
+	got := must.Get(l.iam().GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider}))(t)
+	if want := thumbprint(l.issuer.Certificate()); len(got.ThumbprintList) != 1 || got.ThumbprintList[0] != want {
 		t.Errorf("the thumbprints are %v, want %s", got.ThumbprintList, want)
 	}
 	l.role("app", l.trust(provider))
-	if _, err := exchange(t, l, l.issuer.sign(t, 0, l.issuer.claims()), nil); err != nil {
+	if _, err := exchange(t, l, l.sign(0, l.claims()), nil); err != nil {
 		t.Errorf("a token of the pinned issuer: %v", err)
 	}
-	l.issuer.server.Close()
-	url := l.issuer.server.URL + "/other"
-	_, err = l.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{Url: &url})
-	if got, want := refusal(err), "OpenIdIdpCommunicationError: Could not connect to "+url; got != want {
+	l.issuer.Close()
+	url := l.issuer.URL + "/other"
+	if got, want := awstest.Refusal(l.iam().CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
+		Url: &url,
+	})), "OpenIdIdpCommunicationError: Could not connect to "+url; got != want {
 		t.Errorf("an issuer that is gone answers %q, want %q", got, want)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -68,10 +70,7 @@ func TestSimulationOfGivenPolicies(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			c.input.PolicyInputList = []string{readPolicy, listPolicy}
-			got, err := client.SimulateCustomPolicy(t.Context(), &c.input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(client.SimulateCustomPolicy(t.Context(), &c.input))(t)
 			if len(got.EvaluationResults) != 1 {
 				t.Fatalf("there are %d results, want one", len(got.EvaluationResults))
 			}
@@ -121,7 +120,7 @@ func TestSimulationRefusesBadInput(t *testing.T) {
 				c.input.PolicyInputList = []string{listPolicy}
 			}
 			_, err := client.SimulateCustomPolicy(t.Context(), &c.input)
-			if got := refusal(err); !strings.HasPrefix(got, c.want) {
+			if got := awstest.Refusal(nil, err); !strings.HasPrefix(got, c.want) {
 				t.Errorf("answer %q, want %q", got, c.want)
 			}
 		})
@@ -133,24 +132,17 @@ func TestSimulationOfAPrincipal(t *testing.T) {
 	client := l.iam()
 	role := l.role("app", l.trust(l.provider()))
 	l.policy("app", withoutNames)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	made, err := client.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("list"), PolicyDocument: aws.String(listPolicy)})
-	must(err)
-	_, err = client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: aws.String("app"), PolicyArn: made.Policy.Arn})
-	must(err)
-	_, err = client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: aws.String("app"), PolicyArn: aws.String("arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess")})
-	must(err)
+	made := must.Get(client.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("list"), PolicyDocument: aws.String(listPolicy)}))(t)
+	l.Must(client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: aws.String("app"), PolicyArn: made.Policy.Arn}))
+	l.Must(client.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{
+		RoleName: aws.String("app"), PolicyArn: aws.String("arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"),
+	}))
 	ask := func(input *iam.SimulatePrincipalPolicyInput) string {
 		t.Helper()
 		input.PolicySourceArn = &role
 		got, err := client.SimulatePrincipalPolicy(t.Context(), input)
 		if err != nil {
-			return refusal(err)
+			return awstest.Refusal(nil, err)
 		}
 		lines := []string{}
 		for _, result := range got.EvaluationResults {
@@ -163,8 +155,9 @@ func TestSimulationOfAPrincipal(t *testing.T) {
 	if got != want {
 		t.Errorf("the role's policies answer\n %s, want\n %s", got, want)
 	}
-	_, err = client.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String("app"), PermissionsBoundary: made.Policy.Arn})
-	must(err)
+	l.Must(client.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{
+		RoleName: aws.String("app"), PermissionsBoundary: made.Policy.Arn,
+	}))
 	if got, want := ask(&iam.SimulatePrincipalPolicyInput{ActionNames: []string{"s3:GetObject"}}), "s3:GetObject implicitDeny boundary false"; got != want {
 		t.Errorf("with its own boundary %q, want %q", got, want)
 	}
@@ -187,30 +180,34 @@ func TestSimulationNeedsItsSourceAndTheRightToAsk(t *testing.T) {
 		"arn:aws:iam::" + stranger + ":user/administrator":  "NoSuchEntity: The user with name administrator cannot be found.",
 		"arn:aws:sts::" + account + ":assumed-role/app/pod": "InvalidInput: ARN arn:aws:sts::" + account + ":assumed-role/app/pod is not valid.",
 	} {
-		_, err := client.SimulatePrincipalPolicy(t.Context(), &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &arn, ActionNames: []string{"s3:GetObject"}})
-		if got := refusal(err); got != want {
+		if got := awstest.Refusal(client.SimulatePrincipalPolicy(t.Context(), &iam.SimulatePrincipalPolicyInput{
+			PolicySourceArn: &arn, ActionNames: []string{"s3:GetObject"},
+		})); got != want {
 			t.Errorf("%s answers %q, want %q", arn, got, want)
 		}
 	}
 	source := l.role("app", l.trust(l.provider()))
-	l.user("ann")
-	l.userPolicy("ann", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"iam:SimulatePrincipalPolicy","Resource":"arn:aws:iam::`+account+`:user/*"}}`)
-	ann := iam.NewFromConfig(l.asUser(l.key("ann")))
-	_, err := ann.SimulatePrincipalPolicy(t.Context(), &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &source, ActionNames: []string{"s3:GetObject"}})
-	if got := refusal(err); !strings.HasPrefix(got, "AccessDenied: User: arn:aws:iam::"+account+":user/ann is not authorized to perform: iam:SimulatePrincipalPolicy on resource: "+source) {
+	l.User(account, "ann", "")
+	l.UserPolicy(account, "ann", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"iam:SimulatePrincipalPolicy","Resource":"arn:aws:iam::`+account+`:user/*"}}`)
+	ann := iam.NewFromConfig(l.As(l.Key(account, "ann")))
+	if got := awstest.Refusal(ann.SimulatePrincipalPolicy(t.Context(), &iam.SimulatePrincipalPolicyInput{
+		PolicySourceArn: &source, ActionNames: []string{"s3:GetObject"},
+	})); !strings.HasPrefix(got, "AccessDenied: User: arn:aws:iam::"+account+":user/ann is not authorized to perform: iam:SimulatePrincipalPolicy on resource: "+source) {
 		t.Errorf("another's policies answer %q", got)
 	}
 	own := "arn:aws:iam::" + account + ":user/ann"
 	if _, err := ann.SimulatePrincipalPolicy(t.Context(), &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &own, ActionNames: []string{"s3:GetObject"}}); err != nil {
 		t.Errorf("her own policies answer %v", err)
 	}
-	_, err = ann.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{PolicyInputList: []string{listPolicy}, ActionNames: []string{"s3:GetObject"}})
-	if got := refusal(err); !strings.HasPrefix(got, "AccessDenied: ") {
+	if got := awstest.Refusal(ann.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{
+		PolicyInputList: []string{listPolicy}, ActionNames: []string{"s3:GetObject"},
+	})); !strings.HasPrefix(got, "AccessDenied: ") {
 		t.Errorf("given policies answer %q", got)
 	}
-	l.server.Admin().Inject(awslocal.Fault{Service: "iam", Operation: "SimulateCustomPolicy", Code: "Throttling", Count: 1})
-	_, err = client.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{PolicyInputList: []string{listPolicy}, ActionNames: []string{"s3:GetObject"}})
-	if got := refusal(err); got != "Throttling: Rate exceeded" {
+	l.Admin().Inject(awslocal.Fault{Service: "iam", Operation: "SimulateCustomPolicy", Code: "Throttling", Count: 1})
+	if got := awstest.Refusal(client.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{
+		PolicyInputList: []string{listPolicy}, ActionNames: []string{"s3:GetObject"},
+	})); got != "Throttling: Rate exceeded" {
 		t.Errorf("when throttled the answer is %q", got)
 	}
 }
@@ -218,17 +215,14 @@ func TestSimulationNeedsItsSourceAndTheRightToAsk(t *testing.T) {
 func TestSimulationsComeInPages(t *testing.T) {
 	l := newLab(t)
 	for _, short := range []bool{false, true} {
-		l.server.Admin().SetShortPages(awslocal.ShortPages{On: short, Seed: 3})
+		l.Admin().SetShortPages(awslocal.ShortPages{On: short, Seed: 3})
 		pages := iam.NewSimulateCustomPolicyPaginator(l.iam(), &iam.SimulateCustomPolicyInput{
 			PolicyInputList: []string{listPolicy}, ActionNames: []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"},
 			ResourceArns: []string{"arn:aws:s3:::a", "arn:aws:s3:::b"}, MaxItems: aws.Int32(4),
 		})
 		got := []string{}
 		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(pages.NextPage(t.Context()))(t)
 			for _, result := range page.EvaluationResults {
 				got = append(got, *result.EvalActionName+" "+strings.TrimPrefix(*result.EvalResourceName, "arn:aws:s3:::"))
 			}
@@ -249,26 +243,23 @@ func TestContextKeysOfPolicies(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(custom.ContextKeyNames, want) {
 		t.Errorf("the policies given ask for %v (%v), want %v", custom, err, want)
 	}
-	l.user("ann")
-	l.userPolicy("ann", readPolicy)
+	l.User(account, "ann", "")
+	l.UserPolicy(account, "ann", readPolicy)
 	arn := "arn:aws:iam::" + account + ":user/ann"
 	principal, err := client.GetContextKeysForPrincipalPolicy(t.Context(), &iam.GetContextKeysForPrincipalPolicyInput{PolicySourceArn: &arn, PolicyInputList: []string{variable}})
 	if err != nil || !reflect.DeepEqual(principal.ContextKeyNames, want) {
 		t.Errorf("the user's policies ask for %v (%v), want %v", principal, err, want)
 	}
-	ann := iam.NewFromConfig(l.asUser(l.key("ann")))
+	ann := iam.NewFromConfig(l.As(l.Key(account, "ann")))
 	checkRefusals(t, map[string]refused{
-		"a user that is not there": {func() error {
-			_, err := client.GetContextKeysForPrincipalPolicy(t.Context(), &iam.GetContextKeysForPrincipalPolicyInput{PolicySourceArn: aws.String(arn + "x")})
-			return err
-		}, "NoSuchEntity: The user with name annx cannot be found."},
-		"a text that is no policy": {func() error {
-			_, err := client.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{PolicyInputList: []string{"["}})
-			return err
-		}, "InvalidInput: Syntax errors in policy."},
-		"a user without rights": {func() error {
-			_, err := ann.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{PolicyInputList: []string{readPolicy}})
-			return err
-		}, "AccessDenied: User: " + arn + " is not authorized to perform: iam:GetContextKeysForCustomPolicy"},
+		"a user that is not there": {awstest.Refusal(client.GetContextKeysForPrincipalPolicy(t.Context(), &iam.GetContextKeysForPrincipalPolicyInput{
+			PolicySourceArn: aws.String(arn + "x"),
+		})), "NoSuchEntity: The user with name annx cannot be found."},
+		"a text that is no policy": {awstest.Refusal(client.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{
+			PolicyInputList: []string{"["},
+		})), "InvalidInput: Syntax errors in policy."},
+		"a user without rights": {awstest.Refusal(ann.GetContextKeysForCustomPolicy(t.Context(), &iam.GetContextKeysForCustomPolicyInput{
+			PolicyInputList: []string{readPolicy},
+		})), "AccessDenied: User: " + arn + " is not authorized to perform: iam:GetContextKeysForCustomPolicy"},
 	})
 }

@@ -2,7 +2,6 @@ package awslocal_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -16,35 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	ststypes "github.com/aws/aws-sdk-go-v2/service/sts/types"
 
-	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
-
-// reborn is the lab with a new server that was given the state of the old one,
-// at the old one's address, as after a restart.
-func (l *lab) reborn() {
-	l.t.Helper()
-	text, err := l.server.Admin().Dump()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	address := strings.TrimPrefix(l.server.PlainURL(), "http://")
-	if err := l.server.Close(context.WithoutCancel(l.t.Context())); err != nil {
-		l.t.Fatal(err)
-	}
-	server, err := awslocal.New(awslocal.Options{Accounts: []string{account, stranger}, TrustedCAs: l.issuer.pool()})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if err := errors.Join(server.Admin().Load(text), server.Start("127.0.0.1:0"), server.StartPlain(address)); err != nil {
-		l.t.Fatal(err)
-	}
-	l.t.Cleanup(func() {
-		if err := server.Close(context.WithoutCancel(l.t.Context())); err != nil {
-			l.t.Error(err)
-		}
-	})
-	l.server = server
-}
 
 var trustOfAccount = trusting("arn:aws:iam::"+account+":root", "")
 
@@ -54,31 +26,19 @@ func TestKeysAndSessionsSurviveARestart(t *testing.T) {
 	sessions := map[string]*ststypes.Credentials{}
 	for _, role := range []string{"app", "gone", "again"} {
 		l.role(role, trustOfAccount)
-		got, err := assume(t, l.administrator(account), role, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(assume(t, l.administrator(account), role, nil))(t)
 		sessions[role] = got.Credentials
 	}
 	for _, role := range []string{"gone", "again"} {
-		must(t, func() error {
-			_, err := client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: &role})
-			return err
-		})
+		l.Must(client.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: &role}))
 	}
 	l.role("again", trustOfAccount)
 	worker := aws.String("worker")
-	must(t, func() error {
-		_, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: worker})
-		return err
-	})
-	active, inactive := l.key("worker"), l.key("worker")
-	must(t, func() error {
-		_, err := client.UpdateAccessKey(t.Context(), &iam.UpdateAccessKeyInput{UserName: worker, AccessKeyId: &inactive.AccessKeyID, Status: "Inactive"})
-		return err
-	})
-	l.server.Admin().AdvanceClock(10 * time.Minute)
-	administrator := l.server.Administrator(account)
+	l.Must(client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: worker}))
+	active, inactive := l.Key(account, "worker"), l.Key(account, "worker")
+	l.Must(client.UpdateAccessKey(t.Context(), &iam.UpdateAccessKeyInput{UserName: worker, AccessKeyId: &inactive.AccessKeyID, Status: "Inactive"}))
+	l.Admin().AdvanceClock(10 * time.Minute)
+	administrator := l.Administrator(account)
 	if _, problem := whoAmI(t, l.as(sessions["app"])); problem != "" {
 		t.Fatal(problem)
 	}
@@ -90,11 +50,11 @@ func TestKeysAndSessionsSurviveARestart(t *testing.T) {
 		return *got.Role.RoleLastUsed.LastUsedDate
 	}
 	before := lastUsed()
-	l.reborn()
+	l.Restart()
 	if after := lastUsed(); !after.Equal(before) {
 		t.Errorf("the role was last used %v, want %v", after, before)
 	}
-	if l.server.Administrator(account) != administrator {
+	if l.Administrator(account) != administrator {
 		t.Error("the administrator has another key")
 	}
 	for name, c := range map[string]struct {
@@ -104,8 +64,8 @@ func TestKeysAndSessionsSurviveARestart(t *testing.T) {
 		"a session":                            {l.as(sessions["app"]), "arn:aws:sts::" + account + ":assumed-role/app/session"},
 		"a session of a role that is gone":     {l.as(sessions["gone"]), "InvalidClientTokenId"},
 		"a session of a role that came again":  {l.as(sessions["again"]), "InvalidClientTokenId"},
-		"an active key":                        {l.asUser(active), "arn:aws:iam::" + account + ":user/worker"},
-		"an inactive key":                      {l.asUser(inactive), "InvalidClientTokenId"},
+		"an active key":                        {l.As(active), "arn:aws:iam::" + account + ":user/worker"},
+		"an inactive key":                      {l.As(inactive), "InvalidClientTokenId"},
 		"the administrator of another account": {l.administrator(stranger), "arn:aws:iam::" + stranger + ":user/administrator"},
 	} {
 		if arn, problem := whoAmI(t, c.cfg); !strings.Contains(arn+problem, c.want) {
@@ -113,7 +73,7 @@ func TestKeysAndSessionsSurviveARestart(t *testing.T) {
 		}
 	}
 	// The clock runs on from where it was: ten minutes of the session's hour are over.
-	l.server.Admin().SetCredentialClockOffset(51 * time.Minute)
+	l.Admin().SetCredentialClockOffset(51 * time.Minute)
 	if arn, problem := whoAmI(t, l.as(sessions["app"])); !strings.Contains(problem, "ExpiredToken") {
 		t.Errorf("after its hour the session is %s%s, want ExpiredToken", arn, problem)
 	}
@@ -122,28 +82,19 @@ func TestKeysAndSessionsSurviveARestart(t *testing.T) {
 func TestBrokenTrustStaysBrokenAfterARestart(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
-	if _, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("trusted")}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("trusted")}))
 	l.role("app", trusting("arn:aws:iam::"+account+":user/trusted", ""))
-	if _, err := client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: aws.String("trusted")}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("trusted")}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: aws.String("trusted")}))
+	l.Must(client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("trusted")}))
 	trust := func() string {
-		got, err := l.iam().GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(l.iam().GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("app")}))(t)
 		return *got.Role.AssumeRolePolicyDocument
 	}
 	before := trust()
 	if !strings.Contains(before, "AIDA") {
 		t.Fatalf("the trust is not broken: %s", before)
 	}
-	l.reborn()
+	l.Restart()
 	if after := trust(); after != before {
 		t.Errorf("the trust is\n%s\nwant\n%s", after, before)
 	}
@@ -152,8 +103,8 @@ func TestBrokenTrustStaysBrokenAfterARestart(t *testing.T) {
 func TestTokensAreTakenAfterARestart(t *testing.T) {
 	l := newLab(t)
 	l.role("app", l.trust(l.provider()))
-	token := l.issuer.sign(t, 0, l.issuer.claims())
-	l.reborn()
+	token := l.sign(0, l.claims())
+	l.Restart()
 	if _, err := exchange(t, l, token, nil); err != nil {
 		t.Error(err)
 	}
@@ -162,39 +113,25 @@ func TestTokensAreTakenAfterARestart(t *testing.T) {
 func TestObjectsSurviveARestart(t *testing.T) {
 	l := newLab(t)
 	newClient := func() *s3.Client {
-		cfg := l.config(l.server.PlainURL(), static(l.server.Administrator(account)))
+		cfg := at(l.PlainURL(), l.administrator(account))
 		cfg.Region = "us-east-1"
 		return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	}
 	client, bucket, key := newClient(), aws.String("bucket"), aws.String("a/b \u00fc")
-	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: bucket}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: bucket}))
 	policy := `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"` + stranger + `"},"Action":"s3:GetObject","Resource":"arn:aws:s3:::bucket/*"}}`
-	if _, err := client.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: bucket, Policy: &policy}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: bucket, Policy: &policy}))
 	tags := &types.Tagging{TagSet: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}}
-	if _, err := client.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: bucket, Tagging: tags}); err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: bucket, Tagging: tags}))
 	body := bytes.Repeat([]byte("\x00\xff"), 5000)
-	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+	l.Must(client.PutObject(t.Context(), &s3.PutObjectInput{
 		Bucket: bucket, Key: key, Body: bytes.NewReader(body), ContentType: aws.String("x/y"), CacheControl: aws.String("no-store"),
 		Metadata: map[string]string{"a": "1"}, Tagging: aws.String("t=1"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	link, err := s3.NewPresignClient(client).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	link := must.Get(s3.NewPresignClient(client).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}))(t)
 	look := func() []any {
 		client := newClient()
-		object, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key, ChecksumMode: types.ChecksumModeEnabled})
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := must.Get(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key, ChecksumMode: types.ChecksumModeEnabled}))(t)
 		got, err := io.ReadAll(object.Body)
 		if err := errors.Join(err, object.Body.Close()); err != nil || !bytes.Equal(got, body) {
 			t.Fatalf("the body has %d bytes, error %v", len(got), err)
@@ -203,30 +140,21 @@ func TestObjectsSurviveARestart(t *testing.T) {
 		bucketTags, tagsErr := client.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: bucket})
 		objectTags, objectErr := client.GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{Bucket: bucket, Key: key})
 		block, blockErr := client.GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: bucket})
-		if err := errors.Join(policyErr, tagsErr, objectErr, blockErr); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(policyErr, tagsErr, objectErr, blockErr))
 		return []any{
 			*object.ETag, *object.ChecksumSHA256, *object.LastModified, *object.ContentType, *object.CacheControl, object.Metadata["a"],
 			*policy.Policy, *bucketTags.TagSet[0].Key, *objectTags.TagSet[0].Key, *block.PublicAccessBlockConfiguration.BlockPublicPolicy,
 		}
 	}
 	before := look()
-	l.reborn()
+	l.Restart()
 	for i, after := range look() {
 		if after != before[i] {
 			t.Errorf("after the restart there is %v, want %v", after, before[i])
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("the presigned URL is answered %d, error %v", response.StatusCode, err)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, link.URL, nil))(t)
+	if status, _, body := l.Send(http.DefaultClient, request); status != http.StatusOK {
+		t.Errorf("the presigned URL is answered %d %s", status, body)
 	}
 }

@@ -7,18 +7,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestAccountSummaryCountsAndNamesQuotas(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
 	l.role("app", l.trust(l.provider()))
-	l.user("ann")
+	l.User(account, "ann", "")
 	l.managed("list", listPolicy)
-	got, err := client.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(client.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{}))(t)
 	for key, want := range map[string]int32{
 		"Roles": 1, "Users": 2, "Policies": 1, "PolicyVersionsInUse": 1, "Providers": 1, "Groups": 0, "MFADevices": 0,
 		"AssumeRolePolicySizeQuota": 2048, "RolePolicySizeQuota": 10240, "UserPolicySizeQuota": 2048, "PolicySizeQuota": 6144,
@@ -28,17 +27,16 @@ func TestAccountSummaryCountsAndNamesQuotas(t *testing.T) {
 			t.Errorf("%s is %d (there: %v), want %d", key, have, there, want)
 		}
 	}
-	ann := iam.NewFromConfig(l.asUser(l.key("ann")))
-	_, err = ann.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})
-	if got := refusal(err); !strings.HasPrefix(got, "AccessDenied: User: arn:aws:iam::"+account+":user/ann is not authorized to perform: iam:GetAccountSummary on resource: *") {
+	ann := iam.NewFromConfig(l.As(l.Key(account, "ann")))
+	want := "AccessDenied: User: arn:aws:iam::" + account + ":user/ann is not authorized to perform: iam:GetAccountSummary on resource: *"
+	if got := awstest.Refusal(ann.GetAccountSummary(t.Context(), nil)); !strings.HasPrefix(got, want) {
 		t.Errorf("a user without rights is answered %q", got)
 	}
-	l.server.Admin().Inject(awslocal.Fault{Service: "iam", Operation: "GetAccountSummary", Code: "Throttling", Count: 1})
-	_, err = client.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})
-	if got := refusal(err); got != "Throttling: Rate exceeded" {
+	l.Admin().Inject(awslocal.Fault{Service: "iam", Operation: "GetAccountSummary", Code: "Throttling", Count: 1})
+	if got := awstest.Refusal(client.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})); got != "Throttling: Rate exceeded" {
 		t.Errorf("when throttled the answer is %q", got)
 	}
-	out, problem := l.command(t, l.server.URL(), true, "iam", "get-account-summary", "--query", "SummaryMap.Roles")
+	out, problem, _ := l.CommandLine(l.Administrator(account), inUSEast1, "iam", "get-account-summary", "--query", "SummaryMap.Roles")
 	if strings.TrimSpace(out) != "1" {
 		t.Errorf("the command line shows %q %s", out, problem)
 	}

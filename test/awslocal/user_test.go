@@ -12,53 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
-
-// must runs steps that all have to succeed.
-func must(t *testing.T, steps ...func() error) {
-	t.Helper()
-	for i, step := range steps {
-		if err := step(); err != nil {
-			t.Fatalf("step %d: %v", i+1, err)
-		}
-	}
-}
-
-func (l *lab) user(name string) {
-	l.t.Helper()
-	if _, err := l.iam().CreateUser(l.t.Context(), &iam.CreateUserInput{UserName: &name}); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-func (l *lab) userPolicy(user, document string) {
-	l.t.Helper()
-	_, err := l.iam().PutUserPolicy(l.t.Context(), &iam.PutUserPolicyInput{UserName: &user, PolicyName: aws.String("inline"), PolicyDocument: &document})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// key makes an access key for a user.
-func (l *lab) key(user string) awslocal.Credentials {
-	l.t.Helper()
-	made, err := l.iam().CreateAccessKey(l.t.Context(), &iam.CreateAccessKeyInput{UserName: &user})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return awslocal.Credentials{AccessKeyID: *made.AccessKey.AccessKeyId, SecretAccessKey: *made.AccessKey.SecretAccessKey}
-}
-
-// asUser is a configuration of the holder of a long-lived key.
-func (l *lab) asUser(key awslocal.Credentials) aws.Config {
-	return l.config(l.server.URL(), static(key))
-}
 
 func whoAmI(t *testing.T, cfg aws.Config) (string, string) {
 	got, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return "", refusal(err)
+		return "", awstest.Refusal(nil, err)
 	}
 	return *got.Arn, ""
 }
@@ -69,48 +30,34 @@ func TestUserIsReadAsItWasWritten(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
 	name := aws.String("Ci")
-	must(t, func() error {
-		_, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: name, Path: aws.String("/team/"), Tags: []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}}})
-		return err
-	}, func() error {
-		_, err := client.TagUser(t.Context(), &iam.TagUserInput{UserName: name, Tags: []types.Tag{{Key: aws.String("b"), Value: aws.String("2")}}})
-		return err
-	}, func() error {
-		_, err := client.UntagUser(t.Context(), &iam.UntagUserInput{UserName: name, TagKeys: []string{"A"}})
-		return err
-	}, func() error {
-		_, err := client.UpdateUser(t.Context(), &iam.UpdateUserInput{UserName: name, NewUserName: aws.String("bot"), NewPath: aws.String("/robots/")})
-		return err
-	})
-	got, err := client.GetUser(t.Context(), &iam.GetUserInput{UserName: aws.String("BOT")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.Must(client.CreateUser(t.Context(), &iam.CreateUserInput{
+		UserName: name, Path: aws.String("/team/"), Tags: []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}},
+	}))
+	l.Must(client.TagUser(t.Context(), &iam.TagUserInput{UserName: name, Tags: []types.Tag{{Key: aws.String("b"), Value: aws.String("2")}}}))
+	l.Must(client.UntagUser(t.Context(), &iam.UntagUserInput{UserName: name, TagKeys: []string{"A"}}))
+	l.Must(client.UpdateUser(t.Context(), &iam.UpdateUserInput{UserName: name, NewUserName: aws.String("bot"), NewPath: aws.String("/robots/")}))
+	got := must.Get(client.GetUser(t.Context(), &iam.GetUserInput{UserName: aws.String("BOT")}))(t)
 	have := []string{*got.User.UserName, *got.User.Path, *got.User.Arn, (*got.User.UserId)[:4], fmt.Sprint(len(got.User.Tags)), *got.User.Tags[0].Key}
 	if diff := cmp.Diff([]string{"bot", "/robots/", "arn:aws:iam::" + account + ":user/robots/bot", "AIDA", "1", "b"}, have); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := client.GetUser(t.Context(), &iam.GetUserInput{UserName: name}); refusal(err) != "NoSuchEntity: The user with name Ci cannot be found." {
-		t.Errorf("the old name answers %q", refusal(err))
+	if _, err := client.GetUser(t.Context(), &iam.GetUserInput{
+		UserName: name,
+	}); awstest.Refusal(nil, err) != "NoSuchEntity: The user with name Ci cannot be found." {
+		t.Errorf("the old name answers %q", awstest.Refusal(nil, err))
 	}
 }
 
 func TestUsersComeInPages(t *testing.T) {
 	l := newLab(t)
 	for i := range 4 {
-		l.user(fmt.Sprintf("user-%d", i))
+		l.User(account, fmt.Sprintf("user-%d", i), "")
 	}
-	_, err := l.iam().CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("elsewhere"), Path: aws.String("/team/")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.Must(l.iam().CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("elsewhere"), Path: aws.String("/team/")}))
 	list := func(prefix string) (names []string, pages int) {
 		pager := iam.NewListUsersPaginator(l.iam(), &iam.ListUsersInput{MaxItems: aws.Int32(2), PathPrefix: aws.String(prefix)})
 		for pager.HasMorePages() {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(pager.NextPage(t.Context()))(t)
 			pages++
 			for _, user := range page.Users {
 				names = append(names, *user.UserName)
@@ -130,23 +77,20 @@ func TestUsersComeInPages(t *testing.T) {
 func TestUserPolicies(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
-	l.user("ci")
-	cfg := l.asUser(l.key("ci"))
+	l.User(account, "ci", "")
+	cfg := l.As(l.Key(account, "ci"))
 	read := func() string {
 		_, err := iam.NewFromConfig(cfg).GetUser(t.Context(), &iam.GetUserInput{})
-		return refusal(err)
+		return awstest.Refusal(nil, err)
 	}
 	if got := read(); !strings.HasSuffix(got, "user/ci because no identity-based policy allows the iam:GetUser action") {
 		t.Errorf("without a policy the answer is %q", got)
 	}
-	l.userPolicy("ci", strings.Replace(allowIAM, `"Resource":"*"`, `"Resource":"arn:aws:iam::*:user/${aws:username}"`, 1))
+	l.UserPolicy(account, "ci", strings.Replace(allowIAM, `"Resource":"*"`, `"Resource":"arn:aws:iam::*:user/${aws:username}"`, 1))
 	if got := read(); got != "" {
 		t.Errorf("with a policy the answer is %q", got)
 	}
-	got, err := client.GetUserPolicy(t.Context(), &iam.GetUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("inline")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(client.GetUserPolicy(t.Context(), &iam.GetUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("inline")}))(t)
 	if text, err := url.QueryUnescape(*got.PolicyDocument); err != nil || !strings.Contains(text, "${aws:username}") || *got.UserName != "ci" {
 		t.Errorf("the policy of %s reads %q, error %v", *got.UserName, text, err)
 	}
@@ -154,10 +98,7 @@ func TestUserPolicies(t *testing.T) {
 	if err != nil || !cmp.Equal(list.PolicyNames, []string{"inline"}) {
 		t.Errorf("the policies are %+v, error %v", list, err)
 	}
-	must(t, func() error {
-		_, err := client.DeleteUserPolicy(t.Context(), &iam.DeleteUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("inline")})
-		return err
-	})
+	l.Must(client.DeleteUserPolicy(t.Context(), &iam.DeleteUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("inline")}))
 	if got := read(); !strings.HasPrefix(got, "AccessDenied: ") {
 		t.Errorf("with the policy deleted the answer is %q", got)
 	}
@@ -166,29 +107,25 @@ func TestUserPolicies(t *testing.T) {
 func TestAccessKeysLiveAndDie(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
-	l.user("ci")
-	key := l.key("ci")
+	l.User(account, "ci", "")
+	key := l.Key(account, "ci")
 	const invalid = "InvalidClientTokenId: The security token included in the request is invalid."
 	expect := func(when, want string) {
 		t.Helper()
-		arn, fault := whoAmI(t, l.asUser(key))
+		arn, fault := whoAmI(t, l.As(key))
 		if fault != want || want == "" && arn != "arn:aws:iam::"+account+":user/ci" {
 			t.Errorf("%s: the caller is %q, answer %q; want answer %q", when, arn, fault, want)
 		}
 	}
 	used := func() string {
-		got, err := client.GetAccessKeyLastUsed(t.Context(), &iam.GetAccessKeyLastUsedInput{AccessKeyId: &key.AccessKeyID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(client.GetAccessKeyLastUsed(t.Context(), &iam.GetAccessKeyLastUsedInput{AccessKeyId: &key.AccessKeyID}))(t)
 		return *got.UserName + " " + *got.AccessKeyLastUsed.ServiceName + " " + *got.AccessKeyLastUsed.Region
 	}
 	set := func(status types.StatusType) {
 		t.Helper()
-		_, err := client.UpdateAccessKey(t.Context(), &iam.UpdateAccessKeyInput{UserName: aws.String("ci"), AccessKeyId: &key.AccessKeyID, Status: status})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l.Must(client.UpdateAccessKey(t.Context(), &iam.UpdateAccessKeyInput{
+			UserName: aws.String("ci"), AccessKeyId: &key.AccessKeyID, Status: status,
+		}))
 	}
 	if got := used(); got != "ci N/A N/A" {
 		t.Errorf("a new key was used by %s", got)
@@ -205,85 +142,64 @@ func TestAccessKeysLiveAndDie(t *testing.T) {
 	}
 	set(types.StatusTypeActive)
 	expect("an active key", "")
-	must(t, func() error {
-		_, err := client.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("ci"), AccessKeyId: &key.AccessKeyID})
-		return err
-	}, func() error {
-		_, err := client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: aws.String("ci")})
-		return err
-	})
+	l.Must(client.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("ci"), AccessKeyId: &key.AccessKeyID}))
+	l.Must(client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: aws.String("ci")}))
 	expect("a deleted key", invalid)
 }
 
 func TestIAMRefusesUsers(t *testing.T) {
 	l := newLab(t)
 	client := l.iam()
-	l.user("ci")
-	l.user("keyed")
-	l.key("keyed")
-	other := l.key("keyed")
-	l.user("held")
-	l.userPolicy("held", allowIAM)
-	create := func(name string) func() error {
-		return func() error {
-			_, err := client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: &name})
-			return err
-		}
+	l.User(account, "ci", "")
+	l.User(account, "keyed", "")
+	l.Key(account, "keyed")
+	other := l.Key(account, "keyed")
+	l.User(account, "held", "")
+	l.UserPolicy(account, "held", allowIAM)
+	create := func(name string) string {
+		return awstest.Refusal(client.CreateUser(t.Context(), &iam.CreateUserInput{UserName: &name}))
 	}
-	remove := func(name string) func() error {
-		return func() error {
-			_, err := client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: &name})
-			return err
-		}
+	remove := func(name string) string {
+		return awstest.Refusal(client.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: &name}))
 	}
 	checkRefusals(t, map[string]refused{
 		"a name that differs in case only": {create("CI"), "EntityAlreadyExists: User with name CI already exists."},
 		"a name that is too long":          {create(strings.Repeat("a", 65)), "ValidationError: 1 validation error detected: "},
-		"a new name that is taken": {func() error {
-			_, err := client.UpdateUser(t.Context(), &iam.UpdateUserInput{UserName: aws.String("ci"), NewUserName: aws.String("Held")})
-			return err
-		}, "EntityAlreadyExists: User with name Held already exists."},
+		"a new name that is taken": {awstest.Refusal(client.UpdateUser(t.Context(), &iam.UpdateUserInput{
+			UserName: aws.String("ci"), NewUserName: aws.String("Held"),
+		})), "EntityAlreadyExists: User with name Held already exists."},
 		"deleting nobody":             {remove("none"), "NoSuchEntity: The user with name none cannot be found."},
 		"deleting a user with keys":   {remove("keyed"), "DeleteConflict: Cannot delete entity, must delete access keys first."},
 		"deleting a user with policy": {remove("held"), "DeleteConflict: Cannot delete entity, must delete policies first."},
-		"a third key": {func() error {
-			_, err := client.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: aws.String("keyed")})
-			return err
-		}, "LimitExceeded: Cannot exceed quota for AccessKeysPerUser: 2"},
-		"another user's key": {func() error {
-			_, err := client.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("ci"), AccessKeyId: &other.AccessKeyID})
-			return err
-		}, "NoSuchEntity: The Access Key with id " + other.AccessKeyID + " cannot be found"},
-		"a user policy that is not there": {func() error {
-			_, err := client.GetUserPolicy(t.Context(), &iam.GetUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("none")})
-			return err
-		}, "NoSuchEntity: The user policy with name none cannot be found."},
-		"user policies that are too long": {func() error {
-			document := strings.Replace(allowAll, `"*"`, `"arn:aws:s3:::`+strings.Repeat("a", 2000)+`"`, 1)
-			_, err := client.PutUserPolicy(t.Context(), &iam.PutUserPolicyInput{UserName: aws.String("ci"), PolicyName: aws.String("x"), PolicyDocument: &document})
-			return err
-		}, "LimitExceeded: Maximum policy size of 2048 bytes exceeded for user ci"},
-		"a caller without rights": {func() error {
-			_, err := iam.NewFromConfig(l.asUser(other)).CreateUser(t.Context(), &iam.CreateUserInput{UserName: aws.String("x")})
-			return err
-		}, "AccessDenied: User: arn:aws:iam::" + account + ":user/keyed is not authorized to perform: iam:CreateUser on resource: arn:aws:iam::" + account + ":user/x because no identity-based policy allows the iam:CreateUser action"},
+		"a third key": {awstest.Refusal(client.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{
+			UserName: aws.String("keyed"),
+		})), "LimitExceeded: Cannot exceed quota for AccessKeysPerUser: 2"},
+		"another user's key": {awstest.Refusal(client.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{
+			UserName: aws.String("ci"), AccessKeyId: &other.AccessKeyID,
+		})), "NoSuchEntity: The Access Key with id " + other.AccessKeyID + " cannot be found"},
+		"a user policy that is not there": {awstest.Refusal(client.GetUserPolicy(t.Context(), &iam.GetUserPolicyInput{
+			UserName: aws.String("ci"), PolicyName: aws.String("none"),
+		})), "NoSuchEntity: The user policy with name none cannot be found."},
+		"user policies that are too long": {awstest.Refusal(client.PutUserPolicy(t.Context(), &iam.PutUserPolicyInput{
+			UserName: aws.String("ci"), PolicyName: aws.String("x"), PolicyDocument: aws.String(allowObject(2000)),
+		})), "LimitExceeded: Maximum policy size of 2048 bytes exceeded for user ci"},
+		"a caller without rights": {awstest.Refusal(iam.NewFromConfig(l.As(other)).CreateUser(t.Context(), &iam.CreateUserInput{
+			UserName: aws.String("x"),
+		})), "AccessDenied: User: arn:aws:iam::" + account + ":user/keyed is not authorized to perform: iam:CreateUser on resource: arn:aws:iam::" + account + ":user/x because no identity-based policy allows the iam:CreateUser action"},
 	})
 }
 
 func TestTrustFollowsARenamedUser(t *testing.T) {
 	l := newLab(t)
-	l.user("ci")
-	cfg := l.asUser(l.key("ci"))
+	l.User(account, "ci", "")
+	cfg := l.As(l.Key(account, "ci"))
 	l.role("app", trusting("arn:aws:iam::"+account+":user/ci", ""))
-	must(t, func() error {
-		_, err := l.iam().UpdateUser(t.Context(), &iam.UpdateUserInput{UserName: aws.String("ci"), NewUserName: aws.String("bot")})
-		return err
-	})
-	l.user("ci")
+	l.Must(l.iam().UpdateUser(t.Context(), &iam.UpdateUserInput{UserName: aws.String("ci"), NewUserName: aws.String("bot")}))
+	l.User(account, "ci", "")
 	if _, err := assume(t, cfg, "app", nil); err != nil {
 		t.Errorf("the renamed user is not trusted any more: %v", err)
 	}
-	if _, err := assume(t, l.asUser(l.key("ci")), "app", nil); !strings.HasPrefix(refusal(err), "AccessDenied: ") {
-		t.Errorf("a new user under the old name is answered %q", refusal(err))
+	if _, err := assume(t, l.As(l.Key(account, "ci")), "app", nil); !strings.HasPrefix(awstest.Refusal(nil, err), "AccessDenied: ") {
+		t.Errorf("a new user under the old name is answered %q", awstest.Refusal(nil, err))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // trouble is one thing that goes wrong with AWS.
@@ -69,9 +70,7 @@ func troubles() map[string]trouble {
 		"STS is off in the region":  {begin: sts("RegionDisabledException", 403), told: waiting + exchange + "RegionDisabledException; ", hint: "region"},
 		"the region is not enabled": {
 			begin: func(t *testing.T, s *site) {
-				if err := s.aws.Admin().DisableRegion(account, "ap-east-1"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.aws.Admin().DisableRegion(account, "ap-east-1"))
 			},
 			told: "Warning ReconcileError: region ap-east-1 is not opted in", region: "ap-east-1",
 		},
@@ -229,7 +228,7 @@ func testUnknownTypes(t *testing.T, c *cluster) {
 	s.start(t)
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, set, m5large())
-	s.patch(t, set, `{"metadata":{"annotations":{"example.com/own":"stays"}}}`)
+	s.In(t).Merge(set, `{"metadata":{"annotations":{"example.com/own":"stays"}}}`)
 	s.become(t, set, "x9.new", "us-west-2")
 	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown")
 	s.awaitAnnotations(t, set, map[string]string{"example.com/own": "stays"})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -37,9 +38,7 @@ func (s *site) secret(content map[string]string) *corev1.Secret {
 // update gives the Secret another content.
 func (s *site) update(t *testing.T, content map[string]string) {
 	t.Helper()
-	if err := s.Update(t.Context(), s.secret(content)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Update(t.Context(), s.secret(content)))
 }
 
 // keys are a Secret as the Cloud Credential Operator mints it.
@@ -87,14 +86,14 @@ func testSecret(t *testing.T, c *cluster) {
 	// What is said at the highest verbosity holds no secret either.
 	p := s.start(t, "-v=10")
 	nobody := s.machines(t, "nobody", "", "{kind: AWSMachineProviderConfig, instanceType: m5.large}")
-	s.create(t, nobody)
+	s.In(t).Make(nobody)
 	s.awaitEvent(t, nobody, "Warning ReconcileError: no AWS credentials configured for machineSet nobody: "+
 		"neither IRSA environment variables nor credentialsSecret specified")
 
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	const name = "secret/aws-cloud-credentials"
 	s.awaitEvent(t, set, "Warning ReconcileError: aws credentials secret "+name+`: secrets "aws-cloud-credentials" not found`)
-	s.create(t, s.secret(map[string]string{"aws_access_key_id": first}))
+	s.In(t).Make(s.secret(map[string]string{"aws_access_key_id": first}))
 	s.awaitEvent(t, set, "Warning ReconcileError: invalid secret for aws credentials: Secret "+name+
 		": missing or empty: aws_secret_access_key; give it both aws_access_key_id and aws_secret_access_key, or the key credentials")
 	s.update(t, map[string]string{"credentials": "[default]\ncredential_process = /bin/sh -c 'touch " + marked + "'\n"})
@@ -113,9 +112,7 @@ func testSecret(t *testing.T, c *cluster) {
 	s.checkCallers(t, "ec2 by arn:aws:iam::"+account+":user/first")
 
 	// The key is replaced while it is in use, and is nobody's any more.
-	if _, err := s.administrator().DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("first"), AccessKeyId: &first}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.administrator().DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: aws.String("first"), AccessKeyId: &first}))(t)
 	s.become(t, set, "m6g.4xlarge", "eu-central-1")
 	s.awaitTold(t, set, "Warning ReconcileError: AWS credentials rejected: Secret "+name+": "+listing+"AuthFailure; ", "partition")
 	s.checkAnnotations(t, set, m5large())
@@ -131,20 +128,16 @@ func testSecret(t *testing.T, c *cluster) {
 	s.checkNeverUnknown(t, set)
 
 	// A Secret that is gone is told though AWS need not be asked.
-	if err := s.Delete(t.Context(), s.secret(nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(t.Context(), s.secret(nil)))
 	late := s.set(t, "late", "m6g.4xlarge", "eu-central-1")
 	s.awaitEvent(t, late, "Warning ReconcileError: aws credentials secret "+name+`: secrets "aws-cloud-credentials" not found`)
-	s.create(t, s.secret(keys(second, secondSecret)))
+	s.In(t).Make(s.secret(keys(second, secondSecret)))
 	s.awaitAnnotations(t, late, m6g4xlarge())
 
 	// One that starts where the Secret is there already reads it as a whole; an
 	// older API server answers with lists, whose bodies client-go can log.
 	p.End()
-	older := *c
-	older.api = c.api.StartAnother(t, "--feature-gates=WatchList=false")
-	s.secrets = append(s.secrets, older.kubeconfig(t, s.path("kubeconfig")))
+	s.writeKubeconfig(t, c.StartAnother(t, "--feature-gates=WatchList=false"))
 	s.start(t, "-v=10")
 	s.become(t, set, "m5.large", "us-west-1")
 	s.awaitAnnotations(t, set, m5large())
@@ -155,12 +148,10 @@ func testSecret(t *testing.T, c *cluster) {
 func testTokenSecret(t *testing.T, c *cluster) {
 	s := c.site(t, "token-secret", "us-west-2")
 	s.makeRole(t, "openshift")
-	s.create(t, s.secret(map[string]string{"credentials": "[default]\nsts_regional_endpoints = regional\nrole_arn = " + s.role +
+	s.In(t).Make(s.secret(map[string]string{"credentials": "[default]\nsts_regional_endpoints = regional\nrole_arn = " + s.role +
 		"\nweb_identity_token_file = /var/run/secrets/openshift/serviceaccount/token\n"}))
 	volume := s.path("volume")
-	if err := os.Mkdir(volume, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(volume, 0o700))
 	p, prepared := s.prepare(t)
 	root := t.TempDir()
 	command, send, err := sandbox.Command(prepared.Path, []string{"lab", "run-init"}, sandbox.Spec{
@@ -171,17 +162,13 @@ func testTokenSecret(t *testing.T, c *cluster) {
 		t.Fatal(err)
 	}
 	p.run(t, command)
-	if err := send(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, send())
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	s.awaitEvent(t, set, "Warning ReconcileError: AWS credentials not available: Secret token-secret/aws-cloud-credentials: "+
 		"the token file /var/run/secrets/openshift/serviceaccount/token: there is no such file; check the pod's projected volume")
 	token := c.token(t, "openshift", 3600)
 	s.secrets = append(s.secrets, token)
-	if err := os.WriteFile(filepath.Join(volume, "token"), []byte(token), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(volume, "token"), []byte(token), 0o600))
 	s.awaitAnnotations(t, set, m5large())
 	s.checkCallers(t, byRole, "sts by anonymous")
 	s.checkNeverUnknown(t, set)
@@ -197,12 +184,12 @@ func testHalfIdentities(t *testing.T, c *cluster) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := c.site(t, name, "us-west-2")
-			s.create(t, s.secret(keys(s.makeKey(t, "somebody"))))
+			s.In(t).Make(s.secret(keys(s.makeKey(t, "somebody"))))
 			s.env[half.variable] = half.value
 			s.start(t)
 			with := s.set(t, "with", "m5.large", "us-west-2")
 			without := s.machines(t, "without", "", "{kind: AWSMachineProviderConfig, instanceType: m5.large}")
-			s.create(t, without)
+			s.In(t).Make(without)
 			for _, set := range []*unstructured.Unstructured{with, without} {
 				s.awaitEvent(t, set, "Warning ReconcileError: "+half.told)
 			}
@@ -216,9 +203,7 @@ func testHalfIdentities(t *testing.T, c *cluster) {
 // testMissingToken: the kubelet has not mounted the token yet.
 func testMissingToken(t *testing.T, c *cluster) {
 	s := c.webSite(t, "missing-token", "us-west-2")
-	if err := os.Remove(s.path("token")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(s.path("token")))
 	s.start(t)
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	s.awaitEvent(t, set, strings.ReplaceAll(waiting, "ROLE", s.role)+"the token file "+s.path("token")+": there is no such file; check the pod's projected volume")

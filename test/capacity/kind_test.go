@@ -6,6 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // testKinds has objects of all sorts at once, each with what is to become of it.
@@ -45,10 +48,10 @@ func (s *site) testProviderSpecs(t *testing.T) {
 		told[s.machines(t, name, "", c.value)] = c.told
 	}
 	for _, set := range annotated {
-		s.create(t, set)
+		s.In(t).Make(set)
 	}
 	for set := range told {
-		s.create(t, set)
+		s.In(t).Make(set)
 	}
 	for _, set := range annotated {
 		s.awaitAnnotations(t, set, m5large())
@@ -76,7 +79,7 @@ func (s *site) testLabels(t *testing.T) {
 			sets[set] = m6g4xlarge()
 		}
 		sets[set][labels] = c.after
-		s.create(t, set)
+		s.In(t).Make(set)
 	}
 	for set, want := range sets {
 		s.awaitAnnotations(t, set, want)
@@ -103,7 +106,7 @@ func (s *site) testTypes(t *testing.T) {
 	for instanceType, want := range knownTypes() {
 		set := s.machines(t, "type-"+namespaceOf(instanceType), "", "{instanceType: "+instanceType+"}")
 		sets[set] = want
-		s.create(t, set)
+		s.In(t).Make(set)
 	}
 	for set, want := range sets {
 		s.awaitAnnotations(t, set, want)
@@ -131,13 +134,13 @@ kind: AWSCluster
 metadata: {name: plain}
 spec: {region: us-west-2}
 `)
-	s.create(t, control, managed, plain,
+	s.In(t).Make(control, managed, plain,
 		s.owner(t, "rosa", "ROSACluster", "ROSAControlPlane"), s.owner(t, "managed", "AWSManagedCluster", "AWSManagedControlPlane"),
 		s.owner(t, "plain", "AWSCluster", "KubeadmControlPlane"))
 	for name, region := range map[string]string{"rosa": "eu-central-1", "managed": "eu-west-1", "plain": "us-west-2"} {
 		deployment := s.group(t, "MachineDeployment", name, "", "AWSMachineTemplate")
 		alone := s.group(t, "MachineSet", name, "", "AWSMachineTemplate")
-		s.create(t, s.template(t, name, "m5.large"), deployment, alone)
+		s.In(t).Make(s.template(t, name, "m5.large"), deployment, alone)
 		for _, object := range []*unstructured.Unstructured{deployment, alone} {
 			s.awaitAnnotations(t, object, forUpstream(m5large()))
 			s.awaitEvent(t, object, "Normal CapacityAnnotated: Set autoscaling from zero annotations: m5.large in "+region+" has 2 vCPU, 8192 MiB, 0 GPU, amd64")
@@ -150,8 +153,8 @@ func (s *site) testOtherClouds(t *testing.T) {
 	azure := s.group(t, "MachineDeployment", "azure", regionKey+": us-west-2", "AzureMachineTemplate")
 	elsewhere := s.group(t, "MachineDeployment", "elsewhere", "", "AWSMachineTemplate")
 	marker := s.group(t, "MachineDeployment", "marker", regionKey+": us-west-2", "AWSMachineTemplate")
-	s.create(t, s.template(t, "elsewhere", "m5.large"), s.owner(t, "elsewhere", "AzureCluster", "KubeadmControlPlane"), azure, elsewhere)
-	s.create(t, s.template(t, "marker", "m5.large"), marker)
+	s.In(t).Make(s.template(t, "elsewhere", "m5.large"), s.owner(t, "elsewhere", "AzureCluster", "KubeadmControlPlane"), azure, elsewhere)
+	s.In(t).Make(s.template(t, "marker", "m5.large"), marker)
 	s.awaitAnnotations(t, marker, forUpstream(m5large(), regionKey, "us-west-2"))
 	s.checkAnnotations(t, azure, map[string]string{regionKey: "us-west-2"})
 	s.checkAnnotations(t, elsewhere, map[string]string{})
@@ -175,12 +178,12 @@ func (s *site) testAccelerators(t *testing.T) {
 		},
 	} {
 		deployment := s.group(t, "MachineDeployment", name, c.annotations, "AWSMachineTemplate")
-		s.create(t, s.template(t, name, c.instanceType), deployment)
-		s.patch(t, deployment, fmt.Sprintf(`{"metadata":{"annotations":{%q:"us-west-2"}}}`, regionKey))
+		s.In(t).Make(s.template(t, name, c.instanceType), deployment)
+		s.In(t).Merge(deployment, fmt.Sprintf(`{"metadata":{"annotations":{%q:"us-west-2"}}}`, regionKey))
 		c.want[regionKey] = "us-west-2"
 		s.awaitAnnotations(t, deployment, c.want)
-		s.create(t, s.template(t, name+"-without", "m5.large"))
-		s.patch(t, deployment, fmt.Sprintf(`{"spec":{"template":{"spec":{"infrastructureRef":{"name":%q}}}}}`, name+"-without"))
+		s.In(t).Make(s.template(t, name+"-without", "m5.large"))
+		s.In(t).Merge(deployment, fmt.Sprintf(`{"spec":{"template":{"spec":{"infrastructureRef":{"name":%q}}}}}`, name+"-without"))
 		want := forUpstream(m5large(), regionKey, "us-west-2")
 		if driver, found := c.want[driverKey]; found {
 			want[driverKey] = driver
@@ -200,7 +203,7 @@ func testProfiles(t *testing.T, c *cluster) {
 			s := c.webSite(t, "profile-"+profile, "us-west-2")
 			s.start(t, "--annotation-profile="+profile)
 			deployment := s.group(t, "MachineDeployment", "workers", regionKey+": us-west-2", "AWSMachineTemplate")
-			s.create(t, s.template(t, "workers", "m5.large"), deployment)
+			s.In(t).Make(s.template(t, "workers", "m5.large"), deployment)
 			want.clusterAPI[regionKey] = "us-west-2"
 			s.awaitAnnotations(t, s.set(t, "workers", "m5.large", "us-west-2"), want.machineAPI)
 			s.awaitAnnotations(t, deployment, want.clusterAPI)
@@ -215,7 +218,7 @@ func testGateWithoutField(t *testing.T, c *cluster) {
 	s.start(t, "--feature-gates=MachineAPIMigration=true")
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	marker := s.group(t, "MachineDeployment", "marker", regionKey+": us-west-2", "AWSMachineTemplate")
-	s.create(t, s.template(t, "marker", "m5.large"), marker)
+	s.In(t).Make(s.template(t, "marker", "m5.large"), marker)
 	s.awaitAnnotations(t, marker, forUpstream(m5large(), regionKey, "us-west-2"))
 	s.checkAnnotations(t, set, map[string]string{})
 	if told := s.told(t, set); told != "" {
@@ -229,10 +232,8 @@ func testDeleted(t *testing.T, c *cluster) {
 	s := c.webSite(t, "deleted", "us-west-2")
 	set := s.machines(t, "workers", "", "{instanceType: m5.large}")
 	set.SetFinalizers([]string{"example.com/hold"})
-	s.create(t, set)
-	if err := s.Delete(t.Context(), set.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	s.In(t).Make(set)
+	must.Do(t, s.Delete(t.Context(), set.DeepCopy()))
 	s.start(t)
 	marker := s.set(t, "marker", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, marker, m5large())
@@ -243,8 +244,8 @@ func testDeleted(t *testing.T, c *cluster) {
 			t.Errorf("%s has the finalizers %q", each.GetName(), got)
 		}
 	}
-	s.patch(t, set, `{"metadata":{"finalizers":null}}`)
-	await(t, func() error {
+	s.In(t).Merge(set, `{"metadata":{"finalizers":null}}`)
+	testkit.Await(t, func() error {
 		if err := s.Get(t.Context(), client.ObjectKeyFromObject(set), set.DeepCopy()); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("the object is there still: %w", err)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -28,9 +30,7 @@ const (
 func (s *site) parse(t *testing.T, manifest string, args ...any) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(fmt.Appendf(nil, manifest, args...), &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(fmt.Appendf(nil, manifest, args...), &out.Object))
 	out.SetNamespace(s.namespace)
 	return out
 }
@@ -44,7 +44,7 @@ func (s *site) set(t *testing.T, name, instanceType, region string) *unstructure
           instanceType: %s
           placement: {region: %s}
           credentialsSecret: {name: aws-cloud-credentials}`, instanceType, region))
-	s.create(t, out)
+	s.In(t).Make(out)
 	return out
 }
 
@@ -70,7 +70,7 @@ spec:
 // become gives a MachineSet another type in another region.
 func (s *site) become(t *testing.T, set *unstructured.Unstructured, instanceType, region string) {
 	t.Helper()
-	s.patch(t, set, fmt.Sprintf(`{"spec":{"template":{"spec":{"providerSpec":{"value":{"instanceType":%q,"placement":{"region":%q}}}}}}}`, instanceType, region))
+	s.In(t).Merge(set, fmt.Sprintf(`{"spec":{"template":{"spec":{"providerSpec":{"value":{"instanceType":%q,"placement":{"region":%q}}}}}}}`, instanceType, region))
 }
 
 // group is a MachineDeployment or MachineSet of Cluster API at v1beta2, with the

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestOnOpenShift runs the program on a cluster that can move machines between
@@ -24,7 +25,7 @@ func TestOnOpenShift(t *testing.T) {
 
 func (s *site) setAuthority(t *testing.T, set *unstructured.Unstructured, authority string) {
 	t.Helper()
-	s.patchStatus(t, set, fmt.Sprintf(`{"status":{"authoritativeAPI":%q}}`, authority))
+	s.In(t).MergeStatus(set, fmt.Sprintf(`{"status":{"authoritativeAPI":%q}}`, authority))
 }
 
 // testAuthority: the schema says that there is authority, so it counts.
@@ -49,18 +50,18 @@ func testAuthority(t *testing.T, c *cluster) {
 		s.checkAnnotations(t, set, m5large())
 	}
 	paused := `{"status":{"authoritativeAPI":"MachineAPI","conditions":[{"type":"Paused","status":%q,"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
-	s.patchStatus(t, set, fmt.Sprintf(paused, "True"))
+	s.In(t).MergeStatus(set, fmt.Sprintf(paused, "True"))
 	rest()
 	s.checkAnnotations(t, set, m5large())
-	s.patchStatus(t, set, fmt.Sprintf(paused, "False"))
+	s.In(t).MergeStatus(set, fmt.Sprintf(paused, "False"))
 	s.awaitAnnotations(t, set, m6g4xlarge())
 }
 
 // testForeignTemplate: the references of v1beta1 can name a namespace.
 func testForeignTemplate(t *testing.T, c *cluster) {
 	s, other := c.webSite(t, "team", "us-west-2"), &site{cluster: c, namespace: "other-team"}
-	c.makeNamespace(t, other.namespace)
-	s.create(t, other.template(t, "theirs", "m5.large"), s.template(t, "ours", "m5.large"))
+	c.In(t).MakeNamespaces(other.namespace)
+	s.In(t).Make(other.template(t, "theirs", "m5.large"), s.template(t, "ours", "m5.large"))
 	s.start(t)
 	for name, told := range map[string]string{
 		"{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSMachineTemplate, name: theirs, namespace: other-team}": "Warning FailedUpdate: " +
@@ -79,7 +80,7 @@ spec:
     metadata: {labels: {set: a}}
     spec: {clusterName: workers, bootstrap: {dataSecretName: none}, infrastructureRef: %s}
 `, name)
-		s.create(t, deployment)
+		s.In(t).Make(deployment)
 		s.awaitEvent(t, deployment, told)
 	}
 }
@@ -87,16 +88,14 @@ spec:
 // describe makes the Infrastructure say where AWS's services are.
 func (c *cluster) describe(t *testing.T, infrastructure *unstructured.Unstructured, url string) {
 	t.Helper()
-	c.patchStatus(t, infrastructure, fmt.Sprintf(`{"status":{"platformStatus":{"type":"AWS","aws":{"region":"us-west-2",
+	c.In(t).MergeStatus(infrastructure, fmt.Sprintf(`{"status":{"platformStatus":{"type":"AWS","aws":{"region":"us-west-2",
 		"serviceEndpoints":[{"name":"ec2","url":%q},{"name":"sts","url":%q}]}}}}`, url, url))
 }
 
 // trust puts a bundle where OpenShift keeps that of private endpoints.
 func (c *cluster) trust(t *testing.T, bundle string) {
 	t.Helper()
-	if err := c.Update(t.Context(), cloudConfig(bundle)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Update(t.Context(), cloudConfig(bundle)))
 }
 
 func cloudConfig(bundle string) *corev1.ConfigMap {
@@ -117,11 +116,11 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	first, second := s.front.newCertificate(t), next.front.newCertificate(t)
 	infrastructure := s.parse(t, "{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, spec: {platformSpec: {type: AWS}}}")
 	infrastructure.SetNamespace("")
-	s.create(t, infrastructure, cloudConfig(string(first)))
+	s.In(t).Make(infrastructure, cloudConfig(string(first)))
 	c.describe(t, infrastructure, s.front.URL)
 	p := s.start(t, "--feature-gates=MachineAPIMigration=false")
 	set := s.machines(t, "workers", "", "{kind: AWSMachineProviderConfig, instanceType: m5.large}")
-	s.create(t, set)
+	s.In(t).Make(set)
 	s.awaitAnnotations(t, set, m5large())
 	s.checkCallers(t, byRole, "sts by anonymous")
 
@@ -146,7 +145,7 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	// The services move.
 	s.aws.Admin().ClearJournal()
 	c.describe(t, infrastructure, next.front.URL)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if got := next.front.asked()["us-west-1/ec2"]; got == 0 {
 			return fmt.Errorf("EC2 was not asked at its new place")
 		}

@@ -55,7 +55,7 @@ func testPartitions(t *testing.T, c *cluster) {
 func (s *site) askEverywhere(t *testing.T, where partition) {
 	t.Helper()
 	local := s.machines(t, "local", "", "{kind: AWSMachineProviderConfig, instanceType: m5.large}")
-	s.create(t, local)
+	s.In(t).Make(local)
 	remote := s.set(t, "remote", "m6g.4xlarge", where.other)
 	missing := s.set(t, "missing", "m5.large", where.missing)
 	foreign := s.set(t, "foreign", "m5.large", "us-east-1")
@@ -72,9 +72,6 @@ func testNamesOfPartitions(t *testing.T, c *cluster) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := c.webSite(t, name+"-names", where.home)
-			if err := s.aws.Start("127.0.0.1:0"); err != nil {
-				t.Fatal(err)
-			}
 			proxy := startProxy(t, strings.TrimPrefix(s.aws.URL(), "https://"))
 			delete(s.env, "AWS_ENDPOINT_URL")
 			s.env["HTTPS_PROXY"] = proxy.URL

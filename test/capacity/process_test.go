@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // process is a running tabard capacity.
@@ -40,25 +41,16 @@ func (s *site) start(t *testing.T, args ...string) *process {
 // prepare makes everything of a process but the process.
 func (s *site) prepare(t *testing.T, args ...string) (*process, *exec.Cmd) {
 	t.Helper()
-	tabard, err := filepath.Abs(os.Getenv("TABARD_BIN"))
-	if err != nil || os.Getenv("TABARD_BIN") == "" {
-		t.Fatal("TABARD_BIN is not set: run make test, or make build and set it to bin/tabard")
-	}
-	folder, err := os.MkdirTemp(s.dir, "process-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(os.MkdirTemp(s.dir, "process-"))(t)
 	p := &process{site: s, metrics: fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))}
 	args = append([]string{
 		"capacity", "--metrics-bind-address=" + p.metrics, "--health-addr=0", "--log-level=debug", "--sync-period=1s",
 		"--namespace=" + s.namespace,
 	}, args...)
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), tabard, args...)
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), testkit.Tabard(t), args...)
 	for variable, name := range map[string]string{"HOME": "home", "TMPDIR": "tmp", "PWD": "work"} {
 		own := filepath.Join(folder, name)
-		if err := os.MkdirAll(own, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(own, 0o700))
 		p.own = append(p.own, own)
 		command.Env = append(command.Env, variable+"="+own)
 	}
@@ -82,10 +74,7 @@ func (p *process) run(t *testing.T, command *exec.Cmd) {
 // scrape is what the process serves as metrics.
 func (p *process) scrape(t *testing.T) string {
 	t.Helper()
-	text, err := p.read(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(p.read(t))(t)
 	return text
 }
 
@@ -115,9 +104,7 @@ func (p *process) checkSilent(t *testing.T) {
 	}
 	p.checkText(t, "the log", p.Log())
 	var events corev1.EventList
-	if err := p.site.List(context.WithoutCancel(t.Context()), &events, client.InNamespace(p.site.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.site.List(context.WithoutCancel(t.Context()), &events, client.InNamespace(p.site.namespace)))
 	for _, event := range events.Items {
 		p.checkText(t, "an event", event.Message)
 	}
@@ -138,10 +125,7 @@ func (p *process) checkText(t *testing.T, where, text string) {
 func (p *process) checkFiles(t *testing.T) {
 	t.Helper()
 	folder := fmt.Sprintf("/proc/%d/fd", p.PID())
-	open, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := must.Get(os.ReadDir(folder))(t)
 	if len(open) < 3 {
 		t.Errorf("the process has %d open files, want its streams at least", len(open))
 	}

@@ -10,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // testReplicas: of two replicas one acts. When it is killed the other takes over,
@@ -53,9 +56,7 @@ func testReplicas(t *testing.T, c *cluster) {
 func (s *site) holder(t *testing.T) string {
 	t.Helper()
 	var lease coordinationv1.Lease
-	if err := s.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "capa-annotator-leader"}, &lease); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "capa-annotator-leader"}, &lease))
 	if lease.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -66,7 +67,7 @@ const leading = `leader_election_master_status{name="capa-annotator-leader"} 1`
 
 func (p *process) awaitLeading(t *testing.T) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if text, err := p.read(t); err != nil || !strings.Contains(text, leading) {
 			return fmt.Errorf("the replica does not lead: %w", err)
 		}
@@ -78,7 +79,7 @@ func (p *process) awaitLeading(t *testing.T) {
 func (p *process) checkIdle(t *testing.T) {
 	t.Helper()
 	var text string
-	await(t, func() (err error) {
+	testkit.Await(t, func() (err error) {
 		text, err = p.read(t)
 		return err
 	})
@@ -95,17 +96,10 @@ func (p *process) checkIdle(t *testing.T) {
 // countWrites counts the changes of MachineSets from now on, by name.
 func (s *site) countWrites(t *testing.T) func(name string) int {
 	t.Helper()
-	watching, err := client.NewWithWatch(s.api.Config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("machine.openshift.io/v1beta1")
 	list.SetKind("MachineSetList")
-	watcher, err := watching.Watch(t.Context(), list, client.InNamespace(s.namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
+	watcher := must.Get(s.Watch(t.Context(), list, client.InNamespace(s.namespace)))(t)
 	t.Cleanup(watcher.Stop)
 	var mu sync.Mutex
 	counts := map[string]int{}

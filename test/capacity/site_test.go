@@ -1,18 +1,19 @@
 package capacity
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -30,7 +31,7 @@ type site struct {
 	namespace string
 	region    string
 	dir       string
-	aws       *awslocal.Server
+	aws       *awstest.Lab
 	front     *front
 	// env is the process's environment.
 	env map[string]string
@@ -44,27 +45,15 @@ type site struct {
 func (c *cluster) site(t *testing.T, namespace, region string) *site {
 	t.Helper()
 	s := &site{cluster: c, namespace: namespace, region: region, dir: t.TempDir()}
-	c.makeNamespace(t, namespace)
+	c.In(t).MakeNamespaces(namespace)
 	c.allowSecret(t, namespace)
-	var err error
-	s.aws, err = awslocal.New(awslocal.Options{
-		Accounts: []string{account}, Region: region, TrustedCAs: c.roots,
+	s.aws = awstest.Start(t, awslocal.Options{
+		Accounts: []string{account}, Region: region, TrustedCAs: c.Roots,
 		Hosts: []string{"*.us-gov-west-1.amazonaws.com", "*.us-gov-east-1.amazonaws.com", "*.cn-north-1.amazonaws.com.cn", "*.cn-northwest-1.amazonaws.com.cn"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.aws.StartPlain("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.aws.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
 	})
 	var bundle []byte
 	s.front, bundle = startFront(t, s.aws.Handler())
-	s.secrets = append(s.secrets, c.kubeconfig(t, s.path("kubeconfig")))
+	s.writeKubeconfig(t, c.APIServer)
 	s.env = map[string]string{
 		"AWS_ENDPOINT_URL": s.front.URL, "AWS_CA_BUNDLE": s.write(t, "ca.pem", bundle), "AWS_REGION": region,
 		"KUBECONFIG": s.path("kubeconfig"),
@@ -82,13 +71,21 @@ func (c *cluster) webSite(t *testing.T, namespace, region string) *site {
 	return s
 }
 
+// writeKubeconfig lets a process be the ServiceAccount of the manifests at an API
+// server of the cluster, by a token as its pod has one.
+func (s *site) writeKubeconfig(t *testing.T, server *testkit.APIServer) {
+	t.Helper()
+	config := rest.CopyConfig(server.Config)
+	config.BearerToken = s.token(t, "api", 3600)
+	testkit.WriteKubeconfig(t, s.path("kubeconfig"), config)
+	s.secrets = append(s.secrets, config.BearerToken)
+}
+
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) write(t *testing.T, name string, content []byte) string {
 	t.Helper()
-	if err := os.WriteFile(s.path(name), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.path(name), content, 0o600))
 	return s.path(name)
 }
 
@@ -97,76 +94,31 @@ func (s *site) write(t *testing.T, name string, content []byte) string {
 func (s *site) rotateToken(t *testing.T, token string) {
 	t.Helper()
 	s.secrets = append(s.secrets, token, token[strings.LastIndex(token, ".")+1:])
-	folder, err := os.MkdirTemp(s.dir, "token-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(os.MkdirTemp(s.dir, "token-"))(t)
 	file := filepath.Join(folder, "token")
-	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(file, file+".link"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(file+".link", s.path("token")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(token), 0o600))
+	must.Do(t, os.Symlink(file, file+".link"))
+	must.Do(t, os.Rename(file+".link", s.path("token")))
 }
 
 // administrator administrates the site's AWS.
-func (s *site) administrator() *iam.Client {
-	key := s.aws.Administrator(account)
-	return iam.New(iam.Options{
-		Region: s.region, BaseEndpoint: aws.String(s.aws.PlainURL()),
-		Credentials: credentials.NewStaticCredentialsProvider(key.AccessKeyID, key.SecretAccessKey, ""),
-	})
-}
+func (s *site) administrator() *iam.Client { return s.aws.IAM(account) }
 
 // makeRole registers the cluster's issuer, and makes a role that trusts the
 // controller's tokens with an audience and may ask.
 func (s *site) makeRole(t *testing.T, audience string) {
 	t.Helper()
-	admin := s.administrator()
-	provider, err := admin.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
-		Url: aws.String(s.api.Issuer()), ClientIDList: []string{audience},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	issuer := strings.TrimPrefix(s.api.Issuer(), "https://")
-	role, err := admin.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("capacity"), AssumeRolePolicyDocument: aws.String(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",` +
-			`"Principal":{"Federated":"` + *provider.OpenIDConnectProviderArn + `"},"Condition":{"StringEquals":{` +
-			`"` + issuer + `:sub":"` + user + `","` + issuer + `:aud":"` + audience + `"}}}]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
-		RoleName: aws.String("capacity"), PolicyName: aws.String("types"), PolicyDocument: aws.String(mayAsk),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	s.role = *role.Role.Arn
+	provider := s.aws.Provider(account, s.Issuer(), audience)
+	s.role = s.aws.Role(account, "capacity", awstest.Trust(provider, user, audience), mayAsk)
 }
 
 // makeKey makes an IAM user that may ask, with an access key.
 func (s *site) makeKey(t *testing.T, name string) (id, secret string) {
 	t.Helper()
-	admin := s.administrator()
-	if _, err := admin.CreateUser(t.Context(), &iam.CreateUserInput{UserName: &name}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.PutUserPolicy(t.Context(), &iam.PutUserPolicyInput{
-		UserName: &name, PolicyName: aws.String("types"), PolicyDocument: aws.String(mayAsk),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	key, err := admin.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.secrets = append(s.secrets, *key.AccessKey.SecretAccessKey)
-	return *key.AccessKey.AccessKeyId, *key.AccessKey.SecretAccessKey
+	s.aws.User(account, name, mayAsk)
+	key := s.aws.Key(account, name)
+	s.secrets = append(s.secrets, key.SecretAccessKey)
+	return key.AccessKeyID, key.SecretAccessKey
 }
 
 // calls are the journal's calls of a service; the journal goes on.

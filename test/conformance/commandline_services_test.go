@@ -63,13 +63,13 @@ func (w *world) pages(t *testing.T, operation, query, prefix string, arguments .
 
 var commandLineS3 = map[string]attempt{
 	"an object comes back as it was written": func(t *testing.T, w *world) {
-		file := w.write(t, "body", "hello from the command line")
+		file := w.Write("body", "hello from the command line")
 		w.answers(t, nil, "s3api", "put-object", "--bucket", "conformance", "--key", "dir/a b+é", "--body", file, "--metadata", "team=a")
 		w.answers(t, nil, "s3api", "get-object", "--bucket", "conformance", "--key", "dir/a b+é", "--checksum-mode", "ENABLED", file+".got")
 		equal(t, w.read(t, "body.got"), "hello from the command line")
 	},
 	"a range of an object is read": func(t *testing.T, w *world) {
-		file := w.write(t, "range", "0123456789")
+		file := w.Write("range", "0123456789")
 		w.answers(t, nil, "s3api", "put-object", "--bucket", "conformance", "--key", "range", "--body", file)
 		w.answers(t, nil, "s3api", "get-object", "--bucket", "conformance", "--key", "range", "--range", "bytes=2-4", file+".got")
 		equal(t, w.read(t, "range.got"), "234")
@@ -80,7 +80,7 @@ var commandLineS3 = map[string]attempt{
 	// Where nobody says otherwise, this one signs URLs for us-east-1 in the old
 	// way, which S3 takes for old buckets only.
 	"a presigned URL reads an object": func(t *testing.T, w *world) {
-		modern := map[string]string{"AWS_CONFIG_FILE": w.write(t, "modern", "[default]\ns3 =\n  signature_version = s3v4\n")}
+		modern := map[string]string{"AWS_CONFIG_FILE": w.Write("modern", "[default]\ns3 =\n  signature_version = s3v4\n")}
 		url := w.answers(t, modern, "s3", "presign", "s3://pages/page 07", "--expires-in", "60")
 		if status, body := w.ask(t, http.MethodGet, url, "", nil); status != http.StatusOK || body != "x" {
 			t.Errorf("the URL %s is answered %d %s", url, status, body)
@@ -96,10 +96,10 @@ var commandLineS3 = map[string]attempt{
 		w.answers(t, nil, "s3api", "wait", "bucket-not-exists", "--bucket", "awaited")
 	},
 	"an object that is missing is NoSuchKey": func(t *testing.T, w *world) {
-		w.refuses(t, nil, "NoSuchKey", "s3api", "get-object", "--bucket", "conformance", "--key", "none", filepath.Join(w.folder, "nothing"))
+		w.refuses(t, nil, "NoSuchKey", "s3api", "get-object", "--bucket", "conformance", "--key", "none", w.Path("nothing"))
 	},
 	"a file is uploaded and downloaded": func(t *testing.T, w *world) {
-		file := w.write(t, "upload", strings.Repeat("a line of the file\n", 10_000))
+		file := w.Write("upload", strings.Repeat("a line of the file\n", 10_000))
 		w.answers(t, nil, "s3", "cp", file, "s3://conformance/up/load")
 		w.answers(t, nil, "s3", "cp", "s3://conformance/up/load", file+".got")
 		equal(t, w.read(t, "upload.got"), w.read(t, "upload"))
@@ -107,15 +107,15 @@ var commandLineS3 = map[string]attempt{
 	// Of what is there already, nothing is sent a second time.
 	"a folder is synchronised": func(t *testing.T, w *world) {
 		for _, name := range []string{"source/a.txt", "source/deep/b c.txt"} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(w.folder, name)), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Dir(w.Path(name)), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			w.write(t, name, name)
+			w.Write(name, name)
 		}
-		up := []string{"s3", "sync", filepath.Join(w.folder, "source"), "s3://conformance/sync"}
+		up := []string{"s3", "sync", w.Path("source"), "s3://conformance/sync"}
 		equal(t, w.count("PutObject", func() { w.answers(t, nil, up...) }), 2)
 		equal(t, w.count("PutObject", func() { w.answers(t, nil, up...) }), 0)
-		w.answers(t, nil, "s3", "sync", "s3://conformance/sync", filepath.Join(w.folder, "target"))
+		w.answers(t, nil, "s3", "sync", "s3://conformance/sync", w.Path("target"))
 		equal(t, w.read(t, "target/deep/b c.txt"), "source/deep/b c.txt")
 		w.answers(t, nil, "s3", "rm", "--recursive", "s3://conformance/sync")
 		equal(t, w.answers(t, nil, "s3api", "list-objects-v2", "--no-paginate", "--bucket", "conformance", "--prefix", "sync/", "--query", "KeyCount"), "0")
@@ -124,7 +124,7 @@ var commandLineS3 = map[string]attempt{
 
 func (w *world) read(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(w.folder, name))
+	content, err := os.ReadFile(w.Path(name))
 	if err != nil {
 		t.Fatal(err)
 	}

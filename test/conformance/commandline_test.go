@@ -112,10 +112,10 @@ func equal[T comparable](t *testing.T, got, want T) {
 
 // count says how often the server has answered an operation while an action ran.
 func (w *world) count(operation string, action func()) int {
-	w.server.Admin().ClearJournal()
+	w.Admin().ClearJournal()
 	action()
 	n := 0
-	for _, entry := range w.server.Admin().Journal() {
+	for _, entry := range w.Admin().Journal() {
 		if entry.Operation == operation {
 			n++
 		}

@@ -51,12 +51,12 @@ func (s *summary) print(out io.Writer) {
 func overBoth(t *testing.T, run func(*testing.T, *world)) {
 	t.Run("https", func(t *testing.T) {
 		w := newWorld(t)
-		w.url = w.server.URL()
+		w.url = w.URL()
 		run(t, w)
 	})
 	t.Run("http", func(t *testing.T) {
 		w := newWorld(t)
-		w.url = w.server.PlainURL()
+		w.url = w.PlainURL()
 		run(t, w)
 	})
 }

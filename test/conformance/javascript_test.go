@@ -22,7 +22,7 @@ func TestJavaScriptAgrees(t *testing.T) {
 	packages := installPackages(t, "javascript")
 	overBoth(t, func(t *testing.T, w *world) {
 		// Node.js looks for packages in the folders above a script's own.
-		scripts := filepath.Join(w.folder, "javascript")
+		scripts := w.Path("javascript")
 		if err := os.CopyFS(scripts, os.DirFS("javascript")); err != nil {
 			t.Fatal(err)
 		}

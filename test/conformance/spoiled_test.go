@@ -37,7 +37,7 @@ func (w *world) signed(t *testing.T, p plain, service, region string) *http.Requ
 	sum := sha256.Sum256([]byte(p.body))
 	hash := hex.EncodeToString(sum[:])
 	request.Header.Set("X-Amz-Content-Sha256", hash)
-	key := w.server.Administrator(account)
+	key := w.Administrator(account)
 	given := aws.Credentials{AccessKeyID: key.AccessKeyID, SecretAccessKey: key.SecretAccessKey}
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = p.service == "s3" })
 	if err := signer.SignHTTP(t.Context(), given, request, hash, service, region, time.Now()); err != nil {

@@ -39,23 +39,23 @@ func (s *Story) controlPlane(ctx context.Context) error {
 // emptyAccount lists what the account holds: nothing.
 func (s *Story) emptyAccount(ctx context.Context) error {
 	var err error
-	if s.admin, err = s.Config(s.Administrator()); err != nil {
+	if s.Admin, err = s.Config(s.Administrator()); err != nil {
 		return err
 	}
-	caller, err := sts.NewFromConfig(s.admin).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	caller, err := sts.NewFromConfig(s.Admin).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return err
 	}
-	s.account = aws.ToString(caller.Account)
-	roles, err := iam.NewFromConfig(s.admin).ListRoles(ctx, &iam.ListRolesInput{})
+	s.AccountID = aws.ToString(caller.Account)
+	roles, err := iam.NewFromConfig(s.Admin).ListRoles(ctx, &iam.ListRolesInput{})
 	if err != nil {
 		return err
 	}
-	providers, err := iam.NewFromConfig(s.admin).ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
+	providers, err := iam.NewFromConfig(s.Admin).ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
 	if err != nil {
 		return err
 	}
-	buckets, err := s3.NewFromConfig(s.admin).ListBuckets(ctx, &s3.ListBucketsInput{})
+	buckets, err := s3.NewFromConfig(s.Admin).ListBuckets(ctx, &s3.ListBucketsInput{})
 	if err != nil {
 		return err
 	}

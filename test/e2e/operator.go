@@ -8,20 +8,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 const (
 	system = "tabard-system"
-	// issuerName is the OIDCIssuer that the lab writes a manifest for.
-	issuerName = "lab"
+	// IssuerName is the OIDCIssuer that the lab writes a manifest for.
+	IssuerName = "lab"
 )
 
 // bootstrap installs Tabard and runs the one command that needs a person.
@@ -29,7 +28,7 @@ func (s *Story) bootstrap(ctx context.Context) error {
 	if err := s.install(ctx); err != nil {
 		return err
 	}
-	out, err := s.RunTabard(ctx, "issuer", "bootstrap", "-f", s.issuerManifest())
+	out, err := s.RunTabard(ctx, "issuer", "bootstrap", "-f", s.IssuerManifest())
 	if err != nil {
 		return err
 	}
@@ -39,19 +38,14 @@ func (s *Story) bootstrap(ctx context.Context) error {
 		return err
 	}
 	s.operator = config.Data["roleARN"]
-	if !strings.HasPrefix(s.operator, "arn:aws:iam::"+s.account+":role/") {
-		return fmt.Errorf("the ConfigMap %s/tabard-issuer names role %q, expected one in account %s", system, s.operator, s.account)
+	if !strings.HasPrefix(s.operator, "arn:aws:iam::"+s.AccountID+":role/") {
+		return fmt.Errorf("the ConfigMap %s/tabard-issuer names role %q, expected one in account %s", system, s.operator, s.AccountID)
 	}
 	return nil
 }
 
-func (s *Story) issuerManifest() string { return filepath.Join(s.Dir, "manifests", "issuer.yaml") }
-
-// process is one line of tabard lab status -o json.
-type process struct {
-	Name string `json:"name"`
-	PID  int    `json:"pid"`
-}
+// IssuerManifest is the file of the OIDCIssuer that the lab has written.
+func (s *Story) IssuerManifest() string { return filepath.Join(s.Dir, "manifests", "issuer.yaml") }
 
 // detach starts a container's command in the background, as its kubelet would.
 func (s *Story) detach(ctx context.Context, name, target string, args ...string) error {
@@ -60,41 +54,20 @@ func (s *Story) detach(ctx context.Context, name, target string, args ...string)
 
 // detachIn does so in another namespace.
 func (s *Story) detachIn(ctx context.Context, namespace, name, target string, args ...string) error {
-	run := append([]string{"lab", "run", "--dir", s.Dir, "-n", namespace, target, "--detach", name, "--", s.Tabard}, args...)
-	_, err := s.RunTabard(ctx, run...)
+	_, err := s.Manage(ctx, "run", append([]string{"-n", namespace, target, "--detach", name, "--", s.Tabard}, args...)...)
 	return err
-}
-
-// pid finds a process of the lab.
-func (s *Story) pid(ctx context.Context, name string) (int, error) {
-	text, err := s.RunTabard(ctx, "lab", "status", "--dir", s.Dir, "-o", "json")
-	if err != nil {
-		return 0, err
-	}
-	var status struct {
-		Processes []process `json:"processes"`
-	}
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		return 0, err
-	}
-	for _, p := range status.Processes {
-		if p.Name == name {
-			return p.PID, nil
-		}
-	}
-	return 0, fmt.Errorf("lab status does not list %s", name)
 }
 
 // startOperator starts the issuer's controller, applies the OIDCIssuer, and
 // shows who calls AWS and with what.
 func (s *Story) startOperator(ctx context.Context) error {
-	if err := s.detachIssuer(ctx); err != nil {
+	if err := s.DetachIssuer(ctx); err != nil {
 		return err
 	}
-	if _, err := s.Kubectl(ctx, "apply", "-f", s.issuerManifest()); err != nil {
+	if _, err := s.Kubectl(ctx, "apply", "-f", s.IssuerManifest()); err != nil {
 		return err
 	}
-	if err := s.issuerReady(ctx, 60*time.Second); err != nil {
+	if err := s.IssuerReady(ctx); err != nil {
 		return err
 	}
 	if err := s.withoutKeys(ctx); err != nil {
@@ -105,7 +78,11 @@ func (s *Story) startOperator(ctx context.Context) error {
 
 // withoutKeys looks at the operator's environment as the kernel has it.
 func (s *Story) withoutKeys(ctx context.Context) error {
-	pid, err := s.pid(ctx, "tabard-issuer.command")
+	status, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	pid, err := status.PID("tabard-issuer.command")
 	if err != nil {
 		return err
 	}
@@ -130,18 +107,18 @@ func (s *Story) withoutKeys(ctx context.Context) error {
 	return nil
 }
 
-// detachIssuer runs the issuer's controller as its Deployment's pod would.
-func (s *Story) detachIssuer(ctx context.Context) error {
+// DetachIssuer runs the issuer's controller as its Deployment's pod would.
+func (s *Story) DetachIssuer(ctx context.Context) error {
 	return s.detach(ctx, "tabard-issuer", "deployment/tabard-issuer",
 		"operator", "--controllers=issuer", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 }
 
-// issuerReady waits for the OIDCIssuer and prints its conditions.
-func (s *Story) issuerReady(ctx context.Context, patience time.Duration) error {
+// IssuerReady waits for the OIDCIssuer and prints its conditions.
+func (s *Story) IssuerReady(ctx context.Context) error {
 	var issuer v1alpha1.OIDCIssuer
-	err := onlab.Eventually(ctx, patience, func(ctx context.Context) error {
+	err := onlab.Eventually(ctx, onlab.Patience, func(ctx context.Context) error {
 		var err error
-		if issuer, err = s.issuer(ctx); err != nil {
+		if issuer, err = s.Issuer(ctx); err != nil {
 			return err
 		}
 		return wantConditions(issuer.Status.Conditions, "IssuerPublished", "KeysInSync", "ProviderReady", "Ready")
@@ -152,13 +129,14 @@ func (s *Story) issuerReady(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
-func (s *Story) issuer(ctx context.Context) (v1alpha1.OIDCIssuer, error) {
+// Issuer is the OIDCIssuer as it is stored.
+func (s *Story) Issuer(ctx context.Context) (v1alpha1.OIDCIssuer, error) {
 	var out v1alpha1.OIDCIssuer
 	client, err := dynamic.NewForConfig(s.rest)
 	if err != nil {
 		return out, err
 	}
-	stored, err := client.Resource(v1alpha1.GroupVersion.WithResource("oidcissuers")).Get(ctx, issuerName, metav1.GetOptions{})
+	stored, err := client.Resource(v1alpha1.GroupVersion.WithResource("oidcissuers")).Get(ctx, IssuerName, metav1.GetOptions{})
 	if err != nil {
 		return out, err
 	}
@@ -190,7 +168,7 @@ func (s *Story) operatorInJournal(ctx context.Context) error {
 		return err
 	}
 	role := s.operator[strings.LastIndex(s.operator, "/")+1:]
-	prefix := "arn:aws:sts::" + s.account + ":assumed-role/" + role + "/"
+	prefix := "arn:aws:sts::" + s.AccountID + ":assumed-role/" + role + "/"
 	operations := map[string]bool{}
 	caller := ""
 	for _, entry := range entries {

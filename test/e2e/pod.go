@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 const (
@@ -19,14 +18,15 @@ const (
 	account  = "app"
 	podName  = "app"
 	audience = "sts.amazonaws.com"
-	roleName = "team-a-app"
+	// RoleName is the workload's role.
+	RoleName = "team-a-app"
 )
 
 // createRole makes the workload's role and bucket as an administrator would.
 func (s *Story) createRole(ctx context.Context) error {
 	s.dataBucket = "team-a-data-" + s.Env["TABARD_ISSUER_BUCKET"][len("tabard-lab-"):][:8]
 	var err error
-	s.role, err = s.CreateRole(ctx, roleName, s.Trust(s.account, team, account), map[string]any{
+	s.role, err = s.CreateRole(ctx, RoleName, s.Trust(s.AccountID, team, account), map[string]any{
 		"Effect": "Allow", "Action": []string{"s3:GetObject", "s3:PutObject"},
 		"Resource": "arn:aws:s3:::" + s.dataBucket + "/reports/*",
 	})
@@ -96,7 +96,7 @@ func (s *Story) serviceAccount(ctx context.Context, namespace, name string) erro
 // hook with failurePolicy Ignore lets pods pass while it is starting.
 func (s *Story) injectedPod(ctx context.Context, namespace, name, account string) (*corev1.Pod, error) {
 	var pod *corev1.Pod
-	err := onlab.Eventually(ctx, 60*time.Second, func(ctx context.Context) error {
+	err := onlab.Eventually(ctx, onlab.Patience, func(ctx context.Context) error {
 		var err error
 		pods := s.kube.CoreV1().Pods(namespace)
 		if err = pods.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil && !missing(err) {
@@ -140,7 +140,7 @@ func (s *Story) runPod(ctx context.Context) error {
 		return err
 	}
 	s.say("the caller is %s", caller["arn"])
-	if want := "arn:aws:sts::" + s.account + ":assumed-role/" + roleName + "/"; !strings.HasPrefix(caller["arn"], want) {
+	if want := "arn:aws:sts::" + s.AccountID + ":assumed-role/" + RoleName + "/"; !strings.HasPrefix(caller["arn"], want) {
 		return fmt.Errorf("the caller is %s, expected %s…", caller["arn"], want)
 	}
 	url := "s3://" + s.dataBucket + "/reports/first.txt"

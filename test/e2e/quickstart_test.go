@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestQuickstart runs every command of docs/quickstart.md, in order, in one
 // shell that stops at the first failure.
 func TestQuickstart(t *testing.T) {
+	t.Parallel()
 	newReader(t).follow(readPage(t, "quickstart.md"))
 }
 
@@ -51,10 +54,7 @@ func (r *reader) follow(page string) string {
 // readPage reads a page of docs that consists of commands.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, "docs", name)))(t)
 	if strings.Count(shellBlocks(string(text)), "\n") < 10 {
 		t.Fatalf("docs/%s holds hardly any commands:\n%s", name, text)
 	}

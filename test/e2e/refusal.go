@@ -20,7 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 func exists(err error) bool  { return apierrors.IsAlreadyExists(err) }
@@ -150,8 +150,8 @@ func (s *Story) deletedProvider(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = iam.NewFromConfig(s.admin).DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{
-		OpenIDConnectProviderArn: aws.String(s.ProviderARN(s.account)),
+	_, err = iam.NewFromConfig(s.Admin).DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: aws.String(s.ProviderARN(s.AccountID)),
 	})
 	if err != nil {
 		return fmt.Errorf("delete the provider: %w", err)

@@ -17,22 +17,23 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 // Story is one run of the story in one lab.
 type Story struct {
-	onlab.Lab
+	*onlab.Lab
 	// KeylessPod is the workload's absolute path.
 	KeylessPod string
 	// Out receives what was observed, line by line.
 	Out io.Writer
 
 	// What the steps learn and later ones use.
-	rest       *rest.Config
-	kube       kubernetes.Interface
-	admin      aws.Config
-	account    string
+	rest *rest.Config
+	kube kubernetes.Interface
+	// Admin is the administrator of the account AccountID.
+	Admin      aws.Config
+	AccountID  string
 	operator   string // ARN of the operator's role
 	role       string // ARN of the workload's role
 	dataBucket string
@@ -73,11 +74,6 @@ func (s *Story) Tell(ctx context.Context) error {
 	return nil
 }
 
-// Close takes the lab down. Its files, the logs among them, stay if asked.
-func (s *Story) Close(ctx context.Context, keepFiles bool) error {
-	return s.Down(ctx, keepFiles)
-}
-
 func (s *Story) say(format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
@@ -88,18 +84,13 @@ func (s *Story) say(format string, args ...any) {
 // Programs finds the programs that make builds, in bin below the repository's
 // folder.
 func Programs(root, dir string, out io.Writer) (*Story, error) {
-	root, err := filepath.Abs(root)
+	lab, err := onlab.At(root, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Story{
-		Lab:        onlab.Lab{Tabard: filepath.Join(root, "bin", "tabard"), Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir},
-		KeylessPod: filepath.Join(root, "bin", "keyless-pod"), Out: out,
-	}
-	for _, program := range []string{s.Tabard, s.KeylessPod, s.Localkube} {
-		if info, err := os.Stat(program); err != nil || info.IsDir() {
-			return nil, fmt.Errorf("program %q is not there: run make build localkube", program)
-		}
+	s := &Story{Lab: lab, KeylessPod: filepath.Join(lab.Root, "bin", "keyless-pod"), Out: out}
+	if _, err := os.Stat(s.KeylessPod); err != nil {
+		return nil, fmt.Errorf("%w: run make build", err)
 	}
 	return s, nil
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestThreeTeamsInThreeAccounts runs every command of the role selectors'
 // quickstart, in order. What the page says that they print, they print; and each
 // account is asked what is in it.
 func TestThreeTeamsInThreeAccounts(t *testing.T) {
+	t.Parallel()
 	page := readPage(t, "role-selectors-quickstart.md")
 	before, after, found := strings.Cut(page, "## 7. Clean up")
 	if !found {
@@ -49,21 +51,10 @@ func TestThreeTeamsInThreeAccounts(t *testing.T) {
 // the lab.
 func (r *reader) account(id string) (issuer string, buckets []string) {
 	r.t.Helper()
-	s, err := Programs(root, r.dir, r.t.Output())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := s.ReadEnv(r.t.Context(), "--account", id); err != nil {
-		r.t.Fatal(err)
-	}
-	config, err := s.Config(s.Administrator())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	out, err := s3.NewFromConfig(config).ListBuckets(r.t.Context(), nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	s := must.Get(Programs(root, r.dir, r.t.Output()))(r.t)
+	must.Do(r.t, s.ReadEnv(r.t.Context(), "--account", id))
+	config := must.Get(s.Config(s.Administrator()))(r.t)
+	out := must.Get(s3.NewFromConfig(config).ListBuckets(r.t.Context(), nil))(r.t)
 	for _, b := range out.Buckets {
 		buckets = append(buckets, aws.ToString(b.Name))
 	}

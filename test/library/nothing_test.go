@@ -17,24 +17,19 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // exported are the names of a package's functions, and of its types that have methods
 // or are their receivers.
 func exported(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(testkit.Root(), dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(filepath.Join(testkit.Root(), dir)))(t)
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), ".go") || strings.HasSuffix(entry.Name(), "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(testkit.Root(), dir, entry.Name()), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(testkit.Root(), dir, entry.Name()), nil, 0))(t)
 		for _, declaration := range file.Decls {
 			function, is := declaration.(*ast.FuncDecl)
 			switch {

@@ -1,8 +1,8 @@
-// Package oldmodules_test is a program of somebody else: it is built on
-// client-go 0.33 and Go 1.25, older than the product's, becomes somebody in AWS by
-// awsauth, and embeds the local AWS and the policy evaluator in its tests. It shows
-// that all of them work there, and that they do not move the versions of what it
-// requires.
+// Package oldmodules_test is a program of somebody else: it is built on client-go 0.33,
+// controller-runtime 0.21 and Go 1.25, older than the product's. It becomes somebody in
+// AWS by awsauth, for its objects by roleselector, and embeds the local AWS and the
+// policy evaluator in its tests. It shows that all of them work there, and that they do
+// not move the versions of what it requires.
 package oldmodules_test
 
 import (

@@ -182,11 +182,7 @@ func object(version, kind, name string, spec map[string]any) *unstructured.Unstr
 // the account is there for.
 func TestTakenAccountsAreHeld(t *testing.T) {
 	w := install(t)
-	for _, object := range []client.Object{group(), group2()} {
-		if err := w.admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.Make(group(), group2())
 	for account, attacks := range map[string]map[string]attack{
 		"tabard-certificate/tabard-certificate": byCertificate, "tabard-system/tabard-capacity": byCapacity,
 	} {
@@ -202,6 +198,8 @@ func TestTakenAccountsAreHeld(t *testing.T) {
 			}
 		}
 	}
+	w.Remove(group())
+	w.Remove(group2())
 }
 
 // TestWithoutThePoliciesTheAttacksSucceed shows that it is the policies that refuse:
@@ -217,12 +215,11 @@ func TestWithoutThePoliciesTheAttacksSucceed(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := w.admin.Create(t.Context(), group()); err != nil {
-		t.Fatal(err)
-	}
+	w.Make(group())
 	for _, what := range []string{"other user data", "how many machines there are"} {
 		if err := byCapacity[what].try(t.Context(), w.as("tabard-system", "tabard-capacity")); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	w.Remove(group())
 }

@@ -6,6 +6,7 @@ package rights
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,71 +14,62 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // world is a cluster with what users apply.
-type world struct {
-	t      *testing.T
-	server *testkit.APIServer
-	// admin may do everything.
-	admin client.Client
-}
+type world struct{ *testkit.Cluster }
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+
+var shared = testkit.SharedCluster(testkit.ClusterOptions{
+	ControllerManager: true, CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
+})
 
 // install applies what users apply, and waits until the policies are in force.
-func install(t *testing.T) *world {
+func install(t *testing.T) world {
 	t.Helper()
-	w := &world{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
-	w.server.InstallForeign(t, testkit.ClusterAPI, testkit.MachineAPI)
-	testkit.Shell(t, w.server.Config, "kubectl apply -f config/crd -f config/manifests -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
-	w.admin = w.as("", "")
-	testkit.Create(t, w.admin, secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS))
+	w := world{shared(t)}
+	w.Shell("kubectl delete mutatingwebhookconfiguration --all") // a test before has made it what cannot be applied onto
+	w.Shell("kubectl apply -f config/manifests -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	if err := w.Create(t.Context(), secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS)); err != nil && !exists(err) {
+		t.Fatal(err)
+	}
 	w.policiesAre(true)
 	return w
 }
 
-// as is a client that has the rights of an account and no others; without a name it
-// is the administrator's.
-func (w *world) as(namespace, name string) client.Client {
-	w.t.Helper()
-	config := rest.CopyConfig(w.server.Config)
-	if name != "" {
-		config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + name,
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
-	}
-	made, err := client.New(config, client.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return made
+// as is a client that has the rights of an account and no others.
+func (w world) as(namespace, name string) client.Client {
+	w.Helper()
+	return w.ClientFor(w.As("system:serviceaccount:" + namespace + ":" + name))
 }
 
 // policiesAre waits until the API server has taken up that each policy is there, or
 // is not. It knows each by a request that is dry and that RBAC allows.
-func (w *world) policiesAre(there bool) {
-	w.t.Helper()
+func (w world) policiesAre(there bool) {
+	w.Helper()
 	certificate, capacity := w.as("tabard-certificate", "tabard-certificate"), w.as("tabard-system", "tabard-capacity")
 	set := machineDeployment("canary")
-	if err := w.admin.Create(w.t.Context(), set); err != nil && !exists(err) {
-		w.t.Fatal(err)
+	if err := w.Create(w.Context(), set); err != nil && !exists(err) {
+		w.Fatal(err)
 	}
 	canaries := map[string]func() error{
 		"secrets": func() error {
-			return certificate.Create(w.t.Context(), secret("tabard-certificate", "canary", corev1.SecretTypeOpaque), client.DryRunAll)
+			return certificate.Create(w.Context(), secret("tabard-certificate", "canary", corev1.SecretTypeOpaque), client.DryRunAll)
 		},
 		"webhooks": func() error {
-			return certificate.Patch(w.t.Context(), hooks(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
+			return certificate.Patch(w.Context(), hooks(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
 		},
-		"pods": func() error { return certificate.Create(w.t.Context(), pod("default"), client.DryRunAll) },
+		"pods": func() error { return certificate.Create(w.Context(), pod("default"), client.DryRunAll) },
 		"capacity": func() error {
-			return capacity.Patch(w.t.Context(), set, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
+			return capacity.Patch(w.Context(), set, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
 		},
 	}
 	for name, canary := range canaries {
-		testkit.Await(w.t, func() error {
+		w.Await(func() error {
 			if err := canary(); byPolicy(err) != there {
 				return fmt.Errorf("the policy of %s is not what is wanted, it was answered %s", name, fmt.Sprint(err))
 			}
@@ -87,10 +79,10 @@ func (w *world) policiesAre(there bool) {
 }
 
 // withoutPolicies takes all policies away.
-func (w *world) withoutPolicies() {
-	w.t.Helper()
-	if err := w.admin.DeleteAllOf(w.t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{}, client.MatchingLabels{"app.kubernetes.io/name": "tabard"}); err != nil {
-		w.t.Fatal(err)
+func (w world) withoutPolicies() {
+	w.Helper()
+	if err := w.DeleteAllOf(w.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{}, client.MatchingLabels{"app.kubernetes.io/name": "tabard"}); err != nil {
+		w.Fatal(err)
 	}
 	w.policiesAre(false)
 }

@@ -1,16 +1,13 @@
 package rights
 
 import (
-	"context"
 	"errors"
 	"testing"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -21,7 +18,6 @@ import (
 // steps as the account that has these rights now end at the first.
 func TestTheTakeoverByAnOwner(t *testing.T) {
 	w := install(t)
-	w.server.StartControllerManager(t)
 	once := w.withOldRights("tabard-system", "once-operator", "once-cert")
 	if err := w.takeOver(once, "tabard-system", "once-cert"); err != nil {
 		t.Fatalf("the way that is looked for is none any more: %v", err)
@@ -37,9 +33,9 @@ func TestTheTakeoverByAnOwner(t *testing.T) {
 
 // withOldRights is an account with the rights to a Secret that a version had, when it
 // may create Secrets in its namespace and update one by name.
-func (w *world) withOldRights(namespace, name, secretName string) client.Client {
-	w.t.Helper()
-	for _, object := range []client.Object{
+func (w world) withOldRights(namespace, name, secretName string) client.Client {
+	w.Helper()
+	w.Make(
 		secret(namespace, secretName, corev1.SecretTypeTLS),
 		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
@@ -48,39 +44,32 @@ func (w *world) withOldRights(namespace, name, secretName string) client.Client 
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}},
-	} {
-		if err := w.admin.Create(w.t.Context(), object); err != nil {
-			w.t.Fatal(err)
-		}
-	}
+	)
 	return w.as(namespace, name)
 }
 
 // disown gives a Secret an owner that is not there.
-func (w *world) disown(taken client.Client, namespace, name string) error {
+func (w world) disown(taken client.Client, namespace, name string) error {
 	stored := &corev1.Secret{}
-	if err := taken.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, stored); err != nil {
+	if err := taken.Get(w.Context(), client.ObjectKey{Namespace: namespace, Name: name}, stored); err != nil {
 		return err
 	}
 	stored.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "gone", UID: "00000000-0000-0000-0000-000000000001"}}
-	return taken.Update(w.t.Context(), stored)
+	return taken.Update(w.Context(), stored)
 }
 
 // takeOver becomes the issuer with rights to a Secret of its namespace.
-func (w *world) takeOver(taken client.Client, namespace, name string) error {
-	w.t.Helper()
+func (w world) takeOver(taken client.Client, namespace, name string) error {
+	w.Helper()
 	if err := w.disown(taken, namespace, name); err != nil {
 		return err
 	}
-	err := w.eventually(func() error {
-		return taken.Create(w.t.Context(), tokenSecret(namespace, name, "tabard-issuer")) // until the other is gone
+	w.Await(func() error {
+		return taken.Create(w.Context(), tokenSecret(namespace, name, "tabard-issuer")) // until the other is gone
 	})
-	if err != nil {
-		return err
-	}
 	made := &corev1.Secret{}
-	err = w.eventually(func() error {
-		if err := taken.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, made); err != nil {
+	w.Await(func() error {
+		if err := taken.Get(w.Context(), client.ObjectKey{Namespace: namespace, Name: name}, made); err != nil {
 			return err
 		}
 		if len(made.Data[corev1.ServiceAccountTokenKey]) == 0 {
@@ -88,34 +77,14 @@ func (w *world) takeOver(taken client.Client, namespace, name string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	config := rest.AnonymousClientConfig(w.server.Config)
+	config := rest.AnonymousClientConfig(w.Config)
 	config.BearerToken = string(made.Data[corev1.ServiceAccountTokenKey])
-	stranger, err := client.New(config, client.Options{})
-	if err != nil {
-		return err
-	}
 	who := &authenticationv1.SelfSubjectReview{}
-	if err := stranger.Create(w.t.Context(), who); err != nil {
+	if err := w.ClientFor(config).Create(w.Context(), who); err != nil {
 		return err
 	}
 	if who.Status.UserInfo.Username != "system:serviceaccount:tabard-system:tabard-issuer" {
 		return errors.New("the token is of " + who.Status.UserInfo.Username)
 	}
 	return nil
-}
-
-// eventually tries for two minutes, and returns what the last try said.
-func (w *world) eventually(try func() error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(w.t.Context(), 200*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
-		last = try()
-		return last == nil, nil
-	})
-	if err != nil && last == nil {
-		return err
-	}
-	return last
 }

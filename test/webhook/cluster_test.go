@@ -24,6 +24,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const system = "tabard-system"
@@ -82,22 +83,15 @@ func hooks(t *testing.T, manifest, address string) *admissionv1.MutatingWebhookC
 // shipped is an object of a manifest that users apply.
 func shipped[T any](t *testing.T, manifest, kind, name string) *T {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../config/manifests", manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("../../config/manifests", manifest)))(t)
 	for _, document := range splitDocuments(text) {
 		var head metav1.PartialObjectMetadata
-		if err := yaml.Unmarshal(document, &head); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal(document, &head))
 		if head.Kind != kind || head.Name != name {
 			continue
 		}
 		found := new(T)
-		if err := yaml.Unmarshal(document, found); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal(document, found))
 		return found
 	}
 	t.Fatalf("%s has no %s %s", manifest, kind, name)

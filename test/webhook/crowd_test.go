@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/tabard-dev/tabard/hack/load/measure"
 	"github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Bounds of TestACrowd. The manifest gives the webhook maxResident.
@@ -26,7 +28,8 @@ const (
 
 // TestACrowd asks a replica with a thousand large reviews at once, while as many
 // connections send theirs a byte at a time: more connections than it has places for.
-// Pods are injected all the same, and memory stays within what the manifest gives.
+// Pods are injected all the same, and memory stays within what the manifest gives. The
+// crowd has another address than the API server: who holds most gives way.
 func TestACrowd(t *testing.T) {
 	c := startCluster(t)
 	c.putCertificate(time.Now())
@@ -38,10 +41,7 @@ func TestACrowd(t *testing.T) {
 
 	slow := make([]io.Closer, 0, crowd)
 	for range crowd {
-		connection, err := (&tls.Dialer{Config: settings}).DialContext(t.Context(), "tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		connection := must.Get((&tls.Dialer{NetDialer: elsewhere(), Config: settings}).DialContext(t.Context(), "tcp", address))(t)
 		slow = append(slow, connection)
 		if _, err := io.WriteString(connection, "POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{"); err != nil {
 			t.Fatal(err)
@@ -57,15 +57,15 @@ func TestACrowd(t *testing.T) {
 	if answers[http.StatusOK] == 0 || answers[http.StatusOK]+answers[http.StatusServiceUnavailable]+answers[0] != crowd {
 		t.Errorf("answers by status %v, want %d of 200 or 503, or that others took their place", answers, crowd)
 	}
-	used, err := measure.Of(r.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := must.Get(measure.Of(r.PID()))(t)
 	t.Logf("at its peak the webhook took %d MiB", used.Peak>>20)
 	if used.Peak > maxResident {
 		t.Errorf("at its peak the webhook took %d MiB, more than the %d MiB that the manifest gives", used.Peak>>20, maxResident>>20)
 	}
 }
+
+// elsewhere connects from another address than the API server's.
+func elsewhere() *net.Dialer { return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}} }
 
 // trust is how the API server connects.
 func (c *cluster) trust() *tls.Config {
@@ -82,7 +82,7 @@ func (c *cluster) trust() *tls.Config {
 func (c *cluster) askAtOnce(url string, settings *tls.Config) map[int]int {
 	body := []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"1","namespace":"shop","object":{"kind":"Pod",` +
 		`"metadata":{"annotations":{"x":"` + strings.Repeat("x", 1<<20) + `"}},"spec":{"serviceAccountName":"annotated","containers":[{"name":"app"}]}}}}`)
-	asker := &http.Client{Transport: &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true}}
+	asker := &http.Client{Transport: &http.Transport{DialContext: elsewhere().DialContext, TLSClientConfig: settings, DisableKeepAlives: true}}
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	answers := map[int]int{}

@@ -16,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
 	"github.com/tabard-dev/tabard/internal/controller/injection"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const page = "../../docs/webhook.md"
@@ -23,10 +24,7 @@ const page = "../../docs/webhook.md"
 // TestThePagesCommands runs the commands of docs/webhook.md, and applies its
 // examples, as a user does.
 func TestThePagesCommands(t *testing.T) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	commands, examples := testkit.Blocks(string(text), "sh"), testkit.Blocks(string(text), "yaml")
 	if len(commands) < 2 || len(examples) < 1 {
 		t.Fatalf("%s holds %d commands and %d examples; the test has not found them", page, len(commands), len(examples))
@@ -61,10 +59,7 @@ func TestThePagesMetrics(t *testing.T) {
 	for description := range descriptions {
 		told += description.String() + "\n"
 	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	names := regexp.MustCompile(`tabard_(webhook|certificate|injection)_[a-z_]+`).FindAllString(string(text), -1)
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) < 8 {
@@ -80,18 +75,12 @@ func TestThePagesMetrics(t *testing.T) {
 // metrics is what a replica tells of itself.
 func (c *cluster) metrics(r *replica) string {
 	c.t.Helper()
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(r.metrics)+"/metrics", nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(r.metrics)+"/metrics", nil))(c.t)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(c.t)
 	return string(text)
 }

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // cell is one cell of the table in docs/webhook.md: what becomes of a pod of a
@@ -139,10 +141,7 @@ func (c *cluster) hearWarnings() *warnings {
 	heard := &warnings{}
 	config := rest.CopyConfig(c.config)
 	config.WarningHandlerWithContext = heard
-	made, err := client.New(config, client.Options{})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	made := must.Get(client.New(config, client.Options{}))(c.t)
 	c.Client = made
 	return heard
 }
@@ -167,9 +166,7 @@ func (c *cluster) servingFiles() []string {
 	args := []string{}
 	for name, flag := range map[string]string{"tls.crt": "--tls-cert", "tls.key": "--tls-key"} {
 		path := filepath.Join(c.dir, name)
-		if err := os.WriteFile(path, secret.Data[name], 0o600); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, os.WriteFile(path, secret.Data[name], 0o600))
 		args = append(args, flag, path)
 	}
 	return args

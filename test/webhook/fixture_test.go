@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/testkit/injectcase"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // fixtures are where those of the decisions' tests are.
@@ -38,10 +39,7 @@ func fixtureNames(t *testing.T) (names []string) {
 			t.Fatalf("no %s: %v", pattern, err)
 		}
 		for _, file := range files {
-			name, err := filepath.Rel(fixtures, strings.TrimSuffix(file, ".pod.yaml"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must.Get(filepath.Rel(fixtures, strings.TrimSuffix(file, ".pod.yaml")))(t)
 			names = append(names, name)
 		}
 	}
@@ -107,9 +105,6 @@ func (f fixture) account() string {
 
 func (o object) json(t *testing.T) []byte {
 	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(o))(t)
 	return text
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
@@ -49,10 +50,7 @@ func startFront(t *testing.T) *front {
 	t.Cleanup(server.Close)
 	f.address = server.Listener.Addr().String()
 	f.authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey))(t)
 	f.write(t, "tls.crt", f.authority)
 	f.write(t, "tls.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	return f
@@ -60,9 +58,7 @@ func startFront(t *testing.T) *front {
 
 func (f *front) write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.dir, name), content, 0o600))
 }
 
 // cloudOf is the cloud whose hook asks a path.
@@ -143,10 +139,7 @@ func (f *front) serve(t *testing.T, config *rest.Config, given fixture) (stop fu
 			t.Fatalf("the server has ended: %v", err)
 		default:
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, ready, nil))(t)
 		response, err := http.DefaultClient.Do(request)
 		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
 	})

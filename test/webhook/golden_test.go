@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // impossible are the fixtures that no API server can make true, with a part of
@@ -202,24 +203,16 @@ type answer struct {
 func (g *golden) dryRun(t *testing.T, namespace string, pod object) answer {
 	t.Helper()
 	url := fmt.Sprintf("%s/api/v1/namespaces/%s/pods?dryRun=All&fieldValidation=Ignore", g.config.Host, namespace)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(pod.json(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(pod.json(t))))(t)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := g.http.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	got := answer{code: response.StatusCode, text: string(text)}
-	if err := json.Unmarshal(text, &got.pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &got.pod))
 	got.pod.forget()
 	heard, problems := utilnet.ParseWarningHeaders(response.Header.Values("Warning"))
 	for _, problem := range problems {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // splitDocuments takes a file of YAML documents apart.
@@ -160,10 +162,7 @@ func (b *balancer) count() int {
 // accept serves connections on a free port until the test ends.
 func accept(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {

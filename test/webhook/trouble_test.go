@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -91,9 +92,7 @@ func (c *cluster) serve(data map[string][]byte) {
 	for i := range hooks.Webhooks {
 		hooks.Webhooks[i].ClientConfig.CABundle = data[certificate.AuthoritiesKey]
 	}
-	if err := c.Update(c.t.Context(), hooks); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.Update(c.t.Context(), hooks))
 }
 
 // awaitRotation waits until what is served is signed by another authority.
@@ -111,9 +110,7 @@ func (c *cluster) awaitRotation() {
 
 func (c *cluster) get(namespace, name string, into client.Object) {
 	c.t.Helper()
-	if err := c.Get(c.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.Get(c.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into))
 }
 
 // makeAccounts makes the namespaces, and ServiceAccounts of which one names its

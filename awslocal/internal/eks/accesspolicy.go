@@ -25,36 +25,25 @@ func (h home) isAccessPolicy(arn string) bool {
 	return slices.ContainsFunc(accessPolicies, func(name string) bool { return h.accessPolicyARN(name) == arn })
 }
 
-func (r *request) listAccessPolicies() (any, *call.Fault) {
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
-	shown, next, fault := page(r, slices.Clone(accessPolicies), func(name string) string { return name })
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) listAccessPolicies() any {
+	r.authorize("*", nil)
+	shown, next := page(r, slices.Clone(accessPolicies), func(name string) string { return name })
 	answer := accessPoliciesAnswer{Policies: []accessPolicyElement{}, NextToken: next}
 	for _, name := range shown {
 		answer.Policies = append(answer.Policies, accessPolicyElement{name, r.accessPolicyARN(name)})
 	}
-	return answer, nil
+	return answer
 }
 
-func (r *request) listAssociatedAccessPolicies() (any, *call.Fault) {
-	found, one, fault := r.entry(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) listAssociatedAccessPolicies() any {
+	found, one := r.entry(nil)
 	all := slices.Collect(maps.Values(one.policies))
-	shown, next, fault := page(r, all, func(g *grant) string { return g.arn })
-	if fault != nil {
-		return nil, fault
-	}
+	shown, next := page(r, all, func(g *grant) string { return g.arn })
 	answer := grantsAnswer{ClusterName: found.name, PrincipalARN: one.principal, Policies: []grantElement{}, NextToken: next}
 	for _, g := range shown {
 		answer.Policies = append(answer.Policies, g.element())
 	}
-	return answer, nil
+	return answer
 }
 
 type associatePolicyInput struct {
@@ -62,47 +51,38 @@ type associatePolicyInput struct {
 	Scope     *accessScope `json:"accessScope"`
 }
 
-func (in *associatePolicyInput) check() *call.Fault {
+func (in *associatePolicyInput) check() {
 	switch {
 	case in.PolicyARN == "":
-		return invalidParameter(textRequired, "policyArn")
+		call.Refuse(invalidParameter(textRequired, "policyArn"))
 	case in.Scope == nil:
-		return invalidParameter(textRequired, "accessScope")
+		call.Refuse(invalidParameter(textRequired, "accessScope"))
 	case in.Scope.Type != "cluster" && in.Scope.Type != "namespace":
-		return invalidParameter(textScopeType, in.Scope.Type)
+		call.Refuse(invalidParameter(textScopeType, in.Scope.Type))
 	case (in.Scope.Type == "namespace") != (len(in.Scope.Namespaces) > 0):
-		return invalidParameter(textScopeNames)
+		call.Refuse(invalidParameter(textScopeNames))
 	}
 	if in.Scope.Namespaces == nil {
 		in.Scope.Namespaces = []string{}
 	}
-	return nil
 }
 
 // associateAccessPolicy changes the scope of a policy that is associated
 // already.
-func (r *request) associateAccessPolicy() (any, *call.Fault) {
-	var in associatePolicyInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
-	if fault := in.check(); fault != nil {
-		return nil, fault
-	}
+func (r *request) associateAccessPolicy() any {
+	in := input[associatePolicyInput](r)
+	in.check()
 	extra := policyContext(in.PolicyARN)
 	extra.Set("eks:accessScope", in.Scope.Type)
 	if len(in.Scope.Namespaces) > 0 {
 		extra.Set("eks:namespaces", in.Scope.Namespaces...)
 	}
-	found, one, fault := r.entry(extra)
-	if fault != nil {
-		return nil, fault
-	}
+	found, one := r.entry(extra)
 	if !r.isAccessPolicy(in.PolicyARN) {
-		return nil, invalidParameter(textNoAccessPolicy, in.PolicyARN)
+		call.Refuse(invalidParameter(textNoAccessPolicy, in.PolicyARN))
 	}
 	if one.kind != standard && one.kind != "EC2" {
-		return nil, invalidRequest(textPolicyOnNode, one.kind)
+		call.Refuse(invalidRequest(textPolicyOnNode, one.kind))
 	}
 	now := r.options.Now()
 	made := &grant{arn: in.PolicyARN, scope: *in.Scope, created: now, modified: now}
@@ -110,7 +90,7 @@ func (r *request) associateAccessPolicy() (any, *call.Fault) {
 		made.created = old.created
 	}
 	one.policies[in.PolicyARN] = made
-	return grantAnswer{found.name, one.principal, made.element()}, nil
+	return grantAnswer{found.name, one.principal, made.element()}
 }
 
 func policyContext(arn string) iampolicy.Context {
@@ -119,15 +99,12 @@ func policyContext(arn string) iampolicy.Context {
 	return context
 }
 
-func (r *request) disassociateAccessPolicy() (any, *call.Fault) {
+func (r *request) disassociateAccessPolicy() any {
 	arn := r.path["policyArn"]
-	_, one, fault := r.entry(policyContext(arn))
-	if fault != nil {
-		return nil, fault
-	}
+	_, one := r.entry(policyContext(arn))
 	if one.policies[arn] == nil {
-		return nil, notFound(textNotAssociated, arn)
+		call.Refuse(notFound(textNotAssociated, arn))
 	}
 	delete(one.policies, arn)
-	return empty{}, nil
+	return empty{}
 }

@@ -30,7 +30,7 @@ func (h home) associationARN(cluster, id string) string {
 
 // association authorises the caller for the association that the path names,
 // then finds it.
-func (r *request) association() (*cluster, *association, *call.Fault) {
+func (r *request) association() (*cluster, *association) {
 	name, id := r.path["name"], r.path["associationId"]
 	found := r.clusters[r.home][name]
 	var one *association
@@ -39,16 +39,14 @@ func (r *request) association() (*cluster, *association, *call.Fault) {
 		one = found.associations[id]
 		context = one.tags.context()
 	}
-	if fault := r.authorize(r.associationARN(name, id), context); fault != nil {
-		return nil, nil, fault
-	}
+	r.authorize(r.associationARN(name, id), context)
 	if found == nil {
-		return nil, nil, noCluster(name)
+		call.Refuse(noCluster(name))
 	}
 	if one == nil {
-		return nil, nil, notFound(textNoAssociation, id, name)
+		call.Refuse(notFound(textNoAssociation, id, name))
 	}
-	return found, one, nil
+	return found, one
 }
 
 type associationInput struct {
@@ -62,20 +60,20 @@ type associationInput struct {
 	Policy         string            `json:"policy"`
 }
 
-func (in *associationInput) check() *call.Fault {
+func (in *associationInput) check() {
 	switch {
 	case in.Namespace == "":
-		return invalidParameter(textRequired, "namespace")
+		call.Refuse(invalidParameter(textRequired, "namespace"))
 	case !namespacePattern.MatchString(in.Namespace):
-		return invalidParameter(textNamespace, in.Namespace)
+		call.Refuse(invalidParameter(textNamespace, in.Namespace))
 	case in.ServiceAccount == "":
-		return invalidParameter(textRequired, "serviceAccount")
+		call.Refuse(invalidParameter(textRequired, "serviceAccount"))
 	case !accountPattern.MatchString(in.ServiceAccount):
-		return invalidParameter(textServiceAccount, in.ServiceAccount)
+		call.Refuse(invalidParameter(textServiceAccount, in.ServiceAccount))
 	case in.RoleARN == "":
-		return invalidParameter(textRequired, "roleArn")
+		call.Refuse(invalidParameter(textRequired, "roleArn"))
 	}
-	return checkTags(in.Tags, invalidParameter)
+	checkTags(in.Tags, invalidParameter)
 }
 
 // checkForm checks what a caller sees without knowing what exists. A target role
@@ -117,48 +115,34 @@ func checkPolicy(text string) *call.Fault {
 	return nil
 }
 
-func (r *request) createAssociation() (any, *call.Fault) {
-	var in associationInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
-	if fault := in.check(); fault != nil {
-		return nil, fault
-	}
+func (r *request) createAssociation() any {
+	in := input[associationInput](r)
+	in.check()
 	now, name := r.options.Now(), r.path["name"]
 	id := idPrefix + strings.ToLower(r.options.Identifiers.Unique(""))
 	made := &association{
 		arn: r.associationARN(name, id), id: id, namespace: in.Namespace, serviceAccount: in.ServiceAccount, role: in.RoleARN, target: in.TargetRoleARN,
 		untagged: in.Untagged, policy: in.Policy, created: now, modified: now, request: in.Request, tags: newTags(in.Tags),
 	}
-	if fault := r.checkForm(made); fault != nil {
-		return nil, fault
-	}
-	found, fault := r.cluster(made.tags.request())
-	if fault == nil && len(in.Tags) > 0 {
-		fault = r.authorizeAction("eks:TagResource", made.arn, made.tags.request())
-	}
-	if fault == nil {
-		fault = r.authorizePass(made.role, podService)
-	}
-	if fault != nil {
-		return nil, fault
-	}
+	call.Check(r.checkForm(made))
+	found := r.cluster(made.tags.request())
+	r.authorizeTags(made.arn, made.tags)
+	r.authorizePass(made.role, podService)
 	if old := found.find(made.namespace, made.serviceAccount); old != nil {
 		if old.request != "" && old.request == in.Request {
-			return old.answer(name), nil
+			return old.answer(name)
 		}
-		return nil, inUse(textAssociationExists, old.id)
+		call.Refuse(inUse(textAssociationExists, old.id))
 	}
 	if r.options.Directory.UniqueID(made.role) == "" {
-		return nil, invalidParameter(textRoleMissing)
+		call.Refuse(invalidParameter(textRoleMissing))
 	}
 	if len(found.associations) >= maxAssociations {
-		return nil, limitExceeded(textTooManyAssociated, maxAssociations)
+		call.Refuse(limitExceeded(textTooManyAssociated, maxAssociations))
 	}
 	r.identify(made)
 	found.associations[id] = made
-	return made.answer(name), nil
+	return made.answer(name)
 }
 
 // identify gives an association with a target role the external ID by which the
@@ -196,56 +180,37 @@ func (in *updateAssociationInput) change(a *association) {
 	}
 }
 
-func (r *request) updateAssociation() (any, *call.Fault) {
-	var in updateAssociationInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
-	found, one, fault := r.association()
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) updateAssociation() any {
+	in := input[updateAssociationInput](r)
+	found, one := r.association()
 	changed := *one
 	in.change(&changed)
-	if fault := r.checkForm(&changed); fault != nil {
-		return nil, fault
-	}
+	call.Check(r.checkForm(&changed))
 	if in.RoleARN != nil {
-		if fault := r.authorizePass(changed.role, podService); fault != nil {
-			return nil, fault
-		}
+		r.authorizePass(changed.role, podService)
 		if r.options.Directory.UniqueID(changed.role) == "" {
-			return nil, invalidParameter(textRoleMissing)
+			call.Refuse(invalidParameter(textRoleMissing))
 		}
 	}
 	r.identify(&changed)
 	changed.modified = r.options.Now()
 	*one = changed
-	return one.answer(found.name), nil
+	return one.answer(found.name)
 }
 
-func (r *request) describeAssociation() (any, *call.Fault) {
-	found, one, fault := r.association()
-	if fault != nil {
-		return nil, fault
-	}
-	return one.answer(found.name), nil
+func (r *request) describeAssociation() any {
+	found, one := r.association()
+	return one.answer(found.name)
 }
 
-func (r *request) deleteAssociation() (any, *call.Fault) {
-	found, one, fault := r.association()
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) deleteAssociation() any {
+	found, one := r.association()
 	delete(found.associations, one.id)
-	return one.answer(found.name), nil
+	return one.answer(found.name)
 }
 
-func (r *request) listAssociations() (any, *call.Fault) {
-	found, fault := r.cluster(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) listAssociations() any {
+	found := r.cluster(nil)
 	namespace, account := r.query.Get("namespace"), r.query.Get("serviceAccount")
 	all := []*association{}
 	for _, one := range found.associations {
@@ -253,13 +218,10 @@ func (r *request) listAssociations() (any, *call.Fault) {
 			all = append(all, one)
 		}
 	}
-	shown, next, fault := page(r, all, func(a *association) string { return a.id })
-	if fault != nil {
-		return nil, fault
-	}
+	shown, next := page(r, all, func(a *association) string { return a.id })
 	answer := associationsAnswer{Associations: []associationSummary{}, NextToken: next}
 	for _, one := range shown {
 		answer.Associations = append(answer.Associations, associationSummary{found.name, one.namespace, one.serviceAccount, one.arn, one.id})
 	}
-	return answer, nil
+	return answer
 }

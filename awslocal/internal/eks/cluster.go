@@ -27,53 +27,39 @@ var clusterPattern = pattern.New(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 
 // cluster authorises the caller for the cluster that the path names, then finds
 // it.
-func (r *request) cluster(extra iampolicy.Context) (*cluster, *call.Fault) {
+func (r *request) cluster(extra iampolicy.Context) *cluster {
 	name := r.path["name"]
 	found := r.clusters[r.home][name]
 	context := iampolicy.Context{}
 	if found != nil {
 		context = found.tags.context()
 	}
-	if fault := r.authorize(r.arn("cluster/"+name), merge(context, extra)); fault != nil {
-		return nil, fault
-	}
+	r.authorize(r.arn("cluster/"+name), merge(context, extra))
 	if found == nil {
-		return nil, noCluster(name)
+		call.Refuse(noCluster(name))
 	}
-	return found, nil
+	return found
 }
 
-func (r *request) listClusters() (any, *call.Fault) {
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
+func (r *request) listClusters() any {
+	r.authorize("*", nil)
 	if include := r.query.Get("include"); include != "" && include != "all" {
-		return nil, invalidParameter(textBadInclude, include)
+		call.Refuse(invalidParameter(textBadInclude, include))
 	}
 	names := slices.Collect(maps.Keys(r.clusters[r.home]))
-	shown, next, fault := page(r, names, func(name string) string { return name })
-	if fault != nil {
-		return nil, fault
-	}
-	return clustersAnswer{append([]string{}, shown...), next}, nil
+	shown, next := page(r, names, func(name string) string { return name })
+	return clustersAnswer{append([]string{}, shown...), next}
 }
 
-func (r *request) describeCluster() (any, *call.Fault) {
-	found, fault := r.cluster(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return found.answer(active), nil
+func (r *request) describeCluster() any {
+	return r.cluster(nil).answer(active)
 }
 
 // deleteCluster takes the access entries and associations along.
-func (r *request) deleteCluster() (any, *call.Fault) {
-	found, fault := r.cluster(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) deleteCluster() any {
+	found := r.cluster(nil)
 	delete(r.clusters[r.home], found.name)
-	return found.answer(deleting), nil
+	return found.answer(deleting)
 }
 
 type createClusterInput struct {
@@ -86,59 +72,51 @@ type createClusterInput struct {
 	Request string            `json:"clientRequestToken"`
 }
 
-func (in *createClusterInput) check() *call.Fault {
+func (in *createClusterInput) check() {
 	switch {
 	case in.Name == "":
-		return invalidParameter(textRequired, "name")
+		call.Refuse(invalidParameter(textRequired, "name"))
 	case !clusterPattern.MatchString(in.Name):
-		return invalidParameter(textClusterName)
+		call.Refuse(invalidParameter(textClusterName))
 	case in.RoleARN == "":
-		return invalidParameter(textRequired, "roleArn")
+		call.Refuse(invalidParameter(textRequired, "roleArn"))
 	case in.Network == nil:
-		return invalidParameter(textRequired, "resourcesVpcConfig")
+		call.Refuse(invalidParameter(textRequired, "resourcesVpcConfig"))
 	}
 	if in.Access.Mode == "" {
 		in.Access.Mode = modeConfigMap
 	}
 	if !isMode(in.Access.Mode) {
-		return invalidParameter(textBadMode, in.Access.Mode)
+		call.Refuse(invalidParameter(textBadMode, in.Access.Mode))
 	}
-	return checkTags(in.Tags, invalidParameter)
+	checkTags(in.Tags, invalidParameter)
 }
 
 func isMode(mode string) bool { return mode == modeAPI || mode == modeBoth || mode == modeConfigMap }
 
 // createCluster makes a cluster that is there at once. Nothing answers at its
 // endpoint, and no token of its issuer verifies until it is registered.
-func (r *request) createCluster() (any, *call.Fault) {
-	var in createClusterInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
-	if fault := in.check(); fault != nil {
-		return nil, fault
-	}
+func (r *request) createCluster() any {
+	in := input[createClusterInput](r)
+	in.check()
 	bootstrap := in.Access.Bootstrap == nil || *in.Access.Bootstrap
 	resource, context := r.arn("cluster/"+in.Name), tags(in.Tags).request()
 	context.Set("eks:bootstrapClusterCreatorAdminPermissions", strconv.FormatBool(bootstrap))
 	context.Set("eks:authenticationMode", in.Access.Mode)
-	if fault := r.authorizeNew(resource, context, in.Tags); fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorizePass(in.RoleARN, clusterService); fault != nil {
-		return nil, fault
-	}
+	r.authorize(resource, context)
+	r.authorizeTags(resource, in.Tags)
+	r.authorizePass(in.RoleARN, clusterService)
 	if found := r.clusters[r.home][in.Name]; found != nil {
 		if found.request != "" && found.request == in.Request {
-			return found.answer(active), nil
+			return found.answer(active)
 		}
-		return nil, clusterExists(in.Name)
+		call.Refuse(clusterExists(in.Name))
 	}
 	if !r.options.Sessions.TrustsService(r.call, sts.ServiceRequest{Service: clusterService, RoleARN: in.RoleARN, SourceARN: resource, SourceAccount: r.account}) {
-		return nil, invalidParameter(textClusterRole, in.RoleARN)
+		call.Refuse(invalidParameter(textClusterRole, in.RoleARN))
 	}
 	if len(r.clusters[r.home]) >= maxClusters {
-		return nil, limitExceeded(textTooManyClusters, maxClusters)
+		call.Refuse(limitExceeded(textTooManyClusters, maxClusters))
 	}
 	made := r.newCluster(r.home, in.Name, in.Version)
 	made.roleARN, made.mode, made.bootstrap, made.request, made.tags = in.RoleARN, in.Access.Mode, bootstrap, in.Request, newTags(in.Tags)
@@ -147,16 +125,7 @@ func (r *request) createCluster() (any, *call.Fault) {
 	if bootstrap && made.mode != modeConfigMap {
 		r.admitCreator(made)
 	}
-	return made.answer(active), nil
-}
-
-// authorizeNew asks for an operation that makes a resource, and for the tags
-// that it gets.
-func (r *request) authorizeNew(resource string, context iampolicy.Context, given tags) *call.Fault {
-	if fault := r.authorize(resource, context); fault != nil || len(given) == 0 {
-		return fault
-	}
-	return r.authorizeAction("eks:TagResource", resource, given.request())
+	return made.answer(active)
 }
 
 // newCluster is a cluster as AWS makes one, with an issuer of its own.

@@ -40,7 +40,7 @@ func (e *entry) context() iampolicy.Context {
 
 // entry authorises the caller for the access entry that the path names, then
 // finds it.
-func (r *request) entry(extra iampolicy.Context) (*cluster, *entry, *call.Fault) {
+func (r *request) entry(extra iampolicy.Context) (*cluster, *entry) {
 	name, arn := r.path["name"], r.path["principalArn"]
 	p, good := readPrincipal(arn)
 	resource, context := r.entryARN(name, p, "*"), iampolicy.Context{}
@@ -54,20 +54,18 @@ func (r *request) entry(extra iampolicy.Context) (*cluster, *entry, *call.Fault)
 		resource, context = one.arn, one.context()
 	}
 	context.Set("eks:clusterName", name)
-	if fault := r.authorize(resource, merge(context, extra)); fault != nil {
-		return nil, nil, fault
-	}
+	r.authorize(resource, merge(context, extra))
 	switch {
 	case found == nil:
-		return nil, nil, noCluster(name)
+		call.Refuse(noCluster(name))
 	case found.mode == modeConfigMap:
-		return nil, nil, invalidRequest(textAuthentication)
+		call.Refuse(invalidRequest(textAuthentication))
 	case !good:
-		return nil, nil, invalidParameter(textPrincipalForm)
+		call.Refuse(invalidParameter(textPrincipalForm))
 	case one == nil:
-		return nil, nil, notFound(textNoEntry, arn)
+		call.Refuse(notFound(textNoEntry, arn))
 	}
-	return found, one, nil
+	return found, one
 }
 
 type entryInput struct {
@@ -79,48 +77,36 @@ type entryInput struct {
 	Request      string            `json:"clientRequestToken"`
 }
 
-func (r *request) createAccessEntry() (any, *call.Fault) {
-	var in entryInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
+func (r *request) createAccessEntry() any {
+	in := input[entryInput](r)
 	if in.PrincipalARN == "" {
-		return nil, invalidParameter(textRequired, "principalArn")
+		call.Refuse(invalidParameter(textRequired, "principalArn"))
 	}
 	p, good := readPrincipal(in.PrincipalARN)
 	if !good {
-		return nil, invalidParameter(textPrincipalForm)
+		call.Refuse(invalidParameter(textPrincipalForm))
 	}
 	made := r.newEntry(r.path["name"], p, in.Type)
 	made.tags, made.request = newTags(in.Tags), in.Request
-	if fault := checkTags(in.Tags, invalidParameter); fault != nil {
-		return nil, fault
-	}
-	if fault := r.names(&in, made, p); fault != nil {
-		return nil, fault
-	}
+	checkTags(in.Tags, invalidParameter)
+	call.Check(r.names(&in, made, p))
 	context := merge(made.context(), made.tags.request())
 	context.Set("eks:clusterName", r.path["name"])
-	found, fault := r.cluster(context)
-	if fault == nil && len(in.Tags) > 0 {
-		fault = r.authorizeAction("eks:TagResource", made.arn, made.tags.request())
-	}
-	if fault != nil {
-		return nil, fault
-	}
+	found := r.cluster(context)
+	r.authorizeTags(made.arn, made.tags)
 	if old := found.entries[p.arn]; old != nil && old.request != "" && old.request == in.Request {
-		return old.answer(found.name), nil
+		return old.answer(found.name)
 	}
 	switch {
 	case found.mode == modeConfigMap:
-		return nil, invalidRequest(textAuthentication)
+		call.Refuse(invalidRequest(textAuthentication))
 	case found.entries[p.arn] != nil:
-		return nil, inUse(textEntryExists)
+		call.Refuse(inUse(textEntryExists))
 	case made.principalID == "":
-		return nil, invalidParameter(textPrincipal)
+		call.Refuse(invalidParameter(textPrincipal))
 	}
 	found.entries[p.arn] = made
-	return made.answer(found.name), nil
+	return made.answer(found.name)
 }
 
 func (r *request) newEntry(cluster string, p principal, kind string) *entry {
@@ -153,21 +139,15 @@ func (r *request) admitCreator(made *cluster) {
 	made.entries[p.arn] = one
 }
 
-func (r *request) describeAccessEntry() (any, *call.Fault) {
-	found, one, fault := r.entry(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return one.answer(found.name), nil
+func (r *request) describeAccessEntry() any {
+	found, one := r.entry(nil)
+	return one.answer(found.name)
 }
 
-func (r *request) deleteAccessEntry() (any, *call.Fault) {
-	found, one, fault := r.entry(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) deleteAccessEntry() any {
+	found, one := r.entry(nil)
 	delete(found.entries, one.principal)
-	return empty{}, nil
+	return empty{}
 }
 
 type updateEntryInput struct {
@@ -176,11 +156,8 @@ type updateEntryInput struct {
 	Request  string    `json:"clientRequestToken"`
 }
 
-func (r *request) updateAccessEntry() (any, *call.Fault) {
-	var in updateEntryInput
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
+func (r *request) updateAccessEntry() any {
+	in := input[updateEntryInput](r)
 	extra := iampolicy.Context{}
 	if in.Groups != nil {
 		extra.Set("eks:kubernetesGroups", *in.Groups...)
@@ -188,27 +165,19 @@ func (r *request) updateAccessEntry() (any, *call.Fault) {
 	if in.Username != nil {
 		extra.Set("eks:username", *in.Username)
 	}
-	found, one, fault := r.entry(extra)
-	if fault != nil {
-		return nil, fault
-	}
+	found, one := r.entry(extra)
 	changed := *one
 	p, _ := readPrincipal(one.principal)
-	if fault := r.names(&entryInput{Groups: in.Groups, Username: in.Username}, &changed, p); fault != nil {
-		return nil, fault
-	}
+	call.Check(r.names(&entryInput{Groups: in.Groups, Username: in.Username}, &changed, p))
 	changed.modified = r.options.Now()
 	*one = changed
-	return one.answer(found.name), nil
+	return one.answer(found.name)
 }
 
-func (r *request) listAccessEntries() (any, *call.Fault) {
-	found, fault := r.cluster(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) listAccessEntries() any {
+	found := r.cluster(nil)
 	if found.mode == modeConfigMap {
-		return nil, invalidRequest(textAuthentication)
+		call.Refuse(invalidRequest(textAuthentication))
 	}
 	principals := []string{}
 	for arn, one := range found.entries {
@@ -216,9 +185,6 @@ func (r *request) listAccessEntries() (any, *call.Fault) {
 			principals = append(principals, arn)
 		}
 	}
-	shown, next, fault := page(r, principals, func(arn string) string { return arn })
-	if fault != nil {
-		return nil, fault
-	}
-	return entriesAnswer{shown, next}, nil
+	shown, next := page(r, principals, func(arn string) string { return arn })
+	return entriesAnswer{shown, next}
 }

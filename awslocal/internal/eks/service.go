@@ -95,8 +95,8 @@ type request struct {
 	query url.Values
 }
 
-// operation answers a call with what is to be written, or a fault.
-type operation func(*request) (any, *call.Fault)
+// operation answers a call with what is to be written, or refuses it.
+type operation func(*request) any
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
@@ -121,9 +121,11 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 func (s *Service) run(c *call.Call, route restjson.Route[operation], path map[string]string) (any, *call.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return route.Run(&request{
-		Service: s, home: s.home(c.Caller.Principal.AccountID, c.Region), call: c,
-		operation: route.Operation, path: path, query: c.HTTP.URL.Query(),
+	return call.Answer(func() any {
+		return route.Run(&request{
+			Service: s, home: s.home(c.Caller.Principal.AccountID, c.Region), call: c,
+			operation: route.Operation, path: path, query: c.HTTP.URL.Query(),
+		})
 	})
 }
 
@@ -137,27 +139,39 @@ func refuse(w http.ResponseWriter, c *call.Call, fault *call.Fault, cluster stri
 
 // authorize refuses the caller unless the policies allow this operation on the
 // resource. It comes before any word on what exists.
-func (r *request) authorize(resource string, context iampolicy.Context) *call.Fault {
+func (r *request) authorize(resource string, context iampolicy.Context) {
 	r.call.Entry.Resource = resource
-	return r.authorizeAction("eks:"+r.operation, resource, context)
+	r.authorizeAction("eks:"+r.operation, resource, context)
 }
 
-func (r *request) authorizeAction(action, resource string, context iampolicy.Context) *call.Fault {
-	decision := r.call.Authorize(action, resource, call.Side{AccountID: r.account}, context)
-	if decision.Allowed() {
-		return nil
+func (r *request) authorizeAction(action, resource string, context iampolicy.Context) {
+	r.authorizeIn(r.account, action, resource, context)
+}
+
+// authorizeIn is authorizeAction for a resource of another account.
+func (r *request) authorizeIn(account, action, resource string, context iampolicy.Context) {
+	decision := r.call.Authorize(action, resource, call.Side{AccountID: account}, context)
+	if !decision.Allowed() {
+		call.Refuse(restjson.Denied(r.call.Caller.Principal.ARN, action, resource, decision, http.StatusForbidden))
 	}
-	return restjson.Denied(r.call.Caller.Principal.ARN, action, resource, decision, http.StatusForbidden)
+}
+
+// authorizeTags asks for the right to give a new resource the tags that it gets.
+func (r *request) authorizeTags(resource string, given tags) {
+	if len(given) > 0 {
+		r.authorizeAction("eks:TagResource", resource, given.request())
+	}
 }
 
 // authorizePass asks whether the caller may give a role to a service.
-func (r *request) authorizePass(role, service string) *call.Fault {
+func (r *request) authorizePass(role, service string) {
 	context := iampolicy.Context{}
 	context.Set("iam:PassedToService", service)
-	return r.authorizeAction("iam:PassRole", role, context)
+	r.authorizeAction("iam:PassRole", role, context)
 }
 
-// read reads the call's body.
-func (r *request) read(into any) *call.Fault {
-	return restjson.Read(r.operation, r.call.Payload, into)
+// input reads the call's body.
+func input[T any](r *request) (in T) {
+	call.Check(restjson.Read(r.operation, r.call.Payload, &in))
+	return in
 }

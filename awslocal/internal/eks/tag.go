@@ -1,13 +1,12 @@
 package eks
 
 import (
-	"net/http"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
-	"github.com/tabard-dev/tabard/awslocal/internal/restjson"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
 
@@ -20,30 +19,29 @@ var (
 
 // checkTags checks tags that a call writes. TagResource has an error of its own,
 // so the error is the caller's choice.
-func checkTags(given tags, refuse func(string, ...any) *call.Fault) *call.Fault {
+func checkTags(given tags, refuse func(string, ...any) *call.Fault) {
 	if len(given) > maxTags {
-		return refuse(textTagCount, maxTags)
+		call.Refuse(refuse(textTagCount, maxTags))
 	}
 	for key, value := range given {
 		switch {
 		case key == "" || len([]rune(key)) > 128 || !tagPattern.MatchString(key):
-			return refuse(textTagKey)
+			call.Refuse(refuse(textTagKey))
 		case len([]rune(value)) > 256 || !tagPattern.MatchString(value):
-			return refuse(textTagValue, key)
+			call.Refuse(refuse(textTagValue, key))
 		case strings.HasPrefix(strings.ToLower(key), "aws:"):
-			return refuse(textTagReserved)
+			call.Refuse(refuse(textTagReserved))
 		}
 	}
-	return nil
 }
 
 // tagged authorises the caller for the resource that the path names, then finds
 // its tags.
-func (r *request) tagged(extra iampolicy.Context) (*tags, *call.Fault) {
+func (r *request) tagged(extra iampolicy.Context) *tags {
 	arn := r.path["resourceArn"]
 	m := arnPattern.FindStringSubmatch(arn)
 	if m == nil || m[1] != string(r.partition) || m[2] != r.region {
-		return nil, badTagRequest(textTagARN, arn, r.region)
+		call.Refuse(badTagRequest(textTagARN, arn, r.region))
 	}
 	found := r.findTags(r.Service.home(m[3], m[2]), m[4], m[5], arn)
 	context := iampolicy.Context{}
@@ -51,15 +49,11 @@ func (r *request) tagged(extra iampolicy.Context) (*tags, *call.Fault) {
 		context = found.context()
 	}
 	r.call.Entry.Resource = arn
-	action := "eks:" + r.operation
-	decision := r.call.Authorize(action, arn, call.Side{AccountID: m[3]}, merge(context, extra))
-	if !decision.Allowed() {
-		return nil, restjson.Denied(r.call.Caller.Principal.ARN, action, arn, decision, http.StatusForbidden)
-	}
+	r.authorizeIn(m[3], "eks:"+r.operation, arn, merge(context, extra))
 	if found == nil {
-		return nil, noTagged(arn)
+		call.Refuse(noTagged(arn))
 	}
-	return found, nil
+	return found
 }
 
 // findTags looks for the resource of an ARN, nil for none.
@@ -89,55 +83,36 @@ func (s *Service) findTags(where home, kind, name, arn string) *tags {
 	return nil
 }
 
-func (r *request) listTags() (any, *call.Fault) {
-	found, fault := r.tagged(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return tagsAnswer{*found}, nil
+func (r *request) listTags() any {
+	return tagsAnswer{*r.tagged(nil)}
 }
 
-func (r *request) tagResource() (any, *call.Fault) {
-	var in struct {
+func (r *request) tagResource() any {
+	in := input[struct {
 		Tags map[string]string `json:"tags"`
-	}
-	if fault := r.read(&in); fault != nil {
-		return nil, fault
-	}
+	}](r)
 	if len(in.Tags) == 0 {
-		return nil, badTagRequest(textTagNone)
+		call.Refuse(badTagRequest(textTagNone))
 	}
-	if fault := checkTags(in.Tags, badTagRequest); fault != nil {
-		return nil, fault
-	}
-	found, fault := r.tagged(tags(in.Tags).request())
-	if fault != nil {
-		return nil, fault
-	}
-	all := tags{}
-	for _, some := range []tags{*found, in.Tags} {
-		for key, value := range some {
-			all[key] = value
-		}
-	}
+	checkTags(in.Tags, badTagRequest)
+	found := r.tagged(tags(in.Tags).request())
+	all := newTags(*found)
+	maps.Copy(all, in.Tags)
 	if len(all) > maxTags {
-		return nil, badTagRequest(textTagCount, maxTags)
+		call.Refuse(badTagRequest(textTagCount, maxTags))
 	}
 	*found = all
-	return empty{}, nil
+	return empty{}
 }
 
-func (r *request) untagResource() (any, *call.Fault) {
+func (r *request) untagResource() any {
 	keys := r.query["tagKeys"]
 	if len(keys) == 0 {
-		return nil, badTagRequest(textTagNone)
+		call.Refuse(badTagRequest(textTagNone))
 	}
 	extra := iampolicy.Context{}
 	extra.Set("aws:TagKeys", keys...)
-	found, fault := r.tagged(extra)
-	if fault != nil {
-		return nil, fault
-	}
+	found := r.tagged(extra)
 	left := tags{}
 	for key, value := range *found {
 		if !slices.Contains(keys, key) {
@@ -145,5 +120,5 @@ func (r *request) untagResource() (any, *call.Fault) {
 		}
 	}
 	*found = left
-	return empty{}, nil
+	return empty{}
 }

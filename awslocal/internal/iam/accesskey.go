@@ -29,13 +29,10 @@ func (k *accessKey) status() string {
 }
 
 // createAccessKey is the only operation that shows a secret.
-func createAccessKey(r *request) (any, *call.Fault) {
-	found, fault := r.userOrCaller(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func createAccessKey(r *request) any {
+	found := r.userOrCaller(nil)
 	if len(found.keys) >= maxKeys {
-		return nil, tooManyKeys()
+		call.Refuse(tooManyKeys())
 	}
 	made := &accessKey{
 		Key:     Key{ID: r.options.Identifiers.Unique(identifier.LongLivedKey), Secret: r.options.Identifiers.Secret()},
@@ -46,91 +43,59 @@ func createAccessKey(r *request) (any, *call.Fault) {
 	r.keys[made.ID] = keyOwner{found, made}
 	element := wireKey(found, made)
 	element.SecretAccessKey = made.Secret
-	return keyResult{element}, nil
+	return keyResult{element}
 }
 
-func listAccessKeys(r *request) (any, *call.Fault) {
-	found, fault := r.userOrCaller(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	shown, end, fault := page(r, slices.Clone(found.keys), func(key *accessKey) string { return key.ID })
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []keyElement{}
-	for _, key := range shown {
-		elements = append(elements, wireKey(found, key))
-	}
-	return keysResult{listOf(elements), end}, nil
+func listAccessKeys(r *request) any {
+	found := r.userOrCaller(nil)
+	shown, end := page(r, slices.Clone(found.keys),
+		func(key *accessKey) string { return key.ID }, func(key *accessKey) keyElement { return wireKey(found, key) })
+	return keysResult{shown, end}
 }
 
 // accessKey reads the user and AccessKeyId and finds the key, which must be the
 // user's.
-func (r *request) accessKey() (*user, *accessKey, *call.Fault) {
-	var v query.Validation
-	id := v.Text(r.form, "AccessKeyId", 16, 128, keyPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, nil, fault
-	}
-	found, fault := r.userOrCaller(nil)
-	if fault != nil {
-		return nil, nil, fault
-	}
+func (r *request) accessKey() (*user, *accessKey) {
+	id := r.text("AccessKeyId", 16, 128, keyPattern)
+	found := r.userOrCaller(nil)
 	i := slices.IndexFunc(found.keys, func(key *accessKey) bool { return key.ID == id })
 	if i < 0 {
-		return nil, nil, noKey(id)
+		call.Refuse(noKey(id))
 	}
 	r.changesKey(id, &keyOwner{found, found.keys[i]})
-	return found, found.keys[i], nil
+	return found, found.keys[i]
 }
 
-func updateAccessKey(r *request) (any, *call.Fault) {
-	var v query.Validation
-	status := v.Text(r.form, "Status", 1, 16, statusPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	_, key, fault := r.accessKey()
-	if fault != nil {
-		return nil, fault
-	}
+func updateAccessKey(r *request) any {
+	status := r.text("Status", 1, 16, statusPattern)
+	_, key := r.accessKey()
 	key.inactive = status == inactive
-	return nil, nil
+	return nil
 }
 
-func deleteAccessKey(r *request) (any, *call.Fault) {
-	found, key, fault := r.accessKey()
-	if fault != nil {
-		return nil, fault
-	}
+func deleteAccessKey(r *request) any {
+	found, key := r.accessKey()
 	delete(r.keys, key.ID)
 	found.keys = slices.DeleteFunc(found.keys, func(one *accessKey) bool { return one == key })
-	return nil, nil
+	return nil
 }
 
 // getAccessKeyLastUsed is exact to the request; AWS's answer may be minutes old.
-func getAccessKeyLastUsed(r *request) (any, *call.Fault) {
-	var v query.Validation
-	id := v.Text(r.form, "AccessKeyId", 16, 128, keyPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+func getAccessKeyLastUsed(r *request) any {
+	id := r.text("AccessKeyId", 16, 128, keyPattern)
 	owner, known := r.keys[id]
 	known = known && owner.user.home == r.account.home
 	resource := "*"
 	if known {
 		resource = owner.user.arn()
 	}
-	if fault := r.authorize(resource, nil); fault != nil {
-		return nil, fault
-	}
+	r.authorize(resource, nil)
 	if !known {
-		return nil, noKey(id)
+		call.Refuse(noKey(id))
 	}
 	used := lastUsedElement{ServiceName: "N/A", Region: "N/A"}
 	if !owner.key.used.IsZero() {
 		used = lastUsedElement{LastUsedDate: query.Time(owner.key.used), ServiceName: owner.key.service, Region: owner.key.region}
 	}
-	return lastUsedResult{UserName: owner.user.name, AccessKeyLastUsed: used}, nil
+	return lastUsedResult{UserName: owner.user.name, AccessKeyLastUsed: used}
 }

@@ -16,76 +16,53 @@ const maxAttached = 10
 
 // attachable finds a policy that may be attached or set as a boundary. The
 // caller needs no right on the policy itself.
-func (r *request) attachable(arn string) (*managed, *call.Fault) {
+func (r *request) attachable(arn string) *managed {
 	found := r.policy(r.account, arn)
 	if found == nil {
-		return nil, notAttachable(arn)
+		call.Refuse(notAttachable(arn))
 	}
-	return found, nil
+	return found
 }
 
 // attachment reads PolicyArn and finds the holder.
-func (find search) attachment(r *request) (*holder, string, *call.Fault) {
-	arn, fault := r.policyARN()
-	if fault != nil {
-		return nil, "", fault
-	}
-	found, fault := find(r, func(context iampolicy.Context) iampolicy.Context {
+func (find search) attachment(r *request) (*holder, string) {
+	arn := r.policyARN()
+	found := find(r, func(context iampolicy.Context) iampolicy.Context {
 		context.Set("iam:PolicyARN", arn)
 		return context
 	})
-	return found, arn, fault
+	return found, arn
 }
 
 // attach may be repeated.
-func (find search) attach(r *request) (any, *call.Fault) {
-	found, arn, fault := find.attachment(r)
-	if fault != nil {
-		return nil, fault
-	}
-	policy, fault := r.attachable(arn)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) attach(r *request) any {
+	found, arn := find.attachment(r)
+	policy := r.attachable(arn)
 	if _, has := found.attached[arn]; !has && len(found.attached) >= maxAttached {
-		return nil, tooManyAttached(found)
+		call.Refuse(tooManyAttached(found))
 	}
 	found.attached[arn] = policy
-	return nil, nil
+	return nil
 }
 
-func (find search) detach(r *request) (any, *call.Fault) {
-	found, arn, fault := find.attachment(r)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) detach(r *request) any {
+	found, arn := find.attachment(r)
 	if _, has := found.attached[arn]; !has {
-		return nil, noPolicy(arn)
+		call.Refuse(noPolicy(arn))
 	}
 	delete(found.attached, arn)
-	return nil, nil
+	return nil
 }
 
-func (find search) listAttached(r *request) (any, *call.Fault) {
-	prefix, fault := r.prefix()
-	if fault != nil {
-		return nil, fault
-	}
-	found, fault := find(r, nil)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) listAttached(r *request) any {
+	prefix := r.prefix()
+	found := find(r, nil)
 	all := slices.Collect(maps.Values(found.attached))
 	all = slices.DeleteFunc(all, func(policy *managed) bool { return !strings.HasPrefix(policy.path, prefix) })
-	shown, end, fault := page(r, all, func(policy *managed) string { return policy.name + " " + policy.account })
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []attachedElement{}
-	for _, policy := range shown {
-		elements = append(elements, attachedElement{PolicyName: policy.name, PolicyArn: policy.arn()})
-	}
-	return attachedResult{listOf(elements), end}, nil
+	shown, end := page(r, all, (*managed).listName, func(policy *managed) attachedElement {
+		return attachedElement{PolicyName: policy.name, PolicyArn: policy.arn()}
+	})
+	return attachedResult{shown, end}
 }
 
 // usage is how many roles and users of an account hold a policy, and how many
@@ -142,37 +119,26 @@ func (r *request) usages() map[*managed]usage {
 	return all
 }
 
-func listEntitiesForPolicy(r *request) (any, *call.Fault) {
-	prefix, fault := r.prefix()
-	if fault != nil {
-		return nil, fault
-	}
+func listEntitiesForPolicy(r *request) any {
+	prefix := r.prefix()
 	var v query.Validation
 	kind := strings.ToLower(v.Optional(r.form, "EntityFilter", 1, 32, entityFilters))
 	filter := v.Optional(r.form, "PolicyUsageFilter", 1, 32, usageFilters)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	policy, fault := r.managed(nil)
-	if fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	policy := r.managed(nil)
 	all := slices.DeleteFunc(r.account.holders(), func(found *holder) bool {
 		return kind != "" && found.kind != kind || !strings.HasPrefix(found.path, prefix) || !found.uses(policy, filter)
 	})
-	shown, end, fault := page(r, all, func(found *holder) string { return found.kind + "/" + found.name })
-	if fault != nil {
-		return nil, fault
-	}
+	shown, end := page(r, all, func(found *holder) string { return found.kind + "/" + found.name }, itself)
 	result := entitiesResult{PageEnd: end}
-	for _, found := range shown {
+	for _, found := range shown.Members {
 		if found.kind == roleKind {
 			result.PolicyRoles.Members = append(result.PolicyRoles.Members, roleEntity{found.name, found.id})
 		} else {
 			result.PolicyUsers.Members = append(result.PolicyUsers.Members, userEntity{found.name, found.id})
 		}
 	}
-	return result, nil
+	return result
 }
 
 // uses says whether a holder has a policy in the way that the filter names; any

@@ -10,37 +10,24 @@ import (
 
 // getContextKeysForPrincipalPolicy lists the keys for which a simulation of the
 // same policies asks.
-func getContextKeysForPrincipalPolicy(r *request) (any, *call.Fault) {
-	var v query.Validation
-	arn := v.Text(r.form, "PolicySourceArn", 20, 2048, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	found, fault := r.policySource(arn)
-	if fault != nil {
-		return nil, fault
-	}
+func getContextKeysForPrincipalPolicy(r *request) any {
+	arn := r.text("PolicySourceArn", 20, 2048, nil)
+	found := r.policySource(arn)
 	return r.contextKeys(simulation{identity: found.sources()})
 }
 
-func getContextKeysForCustomPolicy(r *request) (any, *call.Fault) {
+func getContextKeysForCustomPolicy(r *request) any {
 	var v query.Validation
 	v.Required(r.form, "PolicyInputList")
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	r.authorize("*", nil)
 	return r.contextKeys(simulation{})
 }
 
 // contextKeys adds the policies that the call gives. Names compare without
 // regard to case: the first spelling counts.
-func (r *request) contextKeys(s simulation) (any, *call.Fault) {
-	if fault := r.readPolicies(&s); fault != nil {
-		return nil, fault
-	}
+func (r *request) contextKeys(s simulation) any {
+	r.readPolicies(&s)
 	names := []string{}
 	for _, from := range s.identity {
 		for _, name := range from.policy.ContextKeys() {
@@ -50,5 +37,5 @@ func (r *request) contextKeys(s simulation) (any, *call.Fault) {
 		}
 	}
 	slices.Sort(names)
-	return contextKeysResult{listOf(names)}, nil
+	return contextKeysResult{listOf(names)}
 }

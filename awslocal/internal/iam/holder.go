@@ -61,16 +61,16 @@ func (h *holder) limit(seen func(*managed) *iampolicy.Policy) *iampolicy.Policy 
 	return seen(h.boundary)
 }
 
-// inUse refuses to delete a holder that has policies still. A boundary does not
+// refuseInUse refuses to delete a holder that has policies still. A boundary does
+// not
 // count: it goes with its holder.
-func (h *holder) inUse() *call.Fault {
+func (h *holder) refuseInUse() {
 	switch {
 	case len(h.attached) > 0:
-		return conflict(textDetach)
+		call.Refuse(conflict(textDetach))
 	case len(h.inline) > 0:
-		return conflict(textDeletePolicies)
+		call.Refuse(conflict(textDeletePolicies))
 	}
-	return nil
 }
 
 // seesBoundary names the operations for which the key iam:PermissionsBoundary is
@@ -84,7 +84,7 @@ var seesBoundary = map[string]bool{
 
 // authorizeOn asks the policies for a role or user of a name. It comes before
 // any word on whether that exists; found is nil where it does not.
-func (r *request) authorizeOn(kind, name string, found *holder, context contextOf) *call.Fault {
+func (r *request) authorizeOn(kind, name string, found *holder, context contextOf) {
 	resource, own := r.account.entity(kind+"/"+name), iampolicy.Context{}
 	if found != nil {
 		resource, own = found.arn(), found.tags.context()
@@ -95,34 +95,16 @@ func (r *request) authorizeOn(kind, name string, found *holder, context contextO
 	if context != nil {
 		own = context(own)
 	}
-	return r.authorize(resource, own)
+	r.authorize(resource, own)
 }
 
 // search finds the role or user that a call names, once the policies allow the
 // operation on it.
-type search func(*request, contextOf) (*holder, *call.Fault)
+type search func(*request, contextOf) *holder
 
-func theRole(r *request, context contextOf) (*holder, *call.Fault) {
-	found, fault := r.role(context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.holder, nil
-}
+func theRole(r *request, context contextOf) *holder { return &r.role(context).holder }
 
-func theUser(r *request, context contextOf) (*holder, *call.Fault) {
-	found, fault := r.user(context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.holder, nil
-}
+func theUser(r *request, context contextOf) *holder { return &r.user(context).holder }
 
 // tags makes a search one for tags.
-func (find search) tags(r *request, context contextOf) (*tags, *call.Fault) {
-	found, fault := find(r, context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.tags, nil
-}
+func (find search) tags(r *request, context contextOf) *tags { return &find(r, context).tags }

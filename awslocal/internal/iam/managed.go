@@ -31,6 +31,9 @@ type managed struct {
 
 func (m *managed) arn() string { return m.entity("policy" + m.path + m.name) }
 
+// listName is what lists go by: an account's policy may have the name of AWS's.
+func (m *managed) listName() string { return m.name + " " + m.account }
+
 // current is the version that counts.
 func (m *managed) current() document { return m.versions[m.index(m.standard)].document }
 
@@ -54,162 +57,113 @@ func findManaged(of *account, catalog map[string]*managed, arn string) *managed 
 }
 
 // policyARN reads and checks a policy's ARN.
-func (r *request) policyARN() (string, *call.Fault) {
-	var v query.Validation
-	arn := v.Text(r.form, "PolicyArn", 20, 2048, nil)
-	if fault := v.Fault(); fault != nil {
-		return "", fault
-	}
+func (r *request) policyARN() string {
+	arn := r.text("PolicyArn", 20, 2048, nil)
 	if !policyPattern.MatchString(arn) {
-		return "", badARN(arn)
+		call.Refuse(badARN(arn))
 	}
-	return arn, nil
+	return arn
 }
 
 // managed reads PolicyArn, authorises the caller for that policy, and finds it.
-func (r *request) managed(context contextOf) (*managed, *call.Fault) {
-	arn, fault := r.policyARN()
-	if fault != nil {
-		return nil, fault
-	}
-	found, own := r.policy(r.account, arn), iampolicy.Context{}
+func (r *request) managed(context contextOf) *managed {
+	arn := r.policyARN()
+	found := r.policy(r.account, arn)
+	var own tags
 	if found != nil {
-		own = found.tags.context()
+		own = found.tags
 	}
-	if context != nil {
-		own = context(own)
-	}
-	if fault := r.authorize(arn, own); fault != nil {
-		return nil, fault
-	}
+	r.authorizeWith(arn, own, context)
 	if found == nil {
-		return nil, noPolicy(arn)
+		call.Refuse(noPolicy(arn))
 	}
 	r.changesPolicy(arn, found)
-	return found, nil
+	return found
 }
 
 // ownManaged is managed for operations that change a policy: AWS's own policies
 // are nobody's to change.
-func (r *request) ownManaged(context contextOf) (*managed, *call.Fault) {
-	found, fault := r.managed(context)
-	if fault == nil && found.account == ownedByAWS {
-		return nil, query.Denied(r.call.Caller.Principal.ARN, "iam:"+r.operation, found.arn(), iampolicy.Decision{})
+func (r *request) ownManaged(context contextOf) *managed {
+	found := r.managed(context)
+	if found.account == ownedByAWS {
+		call.Refuse(query.Denied(r.call.Caller.Principal.ARN, "iam:"+r.operation, found.arn(), iampolicy.Decision{}))
 	}
-	return found, fault
+	return found
 }
 
-func parseManaged(text string) (document, *call.Fault) {
+func parseManaged(text string) document {
 	if size(text) > maxManaged {
-		return document{}, managedTooLong()
+		call.Refuse(managedTooLong())
 	}
-	return parse(text, iampolicy.ManagedPolicy)
+	return call.Must(parse(text, iampolicy.ManagedPolicy))
 }
 
-func createPolicy(r *request) (any, *call.Fault) {
-	made, fault := r.readPolicy()
-	if fault != nil {
-		return nil, fault
-	}
-	context := withRequestTags(iampolicy.Context{}, made.tags)
-	if fault := r.authorize(made.arn(), context); fault != nil {
-		return nil, fault
-	}
-	if len(made.tags) > 0 {
-		if fault := r.authorizeAction("TagPolicy", made.arn(), context); fault != nil {
-			return nil, fault
-		}
-	}
-	parsed, fault := parseManaged(r.form.Get("PolicyDocument"))
-	if fault != nil {
-		return nil, fault
-	}
+func createPolicy(r *request) any {
+	made := r.readPolicy()
+	r.authorizeTagged(made.arn(), made.tags, "TagPolicy", iampolicy.Context{})
+	parsed := parseManaged(r.form.Get("PolicyDocument"))
 	if _, taken := r.account.policies[fold(made.name)]; taken {
-		return nil, policyExists(made.name)
+		call.Refuse(policyExists(made.name))
 	}
 	if len(r.account.policies) >= maxPolicies {
-		return nil, overQuota("PoliciesPerAccount", maxPolicies)
+		call.Refuse(overQuota("PoliciesPerAccount", maxPolicies))
 	}
 	made.add(parsed, r.call.Now, true)
 	r.changesPolicy(made.arn(), nil)
 	r.account.policies[fold(made.name)] = made
-	return managedResult{wirePolicy(made, usage{})}, nil
+	return managedResult{wirePolicy(made, usage{})}
 }
 
 // readPolicy makes a policy of the parameters of CreatePolicy, all but its
 // document.
-func (r *request) readPolicy() (*managed, *call.Fault) {
-	name, fault := r.name("PolicyName", 128)
-	if fault != nil {
-		return nil, fault
-	}
-	path, fault := r.path("Path", "/")
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) readPolicy() *managed {
+	name := r.name("PolicyName", 128)
+	path := r.path("Path", "/")
 	var v query.Validation
 	v.Text(r.form, "PolicyDocument", 1, maxDocument, nil)
 	description := v.Optional(r.form, "Description", 0, 1000, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	given := r.readTags()
 	return &managed{
 		home: r.account.home, name: name, path: path, description: description,
 		id: r.options.Identifiers.Unique(policyID), created: r.call.Now, tags: given,
-	}, nil
+	}
 }
 
 // policyID is the prefix of managed policies' unique IDs.
 const policyID = "ANPA"
 
-func getManagedPolicy(r *request) (any, *call.Fault) {
-	found, fault := r.managed(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func getManagedPolicy(r *request) any {
+	found := r.managed(nil)
 	element := wirePolicy(found, r.usages()[found])
 	element.Description, element.Tags = found.description, tagList(found.tags)
-	return managedResult{element}, nil
+	return managedResult{element}
 }
 
 // deleteManagedPolicy wants a policy that nobody holds and that has no version
 // left but the default one.
-func deleteManagedPolicy(r *request) (any, *call.Fault) {
-	found, fault := r.ownManaged(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func deleteManagedPolicy(r *request) any {
+	found := r.ownManaged(nil)
 	if r.usages()[found] != (usage{}) {
-		return nil, conflict(textPolicyAttached)
+		call.Refuse(conflict(textPolicyAttached))
 	}
 	if len(found.versions) > 1 {
-		return nil, conflict(textVersionsLeft)
+		call.Refuse(conflict(textVersionsLeft))
 	}
 	delete(r.account.policies, fold(found.name))
-	return nil, nil
+	return nil
 }
 
 // scopes are whose policies ListPolicies shows.
 var scopes = pattern.New(`^(All|AWS|Local)$`)
 
-func listManagedPolicies(r *request) (any, *call.Fault) {
-	prefix, fault := r.prefix()
-	if fault != nil {
-		return nil, fault
-	}
+func listManagedPolicies(r *request) any {
+	prefix := r.prefix()
 	var v query.Validation
 	scope := v.Optional(r.form, "Scope", 1, 16, scopes)
 	filter := v.Optional(r.form, "PolicyUsageFilter", 1, 32, usageFilters)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	r.authorize("*", nil)
 	used := r.usages()
 	all := []*managed{}
 	if scope != "AWS" {
@@ -222,25 +176,14 @@ func listManagedPolicies(r *request) (any, *call.Fault) {
 	all = slices.DeleteFunc(all, func(found *managed) bool {
 		return !strings.HasPrefix(found.path, prefix) || attached && used[found].attached == 0 || !used[found].passes(filter)
 	})
-	shown, end, fault := page(r, all, func(found *managed) string { return found.name + " " + found.account })
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []managedElement{}
-	for _, found := range shown {
-		elements = append(elements, wirePolicy(found, used[found]))
-	}
-	return managedListResult{listOf(elements), end}, nil
+	shown, end := page(r, all, (*managed).listName, func(found *managed) managedElement { return wirePolicy(found, used[found]) })
+	return managedListResult{shown, end}
 }
 
-func tagsOfPolicy(r *request, context contextOf) (*tags, *call.Fault) {
+func tagsOfPolicy(r *request, context contextOf) *tags {
 	find := r.ownManaged
 	if r.operation == "ListPolicyTags" {
 		find = r.managed
 	}
-	found, fault := find(context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.tags, nil
+	return &find(context).tags
 }

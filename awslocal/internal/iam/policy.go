@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
-	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
 // inlineRoom is how many characters all inline policies of a holder may have
@@ -13,29 +12,15 @@ import (
 var inlineRoom = map[string]int{roleKind: 10240, userKind: 2048}
 
 // inlinePolicy reads the holder and PolicyName; the policy need not exist.
-func (find search) inlinePolicy(r *request) (*holder, string, *call.Fault) {
-	name, fault := r.name("PolicyName", 128)
-	if fault != nil {
-		return nil, "", fault
-	}
-	found, fault := find(r, nil)
-	return found, name, fault
+func (find search) inlinePolicy(r *request) (*holder, string) {
+	name := r.name("PolicyName", 128)
+	return find(r, nil), name
 }
 
-func (find search) putPolicy(r *request) (any, *call.Fault) {
-	found, name, fault := find.inlinePolicy(r)
-	if fault != nil {
-		return nil, fault
-	}
-	var v query.Validation
-	text := v.Text(r.form, "PolicyDocument", 1, maxDocument, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	parsed, fault := parseIdentity(text)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) putPolicy(r *request) any {
+	found, name := find.inlinePolicy(r)
+	text := r.text("PolicyDocument", 1, maxDocument, nil)
+	parsed := call.Must(parseIdentity(text))
 	total := size(text)
 	for other, policy := range found.inline {
 		if other != name {
@@ -43,20 +28,17 @@ func (find search) putPolicy(r *request) (any, *call.Fault) {
 		}
 	}
 	if total > inlineRoom[found.kind] {
-		return nil, inlineTooLong(found)
+		call.Refuse(inlineTooLong(found))
 	}
 	found.inline[name] = parsed
-	return nil, nil
+	return nil
 }
 
-func (find search) getPolicy(r *request) (any, *call.Fault) {
-	found, name, fault := find.inlinePolicy(r)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) getPolicy(r *request) any {
+	found, name := find.inlinePolicy(r)
 	policy, known := found.inline[name]
 	if !known {
-		return nil, noInlinePolicy(found, name)
+		call.Refuse(noInlinePolicy(found, name))
 	}
 	result := policyResult{PolicyName: name, PolicyDocument: escapePolicy(policy.text)}
 	if found.kind == roleKind {
@@ -64,29 +46,20 @@ func (find search) getPolicy(r *request) (any, *call.Fault) {
 	} else {
 		result.UserName = found.name
 	}
-	return result, nil
+	return result
 }
 
-func (find search) listPolicies(r *request) (any, *call.Fault) {
-	found, fault := find(r, nil)
-	if fault != nil {
-		return nil, fault
-	}
-	names, end, fault := page(r, slices.Collect(maps.Keys(found.inline)), func(name string) string { return name })
-	if fault != nil {
-		return nil, fault
-	}
-	return namesResult{listOf(names), end}, nil
+func (find search) listPolicies(r *request) any {
+	found := find(r, nil)
+	names, end := page(r, slices.Collect(maps.Keys(found.inline)), itself, itself)
+	return namesResult{names, end}
 }
 
-func (find search) deletePolicy(r *request) (any, *call.Fault) {
-	found, name, fault := find.inlinePolicy(r)
-	if fault != nil {
-		return nil, fault
-	}
+func (find search) deletePolicy(r *request) any {
+	found, name := find.inlinePolicy(r)
 	if _, known := found.inline[name]; !known {
-		return nil, noInlinePolicy(found, name)
+		call.Refuse(noInlinePolicy(found, name))
 	}
 	delete(found.inline, name)
-	return nil, nil
+	return nil
 }

@@ -20,218 +20,152 @@ const (
 
 // providerURL checks a provider's URL and returns it without its scheme. AWS
 // refuses a port; here it is allowed, because issuers on one machine need it.
-func (r *request) providerURL(text string) (string, *call.Fault) {
+func (r *request) providerURL(text string) string {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" || parsed.User != nil || strings.ContainsAny(text, "?#") {
-		return "", badURL()
+		call.Refuse(badURL())
 	}
 	plain := parsed.Scheme == "http" && r.options.AllowPlainHTTP
 	if parsed.Scheme != "https" && !plain {
-		return "", badURL()
+		call.Refuse(badURL())
 	}
-	return strings.TrimPrefix(text, parsed.Scheme+"://"), nil
+	return strings.TrimPrefix(text, parsed.Scheme+"://")
 }
 
-func createProvider(r *request) (any, *call.Fault) {
-	var v query.Validation
-	text := v.Text(r.form, "Url", 1, 255, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	bare, fault := r.providerURL(text)
-	if fault != nil {
-		return nil, fault
-	}
-	made, fault := r.readProvider(bare)
-	if fault != nil {
-		return nil, fault
-	}
+func createProvider(r *request) any {
+	text := r.text("Url", 1, 255, nil)
+	bare := r.providerURL(text)
+	made := r.readProvider(bare)
 	context := withRequestTags(iampolicy.Context{}, made.tags)
-	if fault := r.authorize(made.arn(), context); fault != nil {
-		return nil, fault
-	}
+	r.authorize(made.arn(), context)
 	if len(made.tags) > 0 {
-		if fault := r.authorizeAction("TagOpenIDConnectProvider", made.arn(), context); fault != nil {
-			return nil, fault
-		}
+		r.authorizeAction("TagOpenIDConnectProvider", made.arn(), context)
 	}
-	if fault := r.fetchThumbprint(made, text); fault != nil {
-		return nil, fault
-	}
+	r.fetchThumbprint(made, text)
 	if _, taken := r.account.providers[bare]; taken {
-		return nil, providerExists(text)
+		call.Refuse(providerExists(text))
 	}
 	if len(r.account.providers) >= maxProviders {
-		return nil, tooManyProviders()
+		call.Refuse(tooManyProviders())
 	}
 	r.changesProvider(bare, nil)
 	r.account.providers[bare] = made
-	return createProviderResult{OpenIDConnectProviderArn: made.arn(), Tags: tagList(made.tags)}, nil
+	return createProviderResult{OpenIDConnectProviderArn: made.arn(), Tags: tagList(made.tags)}
 }
 
 // fetchThumbprint asks the provider's server where the call names no thumbprint.
 // Others are answered meanwhile.
-func (r *request) fetchThumbprint(made *provider, url string) *call.Fault {
+func (r *request) fetchThumbprint(made *provider, url string) {
 	if r.options.Thumbprint == nil || len(made.thumbprints) > 0 || !strings.HasPrefix(url, "https://") {
-		return nil
+		return
 	}
 	r.mu.Unlock()
 	thumbprint, err := r.options.Thumbprint(r.call.HTTP.Context(), url)
 	r.mu.Lock()
 	if err != nil {
-		return noConnection(url)
+		call.Refuse(noConnection(url))
 	}
 	made.thumbprints = []string{thumbprint}
-	return nil
 }
 
-func (r *request) readProvider(bare string) (*provider, *call.Fault) {
+func (r *request) readProvider(bare string) *provider {
 	clients := r.form.List("ClientIDList")
 	if len(clients) > maxClients {
-		return nil, tooManyClients()
+		call.Refuse(tooManyClients())
 	}
 	for _, client := range clients {
-		if fault := checkClient(client); fault != nil {
-			return nil, fault
-		}
+		checkClient(client)
 	}
-	thumbprints, fault := r.readThumbprints()
-	if fault != nil {
-		return nil, fault
-	}
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
-	return &provider{home: r.account.home, url: bare, created: r.call.Now, clients: clients, thumbprints: thumbprints, tags: given}, nil
+	thumbprints := r.readThumbprints()
+	given := r.readTags()
+	return &provider{home: r.account.home, url: bare, created: r.call.Now, clients: clients, thumbprints: thumbprints, tags: given}
 }
 
-func checkClient(client string) *call.Fault {
+func checkClient(client string) {
 	if n := len([]rune(client)); n < 1 || n > 255 {
-		return invalid("1 validation error detected: Value at 'clientID' failed to satisfy constraint: Member must have length between 1 and 255")
+		call.Refuse(invalid("1 validation error detected: Value at 'clientID' failed to satisfy constraint: Member must have length between 1 and 255"))
 	}
-	return nil
 }
 
-func (r *request) readThumbprints() ([]string, *call.Fault) {
+func (r *request) readThumbprints() []string {
 	thumbprints := r.form.List("ThumbprintList")
 	if len(thumbprints) > maxThumbprints {
-		return nil, tooManyThumbprints()
+		call.Refuse(tooManyThumbprints())
 	}
 	for i, thumbprint := range thumbprints {
 		if sum, err := hex.DecodeString(thumbprint); err != nil || len(sum) != 20 {
-			return nil, badThumbprint()
+			call.Refuse(badThumbprint())
 		}
 		thumbprints[i] = strings.ToLower(thumbprint)
 	}
-	return thumbprints, nil
+	return thumbprints
 }
 
 // provider reads OpenIDConnectProviderArn, authorises and finds it.
-func (r *request) provider(context func(iampolicy.Context) iampolicy.Context) (*provider, *call.Fault) {
-	var v query.Validation
-	arn := v.Text(r.form, "OpenIDConnectProviderArn", 20, 2048, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+func (r *request) provider(context contextOf) *provider {
+	arn := r.text("OpenIDConnectProviderArn", 20, 2048, nil)
 	bare, local := strings.CutPrefix(arn, r.account.entity(providerPrefix))
-	var found *provider
-	own := iampolicy.Context{}
-	if local && r.account.providers[bare] != nil {
-		found = r.account.providers[bare]
-		own = found.tags.context()
+	found, own := r.account.providers[bare], tags(nil)
+	if !local {
+		found = nil
 	}
-	if context != nil {
-		own = context(own)
+	if found != nil {
+		own = found.tags
 	}
-	if fault := r.authorize(arn, own); fault != nil {
-		return nil, fault
-	}
+	r.authorizeWith(arn, own, context)
 	if found == nil {
-		return nil, noProvider(arn)
+		call.Refuse(noProvider(arn))
 	}
 	r.changesProvider(bare, found)
-	return found, nil
+	return found
 }
 
-func getProvider(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func getProvider(r *request) any {
+	found := r.provider(nil)
 	return providerResult{
 		Url: found.url, ClientIDList: listOf(found.clients), ThumbprintList: listOf(found.thumbprints),
 		CreateDate: query.Time(found.created), Tags: tagList(found.tags),
-	}, nil
+	}
 }
 
-func listProviders(r *request) (any, *call.Fault) {
-	if fault := r.authorize(r.account.entity(providerPrefix+"*"), nil); fault != nil {
-		return nil, fault
-	}
+func listProviders(r *request) any {
+	r.authorize(r.account.entity(providerPrefix+"*"), nil)
 	entries := []providerEntry{}
 	for _, bare := range slices.Sorted(maps.Keys(r.account.providers)) {
 		entries = append(entries, providerEntry{r.account.providers[bare].arn()})
 	}
-	return providersResult{listOf(entries)}, nil
+	return providersResult{listOf(entries)}
 }
 
-func deleteProvider(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	delete(r.account.providers, found.url)
-	return nil, nil
+func deleteProvider(r *request) any {
+	delete(r.account.providers, r.provider(nil).url)
+	return nil
 }
 
-func (r *request) clientID() (string, *call.Fault) {
-	var v query.Validation
-	client := v.Text(r.form, "ClientID", 1, 255, nil)
-	return client, v.Fault()
-}
+func (r *request) clientID() string { return r.text("ClientID", 1, 255, nil) }
 
-func addClientID(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	client, fault := r.clientID()
-	if fault != nil {
-		return nil, fault
-	}
+func addClientID(r *request) any {
+	found := r.provider(nil)
+	client := r.clientID()
 	if slices.Contains(found.clients, client) {
-		return nil, nil
+		return nil
 	}
 	if len(found.clients) >= maxClients {
-		return nil, tooManyClients()
+		call.Refuse(tooManyClients())
 	}
 	found.clients = append(found.clients, client)
-	return nil, nil
+	return nil
 }
 
-func removeClientID(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	client, fault := r.clientID()
-	if fault != nil {
-		return nil, fault
-	}
+func removeClientID(r *request) any {
+	found := r.provider(nil)
+	client := r.clientID()
 	found.clients = slices.DeleteFunc(slices.Clone(found.clients), func(have string) bool { return have == client })
-	return nil, nil
+	return nil
 }
 
-func updateThumbprint(r *request) (any, *call.Fault) {
-	found, fault := r.provider(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	thumbprints, fault := r.readThumbprints()
-	if fault != nil {
-		return nil, fault
-	}
-	found.thumbprints = thumbprints
-	return nil, nil
+func updateThumbprint(r *request) any {
+	found := r.provider(nil)
+	found.thumbprints = r.readThumbprints()
+	return nil
 }

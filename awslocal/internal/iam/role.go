@@ -27,215 +27,140 @@ var (
 )
 
 // name reads and checks a required name.
-func (r *request) name(parameter string, maximum int) (string, *call.Fault) {
-	var v query.Validation
-	name := v.Text(r.form, parameter, 1, maximum, nil)
-	if fault := v.Fault(); fault != nil {
-		return "", fault
-	}
+func (r *request) name(parameter string, maximum int) string {
+	name := r.text(parameter, 1, maximum, nil)
 	if !namePattern.MatchString(name) {
-		return "", badName(strings.ToLower(parameter[:1]) + parameter[1:])
+		call.Refuse(badName(strings.ToLower(parameter[:1]) + parameter[1:]))
 	}
-	return name, nil
+	return name
 }
 
 // path reads a path, which may be absent.
-func (r *request) path(parameter, absent string) (string, *call.Fault) {
+func (r *request) path(parameter, absent string) string {
 	var v query.Validation
 	path := v.Optional(r.form, parameter, 1, 512, nil)
-	if fault := v.Fault(); fault != nil {
-		return "", fault
-	}
+	call.Check(v.Fault())
 	if path == "" {
-		return absent, nil
+		return absent
 	}
 	if !pathPattern.MatchString(path) {
-		return "", badPath(strings.ToLower(parameter[:1]) + parameter[1:])
+		call.Refuse(badPath(strings.ToLower(parameter[:1]) + parameter[1:]))
 	}
-	return path, nil
+	return path
 }
 
 // prefix reads PathPrefix, which need not end in a slash; "/" where it is absent.
-func (r *request) prefix() (string, *call.Fault) {
+func (r *request) prefix() string {
 	var v query.Validation
 	prefix := v.Optional(r.form, "PathPrefix", 1, 512, prefixPattern)
 	if prefix == "" {
 		prefix = "/"
 	}
-	return prefix, v.Fault()
+	call.Check(v.Fault())
+	return prefix
 }
 
 // role reads RoleName, authorises the caller for that role with the request's
 // tags, and finds it.
-func (r *request) role(context contextOf) (*role, *call.Fault) {
-	name, fault := r.name("RoleName", maxName)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) role(context contextOf) *role {
+	name := r.name("RoleName", maxName)
 	found := r.account.roles[fold(name)]
 	var held *holder
 	if found != nil {
 		held = &found.holder
 	}
-	if fault := r.authorizeOn(roleKind, name, held, context); fault != nil {
-		return nil, fault
-	}
+	r.authorizeOn(roleKind, name, held, context)
 	if found == nil {
-		return nil, noRole(name)
+		call.Refuse(noRole(name))
 	}
 	r.changesRole(name, found)
-	return found, nil
+	return found
 }
 
-func createRole(r *request) (any, *call.Fault) {
-	made, fault := r.readRole()
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorizeNew(&made.holder, "TagRole"); fault != nil {
-		return nil, fault
-	}
-	made.trust, fault = r.parseTrust(r.form.Get("AssumeRolePolicyDocument"))
-	if fault != nil {
-		return nil, fault
-	}
+func createRole(r *request) any {
+	made := r.readRole()
+	r.authorizeNew(&made.holder, "TagRole")
+	made.trust = call.Must(r.parseTrust(r.form.Get("AssumeRolePolicyDocument")))
 	if _, taken := r.account.roles[fold(made.name)]; taken {
-		return nil, roleExists(made.name)
+		call.Refuse(roleExists(made.name))
 	}
 	if len(r.account.roles) >= r.options.MaxRoles {
-		return nil, overQuota("RolesPerAccount", r.options.MaxRoles)
+		call.Refuse(overQuota("RolesPerAccount", r.options.MaxRoles))
 	}
 	r.changesRole(made.name, nil)
 	r.account.roles[fold(made.name)] = made
-	return roleResult{r.roleInFull(made)}, nil
+	return roleResult{r.roleInFull(made)}
 }
 
 // readRole makes a role of the parameters of CreateRole, all but its trust.
-func (r *request) readRole() (*role, *call.Fault) {
-	name, fault := r.name("RoleName", maxName)
-	if fault != nil {
-		return nil, fault
-	}
-	path, fault := r.path("Path", "/")
-	if fault != nil {
-		return nil, fault
-	}
-	session, fault := r.form.Int("MaxSessionDuration", minSession)
-	if fault != nil {
-		return nil, fault
-	}
+func (r *request) readRole() *role {
+	name, path := r.name("RoleName", maxName), r.path("Path", "/")
+	session := call.Must(r.form.Int("MaxSessionDuration", minSession))
 	var v query.Validation
 	v.Text(r.form, "AssumeRolePolicyDocument", 1, maxDocument, nil)
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
 	description := v.Optional(r.form, "Description", 0, 1000, descriptionPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	given := r.readTags()
 	made := &role{
 		holder:      newHolder(r.account.home, roleKind, name, path, r.options.Identifiers.Unique(identifier.Role), r.call.Now),
 		description: description, maxSession: session,
 	}
 	made.tags = given
-	return made, nil
+	return made
 }
 
 // getRole tells when the role was last used as of now; AWS's answer may be hours
 // old.
-func getRole(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func getRole(r *request) any {
+	found := r.role(nil)
 	element := r.roleInFull(found)
 	element.RoleLastUsed = &roleLastUsed{Region: found.region}
 	if !found.used.IsZero() {
 		element.RoleLastUsed.LastUsedDate = query.Time(found.used)
 	}
-	return roleResult{element}, nil
+	return roleResult{element}
 }
 
-func listRoles(r *request) (any, *call.Fault) {
-	prefix, fault := r.prefix()
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorize(r.account.entity(roleKind+prefix), nil); fault != nil {
-		return nil, fault
-	}
+func listRoles(r *request) any {
+	prefix := r.prefix()
+	r.authorize(r.account.entity(roleKind+prefix), nil)
 	all := slices.Collect(maps.Values(r.account.roles))
 	all = slices.DeleteFunc(all, func(found *role) bool { return !strings.HasPrefix(found.path, prefix) })
-	shown, end, fault := page(r, all, func(found *role) string { return found.name })
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []roleElement{}
-	for _, found := range shown {
-		elements = append(elements, r.roleElement(found))
-	}
-	return rolesResult{listOf(elements), end}, nil
+	shown, end := page(r, all, func(found *role) string { return found.name }, r.roleElement)
+	return rolesResult{shown, end}
 }
 
-func updateRole(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	session, fault := r.form.Int("MaxSessionDuration", found.maxSession)
-	if fault != nil {
-		return nil, fault
-	}
+func updateRole(r *request) any {
+	found := r.role(nil)
+	session := call.Must(r.form.Int("MaxSessionDuration", found.maxSession))
 	var v query.Validation
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
 	description := v.Optional(r.form, "Description", 0, 1000, descriptionPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
 	found.maxSession = session
 	if r.form.Has("Description") {
 		found.description = description
 	}
-	return empty{}, nil
+	return empty{}
 }
 
-func updateAssumeRolePolicy(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	var v query.Validation
-	text := v.Text(r.form, "PolicyDocument", 1, maxDocument, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	parsed, fault := r.parseTrust(text)
-	if fault != nil {
-		return nil, fault
-	}
-	found.trust = parsed
-	return nil, nil
+func updateAssumeRolePolicy(r *request) any {
+	found := r.role(nil)
+	found.trust = call.Must(r.parseTrust(r.text("PolicyDocument", 1, maxDocument, nil)))
+	return nil
 }
 
-func deleteRole(r *request) (any, *call.Fault) {
-	found, fault := r.role(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := found.inUse(); fault != nil {
-		return nil, fault
-	}
+func deleteRole(r *request) any {
+	found := r.role(nil)
+	found.refuseInUse()
 	delete(r.account.roles, fold(found.name))
-	return nil, nil
+	return nil
 }
 
 // listInstanceProfilesForRole is always empty: there are no instance profiles
 // here, and the operations that make one answer that they are unknown.
-func listInstanceProfilesForRole(r *request) (any, *call.Fault) {
-	if _, fault := r.role(nil); fault != nil {
-		return nil, fault
-	}
-	return instanceProfilesResult{}, nil
+func listInstanceProfilesForRole(r *request) any {
+	r.role(nil)
+	return instanceProfilesResult{}
 }

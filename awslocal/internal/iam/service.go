@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/consistency"
 	"github.com/tabard-dev/tabard/awslocal/internal/identifier"
 	"github.com/tabard-dev/tabard/awslocal/internal/partition"
+	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
 	"github.com/tabard-dev/tabard/awslocal/internal/query"
 	"github.com/tabard-dev/tabard/iampolicy"
 )
@@ -107,8 +108,8 @@ type request struct {
 	changes []change
 }
 
-// operation answers a call: a result, nil for none, or a fault.
-type operation func(*request) (any, *call.Fault)
+// operation answers a call with a result, nil for none, or refuses it.
+type operation func(*request) any
 
 // Serve answers one call.
 func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
@@ -130,37 +131,69 @@ func (s *Service) run(c *call.Call, form query.Form, name string, run operation)
 	}
 	r := &request{Service: s, call: c, form: form, operation: name, account: account}
 	r.delayed = isChange(name) && s.options.Dial.On()
-	result, fault := run(r)
-	if fault == nil {
+	return call.Answer(func() any {
+		result := run(r)
 		r.publish()
-	}
-	return result, fault
+		return result
+	})
 }
 
-// page sorts items by name and cuts them to the page that the call asks for.
-func page[T any](r *request, items []T, name func(T) string) ([]T, query.PageEnd, *call.Fault) {
-	wanted, fault := query.ReadPage(r.form, r.options.ShortPages)
-	if fault != nil {
-		return nil, query.PageEnd{}, fault
+// page sorts items by name, cuts them to the page that the call asks for, and
+// writes those as an answer does.
+func page[T, E any](r *request, items []T, name func(T) string, element func(T) E) (list[E], query.PageEnd) {
+	shown, end := query.Cut(call.Must(query.ReadPage(r.form, r.options.ShortPages)), items, name)
+	elements := make([]E, 0, len(shown))
+	for _, item := range shown {
+		elements = append(elements, element(item))
 	}
-	shown, end := query.Cut(wanted, items, name)
-	return shown, end, nil
+	return listOf(elements), end
+}
+
+// itself is the name, or the element, of what is its own.
+func itself[T any](item T) T { return item }
+
+// text reads a required parameter that has a length and a pattern, which may be
+// nil.
+func (r *request) text(parameter string, minimum, maximum int, pattern *pattern.Pattern) string {
+	var v query.Validation
+	text := v.Text(r.form, parameter, minimum, maximum, pattern)
+	call.Check(v.Fault())
+	return text
 }
 
 // authorize refuses the caller unless the policies allow this operation on the
 // resource. It comes before any look at what exists.
-func (r *request) authorize(resource string, context iampolicy.Context) *call.Fault {
-	return r.authorizeAction(r.operation, resource, context)
+func (r *request) authorize(resource string, context iampolicy.Context) {
+	r.authorizeAction(r.operation, resource, context)
 }
 
-func (r *request) authorizeAction(operation, resource string, context iampolicy.Context) *call.Fault {
+func (r *request) authorizeAction(operation, resource string, context iampolicy.Context) {
 	r.call.Entry.Resource = resource
 	action := "iam:" + operation
 	decision := r.call.Authorize(action, resource, call.Side{AccountID: r.account.home.account}, context)
-	if decision.Allowed() {
-		return nil
+	if !decision.Allowed() {
+		call.Refuse(query.Denied(r.call.Caller.Principal.ARN, action, resource, decision))
 	}
-	return query.Denied(r.call.Caller.Principal.ARN, action, resource, decision)
+}
+
+// authorizeWith is authorize for what has tags, with the condition keys that the
+// request adds to theirs.
+func (r *request) authorizeWith(resource string, own tags, context contextOf) {
+	keys := own.context()
+	if context != nil {
+		keys = context(keys)
+	}
+	r.authorize(resource, keys)
+}
+
+// authorizeTagged authorises the making of what has tags from the start, which
+// needs the right to tag it too.
+func (r *request) authorizeTagged(arn string, given tags, tagOperation string, context iampolicy.Context) {
+	context = withRequestTags(context, given)
+	r.authorize(arn, context)
+	if len(given) > 0 {
+		r.authorizeAction(tagOperation, arn, context)
+	}
 }
 
 // fold makes names compare without regard to case, as IAM's do.

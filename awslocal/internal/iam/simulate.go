@@ -24,45 +24,32 @@ var (
 
 // simulatePrincipalPolicy asks the policies of a user or role, and those given
 // besides.
-func simulatePrincipalPolicy(r *request) (any, *call.Fault) {
+func simulatePrincipalPolicy(r *request) any {
 	var v query.Validation
 	arn := v.Text(r.form, "PolicySourceArn", 20, 2048, nil)
-	question, fault := r.readQuestion(&v)
-	if fault != nil {
-		return nil, fault
-	}
-	found, fault := r.policySource(arn)
-	if fault != nil {
-		return nil, fault
-	}
+	question := r.readQuestion(&v)
+	found := r.policySource(arn)
 	s := simulation{principal: found.principal(), identity: found.sources(), boundary: found.boundarySource()}
 	return r.simulate(&s, question)
 }
 
 // simulateCustomPolicy asks the policies given, and nobody's.
-func simulateCustomPolicy(r *request) (any, *call.Fault) {
+func simulateCustomPolicy(r *request) any {
 	var v query.Validation
 	v.Required(r.form, "PolicyInputList")
-	question, fault := r.readQuestion(&v)
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
+	question := r.readQuestion(&v)
+	r.authorize("*", nil)
 	nobody := iampolicy.Principal{Kind: iampolicy.User, AccountID: r.account.home.account}
 	return r.simulate(&simulation{principal: nobody}, question)
 }
 
 // policySource finds the user or role whose policies are asked, if the caller may
 // ask. There are no groups here, and a session has no policies of its own.
-func (r *request) policySource(arn string) (*holder, *call.Fault) {
-	if fault := r.authorize(arn, nil); fault != nil {
-		return nil, fault
-	}
+func (r *request) policySource(arn string) *holder {
+	r.authorize(arn, nil)
 	named, ok := entityOf(arn)
 	if !ok {
-		return nil, badARN(arn)
+		call.Refuse(badARN(arn))
 	}
 	found, missing := (*holder)(nil), noUser(named.name)
 	switch named.kind {
@@ -79,9 +66,9 @@ func (r *request) policySource(arn string) (*holder, *call.Fault) {
 		missing = noGroup(named.name)
 	}
 	if found == nil || found.arn() != arn {
-		return nil, missing
+		call.Refuse(missing)
 	}
-	return found, nil
+	return found
 }
 
 // principal is the holder as a caller.
@@ -131,19 +118,17 @@ type question struct {
 	context            iampolicy.Context
 }
 
-func (r *request) readQuestion(v *query.Validation) (question, *call.Fault) {
+func (r *request) readQuestion(v *query.Validation) question {
 	q := question{actions: r.form.List("ActionNames"), resources: r.form.List("ResourceArns")}
 	v.Required(r.form, "ActionNames")
 	q.caller = v.Optional(r.form, "CallerArn", 1, 2048, nil)
 	owner := v.Optional(r.form, "ResourceOwner", 1, 2048, nil)
 	v.Optional(r.form, "ResourcePolicy", 1, maxDocument, nil)
 	option := v.Optional(r.form, "ResourceHandlingOption", 1, 64, nil)
-	if fault := v.Fault(); fault != nil {
-		return q, fault
-	}
+	call.Check(v.Fault())
 	for _, action := range q.actions {
 		if !actionPattern.MatchString(action) {
-			return q, badAction(action)
+			call.Refuse(badAction(action))
 		}
 	}
 	if m := ownerPattern.FindStringSubmatch(owner); m != nil {
@@ -151,44 +136,36 @@ func (r *request) readQuestion(v *query.Validation) (question, *call.Fault) {
 	}
 	switch caller, ok := entityOf(q.caller); {
 	case option != "" && !handlingOptions.MatchString(option):
-		return q, badHandlingOption(option)
+		call.Refuse(badHandlingOption(option))
 	case q.caller != "" && (!ok || caller.kind != userKind):
-		return q, badCaller(q.caller)
+		call.Refuse(badCaller(q.caller))
 	case owner != "" && q.owner == "":
-		return q, badARN(owner)
+		call.Refuse(badARN(owner))
 	}
 	if len(q.resources) == 0 {
 		q.resources = []string{"*"}
 	}
 	for _, resource := range q.resources {
 		if resource == "" || len(resource) > 2048 {
-			return q, badARN(resource)
+			call.Refuse(badARN(resource))
 		}
 	}
-	var fault *call.Fault
-	q.context, fault = readContext(r.form)
-	return q, fault
+	q.context = readContext(r.form)
+	return q
 }
 
 // simulate completes a simulation by what the call gives and answers the page of
 // results that it asks for: one for each action on each resource.
-func (r *request) simulate(s *simulation, q question) (any, *call.Fault) {
+func (r *request) simulate(s *simulation, q question) any {
 	s.context = q.context
-	if fault := r.readPolicies(s); fault != nil {
-		return nil, fault
-	}
-	if fault := s.take(q); fault != nil {
-		return nil, fault
-	}
-	page, fault := query.ReadPage(r.form, r.options.ShortPages)
-	if fault != nil {
-		return nil, fault
-	}
+	r.readPolicies(s)
+	s.take(q)
+	page := call.Must(query.ReadPage(r.form, r.options.ShortPages))
 	start := 0
 	if after, begun := page.After(); begun {
 		last, err := strconv.Atoi(after)
 		if err != nil || last < 0 || last >= len(q.actions)*len(q.resources) {
-			return nil, query.BadMarker()
+			call.Refuse(query.BadMarker())
 		}
 		start = last + 1
 	}
@@ -202,68 +179,58 @@ func (r *request) simulate(s *simulation, q question) (any, *call.Fault) {
 		}
 		elements = append(elements, element)
 	}
-	return simulationResult{listOf(elements), page.End(shown, left, strconv.Itoa(start+shown-1))}, nil
+	return simulationResult{listOf(elements), page.End(shown, left, strconv.Itoa(start+shown-1))}
 }
 
 // readPolicies adds the policies that the call gives. A boundary given replaces
 // the principal's own.
-func (r *request) readPolicies(s *simulation) *call.Fault {
+func (r *request) readPolicies(s *simulation) {
 	for i, text := range r.form.List("PolicyInputList") {
-		policy, fault := readInput(text, iampolicy.IdentityPolicy)
-		if fault != nil {
-			return fault
-		}
+		policy := readInput(text, iampolicy.IdentityPolicy)
 		s.identity = append(s.identity, source{fmt.Sprintf("PolicyInputList.%d", i+1), fromInput, policy})
 	}
 	boundaries := r.form.List("PermissionsBoundaryPolicyInputList")
 	if len(boundaries) > 1 {
-		return manyBoundaries()
+		call.Refuse(manyBoundaries())
 	}
 	for _, text := range boundaries {
-		policy, fault := readInput(text, iampolicy.BoundaryPolicy)
-		if fault != nil {
-			return fault
-		}
+		policy := readInput(text, iampolicy.BoundaryPolicy)
 		s.boundary = &source{"PermissionsBoundaryPolicyInputList.1", fromInput, policy}
 	}
-	if !r.form.Has("ResourcePolicy") {
-		return nil
+	if r.form.Has("ResourcePolicy") {
+		s.resource = &source{"ResourcePolicy", fromResource, readInput(r.form.Get("ResourcePolicy"), iampolicy.ResourcePolicy)}
 	}
-	policy, fault := readInput(r.form.Get("ResourcePolicy"), iampolicy.ResourcePolicy)
-	s.resource = &source{"ResourcePolicy", fromResource, policy}
-	return fault
 }
 
 // readInput tells a text that is no policy from a policy that cannot be
 // evaluated in its place.
-func readInput(text string, kind iampolicy.Kind) (*iampolicy.Policy, *call.Fault) {
+func readInput(text string, kind iampolicy.Kind) *iampolicy.Policy {
 	policy, err := iampolicy.Parse([]byte(text))
 	var mistakes iampolicy.Errors
 	switch {
 	case errors.As(err, &mistakes):
-		return nil, badInput(mistakes.Text(kind))
+		call.Refuse(badInput(mistakes.Text(kind)))
 	case err != nil:
-		return nil, badInput(err.Error())
+		call.Refuse(badInput(err.Error()))
 	}
 	if err := policy.Validate(kind); err != nil {
-		return nil, notEvaluated(message(err, kind))
+		call.Refuse(notEvaluated(message(err, kind)))
 	}
-	return policy, nil
+	return policy
 }
 
 // take settles who calls, and whose the resources are. A resource's policy needs
 // a caller that it can name, which is a user.
-func (s *simulation) take(q question) *call.Fault {
+func (s *simulation) take(q question) {
 	if q.caller != "" {
 		caller, _ := entityOf(q.caller)
 		s.principal = iampolicy.Principal{Kind: iampolicy.User, ARN: q.caller, AccountID: caller.account}
 	}
 	if s.resource != nil && (s.principal.Kind != iampolicy.User || s.principal.ARN == "") {
-		return noCaller()
+		call.Refuse(noCaller())
 	}
 	s.owner = q.owner
 	if s.owner == "" {
 		s.owner = s.principal.AccountID
 	}
-	return nil
 }

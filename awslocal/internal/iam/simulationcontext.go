@@ -47,25 +47,25 @@ func isDate(text string) bool {
 
 // readContext reads ContextEntries. A key that comes twice, ignoring case, would
 // leave open which of the two counts.
-func readContext(form query.Form) (iampolicy.Context, *call.Fault) {
+func readContext(form query.Form) iampolicy.Context {
 	context := iampolicy.NewContext()
 	for _, prefix := range form.Structures("ContextEntries", "ContextKeyName") {
 		name := form.Get(prefix + "ContextKeyName")
 		if _, twice := context.Get(name); twice || len(name) < 5 || len(name) > 256 {
-			return nil, badContextKey(name)
+			call.Refuse(badContextKey(name))
 		}
 		values, typed := form.List(prefix+"ContextKeyValues"), form.Get(prefix+"ContextKeyType")
 		single := strings.TrimSuffix(typed, listSuffix)
 		check, known := valueChecks[single]
 		if !known {
-			return nil, badContextType(name, typed)
+			call.Refuse(badContextType(name, typed))
 		}
 		if typed == single && len(values) != 1 || !allOf(values, check) {
-			return nil, badContextValues(name, typed)
+			call.Refuse(badContextValues(name, typed))
 		}
 		context.Set(name, values...)
 	}
-	return context, nil
+	return context
 }
 
 func allOf(values []string, check func(string) bool) bool {

@@ -22,7 +22,7 @@ func (t tags) index(key string) int {
 }
 
 // with returns the tags with others added or replaced.
-func (t tags) with(others []query.Tag) (tags, *call.Fault) {
+func (t tags) with(others []query.Tag) tags {
 	out := slices.Clone(t)
 	for _, tag := range others {
 		if i := out.index(tag.Key); i >= 0 {
@@ -32,9 +32,9 @@ func (t tags) with(others []query.Tag) (tags, *call.Fault) {
 		out = append(out, tag)
 	}
 	if len(out) > maxTags {
-		return nil, tooManyTags()
+		call.Refuse(tooManyTags())
 	}
-	return out, nil
+	return out
 }
 
 func (t tags) without(keys []string) tags {
@@ -54,34 +54,29 @@ func (t tags) context() iampolicy.Context {
 }
 
 // readTags reads and checks the tags of a call.
-func (r *request) readTags() ([]query.Tag, *call.Fault) {
+func (r *request) readTags() []query.Tag {
 	given := r.form.Tags("Tags")
 	var v query.Validation
 	v.Count("Tags", len(given), maxTags)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
 	for i, tag := range given {
-		if fault := checkTag(tag); fault != nil {
-			return nil, fault
-		}
+		checkTag(tag)
 		if tags(given[:i]).index(tag.Key) >= 0 {
-			return nil, duplicateTag()
+			call.Refuse(duplicateTag())
 		}
 	}
-	return given, nil
+	return given
 }
 
-func checkTag(tag query.Tag) *call.Fault {
+func checkTag(tag query.Tag) {
 	switch {
 	case tag.Key == "" || len([]rune(tag.Key)) > 128 || !tagPattern.MatchString(tag.Key):
-		return invalid("A tag key must have 1 to 128 letters, digits, spaces or _.:/=+-@ characters.")
+		call.Refuse(invalid("A tag key must have 1 to 128 letters, digits, spaces or _.:/=+-@ characters."))
 	case len([]rune(tag.Value)) > 256 || !tagPattern.MatchString(tag.Value):
-		return invalid("The value of tag " + tag.Key + " must have at most 256 letters, digits, spaces or _.:/=+-@ characters.")
+		call.Refuse(invalid("The value of tag " + tag.Key + " must have at most 256 letters, digits, spaces or _.:/=+-@ characters."))
 	case strings.HasPrefix(strings.ToLower(tag.Key), "aws:"):
-		return badInput("Tag keys must not begin with the reserved prefix aws:.")
+		call.Refuse(badInput("Tag keys must not begin with the reserved prefix aws:."))
 	}
-	return nil
 }
 
 // withRequestTags adds the condition keys of tags that a call writes.
@@ -107,66 +102,32 @@ func withTagKeys(context iampolicy.Context, keys []string) iampolicy.Context {
 type contextOf func(iampolicy.Context) iampolicy.Context
 
 // finder finds what carries tags, once the policies allow the operation on it.
-type finder func(*request, contextOf) (*tags, *call.Fault)
+type finder func(*request, contextOf) *tags
 
-func tagsOfProvider(r *request, context contextOf) (*tags, *call.Fault) {
-	found, fault := r.provider(context)
-	if fault != nil {
-		return nil, fault
-	}
-	return &found.tags, nil
-}
+func tagsOfProvider(r *request, context contextOf) *tags { return &r.provider(context).tags }
 
-func (find finder) tag(r *request) (any, *call.Fault) {
+func (find finder) tag(r *request) any {
 	var v query.Validation
 	v.Required(r.form, "Tags")
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
-	found, fault := find(r, func(c iampolicy.Context) iampolicy.Context { return withRequestTags(c, given) })
-	if fault != nil {
-		return nil, fault
-	}
-	all, fault := found.with(given)
-	if fault != nil {
-		return nil, fault
-	}
-	*found = all
-	return nil, nil
+	call.Check(v.Fault())
+	given := r.readTags()
+	found := find(r, func(c iampolicy.Context) iampolicy.Context { return withRequestTags(c, given) })
+	*found = found.with(given)
+	return nil
 }
 
-func (find finder) untag(r *request) (any, *call.Fault) {
+func (find finder) untag(r *request) any {
 	keys := r.form.List("TagKeys")
 	var v query.Validation
 	v.Required(r.form, "TagKeys")
 	v.Count("TagKeys", len(keys), maxTags)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	found, fault := find(r, func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
-	if fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
+	found := find(r, func(c iampolicy.Context) iampolicy.Context { return withTagKeys(c, keys) })
 	*found = found.without(keys)
-	return nil, nil
+	return nil
 }
 
-func (find finder) list(r *request) (any, *call.Fault) {
-	found, fault := find(r, nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return r.tagPage(*found)
-}
-
-func (r *request) tagPage(all tags) (any, *call.Fault) {
-	shown, end, fault := page(r, slices.Clone(all), func(tag query.Tag) string { return tag.Key })
-	if fault != nil {
-		return nil, fault
-	}
-	return tagsResult{listOf([]query.Tag(shown)), end}, nil
+func (find finder) list(r *request) any {
+	shown, end := page(r, slices.Clone(*find(r, nil)), func(tag query.Tag) string { return tag.Key }, itself)
+	return tagsResult{shown, end}
 }

@@ -19,174 +19,109 @@ const (
 
 // user reads UserName, authorises the caller for that user with the request's
 // tags, and finds it.
-func (r *request) user(context contextOf) (*user, *call.Fault) {
-	name, fault := r.name("UserName", maxLookup)
-	if fault != nil {
-		return nil, fault
-	}
-	return r.userNamed(name, context)
+func (r *request) user(context contextOf) *user {
+	return r.userNamed(r.name("UserName", maxLookup), context)
 }
 
 // userOrCaller is the caller's own user where the call names none.
-func (r *request) userOrCaller(context contextOf) (*user, *call.Fault) {
+func (r *request) userOrCaller(context contextOf) *user {
 	if r.form.Has("UserName") {
 		return r.user(context)
 	}
 	if r.call.Caller.Principal.Kind != iampolicy.User {
-		return nil, noUserCredentials()
+		call.Refuse(noUserCredentials())
 	}
 	arn := r.call.Caller.Principal.ARN
 	return r.userNamed(arn[strings.LastIndex(arn, "/")+1:], context)
 }
 
-func (r *request) userNamed(name string, context contextOf) (*user, *call.Fault) {
+func (r *request) userNamed(name string, context contextOf) *user {
 	found := r.account.users[fold(name)]
 	var held *holder
 	if found != nil {
 		held = &found.holder
 	}
-	if fault := r.authorizeOn(userKind, name, held, context); fault != nil {
-		return nil, fault
-	}
+	r.authorizeOn(userKind, name, held, context)
 	if found == nil {
-		return nil, noUser(name)
+		call.Refuse(noUser(name))
 	}
 	r.changesUser(name, found)
-	return found, nil
+	return found
 }
 
-func createUser(r *request) (any, *call.Fault) {
-	name, fault := r.name("UserName", maxName)
-	if fault != nil {
-		return nil, fault
-	}
-	path, fault := r.path("Path", "/")
-	if fault != nil {
-		return nil, fault
-	}
-	given, fault := r.readTags()
-	if fault != nil {
-		return nil, fault
-	}
+func createUser(r *request) any {
+	name, path, given := r.name("UserName", maxName), r.path("Path", "/"), r.readTags()
 	made := &user{holder: newHolder(r.account.home, userKind, name, path, r.options.Identifiers.Unique(identifier.User), r.call.Now)}
 	made.tags = given
-	if fault := r.authorizeNew(&made.holder, "TagUser"); fault != nil {
-		return nil, fault
-	}
+	r.authorizeNew(&made.holder, "TagUser")
 	if _, taken := r.account.users[fold(name)]; taken {
-		return nil, userExists(name)
+		call.Refuse(userExists(name))
 	}
 	if len(r.account.users) >= maxUsers {
-		return nil, overQuota("UsersPerAccount", maxUsers)
+		call.Refuse(overQuota("UsersPerAccount", maxUsers))
 	}
 	r.changesUser(name, nil)
 	r.account.users[fold(name)] = made
-	return userResult{wireUserInFull(made)}, nil
+	return userResult{wireUserInFull(made)}
 }
 
 // authorizeNew authorises the making of a role or user with its tags and
 // boundary, and gives it the boundary.
-func (r *request) authorizeNew(made *holder, tagOperation string) *call.Fault {
-	boundary, fault := r.boundaryARN(false)
-	if fault != nil {
-		return fault
+func (r *request) authorizeNew(made *holder, tagOperation string) {
+	boundary := r.boundaryARN(false)
+	r.authorizeTagged(made.arn(), made.tags, tagOperation, withBoundary(iampolicy.Context{}, boundary))
+	if boundary != "" {
+		made.boundary = r.attachable(boundary)
 	}
-	context := withBoundary(withRequestTags(iampolicy.Context{}, made.tags), boundary)
-	if fault := r.authorize(made.arn(), context); fault != nil {
-		return fault
-	}
-	if len(made.tags) > 0 {
-		if fault := r.authorizeAction(tagOperation, made.arn(), context); fault != nil {
-			return fault
-		}
-	}
-	if boundary == "" {
-		return nil
-	}
-	made.boundary, fault = r.attachable(boundary)
-	return fault
 }
 
-func getUser(r *request) (any, *call.Fault) {
-	found, fault := r.userOrCaller(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	return userResult{wireUserInFull(found)}, nil
+func getUser(r *request) any {
+	return userResult{wireUserInFull(r.userOrCaller(nil))}
 }
 
-func listUsers(r *request) (any, *call.Fault) {
-	prefix, fault := r.prefix()
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := r.authorize(r.account.entity(userKind+prefix), nil); fault != nil {
-		return nil, fault
-	}
+func listUsers(r *request) any {
+	prefix := r.prefix()
+	r.authorize(r.account.entity(userKind+prefix), nil)
 	all := slices.Collect(maps.Values(r.account.users))
 	all = slices.DeleteFunc(all, func(found *user) bool { return !strings.HasPrefix(found.path, prefix) })
-	shown, end, fault := page(r, all, func(found *user) string { return found.name })
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []userElement{}
-	for _, found := range shown {
-		elements = append(elements, wireUser(found))
-	}
-	return usersResult{listOf(elements), end}, nil
+	shown, end := page(r, all, func(found *user) string { return found.name }, wireUser)
+	return usersResult{shown, end}
 }
 
 // updateUser moves a user to another name or path. The caller needs the right
 // for the old and for the new one (IAM: UpdateUser).
-func updateUser(r *request) (any, *call.Fault) {
-	found, fault := r.user(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func updateUser(r *request) any {
+	found := r.user(nil)
 	name := found.name
 	if r.form.Has("NewUserName") {
-		if name, fault = r.name("NewUserName", maxName); fault != nil {
-			return nil, fault
-		}
+		name = r.name("NewUserName", maxName)
 	}
-	path, fault := r.path("NewPath", found.path)
-	if fault != nil {
-		return nil, fault
-	}
+	path := r.path("NewPath", found.path)
 	moved := holder{home: found.home, kind: userKind, name: name, path: path}
-	if fault := r.authorize(moved.arn(), found.tags.context()); fault != nil {
-		return nil, fault
-	}
+	r.authorize(moved.arn(), found.tags.context())
 	if other := r.account.users[fold(name)]; other != nil && other != found {
-		return nil, userExists(name)
+		call.Refuse(userExists(name))
 	}
 	// Whoever asks for the new name's user still sees it with the old name.
 	r.changesUser(name, found)
 	delete(r.account.users, fold(found.name))
 	found.name, found.path = name, path
 	r.account.users[fold(name)] = found
-	return nil, nil
+	return nil
 }
 
-func deleteUser(r *request) (any, *call.Fault) {
-	found, fault := r.user(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	if fault := found.inUse(); fault != nil {
-		return nil, fault
-	}
+func deleteUser(r *request) any {
+	found := r.user(nil)
+	found.refuseInUse()
 	if len(found.keys) > 0 {
-		return nil, conflict(textDeleteKeys)
+		call.Refuse(conflict(textDeleteKeys))
 	}
 	delete(r.account.users, fold(found.name))
-	return nil, nil
+	return nil
 }
 
 // listAccountAliases is always empty: accounts have no alias here.
-func listAccountAliases(r *request) (any, *call.Fault) {
-	if fault := r.authorize("*", nil); fault != nil {
-		return nil, fault
-	}
-	return aliasesResult{}, nil
+func listAccountAliases(r *request) any {
+	r.authorize("*", nil)
+	return aliasesResult{}
 }

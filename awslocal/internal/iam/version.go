@@ -8,7 +8,6 @@ import (
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 	"github.com/tabard-dev/tabard/awslocal/internal/pattern"
-	"github.com/tabard-dev/tabard/awslocal/internal/query"
 )
 
 const maxVersions = 5
@@ -44,89 +43,53 @@ func (m *managed) add(text document, now time.Time, standard bool) *policyVersio
 }
 
 // version reads VersionId and returns its place in the policy's versions.
-func (r *request) version(find func(contextOf) (*managed, *call.Fault)) (*managed, int, *call.Fault) {
-	var v query.Validation
-	id := v.Text(r.form, "VersionId", 1, 64, versionPattern)
-	if fault := v.Fault(); fault != nil {
-		return nil, 0, fault
-	}
-	found, fault := find(nil)
-	if fault != nil {
-		return nil, 0, fault
-	}
+func (r *request) version(find func(contextOf) *managed) (*managed, int) {
+	id := r.text("VersionId", 1, 64, versionPattern)
+	found := find(nil)
 	place := slices.IndexFunc(found.versions, func(v policyVersion) bool { return v.id() == id })
 	if place < 0 {
-		return nil, 0, noVersion(found.arn(), id)
+		call.Refuse(noVersion(found.arn(), id))
 	}
-	return found, place, nil
+	return found, place
 }
 
-func createPolicyVersion(r *request) (any, *call.Fault) {
-	var v query.Validation
-	text := v.Text(r.form, "PolicyDocument", 1, maxDocument, nil)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
-	found, fault := r.ownManaged(nil)
-	if fault != nil {
-		return nil, fault
-	}
-	parsed, fault := parseManaged(text)
-	if fault != nil {
-		return nil, fault
-	}
+func createPolicyVersion(r *request) any {
+	text := r.text("PolicyDocument", 1, maxDocument, nil)
+	found := r.ownManaged(nil)
+	parsed := parseManaged(text)
 	if len(found.versions) >= maxVersions {
-		return nil, tooManyVersions()
+		call.Refuse(tooManyVersions())
 	}
 	made := found.add(parsed, r.call.Now, r.form.Get("SetAsDefault") == "true")
-	return versionResult{wireVersion(found, made)}, nil
+	return versionResult{wireVersion(found, made)}
 }
 
-func getPolicyVersion(r *request) (any, *call.Fault) {
-	found, place, fault := r.version(r.managed)
-	if fault != nil {
-		return nil, fault
-	}
+func getPolicyVersion(r *request) any {
+	found, place := r.version(r.managed)
 	element := wireVersion(found, &found.versions[place])
 	element.Document = escapePolicy(found.versions[place].text)
-	return versionResult{element}, nil
+	return versionResult{element}
 }
 
 // listPolicyVersions shows the newest first.
-func listPolicyVersions(r *request) (any, *call.Fault) {
-	found, fault := r.managed(nil)
-	if fault != nil {
-		return nil, fault
-	}
+func listPolicyVersions(r *request) any {
+	found := r.managed(nil)
 	newest := func(v policyVersion) string { return fmt.Sprintf("%010d", 1_000_000_000-v.number) }
-	shown, end, fault := page(r, slices.Clone(found.versions), newest)
-	if fault != nil {
-		return nil, fault
-	}
-	elements := []versionElement{}
-	for i := range shown {
-		elements = append(elements, wireVersion(found, &shown[i]))
-	}
-	return versionsResult{listOf(elements), end}, nil
+	shown, end := page(r, slices.Clone(found.versions), newest, func(v policyVersion) versionElement { return wireVersion(found, &v) })
+	return versionsResult{shown, end}
 }
 
-func setDefaultPolicyVersion(r *request) (any, *call.Fault) {
-	found, place, fault := r.version(r.ownManaged)
-	if fault != nil {
-		return nil, fault
-	}
+func setDefaultPolicyVersion(r *request) any {
+	found, place := r.version(r.ownManaged)
 	found.standard, found.updated = found.versions[place].number, r.call.Now
-	return nil, nil
+	return nil
 }
 
-func deletePolicyVersion(r *request) (any, *call.Fault) {
-	found, place, fault := r.version(r.ownManaged)
-	if fault != nil {
-		return nil, fault
-	}
+func deletePolicyVersion(r *request) any {
+	found, place := r.version(r.ownManaged)
 	if found.versions[place].number == found.standard {
-		return nil, conflict(textDefaultVersion)
+		call.Refuse(conflict(textDefaultVersion))
 	}
 	found.versions = slices.Delete(found.versions, place, place+1)
-	return nil, nil
+	return nil
 }

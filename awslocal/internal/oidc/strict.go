@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	strict "github.com/go-jose/go-jose/v4/json"
 )
 
 // readObject reads a JSON object whose members have different names, at every
@@ -15,39 +17,11 @@ func readObject(text []byte) (map[string]json.RawMessage, error) {
 	if json.Unmarshal(text, &members) != nil || members == nil {
 		return nil, errors.New("no JSON object")
 	}
-	if name, twice := repeated(text); twice {
-		return nil, fmt.Errorf("the member %.64q is there twice", name)
+	// go-jose's decoder refuses a name that an object has twice, at any depth.
+	whole, decoder := any(nil), strict.NewDecoder(bytes.NewReader(text))
+	decoder.SetNumberType(strict.UnmarshalJSONNumber)
+	if err := decoder.Decode(&whole); err != nil {
+		return nil, fmt.Errorf("%.100s", err.Error()) // the name may be as long as a token
 	}
 	return members, nil
-}
-
-// repeated finds a name that an object of a sound JSON document has twice.
-func repeated(text []byte) (name string, twice bool) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	// open are the objects and lists around what is read next; a list has no names.
-	var open []map[string]bool
-	isName := false
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return "", false
-		}
-		delimiter, _ := token.(json.Delim)
-		switch text, isText := token.(string); {
-		case delimiter == '}' || delimiter == ']':
-			open = open[:len(open)-1]
-		case isText && isName:
-			names := open[len(open)-1]
-			if names[text] {
-				return text, true
-			}
-			names[text], isName = true, false
-			continue
-		case delimiter == '{':
-			open = append(open, map[string]bool{})
-		case delimiter == '[':
-			open = append(open, nil)
-		}
-		isName = len(open) > 0 && open[len(open)-1] != nil
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/iampolicy"
@@ -105,21 +104,8 @@ func (s *Service) readSource(source *request) (*object, *fault) {
 // checkCopySource judges the conditions on the source, all of which fail alike
 // (Amazon S3 API reference, CopyObject).
 func checkCopySource(header http.Header, from *object) *fault {
-	const prefix = "X-Amz-Copy-Source-"
-	modified := from.time().Truncate(time.Second)
-	if match := header.Get(prefix + "If-Match"); match != "" {
-		if !matches(match, from.sums.etag()) {
-			return errPreconditionFailed.with("Condition", "x-amz-copy-source-If-Match")
-		}
-	} else if since, err := http.ParseTime(header.Get(prefix + "If-Unmodified-Since")); err == nil && modified.After(since) {
-		return errPreconditionFailed.with("Condition", "x-amz-copy-source-If-Unmodified-Since")
-	}
-	if match := header.Get(prefix + "If-None-Match"); match != "" {
-		if matches(match, from.sums.etag()) {
-			return errPreconditionFailed.with("Condition", "x-amz-copy-source-If-None-Match")
-		}
-	} else if since, err := http.ParseTime(header.Get(prefix + "If-Modified-Since")); err == nil && !modified.After(since) {
-		return errPreconditionFailed.with("Condition", "x-amz-copy-source-If-Modified-Since")
+	if name := failedCondition(header, copySourceHeader+"-", from); name != "" {
+		return errPreconditionFailed.with("Condition", "x-amz-copy-source-"+name)
 	}
 	return nil
 }

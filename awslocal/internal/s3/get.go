@@ -57,27 +57,39 @@ func (s *Service) missing(r *request) *fault {
 	return errNoSuchKey.with("Key", r.target.key)
 }
 
-// checkRead judges the conditions of a read. An ETag that was compared outweighs
-// a date (RFC 9110, 13.2.2, and Amazon S3 API reference, GetObject).
+// checkRead judges the conditions of a read.
 func checkRead(header http.Header, o *object) *fault {
+	switch name := failedCondition(header, "", o); name {
+	case "":
+		return nil
+	case "If-None-Match", "If-Modified-Since":
+		return errNotModified.with("ETag", o.sums.etag()).with("Last-Modified", o.time().Format(http.TimeFormat))
+	default:
+		return errPreconditionFailed.with("Condition", name)
+	}
+}
+
+// failedCondition is the first condition on an object that does not hold, empty
+// for none; the names of the headers begin with the prefix. An ETag that was
+// compared outweighs a date (RFC 9110, 13.2.2, and Amazon S3 API reference,
+// GetObject).
+func failedCondition(header http.Header, prefix string, o *object) string {
 	modified := o.time().Truncate(time.Second)
-	if match := header.Get("If-Match"); match != "" {
+	if match := header.Get(prefix + "If-Match"); match != "" {
 		if !matches(match, o.sums.etag()) {
-			return errPreconditionFailed.with("Condition", "If-Match")
+			return "If-Match"
 		}
-	} else if since, err := http.ParseTime(header.Get("If-Unmodified-Since")); err == nil && modified.After(since) {
-		return errPreconditionFailed.with("Condition", "If-Unmodified-Since")
+	} else if since, err := http.ParseTime(header.Get(prefix + "If-Unmodified-Since")); err == nil && modified.After(since) {
+		return "If-Unmodified-Since"
 	}
-	notModified := errNotModified.with("ETag", o.sums.etag()).
-		with("Last-Modified", o.time().Format(http.TimeFormat))
-	if match := header.Get("If-None-Match"); match != "" {
+	if match := header.Get(prefix + "If-None-Match"); match != "" {
 		if matches(match, o.sums.etag()) {
-			return notModified
+			return "If-None-Match"
 		}
-	} else if since, err := http.ParseTime(header.Get("If-Modified-Since")); err == nil && !modified.After(since) {
-		return notModified
+	} else if since, err := http.ParseTime(header.Get(prefix + "If-Modified-Since")); err == nil && !modified.After(since) {
+		return "If-Modified-Since"
 	}
-	return nil
+	return ""
 }
 
 // overrides are the query parameters that replace a header of the answer.

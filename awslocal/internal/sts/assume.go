@@ -53,11 +53,8 @@ type wanted struct {
 
 // readWanted checks the parameters that both ways share, and adds what it finds
 // to the validation.
-func readWanted(form query.Form, v *query.Validation) (wanted, *call.Fault) {
-	seconds, fault := form.Int("DurationSeconds", defaultDuration)
-	if fault != nil {
-		return wanted{}, fault
-	}
+func readWanted(form query.Form, v *query.Validation) wanted {
+	seconds := call.Must(form.Int("DurationSeconds", defaultDuration))
 	want := wanted{
 		roleARN:  v.Text(form, "RoleArn", 20, 2048, nil),
 		session:  v.Text(form, "RoleSessionName", 2, 64, sessionPattern),
@@ -66,31 +63,29 @@ func readWanted(form query.Form, v *query.Validation) (wanted, *call.Fault) {
 		duration: time.Duration(seconds) * time.Second,
 	}
 	v.Number("DurationSeconds", seconds, minDuration, maxDuration)
-	return want, nil
+	return want
 }
 
 // check makes the checks of parameters that concern their meaning.
-func (w *wanted) check() *call.Fault {
+func (w *wanted) check() {
 	length := utf8.RuneCountInString(w.text)
 	for _, arn := range w.arns {
 		length += len(arn)
 	}
 	switch {
 	case !rolePattern.MatchString(w.roleARN):
-		return badRequest("ValidationError", textBadARN)
+		call.Refuse(badRequest("ValidationError", textBadARN))
 	case length > maxPolicyText:
-		return badRequest("ValidationError", textTogether)
+		call.Refuse(badRequest("ValidationError", textTogether))
 	}
-	return nil
 }
 
-func unsupported(form query.Form, operation string, parameters ...string) *call.Fault {
+func unsupported(form query.Form, operation string, parameters ...string) {
 	for _, name := range parameters {
 		if form.Has(name) {
-			return query.Unsupported(operation, name)
+			call.Refuse(query.Unsupported(operation, name))
 		}
 	}
-	return nil
 }
 
 // accountOf is the account of a role's ARN, empty for no such ARN.
@@ -112,56 +107,40 @@ func (s *Service) role(arn string) (iam.Role, bool) {
 	return role, known && role.ARN == arn
 }
 
-func (s *Service) assumeRole(c *call.Call, form query.Form) (any, *call.Fault) {
+func (s *Service) assumeRole(c *call.Call, form query.Form) any {
 	var v query.Validation
-	want, fault := readWanted(form, &v)
-	if fault != nil {
-		return nil, fault
-	}
+	want := readWanted(form, &v)
 	external := v.Optional(form, "ExternalId", 2, 1224, externalIDPattern)
 	want.passed = readAttributes(form, &v)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
 	c.Entry.Resource = want.roleARN
-	if fault := want.check(); fault != nil {
-		return nil, fault
-	}
-	if fault := unsupported(form, "AssumeRole", "SerialNumber", "TokenCode", "ProvidedContexts"); fault != nil {
-		return nil, fault
-	}
+	want.check()
+	unsupported(form, "AssumeRole", "SerialNumber", "TokenCode", "ProvidedContexts")
 	want.carried = want.passed.clone()
 	problem := want.carried.inherit(s.attributesOf(c))
 	role, known := s.role(want.roleARN)
 	if !known {
-		return nil, mayNot(c.Caller.Principal.ARN, assumeRoleAction, want.roleARN)
+		call.Refuse(mayNot(c.Caller.Principal.ARN, assumeRoleAction, want.roleARN))
 	}
 	if action := refusedAction(c, role, want, external); action != "" {
-		return nil, mayNot(c.Caller.Principal.ARN, action, want.roleARN)
+		call.Refuse(mayNot(c.Caller.Principal.ARN, action, want.roleARN))
 	}
-	if fault := s.inRegion(c, role.AccountID); fault != nil {
-		return nil, fault
-	}
+	s.inRegion(c, role.AccountID)
 	if c.Caller.Principal.Kind == iampolicy.RoleSession && want.duration > chainLimit {
-		return nil, tooLong(textChained)
+		call.Refuse(tooLong(textChained))
 	}
-	if fault := s.finish(&want, role); fault != nil {
-		return nil, fault
-	}
-	if problem != nil {
-		return nil, problem
-	}
-	return s.grant(role, want, ""), nil
+	s.finish(&want, role)
+	call.Check(problem)
+	return s.grant(role, want, "")
 }
 
 // inRegion refuses to make a session of an account in a region that the account
 // has disabled. That the caller's own account has the region is a matter of the
 // caller's keys.
-func (s *Service) inRegion(c *call.Call, account string) *call.Fault {
-	if s.options.Regions.Enabled(account, c.Region) {
-		return nil
+func (s *Service) inRegion(c *call.Call, account string) {
+	if !s.options.Regions.Enabled(account, c.Region) {
+		call.Refuse(regionDisabled(account))
 	}
-	return regionDisabled(account)
 }
 
 // refusedAction is the first of the actions which assuming a role takes that the
@@ -194,28 +173,23 @@ func (w *wanted) context(role iam.Role) iampolicy.Context {
 
 // finish makes the checks that come after the caller's right: duration, session
 // policies, then tags.
-func (s *Service) finish(want *wanted, role iam.Role) *call.Fault {
+func (s *Service) finish(want *wanted, role iam.Role) {
 	if want.duration > role.MaxSession {
-		return tooLong(textTooLong)
+		call.Refuse(tooLong(textTooLong))
 	}
-	return s.limit(want, role)
+	s.limit(want, role)
 }
 
 // limit finds the session policies and makes the checks of them and of tags.
-func (s *Service) limit(want *wanted, role iam.Role) *call.Fault {
-	if fault := s.resolve(want, role); fault != nil {
-		return fault
-	}
-	if fault := want.passed.check(); fault != nil {
-		return fault
-	}
+func (s *Service) limit(want *wanted, role iam.Role) {
+	s.resolve(want, role)
+	call.Check(want.passed.check())
 	if len(want.documents) == 0 && len(want.carried.tags) == 0 {
-		return nil
+		return
 	}
 	if want.packed = want.pack(); want.packed > 100 {
-		return packedTooLarge(want.packed)
+		call.Refuse(packedTooLarge(want.packed))
 	}
-	return nil
 }
 
 // merge returns the keys of both; those of extra win.

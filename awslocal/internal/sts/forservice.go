@@ -45,6 +45,10 @@ type Granted struct {
 // that does not exist, is AccessDenied; the fault names the role, which the
 // service need not tell.
 func (s *Service) GrantForService(c *call.Call, ask ServiceRequest) (Granted, *call.Fault) {
+	return call.Answer(func() Granted { return s.grantForService(c, ask) })
+}
+
+func (s *Service) grantForService(c *call.Call, ask ServiceRequest) Granted {
 	want := wanted{roleARN: ask.RoleARN, session: ask.Session, duration: ask.Duration}
 	want.passed.tags = ask.Tags
 	for _, tag := range ask.Tags {
@@ -56,28 +60,21 @@ func (s *Service) GrantForService(c *call.Call, ask ServiceRequest) (Granted, *c
 	}
 	role, known := s.role(ask.RoleARN)
 	if !known {
-		return Granted{}, mayNot(ask.Service, assumeRoleAction, ask.RoleARN)
+		call.Refuse(mayNot(ask.Service, assumeRoleAction, ask.RoleARN))
 	}
 	for _, action := range append([]string{assumeRoleAction}, want.carried.needs()...) {
 		if !s.trustsService(c, role, action, ask, want) {
-			return Granted{}, mayNot(ask.Service, action, ask.RoleARN)
+			call.Refuse(mayNot(ask.Service, action, ask.RoleARN))
 		}
 	}
-	if fault := s.inRegion(c, role.AccountID); fault != nil {
-		return Granted{}, fault
-	}
-	if fault := s.limit(&want, role); fault != nil {
-		return Granted{}, fault
-	}
+	s.inRegion(c, role.AccountID)
+	s.limit(&want, role)
 	one := s.newSession(role, want, "")
 	if ask.TargetARN != "" {
-		var fault *call.Fault
-		if one, fault = s.chain(c, one, ask); fault != nil {
-			return Granted{}, fault
-		}
+		one = s.chain(c, one, ask)
 	}
 	s.sessions.add(one)
-	return Granted{one.accountID, one.arn(), one.userID(), one.keyID, one.secret, one.token, one.expires}, nil
+	return Granted{one.accountID, one.arn(), one.userID(), one.keyID, one.secret, one.token, one.expires}
 }
 
 // TrustsService says whether a role exists and its trust policy lets a service
@@ -107,25 +104,19 @@ func (s *Service) trustsService(c *call.Call, role iam.Role, action string, ask 
 }
 
 // chain lets a session, which nobody else gets to see, assume the target.
-func (s *Service) chain(c *call.Call, first *session, ask ServiceRequest) (*session, *call.Fault) {
+func (s *Service) chain(c *call.Call, first *session, ask ServiceRequest) *session {
 	want := wanted{roleARN: ask.TargetARN, session: ask.Session, duration: chainLimit, text: ask.Policy}
-	if fault := want.carried.inherit(first.attributes); fault != nil {
-		return nil, fault
-	}
+	call.Check(want.carried.inherit(first.attributes))
 	denied := mayNot(first.arn(), assumeRoleAction, ask.TargetARN)
 	role, known := s.role(ask.TargetARN)
 	caller, alive := s.credential(first)
 	if !known || !alive {
-		return nil, denied
+		call.Refuse(denied)
 	}
 	if action := refusedAction(c.As(caller), role, want, ask.ExternalID); action != "" {
-		return nil, mayNot(first.arn(), action, ask.TargetARN)
+		call.Refuse(mayNot(first.arn(), action, ask.TargetARN))
 	}
-	if fault := s.inRegion(c, role.AccountID); fault != nil {
-		return nil, fault
-	}
-	if fault := s.finish(&want, role); fault != nil {
-		return nil, fault
-	}
-	return s.newSession(role, want, ""), nil
+	s.inRegion(c, role.AccountID)
+	s.finish(&want, role)
+	return s.newSession(role, want, "")
 }

@@ -43,26 +43,25 @@ func readPolicyARNs(form query.Form, v *query.Validation) []string {
 // resolve finds the managed session policies, which are those of the role's
 // account, and parses the inline one. They stay as they are now for as long as
 // the session lasts.
-func (s *Service) resolve(want *wanted, role iam.Role) *call.Fault {
+func (s *Service) resolve(want *wanted, role iam.Role) {
 	for _, arn := range want.arns {
 		if !policyPattern.MatchString(arn) {
-			return badRequest("ValidationError", "Invalid policy ARN: "+arn)
+			call.Refuse(badRequest("ValidationError", "Invalid policy ARN: "+arn))
 		}
 		found, known := s.options.Directory.ManagedPolicy(role.AccountID, arn)
 		if !known {
-			return malformedPolicy("Policy " + arn + " does not exist or is not attachable.")
+			call.Refuse(malformedPolicy("Policy " + arn + " does not exist or is not attachable."))
 		}
 		want.documents = append(want.documents, found)
 	}
 	if want.text == "" {
-		return nil
+		return
 	}
 	found, err := parse(want.text)
 	if err != nil {
-		return malformedPolicy(message(err))
+		call.Refuse(malformedPolicy(message(err)))
 	}
 	want.documents = append(want.documents, found)
-	return nil
 }
 
 // parse reads a session policy.

@@ -69,7 +69,7 @@ func New(options Options) *Service {
 // Reset ends all sessions.
 func (s *Service) Reset() { s.sessions.replace(nil) }
 
-var operations = map[string]func(*Service, *call.Call, query.Form) (any, *call.Fault){
+var operations = map[string]func(*Service, *call.Call, query.Form) any{
 	"AssumeRole":                (*Service).assumeRole,
 	"AssumeRoleWithWebIdentity": (*Service).assumeRoleWithWebIdentity,
 	"GetCallerIdentity":         (*Service).getCallerIdentity,
@@ -96,7 +96,7 @@ func (s *Service) Serve(w http.ResponseWriter, c *call.Call) {
 		case !known:
 			return nil, query.UnknownOperation(name, version)
 		}
-		return run(s, c, form)
+		return call.Answer(func() any { return run(s, c, form) })
 	})
 }
 
@@ -107,6 +107,6 @@ type identityResult struct {
 }
 
 // getCallerIdentity asks no policy, not even one that denies it.
-func (s *Service) getCallerIdentity(c *call.Call, _ query.Form) (any, *call.Fault) {
-	return identityResult{Arn: c.Caller.Principal.ARN, UserId: c.Caller.UserID, Account: c.Caller.Principal.AccountID}, nil
+func (s *Service) getCallerIdentity(c *call.Call, _ query.Form) any {
+	return identityResult{Arn: c.Caller.Principal.ARN, UserId: c.Caller.UserID, Account: c.Caller.Principal.AccountID}
 }

@@ -25,77 +25,59 @@ const (
 
 // assumeRoleWithWebIdentity makes AWS's checks in AWS's order: a caller whose
 // token fails two of them sees the first.
-func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) (any, *call.Fault) {
+func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) any {
 	var v query.Validation
-	want, fault := readWanted(form, &v)
-	if fault != nil {
-		return nil, fault
-	}
+	want := readWanted(form, &v)
 	raw := v.Secret(form, "WebIdentityToken", 4, 20000)
-	if fault := v.Fault(); fault != nil {
-		return nil, fault
-	}
+	call.Check(v.Fault())
 	c.Entry.Resource = want.roleARN
-	if fault := want.check(); fault != nil {
-		return nil, fault
-	}
-	if fault := unsupported(form, "AssumeRoleWithWebIdentity", "ProviderId"); fault != nil {
-		return nil, fault
-	}
-	if fault := s.inRegion(c, accountOf(want.roleARN)); fault != nil {
-		return nil, fault
-	}
+	want.check()
+	unsupported(form, "AssumeRoleWithWebIdentity", "ProviderId")
+	s.inRegion(c, accountOf(want.roleARN))
 	token, err := oidc.ReadToken(raw)
 	if err != nil {
-		return nil, s.refuseToken(c, err)
+		s.refuseToken(c, err)
 	}
-	provider, fault := s.provider(c, want.roleARN, token)
-	if fault != nil {
-		return nil, fault
-	}
-	audience, fault := s.checkClaims(provider, token)
-	if fault != nil {
-		return nil, fault
-	}
+	provider := s.provider(c, want.roleARN, token)
+	audience := s.checkClaims(provider, token)
 	if token.HasTags || token.HasSourceIdentity {
 		passed, good := claimed(raw)
 		if !good {
-			return nil, badToken(textBadClaims)
+			call.Refuse(badToken(textBadClaims))
 		}
 		want.passed, want.carried = passed, passed.clone()
 	}
 	role, known := s.role(want.roleARN)
 	if !known || !trusted(c, role, want, provider, token, audience) {
-		return nil, notPermitted()
+		call.Refuse(notPermitted())
 	}
-	if fault := s.finish(&want, role); fault != nil {
-		return nil, fault
-	}
+	s.finish(&want, role)
 	result := s.grant(role, want, provider.ARN)
 	result.SubjectFromWebIdentityToken, result.Audience, result.Provider = token.Subject, audience, provider.ARN
-	return result, nil
+	return result
 }
 
-func (s *Service) refuseToken(c *call.Call, err error) *call.Fault {
+// refuseToken notes the reason, which AWS does not tell its callers.
+func (s *Service) refuseToken(c *call.Call, err error) {
 	var problem *oidc.Error
 	if !errors.As(err, &problem) {
 		problem = &oidc.Error{Kind: oidc.Unreachable, Detail: err.Error()}
 	}
 	s.options.Log.WarnContext(c.HTTP.Context(), "web identity token refused", "request", c.ID, "role", c.Entry.Resource, "reason", problem.Detail)
-	return tokenFault(problem)
+	call.Refuse(tokenFault(problem))
 }
 
 // provider finds the token's issuer in the role's account and verifies the
 // signature.
-func (s *Service) provider(c *call.Call, roleARN string, token *oidc.Token) (iam.Provider, *call.Fault) {
+func (s *Service) provider(c *call.Call, roleARN string, token *oidc.Token) iam.Provider {
 	provider, known := s.options.Directory.Provider(accountOf(roleARN), bare(token.Issuer))
 	if !known {
-		return provider, noProvider(token.Issuer)
+		call.Refuse(noProvider(token.Issuer))
 	}
 	if err := s.options.Verifier.Verify(c.HTTP.Context(), token, provider.Thumbprints); err != nil {
-		return provider, s.refuseToken(c, err)
+		s.refuseToken(c, err)
 	}
-	return provider, nil
+	return provider
 }
 
 func bare(issuer string) string {
@@ -108,32 +90,32 @@ func bare(issuer string) string {
 
 // checkClaims checks audience and times of a verified token and returns the
 // effective audience.
-func (s *Service) checkClaims(provider iam.Provider, token *oidc.Token) (string, *call.Fault) {
+func (s *Service) checkClaims(provider iam.Provider, token *oidc.Token) string {
 	audience := token.AuthorizedParty
 	if audience == "" {
 		if len(token.Audience) > 1 {
-			return "", badToken(textAudiences)
+			call.Refuse(badToken(textAudiences))
 		}
 		audience = token.Audience[0]
 	}
 	if !slices.Contains(provider.Clients, audience) {
-		return "", badToken(textAudience)
+		call.Refuse(badToken(textAudience))
 	}
 	now := s.options.TokenNow()
 	if !now.Before(time.Unix(token.Expires, 0).Add(grace)) {
-		return "", expired(now, token.Expires)
+		call.Refuse(expired(now, token.Expires))
 	}
 	issued := time.Unix(token.Issued, 0)
 	if now.Sub(issued) > oldest {
-		return "", tooOld(token.Issued)
+		call.Refuse(tooOld(token.Issued))
 	}
 	if issued.After(now.Add(ahead)) {
-		return "", fromFuture(now, token.Issued)
+		call.Refuse(fromFuture(now, token.Issued))
 	}
 	if token.NotBefore > now.Add(ahead).Unix() {
-		return "", notYet(now, token.NotBefore)
+		call.Refuse(notYet(now, token.NotBefore))
 	}
-	return audience, nil
+	return audience
 }
 
 // trusted asks the role's trust policy. The caller is the provider: nobody has

@@ -21,9 +21,10 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// fake serves ServiceAccounts as an API server does: one, all of them, and
-// watches, with or without all of them to begin with; in protobuf or JSON, whole
-// or only their metadata. Nothing ever changes.
+// fake serves ServiceAccounts as an API server does: one; all of them, in one piece or in
+// pages; and watches, from a version or with all of them to begin with. It writes
+// protobuf or JSON, whole objects or their metadata. Nothing ever changes: the
+// ServiceAccounts have the versions from 1 on, and all is at that of the last.
 type fake struct {
 	accounts []*corev1.ServiceAccount
 	byPath   map[string]*corev1.ServiceAccount
@@ -32,8 +33,12 @@ type fake struct {
 
 func openFake(_ context.Context, s settings, folder string) (kubeconfig string, closed func(), err error) {
 	one := &fake{byPath: map[string]*corev1.ServiceAccount{}, listOnly: s.listOnly}
+	long := strings.Repeat("x", s.annotation)
 	for i := range s.accounts {
 		made := stored(i)
+		if long != "" {
+			made.Annotations["example.com/long"] = long
+		}
 		one.accounts = append(one.accounts, made)
 		one.byPath["/api/v1/namespaces/"+made.Namespace+"/serviceaccounts/"+made.Name] = made
 	}
@@ -62,10 +67,9 @@ func openFake(_ context.Context, s settings, folder string) (kubeconfig string, 
 type format struct{ protobuf, metadata bool }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	accept, query := r.Header.Get("Accept"), r.URL.Query()
+	accept := r.Header.Get("Accept")
 	wanted := format{strings.HasPrefix(accept, runtime.ContentTypeProtobuf), strings.Contains(accept, "as=PartialObjectMetadata")}
-	switch {
-	case r.URL.Path != "/api/v1/serviceaccounts":
+	if r.URL.Path != "/api/v1/serviceaccounts" {
 		one, ok := f.byPath[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
@@ -73,40 +77,52 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		wanted.header(w, "")
 		_ = wanted.write(w, one) // who hung up needs no answer
-	case query.Get("watch") == "":
-		wanted.header(w, "")
-		_ = wanted.write(w, f.list())
-	case query.Get("sendInitialEvents") == "true" && f.listOnly:
-		http.Error(w, "sendInitialEvents is forbidden", http.StatusUnprocessableEntity)
+		return
+	}
+	asked, err := readQuestion(r.URL.Query(), len(f.accounts), f.listOnly)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), err.code)
+	case asked.watch:
+		f.watch(w, r, wanted, asked)
 	default:
-		wanted.header(w, ";stream=watch")
-		if query.Get("sendInitialEvents") == "true" && f.stream(w, wanted) != nil {
-			return
-		}
-		w.(http.Flusher).Flush() //nolint:forcetypeassert // net/http's can
-		<-r.Context().Done()
+		wanted.header(w, "")
+		_ = wanted.write(w, f.page(asked))
 	}
 }
 
-func (f *fake) version() string { return fmt.Sprint(len(f.accounts)) }
-
-func (f *fake) list() *corev1.ServiceAccountList {
-	list := &corev1.ServiceAccountList{ListMeta: metav1.ListMeta{ResourceVersion: f.version()}, Items: make([]corev1.ServiceAccount, len(f.accounts))}
-	for i, one := range f.accounts {
-		list.Items[i] = *one
+// page is the part of the list that is asked for.
+func (f *fake) page(asked question) *corev1.ServiceAccountList {
+	end := len(f.accounts)
+	list := &corev1.ServiceAccountList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(end)}}
+	if asked.limit > 0 && asked.from+asked.limit < end {
+		rest := int64(end - asked.from - asked.limit)
+		end = asked.from + asked.limit
+		list.Continue, list.RemainingItemCount = token(end), &rest
+	}
+	for _, one := range f.accounts[asked.from:end] {
+		list.Items = append(list.Items, *one)
 	}
 	return list
 }
 
-// stream sends all ServiceAccounts as events, and the bookmark that ends them.
-func (f *fake) stream(w io.Writer, wanted format) error {
-	for _, one := range f.accounts {
-		if err := wanted.event(w, "ADDED", one); err != nil {
-			return err
+// watch tells of what is newer than a version, and of nothing more until its time is over.
+func (f *fake) watch(w http.ResponseWriter, r *http.Request, wanted format, asked question) {
+	wanted.header(w, ";stream=watch")
+	for _, one := range f.accounts[asked.from:] {
+		if wanted.event(w, "ADDED", one) != nil {
+			return // it hung up
 		}
 	}
-	return wanted.event(w, "BOOKMARK", &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-		ResourceVersion: f.version(), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}})
+	if asked.initial && wanted.event(w, "BOOKMARK", &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: fmt.Sprint(len(f.accounts)), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}) != nil {
+		return
+	}
+	w.(http.Flusher).Flush() //nolint:forcetypeassert // net/http's can
+	select {
+	case <-r.Context().Done():
+	case <-time.After(asked.lasts):
+	}
 }
 
 func (f format) header(w http.ResponseWriter, parameters string) {

@@ -18,11 +18,15 @@ import (
 	"time"
 )
 
+// restTime is after how long without a question it is at rest.
+const restTime = 2 * time.Second
+
 // settings are the flags.
 type settings struct {
 	tabard, localkube string
 	review            string
 	accounts, starts  int
+	annotation        int
 	span              time.Duration
 	clients           []int
 	listOnly          bool
@@ -45,6 +49,7 @@ func parse(args []string) (settings, error) {
 	flags.StringVar(&s.localkube, "localkube", "", "start a real API server from this program")
 	flags.StringVar(&s.review, "review", "internal/webhook/testdata/review.json", "the review to ask with, of ServiceAccount shop/app")
 	flags.IntVar(&s.accounts, "accounts", 20_000, "ServiceAccounts in the cluster; one in ten has a role")
+	flags.IntVar(&s.annotation, "annotation", 0, "bytes of an annotation of others on each ServiceAccount of this program's API server")
 	flags.IntVar(&s.starts, "starts", 3, "how often it is started; the last start is asked")
 	flags.DurationVar(&s.span, "for", 5*time.Second, "how long each number of clients asks; 0: not at all")
 	flags.StringVar(&clients, "clients", "1,8,32", "how many ask at once")
@@ -58,6 +63,9 @@ func parse(args []string) (settings, error) {
 			return s, fmt.Errorf("-clients has %q, expected numbers from 1 with commas between", word)
 		}
 		s.clients = append(s.clients, n)
+	}
+	if s.annotation < 0 {
+		return s, fmt.Errorf("-annotation is %d, expected at least 0", s.annotation)
 	}
 	if s.accounts < 1 || s.starts < 1 {
 		return s, fmt.Errorf("-accounts and -starts are %d and %d, expected at least 1", s.accounts, s.starts)
@@ -110,6 +118,11 @@ func report(ctx context.Context, s settings, folder, kubeconfig string, load boo
 	}
 	fmt.Printf("%d ServiceAccounts: listens after %v, injects after %v and %v of CPU, %s\n",
 		s.accounts, server.listening.Round(time.Millisecond), took.Round(time.Millisecond), used.CPU, used.Memory())
+	<-time.After(restTime)
+	if used, err = server.program.Usage(); err != nil {
+		return err
+	}
+	fmt.Println("at rest:", used.Memory())
 	if !load || s.span == 0 {
 		return nil
 	}

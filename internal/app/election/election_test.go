@@ -27,6 +27,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/app/election"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.RunAsProgram(m, program)) }
@@ -126,10 +127,7 @@ func (l lab) on(t *testing.T, namespace string) *lab {
 // TestElection runs its parts side by side: most of their time is waiting.
 func TestElection(t *testing.T) {
 	api := testkit.StartAPIServer(t, "https://issuer.example.com")
-	cluster, err := client.New(api.Config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Get(client.New(api.Config, client.Options{}))(t)
 	l := lab{cluster: cluster, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), program: filepath.Join(testkit.LinkSelf(t, "controllers"), "controllers")}
 	testkit.WriteKubeconfig(t, l.kubeconfig, api.Config)
 	for name, test := range map[string]func(*lab){
@@ -159,10 +157,7 @@ type process struct {
 func (l *lab) start(args ...string) *process {
 	l.Helper()
 	command := exec.CommandContext(context.WithoutCancel(l.Context()), l.program, append([]string{l.kubeconfig, l.folder, l.namespace}, args...)...)
-	input, err := command.StdinPipe()
-	if err != nil {
-		l.Fatal(err)
-	}
+	input := must.Get(command.StdinPipe())(l)
 	running := testkit.StartProcess(l.T, command)
 	return &process{Process: running, pid: fmt.Sprint(command.Process.Pid), close: func() { _ = input.Close() }}
 }
@@ -298,9 +293,7 @@ func allHeld(held string, args ...string) func(*lab) {
 			return nil
 		})
 		l.staysIdle("a")
-		if err := l.cluster.Delete(l.Context(), lease); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, l.cluster.Delete(l.Context(), lease))
 		l.awaitRuns("a", p)
 	}
 }
@@ -308,17 +301,12 @@ func allHeld(held string, args ...string) func(*lab) {
 // testRefused: in the log, and it goes on when the
 // right is there.
 func testRefused(l *lab) {
-	loaded, err := clientcmd.LoadFromFile(l.kubeconfig)
-	if err != nil {
-		l.Fatal(err)
-	}
+	loaded := must.Get(clientcmd.LoadFromFile(l.kubeconfig))(l)
 	for _, user := range loaded.AuthInfos {
 		user.Impersonate = "somebody"
 	}
 	kubeconfig := filepath.Join(l.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*loaded, kubeconfig); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, clientcmd.WriteToFile(*loaded, kubeconfig))
 	l.kubeconfig = kubeconfig
 	p := l.start("", "a")
 	testkit.Await(l.T, func() error {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestVerbositiesMeanWhatTheyMeanToKlog: -v=N shows the lines of verbosity N and below.
@@ -26,14 +28,9 @@ func TestVerbositiesMeanWhatTheyMeanToKlog(t *testing.T) {
 		flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
 		level := flags.String("log-level", "info", "")
 		flags.IntP("v", "v", 0, "")
-		if err := flags.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, flags.Parse(strings.Fields(args)))
 		var text bytes.Buffer
-		logger, err := NewLogger(&text, KlogLevelOf(flags, *level))
-		if err != nil {
-			t.Fatal(err)
-		}
+		logger := must.Get(NewLogger(&text, KlogLevelOf(flags, *level)))(t)
 		log, got := logr.FromSlogHandler(logger.Handler()), []string{}
 		for _, verbosity := range []string{"0", "1", "2", "3", "4", "5"} {
 			log.V(int(verbosity[0]-'0')).Info("line", "of", verbosity)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
@@ -23,9 +24,9 @@ func Command() *cobra.Command {
 		Long: `Run the pod identity webhook. For each pod that is created it looks up the pod's
 ServiceAccount and, if that carries the annotation eks.amazonaws.com/role-arn, gives
 the pod a projected token, and the environment by which every AWS SDK finds it. With
---clouds it does the like for Azure and Google Cloud.
+--clouds it does the same for Azure and Google Cloud.
 
-It serves nothing before it knows all ServiceAccounts and has a certificate.`,
+It serves nothing before it has read all ServiceAccounts and has a certificate.`,
 		Example: `  # with the certificate that tabard operator keeps in a Secret
   tabard webhook --namespace=tabard-system --port=9443
 
@@ -53,9 +54,9 @@ type Flags struct {
 // Add adds them to a set of flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	f.Options.AddFlags(flags)
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster served (default: $KUBECONFIG, else the pod's own ServiceAccount)")
+	command.AddKubeconfig(flags, &f.kubeconfig, "the cluster served")
 	flags.StringVar(&f.kubeAPI, "kube-api", "", "URL of the API server, instead of the one in the kubeconfig")
-	flags.StringVar(&f.memory, "memory-limit", "", "memory that the process may take, such as 256Mi: what it lets in at a time follows from it; empty: the limit of its control group")
+	flags.StringVar(&f.memory, "memory-limit", "", "memory limit of the process, such as 256Mi, from which the limits of connections and reviews follow; empty: that of its cgroup")
 	flags.StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	flags.IntP("v", "v", 0, program.KlogUsage)
 }

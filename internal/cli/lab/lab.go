@@ -103,8 +103,7 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 // unusableDir says that a folder cannot hold a lab, which is unusable input. Other
 // errors stay as they are.
 func unusableDir(streams command.Streams, err error) error {
-	var unusable *lab.DirError
-	if errors.As(err, &unusable) {
+	if _, unusable := errors.AsType[*lab.DirError](err); unusable {
 		return streams.Unusable(err)
 	}
 	return err

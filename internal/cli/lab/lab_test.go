@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/process"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // execute runs a command line as the program does, and returns what it said.
@@ -30,9 +31,7 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 	empty := t.TempDir()
 	foreign := t.TempDir()
 	program := filepath.Join(foreign, "localkube")
-	if err := os.WriteFile(program, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, nil, 0o755))
 	tests := map[string]struct {
 		arguments []string
 		said      string
@@ -74,9 +73,7 @@ func TestDownWithoutALabIsFine(t *testing.T) {
 func TestEnvIsReadByAShell(t *testing.T) {
 	variables := []lab.Variable{{Name: "KUBECONFIG", Value: "/a b/it's $HOME `x`"}, {Name: "AWS_REGION", Value: "us-west-2"}}
 	var script bytes.Buffer
-	if err := writeEnv(&script, variables, "/lab's/bin"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeEnv(&script, variables, "/lab's/bin"))
 	program := script.String() + script.String() + `printf '%s\n' "$KUBECONFIG" "$AWS_REGION" "$PATH"`
 	command := exec.CommandContext(t.Context(), "/bin/sh", "-euc", program)
 	command.Env = []string{"PATH=/bin"}
@@ -97,9 +94,7 @@ func TestWriteStatus(t *testing.T) {
 		{Name: "awslocal", State: lab.Missing, Port: 20005},
 	}}
 	var out bytes.Buffer
-	if err := writeStatus(&out, status, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeStatus(&out, status, ""))
 	want := "NAME      STATE       PID  PORT   MEMORY  PEAK\n" +
 		"etcd      Running     12   20002  60 MiB  70 MiB\n" +
 		"operator  Exited (3)  -    -      -       -\n" +
@@ -111,17 +106,10 @@ func TestWriteStatus(t *testing.T) {
 
 func TestNamesOfRunsInTheBackground(t *testing.T) {
 	loaded := lab.Lab{Dir: t.TempDir()}
-	if err := os.Mkdir(loaded.Path("run"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	self, err := process.Identify(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(loaded.Path("run"), 0o700))
+	self := must.Get(process.Identify(os.Getpid()))(t)
 	for name, identity := range map[string]process.Identity{"busy": self, "gone": {PID: self.PID, Start: "0", Boot: self.Boot}} {
-		if err := loaded.Processes().Put(process.Record{Name: name, Identity: identity}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, loaded.Processes().Put(process.Record{Name: name, Identity: identity}))
 	}
 	tests := map[string]struct{ name, refused string }{
 		"a plain name":                    {name: "operator-2"},

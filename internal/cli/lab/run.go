@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,10 +99,8 @@ func checkName(loaded lab.Lab, name string) error {
 	if !backgroundName().MatchString(name) {
 		return fmt.Errorf("--detach %q is no name; want up to 42 lower-case letters, digits and dashes", name)
 	}
-	for _, component := range loaded.Components() {
-		if name == component {
-			return fmt.Errorf("--detach %s is the name of a part of the lab; choose another", name)
-		}
+	if slices.Contains(loaded.Components(), name) {
+		return fmt.Errorf("--detach %s is the name of a part of the lab; choose another", name)
 	}
 	record, found, err := loaded.Processes().Get(name)
 	if err == nil && found && record.Alive() {

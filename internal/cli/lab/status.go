@@ -85,8 +85,7 @@ func newEnv(streams command.Streams, flags *folder) *cobra.Command {
 				return err
 			}
 			variables, err := loaded.Env(account)
-			var unknown *lab.AccountError
-			if errors.As(err, &unknown) {
+			if _, unknown := errors.AsType[*lab.AccountError](err); unknown {
 				return streams.Unusable(err)
 			}
 			if err != nil {

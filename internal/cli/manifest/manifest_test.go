@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -23,10 +25,7 @@ func TestObjectsAreReadFromEveryForm(t *testing.T) {
 		"a long first object": first + "#" + strings.Repeat("x", 10000) + "\n---\n" + second,
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Read([]string{"-"}, strings.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			objects := must.Get(Read([]string{"-"}, strings.NewReader(text)))(t)
 			var names []string
 			for _, o := range objects {
 				names = append(names, o.GetName())
@@ -65,12 +64,8 @@ func TestFoldersAreReadWithThoseBelow(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"a.yaml": first, "below/b.json": `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"b"}}`, "README.md": "# none"} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	objects, err := Read([]string{folder}, nil)
 	if err != nil || len(objects) != 2 {

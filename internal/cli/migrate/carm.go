@@ -52,7 +52,7 @@ func newCARM(streams command.Streams, connect Connect) *cobra.Command {
 	in := &inputs{}
 	plan := newPlan(streams, connect, in)
 	verify := newVerify(streams, connect, in)
-	command := &cobra.Command{
+	carm := &cobra.Command{
 		Use:     "carm",
 		Short:   "From ACK's role maps (CARM) to IAMRoleSelectors",
 		Long:    carmHelp,
@@ -60,17 +60,17 @@ func newCARM(streams command.Streams, connect Connect) *cobra.Command {
 		Args:    command.NoArgs(streams),
 		RunE:    plan.RunE,
 	}
-	command.Flags().AddFlagSet(plan.Flags())
-	f := command.PersistentFlags()
+	carm.Flags().AddFlagSet(plan.Flags())
+	f := carm.PersistentFlags()
 	f.StringArrayVarP(&in.files, "filename", "f", nil, "read a `file` or folder of YAML or JSON instead of a cluster; - is the standard input; repeatable")
-	f.StringVar(&in.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
+	command.AddKubeconfig(f, &in.kubeconfig, "the cluster")
 	f.StringVar(&in.semantics, "controllers", "ack", "who reads the selectors: ack, or tabard for controllers that know effect: Deny")
 	f.StringVar(&in.controllersFile, "controllers-file", "", "describe the controllers by a `file`, instead of finding their Deployments")
 	f.StringArrayVar(&in.controllers, "controller", nil, "describe a controller as `KEY=VALUE,...`; lists are joined by +; repeatable")
 	f.StringVar(&in.account, "account", "", "the `account` of all controllers of which it is not known otherwise")
 	f.StringVarP(&in.output, "output", "o", "text", "the output's `format`: text, or json for programs")
-	command.AddCommand(plan, verify)
-	return command
+	carm.AddCommand(plan, verify)
+	return carm
 }
 
 // semantics are how the controllers read selectors.

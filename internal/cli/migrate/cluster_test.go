@@ -9,46 +9,27 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // world is a cluster with the example in it.
-type world struct {
-	t       *testing.T
-	server  *testkit.APIServer
-	clients *kubernetes.Clientset
-	objects dynamic.Interface
-	// kubeconfig is that of an administrator.
-	kubeconfig string
-}
+type world struct{ *testkit.Cluster }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) world {
 	t.Helper()
-	w := &world{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
-	w.server.InstallCRDs(t)
-	w.server.InstallCRDsFrom(t, filepath.Join(bundleFolder, "definitions.yaml"))
-	var err error
-	if w.clients, err = kubernetes.NewForConfig(w.server.Config); err != nil {
-		t.Fatal(err)
-	}
-	if w.objects, err = dynamic.NewForConfig(w.server.Config); err != nil {
-		t.Fatal(err)
-	}
-	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	testkit.WriteKubeconfig(t, w.kubeconfig, w.server.Config)
+	w := world{testkit.StartCluster(t, testkit.ClusterOptions{
+		Issuer: "https://issuer.example.com", CRDs: []string{testkit.CRDs, "internal/cli/migrate/" + bundleFolder + "/definitions.yaml"},
+	})}
 	for _, name := range []string{"namespaces", "maps", "controllers", "resources"} {
 		w.apply(filepath.Join(bundleFolder, name+".yaml"))
 	}
@@ -63,21 +44,18 @@ var resourceOf = map[string]schema.GroupVersionResource{
 }
 
 // apply creates the objects of a file, with their status.
-func (w *world) apply(path string) {
-	w.t.Helper()
-	found, err := (&files{paths: []string{path}}).objects(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+func (w world) apply(path string) {
+	w.Helper()
+	found := must.Get((&files{paths: []string{path}}).objects(w.Context()))(w)
 	for i := range found {
 		o := &found[i]
-		client := w.objects.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace())
-		made, err := client.Create(w.t.Context(), o, metav1.CreateOptions{})
+		client := w.Dynamic.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace())
+		made, err := client.Create(w.Context(), o, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			continue // the API server makes some namespaces itself
 		}
 		if err != nil {
-			w.t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+			w.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 		if o.Object["status"] != nil {
 			w.record(made, o.Object["status"])
@@ -86,21 +64,17 @@ func (w *world) apply(path string) {
 }
 
 // record writes a status.
-func (w *world) record(o *unstructured.Unstructured, status any) {
-	w.t.Helper()
+func (w world) record(o *unstructured.Unstructured, status any) {
+	w.Helper()
 	o.Object["status"] = status
-	if _, err := w.objects.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace()).UpdateStatus(w.t.Context(), o, metav1.UpdateOptions{}); err != nil {
-		w.t.Fatal(err)
-	}
+	client := w.Dynamic.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace())
+	must.Get(client.UpdateStatus(w.Context(), o, metav1.UpdateOptions{}))(w)
 }
 
 // manage does what controllers do after the change-over: it records the selector.
-func (w *world) manage(kind, namespace, name, selector, role string) {
-	w.t.Helper()
-	o, err := w.objects.Resource(resourceOf[kind]).Namespace(namespace).Get(w.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+func (w world) manage(kind, namespace, name, selector, role string) {
+	w.Helper()
+	o := must.Get(w.Dynamic.Resource(resourceOf[kind]).Namespace(namespace).Get(w.Context(), name, metav1.GetOptions{}))(w)
 	status, _, _ := unstructured.NestedMap(o.Object, "status")
 	status["conditions"] = []any{map[string]any{
 		"type": "ACK.IAMRoleSelected", "status": "True", "message": "Selected",
@@ -111,12 +85,10 @@ func (w *world) manage(kind, namespace, name, selector, role string) {
 
 // restricted is the kubeconfig of an account with the rights of the help alone,
 // but for those to leave out.
-func (w *world) restricted(name string, without ...string) string {
-	w.t.Helper()
+func (w world) restricted(name string, without ...string) string {
+	w.Helper()
 	var role rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict([]byte(rights), &role); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w, yaml.UnmarshalStrict([]byte(rights), &role))
 	role.Name = name
 	var kept []rbacv1.PolicyRule
 	for _, rule := range role.Rules {
@@ -129,36 +101,25 @@ func (w *world) restricted(name string, without ...string) string {
 		}
 	}
 	role.Rules = kept
-	testkit.Grant(w.t, w.server.Config, "system:serviceaccount:default:"+name, &role)
-	ctx := w.t.Context()
-	_, err := w.clients.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	token, err := w.clients.CoreV1().ServiceAccounts("default").CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	config := rest.CopyConfig(w.server.Config)
-	config.BearerToken = token.Status.Token
-	path := filepath.Join(w.t.TempDir(), "kubeconfig")
-	testkit.WriteKubeconfig(w.t, path, config)
-	return path
+	w.Grant("system:serviceaccount:default:"+name, &role)
+	w.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+	return w.Kubeconfig(w.Account("default", name))
 }
 
 // offline is the bundle that the commands in the help make.
-func (w *world) offline() string {
-	w.t.Helper()
-	folder := w.t.TempDir()
+func (w world) offline() string {
+	w.Helper()
+	folder := w.TempDir()
 	_, commands, _ := strings.Cut(carmHelp, "lists included:\n")
 	commands, _, _ = strings.Cut(commands, "\nControllers are found")
 	commands += "\n  kubectl get vpcs.ec2.services.k8s.aws -A -o yaml > bundle/vpcs.yaml\n"
-	testkit.Shell(w.t, w.server.Config, strings.ReplaceAll(commands, "bundle/", folder+"/"))
+	w.Shell(strings.ReplaceAll(commands, "bundle/", folder+"/"))
 	return folder
 }
 
 func TestAClusterIsMigrated(t *testing.T) {
 	w := newWorld(t)
+	fewerRightsDo(t, w)
 	least := w.restricted("least")
 	online := run(t, "", "plan", "--kubeconfig", least, "-o", "json")
 	if online.code != 0 {
@@ -204,8 +165,9 @@ func TestAClusterIsMigrated(t *testing.T) {
 	}
 }
 
-func TestFewerRightsDo(t *testing.T) {
-	w := newWorld(t)
+// fewerRightsDo, of those that the help names, for who says more by flags.
+func fewerRightsDo(t *testing.T, w world) {
+	t.Helper()
 	for name, test := range map[string]struct {
 		without []string
 		args    []string
@@ -223,7 +185,7 @@ func TestFewerRightsDo(t *testing.T) {
 		"no-resources":              {[]string{"*"}, nil, command.Unusable, "services.k8s.aws: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			args := append([]string{"plan", "--kubeconfig", w.restricted(name, test.without...)}, test.args...)
+			args := append([]string{"plan", "--kubeconfig", world{w.In(t)}.restricted(name, test.without...)}, test.args...)
 			got := run(t, "", args...)
 			if got.code != test.code || !strings.Contains(got.errOut, test.want) {
 				t.Errorf("%+v, want exit code %d and %q", got, test.code, test.want)
@@ -235,10 +197,7 @@ func TestFewerRightsDo(t *testing.T) {
 // TestThePagesCommands runs the commands of docs/role-selectors-migration.md; the
 // text behind a command is what it prints, but for the lines that it leaves out.
 func TestThePagesCommands(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(testkit.Root(), "docs", "role-selectors-migration.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs", "role-selectors-migration.md")))(t)
 	w := newWorld(t)
 	folder := testkit.LinkSelf(t, "tabard")
 	commands, compared := testkit.Blocks(string(page), "sh"), 0
@@ -250,7 +209,7 @@ func TestThePagesCommands(t *testing.T) {
 			w.manage("Bucket", "team-a", "logs", "carm-c6cda6ed", "arn:aws:iam::444455556666:role/ack-s3")
 			w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/ack")
 		}
-		printed := testkit.Shell(t, w.server.Config, "cd "+folder+"\n"+command)
+		printed := w.Shell("cd " + folder + "\n" + command)
 		_, behind, _ := strings.Cut(string(page), "\n```sh\n"+command+"\n```\n")
 		said, isText := strings.CutPrefix(strings.TrimLeft(behind, "\n"), "```text\n")
 		if !isText {

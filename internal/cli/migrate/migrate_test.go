@@ -18,6 +18,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/want")
@@ -69,9 +70,7 @@ func run(t *testing.T, in string, args ...string) result {
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -79,7 +78,7 @@ func file(t *testing.T, name, content string) string {
 func tree(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -87,10 +86,7 @@ func tree(t *testing.T, folder string) map[string]string {
 		name, _ := filepath.Rel(folder, path)
 		all[name] = strings.ReplaceAll(string(text), folder, "FOLDER")
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -128,27 +124,18 @@ func TestPlanWritesAFolder(t *testing.T) {
 
 func rewrite(t *testing.T, folder string, files map[string]string) {
 	t.Helper()
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(folder))
 	for name, text := range files {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
 func TestSelectorsGoToTheOutputAndWordsToTheErrors(t *testing.T) {
 	want := ""
 	for _, name := range []string{"carm-07562ef0", "carm-40ad16bc", "carm-89331758", "carm-c6cda6ed", "carm-e4f160b1"} {
-		text, err := os.ReadFile(filepath.Join("testdata/want/names/selectors", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("testdata/want/names/selectors", name+".yaml")))(t)
 		want += "---\n" + string(text)
 	}
 	for _, args := range [][]string{{"plan", "-f", bundleFolder}, {"-f", bundleFolder}} {
@@ -181,9 +168,7 @@ func changed(t *testing.T, replace ...string) string {
 		for i := 0; i < len(replace); i += 2 {
 			text = strings.ReplaceAll(text, replace[i], replace[i+1])
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }
@@ -225,9 +210,7 @@ func cutOver(t *testing.T, record map[string]string) string {
 	t.Helper()
 	folder := changed(t)
 	for name, text := range tree(t, "testdata/want/names/selectors") {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	resources := tree(t, folder)["resources.yaml"]
 	for name, status := range record {
@@ -236,9 +219,7 @@ func cutOver(t *testing.T, record map[string]string) string {
 		after = strings.Replace(after, "ackResourceMetadata: {", status, 1)
 		resources = before + "name: " + name + "," + after
 	}
-	if err := os.WriteFile(filepath.Join(folder, "resources.yaml"), []byte(resources), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "resources.yaml"), []byte(resources), 0o600))
 	return folder
 }
 
@@ -274,13 +255,8 @@ func TestVerifyReadsWhatIsThere(t *testing.T) {
 	}
 	planted := cutOver(t, nil)
 	path := filepath.Join(planted, "carm-c6cda6ed.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), "role/ack-s3", "role/planted", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(text), "role/ack-s3", "role/planted", 1)), 0o600))
 	if got := run(t, "", "verify", "-f", planted, "--live=false"); got.code != command.Found || !strings.Contains(got.out, "role/planted") {
 		t.Errorf("a planted role: %+v", got)
 	}
@@ -289,9 +265,7 @@ func TestVerifyReadsWhatIsThere(t *testing.T) {
 func TestControllersAreDescribedAfterTheChangeOverAsBefore(t *testing.T) {
 	folder := changed(t, "IAMRoleSelector=false", "IAMRoleSelector=true", "--enable-carm=true", "--enable-carm=false")
 	for name, text := range tree(t, "testdata/want/names/selectors") {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	if got := run(t, "", "verify", "-f", folder, "--live=false"); got.code != 0 {
 		t.Errorf("%+v", got)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // caseWith is a case that is allowed, with more members.
@@ -123,17 +124,12 @@ func TestEvalTraces(t *testing.T) {
 // must come out as it says.
 func TestEvalDecidesTheTableOfCases(t *testing.T) {
 	const path = "../../../iampolicy/testdata/iam-cases.json"
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	var cases []struct {
 		ID     string
 		Expect iampolicy.Effect
 	}
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &cases))
 	got := run(t, "", "eval", path)
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	if got.code != 0 || len(lines) != len(cases) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestMain(m *testing.M) {
@@ -59,10 +60,7 @@ func shell(t *testing.T, folder, script string) string {
 // TestThePageSaysWhatTheCommandsDo runs the page's commands in order; the block
 // behind one is what it prints, JSON however it is laid out.
 func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/policy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/policy.md"))(t)
 	folder := testkit.LinkSelf(t, "tabard")
 	printed, compared := "", 0
 	for _, b := range blocks(string(page)) {
@@ -99,14 +97,8 @@ func equalJSON(t *testing.T, a, b string) bool {
 // TestThePageShowsTheLibrarysExample compares the page's Go with the example that
 // iampolicy's tests run.
 func TestThePageShowsTheLibrarysExample(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/policy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples, err := os.ReadFile("../../../iampolicy/example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/policy.md"))(t)
+	examples := must.Get(os.ReadFile("../../../iampolicy/example_test.go"))(t)
 	found := false
 	for _, b := range blocks(string(page)) {
 		if b.language != "go" {

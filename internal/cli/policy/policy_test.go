@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // result is what a command did.
@@ -39,9 +40,7 @@ func run(t *testing.T, in string, args ...string) result {
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 

@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func parsed(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(text), &o.Object))
 	return o
 }
 
@@ -40,10 +40,7 @@ func TestTheRecordIsReadInEveryForm(t *testing.T) {
   conditions: [{type: ACK.IAMRoleSelected, status: "False", lastTransitionTime: "2026-01-02T03:04:05Z", message: "` + shipped + `"}]`, Record{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Read(parsed(t, "status: "+test.status))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Read(parsed(t, "status: "+test.status)))(t)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -50,10 +51,7 @@ func TestARoleThatIsNotAllowedIsExplained(t *testing.T) {
 	b := read(t, "testdata/explain/used.yaml", roleselector.PolicyDefaultRole)
 	b.world.settings.AllowedRoles = []string{"arn:aws:iam::*:role/ack/*"}
 	r := b.resources[0]
-	e, err := b.world.explain(r, kind{GroupVersionKind: r.gvk, plural: "buckets", namespaced: true}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(b.world.explain(r, kind{GroupVersionKind: r.gvk, plural: "buckets", namespaced: true}, ""))(t)
 	text := e.text()
 	for _, want := range []string{
 		"Decision:  Invalid (AssumeRoleInputInvalid)\n", "IAMRoleSelector team-a: spec.arn: the administrator", "No role may be used now.", "kubectl edit iamroleselector team-a",

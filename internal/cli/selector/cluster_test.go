@@ -2,81 +2,71 @@ package selector
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/client-go/rest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
-// cluster is an API server with the examples in it.
-type cluster struct {
-	t      *testing.T
-	server *testkit.APIServer
-	// kubeconfig is that of an administrator.
-	kubeconfig string
-}
+// cluster is one with the kinds of the examples.
+type cluster struct{ *testkit.Cluster }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T) cluster {
 	t.Helper()
-	c := &cluster{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
-	c.server.InstallCRDs(t)
-	c.server.InstallCRDsFrom(t, "testdata/definitions.yaml")
-	c.kubeconfig = c.kubeconfigOf(c.server.Config)
-	return c
+	return cluster{testkit.StartCluster(t, testkit.ClusterOptions{
+		Issuer: "https://issuer.example.com", CRDs: []string{"internal/cli/selector/testdata/definitions.yaml"},
+	})}
 }
 
-// withExamples applies the examples, the namespaces first.
-func (c *cluster) withExamples() *cluster {
-	c.t.Helper()
-	c.shell("kubectl apply -f examples/role-selectors/namespaces.yaml\nkubectl apply -f examples/role-selectors")
-	return c
-}
-
-func (c *cluster) shell(script string) string {
-	c.t.Helper()
-	return testkit.Shell(c.t, c.server.Config, script)
-}
-
-func (c *cluster) kubeconfigOf(config *rest.Config) string {
-	c.t.Helper()
-	path := filepath.Join(c.t.TempDir(), "kubeconfig")
-	testkit.WriteKubeconfig(c.t, path, config)
-	return path
+// TestOnACluster has one cluster for all: first without Tabard's kinds, then with the
+// examples.
+func TestOnACluster(t *testing.T) {
+	c := newCluster(t)
+	withoutKinds(t, c)
+	c.InstallCRDs(t)
+	c.Shell("kubectl apply -f examples/role-selectors/namespaces.yaml\nkubectl apply -f examples/role-selectors")
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, cluster)
+	}{
+		{"the cluster and files agree", clusterAndFilesAgree},
+		{"explaining asks for few rights", explainingAsksForFewRights},
+		{"explain speaks to programs", explainSpeaksToPrograms},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, cluster{c.In(t)}) })
+	}
 }
 
 // restricted is the kubeconfig of an account with the rights of the help alone,
 // but for those of one resource, and for the kinds of the examples.
-func (c *cluster) restricted(name, without string) string {
-	c.t.Helper()
+func (c cluster) restricted(name, without string) string {
+	c.Helper()
 	role := strings.Replace(rights, "name: tabard-explain", "name: "+name, 1)
 	role = strings.Replace(role, "[s3.services.k8s.aws], resources: [buckets]", "[s3.services.k8s.aws, sqs.services.k8s.aws], resources: [buckets, queues]", 1)
 	if without != "" {
 		rule := regexp.MustCompile(`(?m)^.*resources: \[` + without + `.*\n`)
 		if !rule.MatchString(role) {
-			c.t.Fatalf("no rule is for %s:\n%s", without, role)
+			c.Fatalf("no rule is for %s:\n%s", without, role)
 		}
 		role = rule.ReplaceAllString(role, "")
 	}
 	var made rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict([]byte(dedent(role)), &made); err != nil {
-		c.t.Fatal(err)
-	}
-	testkit.Grant(c.t, c.server.Config, "system:serviceaccount:default:"+name, &made)
-	token := c.shell("kubectl create serviceaccount " + name + " >/dev/null\necho TOKEN=$(kubectl create token " + name + ")")
-	_, token, _ = strings.Cut(token, "TOKEN=")
-	config := rest.CopyConfig(c.server.Config)
-	config.BearerToken = strings.TrimSpace(token)
-	return c.kubeconfigOf(config)
+	must.Do(c, yaml.UnmarshalStrict([]byte(dedent(role)), &made))
+	c.Grant("system:serviceaccount:default:"+name, &made)
+	c.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+	return c.Kubeconfig(c.Account("default", name))
 }
 
 // dedent takes two blanks off each line.
@@ -84,13 +74,13 @@ func dedent(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
 }
 
-// TestTheClusterAndFilesAgree explains every resource of the examples on a real
+// clusterAndFilesAgree explains every resource of the examples on a real
 // API server, with no rights but those of the help, and compares with what is
 // decided from the files, and from what the cluster prints.
-func TestTheClusterAndFilesAgree(t *testing.T) {
-	c := newCluster(t).withExamples()
+func clusterAndFilesAgree(t *testing.T, c cluster) {
+	t.Helper()
 	least := c.restricted("least", "")
-	printed := c.shell("kubectl get iamroleselectors,iamrolechoices,namespaces,buckets.s3.services.k8s.aws,queues.sqs.services.k8s.aws -A -o yaml")
+	printed := c.Shell("kubectl get iamroleselectors,iamrolechoices,namespaces,buckets.s3.services.k8s.aws,queues.sqs.services.k8s.aws -A -o yaml")
 	for source, got := range map[string]outcome{
 		"files":              run(t, "", "selector", "test", "-f", examples(), "-o", "json"),
 		"what kubectl gives": run(t, printed, "selector", "test", "-f", "-", "-o", "json"),
@@ -112,9 +102,9 @@ func TestTheClusterAndFilesAgree(t *testing.T) {
 	}
 }
 
-func TestExplainingAsksForFewRights(t *testing.T) {
-	c := newCluster(t).withExamples()
-	c.shell("kubectl create -f - <<'END'\n{apiVersion: organizations.services.k8s.aws/v1alpha1, kind: Organization, metadata: {name: main}}\nEND")
+func explainingAsksForFewRights(t *testing.T, c cluster) {
+	t.Helper()
+	c.Shell("kubectl create -f - <<'END'\n{apiVersion: organizations.services.k8s.aws/v1alpha1, kind: Organization, metadata: {name: main}}\nEND")
 	label := regexp.MustCompile(`User "[^"]*"`)
 	for name, test := range map[string]struct {
 		without string
@@ -141,33 +131,40 @@ func TestExplainingAsksForFewRights(t *testing.T) {
 			}
 		})
 	}
-	ofTheCluster := run(t, "", "explain", "resource/organization/main", "--kubeconfig", c.kubeconfig)
+	ofTheCluster := run(t, "", "explain", "resource/organization/main", "--kubeconfig", c.Kubeconfig(c.Config))
 	if ofTheCluster.code != 0 || !strings.Contains(ofTheCluster.out, "NoSelector") || strings.Contains(ofTheCluster.out, "Namespace:") {
 		t.Errorf("a resource of the cluster: %+v", ofTheCluster)
 	}
 }
 
-// TestWithoutItsKindsNothingIsDecided: as long as a CRD is absent controllers do
-// not decide either.
-func TestWithoutItsKindsNothingIsDecided(t *testing.T) {
-	server := testkit.StartAPIServer(t, "https://issuer.example.com")
-	server.InstallCRDsFrom(t, "testdata/definitions.yaml")
-	c := &cluster{t: t, server: server}
-	c.shell("kubectl create -f - <<'END'\n{apiVersion: s3.services.k8s.aws/v1alpha1, kind: Bucket, metadata: {name: logs, namespace: default}}\nEND")
-	got := run(t, "", "explain", "resource/bucket/logs", "--kubeconfig", c.kubeconfigOf(server.Config))
+func logs() *unstructured.Unstructured {
+	bucket := &unstructured.Unstructured{}
+	bucket.SetAPIVersion("s3.services.k8s.aws/v1alpha1")
+	bucket.SetKind("Bucket")
+	bucket.SetNamespace("default")
+	bucket.SetName("logs")
+	return bucket
+}
+
+// withoutKinds: as long as a CRD is absent controllers do not decide either.
+func withoutKinds(t *testing.T, c cluster) {
+	t.Helper()
+	c.Make(logs())
+	got := run(t, "", "explain", "resource/bucket/logs", "--kubeconfig", c.Kubeconfig(c.Config))
+	c.Remove(logs())
 	if got.code != command.Found || !strings.Contains(got.out, "NotYetKnown (NotSynced)") || strings.Count(got.out, "the server could not find the requested resource") != 2 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestExplainSpeaksToPrograms compares both formats for programs with each other,
+// explainSpeaksToPrograms compares both formats for programs with each other,
 // and what they say of a status with what stands in it.
-func TestExplainSpeaksToPrograms(t *testing.T) {
-	c := newCluster(t).withExamples()
-	c.shell(`kubectl patch buckets.s3.services.k8s.aws logs -n prod --subresource=status --type=merge -p '{"status": {
+func explainSpeaksToPrograms(t *testing.T, c cluster) {
+	t.Helper()
+	c.Shell(`kubectl patch buckets.s3.services.k8s.aws logs -n prod --subresource=status --type=merge -p '{"status": {
   "ackResourceMetadata": {"ownerAccountID": "111111111111", "region": "eu-west-1", "iamRoleSelector": {"selectorName": "team-a", "generation": 1}},
   "conditions": [{"type": "ACK.IAMRoleSelected", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}]}}'`)
-	args := []string{"explain", "resource/buckets.s3.services.k8s.aws/logs", "-n", "prod", "--kubeconfig", c.kubeconfig, "-o"}
+	args := []string{"explain", "resource/buckets.s3.services.k8s.aws/logs", "-n", "prod", "--kubeconfig", c.Kubeconfig(c.Config), "-o"}
 	asJSON, asYAML := run(t, "", append(args, "json")...), run(t, "", append(args, "yaml")...)
 	var e explanation
 	if err := json.Unmarshal([]byte(asJSON.out), &e); err != nil || asJSON.code != 0 || asYAML.code != 0 {

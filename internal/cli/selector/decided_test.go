@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/manifest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -15,25 +16,25 @@ func choosing(name, selector string) string {
 
 // situations are those of the page's table, by its first column.
 var situations = map[string]string{
-	"nothing":                          "",
-	"nothing, and something is chosen": choosing("c", "a"),
-	"one selector":                     withRole("a", ""),
+	"none":                    "",
+	"none, and one is chosen": choosing("c", "a"),
+	"one":                     withRole("a", ""),
 	"one `Exclusive` selector (the default), another one is chosen":          withRole("a", "") + choosing("c", "b"),
 	"an `Exclusive` selector and any other":                                  withRole("a", "") + withRole("b", ", selection: {mode: Selectable}"),
 	"several `Selectable` ones, one is chosen":                               withRole("a", ", selection: {mode: Selectable}") + withRole("b", ", selection: {mode: Selectable}") + choosing("c", "b"),
-	"several, what is chosen is none of them, or may not be chosen this way": withRole("a", ", selection: {mode: Selectable}") + withRole("b", ", selection: {mode: Selectable, choosers: [ResourceAnnotation]}") + choosing("c", "b"),
-	"several, nobody has chosen, one is `default`":                           withRole("a", ", selection: {mode: Selectable}") + withRole("b", ", selection: {mode: Selectable, default: true}"),
-	"several, nobody has chosen, none or two are `default`":                  withRole("a", ", selection: {mode: Selectable, default: true}") + withRole("b", ", selection: {mode: Selectable, default: true}"),
-	"one with `requireChoice`, nobody has chosen":                            "",
-	"one with `effect: Deny`, whatever else":                                 withRole("a", "") + selecting("b", "effect: Deny"),
-	"one that cannot be evaluated, such as an `arn` that is none":            selecting("a", "arn: a"),
+	"several, the chosen one is none of them, or may not be chosen this way": withRole("a", ", selection: {mode: Selectable}") + withRole("b", ", selection: {mode: Selectable, choosers: [ResourceAnnotation]}") + choosing("c", "b"),
+	"several, no choice, one is `default`":                                   withRole("a", ", selection: {mode: Selectable}") + withRole("b", ", selection: {mode: Selectable, default: true}"),
+	"several, no choice, none or two are `default`":                          withRole("a", ", selection: {mode: Selectable, default: true}") + withRole("b", ", selection: {mode: Selectable, default: true}"),
+	"one with `requireChoice`, no choice":                                    "",
+	"one with `effect: Deny`, and any others":                                withRole("a", "") + selecting("b", "effect: Deny"),
+	"one that cannot be evaluated, such as one with an invalid `arn`":        selecting("a", "arn: a"),
 	"two choices that are equally specific":                                  withRole("a", "") + choosing("c", "a") + choosing("d", "a"),
 	"selectors, choices or the namespace's labels have not been read":        withRole("a", ", namespaceSelector: {labelSelector: {matchLabels: {team: a}}}"),
 }
 
 // TestThePagesDecisions decides in the situation of each row of the page.
 func TestThePagesDecisions(t *testing.T) {
-	rows := tableOf(t, readPage(t), "| what selects the resource |")
+	rows := tableOf(t, readPage(t), "| selectors that select the resource |")
 	if len(rows) != len(situations) {
 		t.Errorf("the page has %d situations; the test knows %d", len(rows), len(situations))
 	}
@@ -43,7 +44,7 @@ func TestThePagesDecisions(t *testing.T) {
 			t.Errorf("the test does not know the situation %q", row[0])
 			continue
 		}
-		if row[0] == "one with `requireChoice`, nobody has chosen" {
+		if row[0] == "one with `requireChoice`, no choice" {
 			sameAsWithout(t)
 			continue
 		}
@@ -77,13 +78,8 @@ func sameAsWithout(t *testing.T) {
 // decideIn decides on the bucket beside objects.
 func decideIn(t *testing.T, in string, policy roleselector.NoSelectorPolicy) roleselector.Decision {
 	t.Helper()
-	objects, err := manifest.Read([]string{"-"}, strings.NewReader(in+bucket))
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(manifest.Read([]string{"-"}, strings.NewReader(in+bucket)))(t)
 	b := &bundle{world: newWorld(administrator{options: roleselector.Options{NoSelector: policy}}), seen: map[string]bool{}, ignored: map[string]int{}}
-	if err := b.add(objects); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.add(objects))
 	return b.world.index.Decide(b.world.query(b.resources[0]))
 }

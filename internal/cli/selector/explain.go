@@ -68,7 +68,7 @@ func newExplain(streams command.Streams, connect Connect) *cobra.Command {
 	}
 	f := explain.Flags()
 	f.StringVarP(&flags.namespace, "namespace", "n", "", "the resource's `namespace` (default: that of the kubeconfig)")
-	f.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG)")
+	command.AddKubeconfig(f, &flags.kubeconfig, "the cluster")
 	f.StringVarP(&flags.output, "output", "o", "table", "the output's `format`: table, or json or yaml for programs")
 	f.StringVar(&flags.show, "show", "all", "which selectors are listed: all, or matching for those that select the resource")
 	f.StringVar(&flags.account, "controller-account", "", "the `account` of the controller's own role, to say what follows where no selector applies")

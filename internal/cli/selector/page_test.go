@@ -12,6 +12,7 @@ import (
 
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -24,10 +25,7 @@ func readPage(t *testing.T) string {
 // readFile is a file of the repository.
 func readFile(t *testing.T, path ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(append([]string{testkit.Root()}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(append([]string{testkit.Root()}, path...)...)))(t)
 	return string(text)
 }
 
@@ -36,21 +34,20 @@ func readFile(t *testing.T, path ...string) string {
 // but for the lines that it leaves out.
 func TestThePagesCommands(t *testing.T) {
 	page := readPage(t)
-	c := &cluster{t: t, server: testkit.StartAPIServer(t, "https://issuer.example.com")}
-	c.server.InstallCRDsFrom(t, "testdata/definitions.yaml")
+	c := newCluster(t)
 	testkit.LinkSelf(t, "tabard")
 	commands, compared := testkit.Blocks(page, "sh"), 0
 	if len(commands) != 12 {
 		t.Fatalf("the page has %d commands; the test knows 12", len(commands))
 	}
 	for _, line := range commands {
-		printed := c.shell(line)
+		printed := c.Shell(line)
 		// The API server learns of policies and of their ConfigMap by watches.
 		switch {
 		case strings.Contains(line, "kubectl apply -f config/manifests/role-selectors"):
-			c.shell("timeout 60 bash -c 'while kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
+			c.Shell("timeout 60 bash -c 'while kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
 		case strings.Contains(line, `"ackControllers": "Absent"`):
-			c.shell("timeout 60 bash -c 'until kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
+			c.Shell("timeout 60 bash -c 'until kubectl apply --dry-run=server -f examples/role-selectors/deny.yaml; do sleep 0.1; done'")
 		}
 		_, behind, _ := strings.Cut(page, "\n```sh\n"+line+"\n```\n")
 		said, isText := strings.CutPrefix(strings.TrimLeft(behind, "\n"), "```text\n")
@@ -68,7 +65,7 @@ func TestThePagesCommands(t *testing.T) {
 	if compared != 3 {
 		t.Errorf("%d outputs are compared; the test knows 3", compared)
 	}
-	if got := c.shell("kubectl get validatingadmissionpolicies -o name"); strings.Contains(got, "validatingadmissionpolicy") {
+	if got := c.Shell("kubectl get validatingadmissionpolicies -o name"); strings.Contains(got, "validatingadmissionpolicy") {
 		t.Errorf("the page leaves policies behind:\n%s", got)
 	}
 }
@@ -80,16 +77,10 @@ func TestThePagesObjects(t *testing.T) {
 	if len(objects) != 6 {
 		t.Fatalf("the page has %d objects; the test knows 6", len(objects))
 	}
-	files, err := filepath.Glob(filepath.Join(examples(), "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(examples(), "*.yaml")))(t)
 	shown := ""
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		shown += string(text)
 	}
 	for _, object := range objects {
@@ -144,9 +135,7 @@ func TestThePagesLimits(t *testing.T) {
 		t.Fatalf("the page does not say %q", sentence)
 	}
 	var definition apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal([]byte(readFile(t, "config", "crd", "services.k8s.aws_iamroleselectors.yaml")), &definition); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(readFile(t, "config", "crd", "services.k8s.aws_iamroleselectors.yaml")), &definition))
 	want := map[string]int64{
 		"names": 1024, "resourceTypeSelector": 64, "matchLabels": 64, "matchExpressions": 32, "values": 128, "sessionTags": 50, "policyARNs": 10,
 	}

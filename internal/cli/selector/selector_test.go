@@ -18,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/manifest"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
@@ -81,14 +82,9 @@ func run(t *testing.T, in string, args ...string) outcome {
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got); -update rewrites:\n%s", path, diff)
 	}
@@ -97,14 +93,9 @@ func golden(t *testing.T, path, got string) {
 // read is what a file holds.
 func read(t *testing.T, path string, policy roleselector.NoSelectorPolicy) *bundle {
 	t.Helper()
-	objects, err := manifest.Read([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(manifest.Read([]string{path}, nil))(t)
 	b := &bundle{world: newWorld(administrator{options: roleselector.Options{NoSelector: policy}}), seen: map[string]bool{}, ignored: map[string]int{}}
-	if err := b.add(objects); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.add(objects))
 	return b
 }
 
@@ -127,10 +118,7 @@ func TestExplanationsAreAsWritten(t *testing.T) {
 				t.Fatalf("%d resources", len(b.resources))
 			}
 			r := b.resources[0]
-			e, err := b.world.explain(r, kind{GroupVersionKind: r.gvk, plural: strings.ToLower(r.gvk.Kind) + "s", namespaced: true}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(b.world.explain(r, kind{GroupVersionKind: r.gvk, plural: strings.ToLower(r.gvk.Kind) + "s", namespaced: true}, ""))(t)
 			golden(t, strings.TrimSuffix(path, ".yaml")+".txt", e.text())
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestAForgivenFailureIsNotRepeated(t *testing.T) {
@@ -17,17 +18,11 @@ func TestAForgivenFailureIsNotRepeated(t *testing.T) {
 	if _, err := l.types.Get(t.Context(), who, question); !cloud.Is(err, fault.Denied) {
 		t.Fatalf("without a permission: %v, want denied", err)
 	}
-	config, err := l.auth.Config(t.Context(), person)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = iam.NewFromConfig(config).PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+	config := must.Get(l.auth.Config(t.Context(), person))(t)
+	must.Get(iam.NewFromConfig(config).PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
 		RoleName: aws.String("powerless"), PolicyName: aws.String("types"),
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"ec2:DescribeInstanceTypes","Resource":"*"}]}`),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if _, err := l.types.Get(t.Context(), who, question); !cloud.Is(err, fault.Denied) {
 		t.Errorf("a moment later: %v, want what was remembered", err)
 	}

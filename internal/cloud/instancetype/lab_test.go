@@ -19,6 +19,7 @@ import (
 	source "github.com/tabard-dev/tabard/internal/cloud/instancetype"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const account = "123456789012"
@@ -118,9 +119,7 @@ func (l *lab) calls() []string {
 func (l *lab) pages(t testing.TB) int {
 	t.Helper()
 	types := l.with(source.Options{})
-	if _, err := types.Get(t.Context(), person, ask("m5.large", "us-west-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(types.Get(t.Context(), person, ask("m5.large", "us-west-1")))(t)
 	<-l.refreshed
 	n := len(l.calls())
 	if n < 5 {
@@ -132,18 +131,12 @@ func (l *lab) pages(t testing.TB) int {
 // powerless is an identity that may become a role and then do nothing.
 func (l *lab) powerless(t *testing.T) identity.Identity {
 	t.Helper()
-	config, err := l.auth.Config(t.Context(), person)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := iam.NewFromConfig(config).CreateRole(t.Context(), &iam.CreateRoleInput{
+	config := must.Get(l.auth.Config(t.Context(), person))(t)
+	out := must.Get(iam.NewFromConfig(config).CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String("powerless"),
 		AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole",` +
 			`"Principal":{"AWS":"arn:aws:iam::` + account + `:root"}}]}`),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return person.Assuming(aws.ToString(out.Role.Arn))
 }
 

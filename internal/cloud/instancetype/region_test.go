@@ -9,6 +9,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestARegionIsLookedUpInItsOwnPartition(t *testing.T) {
@@ -67,9 +68,7 @@ func TestWhatIsNoRegionIsNotTried(t *testing.T) {
 
 func TestARegionThatTheAccountLacksIsNamed(t *testing.T) {
 	l := newLab(t, "us-east-1")
-	if err := l.aws.Admin().DisableRegion(account, "af-south-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.aws.Admin().DisableRegion(account, "af-south-1"))
 	l.want(t, ask("m5.large", "af-south-1"), instancetype.Answer{State: instancetype.RegionNotOptedIn})
 	want := []string{"DescribeInstanceTypes@af-south-1", "DescribeRegions@us-east-1"}
 	if diff := cmp.Diff(want, l.calls()); diff != "" {

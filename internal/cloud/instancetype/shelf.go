@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"golang.org/x/time/rate"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
@@ -36,9 +37,11 @@ const (
 
 // shelf keeps what is known of one region's types.
 type shelf struct {
-	region  string
-	life    life
-	limiter *limiter
+	region string
+	life   life
+	// limiter spaces requests, so that a start with many new types does not use up the
+	// account's own allowance of requests.
+	limiter *rate.Limiter
 	types   kept[map[string]instancetype.Type]
 	// asked is when somebody last asked; guarded by Types.mu.
 	asked time.Time
@@ -58,7 +61,7 @@ func newShelf(where place, options Options) *shelf {
 	return &shelf{
 		region:  where.region,
 		life:    life{spread(where, options.Soft), spread(where, options.Hard)},
-		limiter: newLimiter(options.Rate, options.Burst),
+		limiter: rate.NewLimiter(rate.Limit(options.Rate), options.Burst),
 		lookups: map[lookup]*kept[instancetype.Answer]{},
 	}
 }
@@ -135,12 +138,12 @@ func (s *shelf) fetchAll(ctx context.Context, t *Types, id identity.Identity) (m
 
 // list reads all pages. Types of which EC2 says too little are skipped: whoever
 // asks for one gets EC2's word on it alone.
-func list(ctx context.Context, c client, limit *limiter) (all map[string]instancetype.Type, skipped int, err error) {
+func list(ctx context.Context, c client, limit *rate.Limiter) (all map[string]instancetype.Type, skipped int, err error) {
 	all = map[string]instancetype.Type{}
 	input := &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(pageSize)}
 	seen := map[string]bool{}
 	for range maxPages {
-		if err := limit.wait(ctx); err != nil {
+		if err := limit.Wait(ctx); err != nil {
 			return nil, 0, err
 		}
 		page, err := c.DescribeInstanceTypes(ctx, input)
@@ -179,7 +182,7 @@ func unusable(why string) error {
 func (s *shelf) fetchOne(ctx context.Context, t *Types, id identity.Identity, name string) (instancetype.Answer, error) {
 	c, _, err := t.connect(ctx, id)
 	if err == nil {
-		err = s.limiter.wait(ctx)
+		err = s.limiter.Wait(ctx)
 	}
 	if err != nil {
 		return instancetype.Answer{}, problem(id, describeTypes, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/time/rate"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
@@ -60,7 +63,7 @@ func page(token *string, infos ...types.InstanceTypeInfo) *ec2.DescribeInstanceT
 	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: infos, NextToken: token}
 }
 
-func quick() *limiter { return newLimiter(1e6, 1000) }
+func quick() *rate.Limiter { return rate.NewLimiter(1e6, 1000) }
 
 func TestListsThatAreNone(t *testing.T) {
 	tests := map[string]struct {
@@ -266,26 +269,39 @@ func TestListsDoNotAgeTogether(t *testing.T) {
 	}
 }
 
+// TestRequestsAreSpaced: a pause saves requests up, as many as a burst and no more; who
+// cannot be served in time hears so, as a fault that is tried again.
 func TestRequestsAreSpaced(t *testing.T) {
-	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	l := newLimiter(2, 3)
-	l.now = func() time.Time { return now }
-	reserve := func(n int) (out []time.Duration) {
-		for range n {
-			out = append(out, l.reserve())
+	synctest.Test(t, func(t *testing.T) {
+		limit := newShelf(place{"", "us-west-2"}, Options{Rate: 2, Burst: 3}).limiter
+		begin := time.Now()
+		waits := func(n int) (out []time.Duration) {
+			for range n {
+				if err := limit.Wait(t.Context()); err != nil {
+					t.Error(err)
+				}
+				out = append(out, time.Since(begin))
+			}
+			return out
 		}
-		return out
-	}
-	if diff := cmp.Diff([]time.Duration{0, 0, 0, 500 * time.Millisecond, time.Second}, reserve(5)); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
-	now = now.Add(2 * time.Second)
-	if diff := cmp.Diff([]time.Duration{0, 0, 500 * time.Millisecond}, reserve(3)); diff != "" {
-		t.Errorf("waits two seconds later (-want +got):\n%s", diff)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := l.wait(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the context's error", err)
-	}
+		if diff := cmp.Diff([]time.Duration{0, 0, 0, 500 * time.Millisecond, time.Second}, waits(5)); diff != "" {
+			t.Errorf("requests go at (-want +got):\n%s", diff)
+		}
+		<-time.After(time.Minute)
+		begin = time.Now()
+		if diff := cmp.Diff([]time.Duration{0, 0, 0, 500 * time.Millisecond}, waits(4)); diff != "" {
+			t.Errorf("a minute later they go at (-want +got):\n%s", diff)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := limit.Wait(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+		short, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer stop()
+		_, _, err := list(short, nil, limit)
+		if known := cloud.Classify(service, describeTypes, err); known == nil || known.Class != fault.Retry {
+			t.Errorf("got %v, want a fault that is tried again", known)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -85,21 +86,21 @@ func largeForUpstream() map[string]string {
 	return out
 }
 
-// TestObjectsOfClusterAPIInItsOlderVersion: see TestOnOneCluster for the newer.
-func TestObjectsOfClusterAPIInItsOlderVersion(t *testing.T) {
-	f := serve(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+// testOlder leaves its objects to the next test, of which version they are then.
+func testOlder(t *testing.T, f *fixture) {
+	f.api.InstallForeign(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
 	f.api.ServeOnly(t, "v1beta1")
 	clusterAPI{"v1beta1"}.testObjects(t, f)
 }
 
 func (v clusterAPI) testObjects(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone)
-	t.Run("get their annotations when what they refer to is there at last", func(t *testing.T) { f.testLate(t, v) })
-	t.Run("take the region of a managed control plane", func(t *testing.T) { f.testManaged(t, v) })
-	t.Run("take the region of their annotation", func(t *testing.T) { f.testRegionAnnotation(t, v) })
-	t.Run("follow their template", func(t *testing.T) { f.testTemplate(t, v) })
-	t.Run("are left alone while they or their cluster are paused", func(t *testing.T) { f.testPaused(t, v) })
-	t.Run("that a MachineDeployment owns are left alone", func(t *testing.T) { f.testOwned(t, v) })
+	t.Run("get their annotations when what they refer to is there at last", together(func(t *testing.T) { f.testLate(t, v) }))
+	t.Run("take the region of a managed control plane", together(func(t *testing.T) { f.testManaged(t, v) }))
+	t.Run("take the region of their annotation", together(func(t *testing.T) { f.testRegionAnnotation(t, v) }))
+	t.Run("follow their template", together(func(t *testing.T) { f.testTemplate(t, v) }))
+	t.Run("are left alone while they or their cluster are paused", together(func(t *testing.T) { f.testPaused(t, v) }))
+	t.Run("that a MachineDeployment owns are left alone", together(func(t *testing.T) { f.testOwned(t, v) }))
 }
 
 func (f *fixture) testLate(t *testing.T, v clusterAPI) {
@@ -158,9 +159,7 @@ func (f *fixture) testTemplate(t *testing.T, v clusterAPI) {
 	f.awaitAsked(t, "first.large", "us-east-1")
 	// What CAPA says of the image is better known than what AWS says of the type.
 	status := []byte(`{"status":{"nodeInfo":{"architecture":"arm64"}}}`)
-	if err := f.cluster.Status().Patch(t.Context(), template(t, "changing", ""), client.RawPatch("application/merge-patch+json", status)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Status().Patch(t.Context(), template(t, "changing", ""), client.RawPatch("application/merge-patch+json", status)))
 	want := largeForUpstream()
 	want[labels] = "kubernetes.io/arch=arm64"
 	f.awaitAnnotations(t, deployment, want)
@@ -173,9 +172,7 @@ func (f *fixture) testTemplate(t *testing.T, v clusterAPI) {
 func (f *fixture) testPaused(t *testing.T, v clusterAPI) {
 	f.create(t, template(t, "paused", "m5.large"), regionOf(t, provider, "AWSCluster", "paused", "us-west-2"))
 	owner := v.cluster(t, "paused", v.ref(provider, "AWSCluster", "paused"), "null")
-	if err := unstructured.SetNestedField(owner.Object, true, "spec", "paused"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(owner.Object, true, "spec", "paused"))
 	deployment := v.group(t, "MachineDeployment", "paused", "cluster.x-k8s.io/paused: ''")
 	f.create(t, owner, deployment)
 	f.awaitAnother(t, v, "after-paused")

@@ -51,7 +51,7 @@ type Options struct {
 	Namespace string
 	// DefaultRegion is where machines are that do not say it; empty for none.
 	DefaultRegion string
-	// Sync is how often every object is looked at without any cause; default 10
+	// Sync is how often every object is reconciled without a change; default 10
 	// minutes.
 	Sync time.Duration
 	// Probe is how often it is looked which kinds are served; default a minute.

@@ -13,8 +13,9 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -26,6 +27,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -36,72 +38,62 @@ const (
 	cpuKey    = "capacity.cluster-autoscaler.kubernetes.io/cpu"
 	memoryKey = "capacity.cluster-autoscaler.kubernetes.io/memory"
 	namespace = "default"
+	// account is the shipped Deployment's.
+	account = "system:serviceaccount:tabard-system:tabard-capacity"
 )
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	os.Exit(m.Run())
+	os.Exit(testkit.Main(m))
 }
 
 // fixture is the controller on a real API server, with a fake of what AWS says,
-// and with the rights that it has in a cluster.
+// and with the rights of a user.
 type fixture struct {
-	api        *testkit.APIServer
+	api        *testkit.Cluster
 	cluster    client.Client
 	types      *types
 	who        *credentials
 	controller *capacity.Controller
+	user       string
 	// manager is that of the run.
 	manager ctrl.Manager
 	// log gets what the controller logs.
 	log logr.Logger
 }
 
-// serve starts an API server with kinds of others, for one test.
-func serve(t *testing.T, foreign ...testkit.ForeignKinds) *fixture {
-	t.Helper()
-	return on(t, startServer(t, foreign...))
-}
-
-// startServer starts an API server with kinds of others, on which the controller has
-// its rights.
-func startServer(t *testing.T, foreign ...testkit.ForeignKinds) *testkit.APIServer {
-	t.Helper()
-	api := testkit.StartAPIServer(t, "https://issuer.example.com")
-	if len(foreign) > 0 {
-		api.InstallForeign(t, foreign...)
-	}
-	testkit.Grant(t, api.Config, "capacity", testkit.Rights(t, "capacity"))
-	return api
-}
-
-// on is a fixture on an API server that tests use one after the other.
-func on(t *testing.T, api *testkit.APIServer) *fixture {
+// on is a fixture on a cluster that tests use one after the other.
+func on(t *testing.T, api *testkit.Cluster) *fixture {
 	t.Helper()
 	f := &fixture{
-		api:   api,
+		api: api.In(t), cluster: api, user: account,
 		types: &types{known: map[string]instancetype.Type{}, faults: map[string]fault.Fault{}, asked: map[instancetype.Question]int{}, askers: map[string]identity.Identity{}},
 		who:   &credentials{},
 		log:   logr.Discard(),
 	}
 	f.types.know("m5.large", 2, 8192, instancetype.AMD64)
 	f.types.know("m6g.4xlarge", 16, 65536, instancetype.ARM64)
-	var err error
-	if f.cluster, err = client.New(f.api.Config, client.Options{}); err != nil {
-		t.Fatal(err)
-	}
 	return f
 }
 
-// TestOnOneCluster are the tests that need nothing but both machine APIs; each takes
-// away what it has made.
+// TestOnOneCluster are the tests that need an API server, in the order of what it serves:
+// at first nothing, then both machine APIs, then Tabard's kinds, and at last a MachineSet
+// that knows of authority. Each takes away what it has made.
 func TestOnOneCluster(t *testing.T) {
-	api := startServer(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	api.ServeOnly(t, "v1beta2")
+	api := testkit.StartCluster(t, testkit.ClusterOptions{Issuer: "https://issuer.example.com"})
+	api.Grant(account, testkit.Rights(t, "capacity"))
+	api.MakeFiles("config/manifests/role-selectors/capacity.yaml")
+	everything := func(t *testing.T, f *fixture) {
+		f.api.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+		f.api.ServeOnly(t, "v1beta2")
+	}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *fixture)
 	}{
+		{"kinds are watched from when they are served", testServed},
+		{"objects of Cluster API in its older version", testOlder},
+		{"every machine API", everything},
 		{"MachineSets of the Machine API", testMachineSets},
 		{"a MachineSet is woken", testWoken},
 		{"objects of Cluster API", clusterAPI{"v1beta2"}.testObjects},
@@ -110,6 +102,11 @@ func TestOnOneCluster(t *testing.T) {
 		{"a region that hangs holds up no other", testHanging},
 		{"a question without answer is told", testUnanswered},
 		{"an object that goes meanwhile is not made anew", testGone},
+		{"kinds that may not be listed keep no others from being watched", testForbidden},
+		{"one namespace needs rights there alone", testOneNamespace},
+		{"role selectors say who asks", testSelectors},
+		{"the administrator's settings reach the questions to AWS", testSettings},
+		{"authority is found in the schema", testAuthorityFound},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := on(t, api)
@@ -119,23 +116,30 @@ func TestOnOneCluster(t *testing.T) {
 	}
 }
 
+// together is a test that runs beside those of the same group: they wait for most of their
+// time, each for objects of its own.
+func together(run func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Parallel()
+		run(t)
+	}
+}
+
 // clear takes away what a test has made, when its controller still runs.
 func (f *fixture) clear(t *testing.T) {
 	t.Helper()
 	for _, kind := range []string{
 		"machine.openshift.io/v1beta1 MachineSet", "cluster.x-k8s.io/v1beta2 MachineDeployment", "cluster.x-k8s.io/v1beta2 MachineSet",
 		"cluster.x-k8s.io/v1beta2 Cluster", provider + "/v1beta2 AWSMachineTemplate", provider + "/v1beta2 AWSCluster",
-		controlPlane + "/v1beta2 AWSManagedControlPlane", "config.openshift.io/v1 Infrastructure",
+		controlPlane + "/v1beta2 AWSManagedControlPlane", "config.openshift.io/v1 Infrastructure", "services.k8s.aws/v1alpha1 IAMRoleSelector",
 	} {
 		version, name, _ := strings.Cut(kind, " ")
 		object := &unstructured.Unstructured{}
 		object.SetAPIVersion(version)
 		object.SetKind(name)
-		var where []client.DeleteAllOfOption
-		if name != "Infrastructure" {
-			where = append(where, client.InNamespace(namespace))
-		}
-		if err := f.cluster.DeleteAllOf(context.WithoutCancel(t.Context()), object, where...); err != nil {
+		err := f.cluster.DeleteAllOf(context.WithoutCancel(t.Context()), object, client.InNamespace(namespace))
+		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) { // of a version that is not served
+
 			t.Errorf("take away what there is of %s: %v", kind, err)
 		}
 	}
@@ -144,14 +148,12 @@ func (f *fixture) clear(t *testing.T) {
 // run starts the controller and stops it at the end of the test.
 func (f *fixture) run(t *testing.T, change ...func(*capacity.Options)) {
 	t.Helper()
-	config := rest.CopyConfig(f.api.Config)
-	config.Impersonate.UserName = "capacity"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: f.log})
+	mgr, err := ctrl.NewManager(f.api.As(f.user), ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, Logger: f.log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.manager = mgr
-	options := capacity.Options{Probe: 200 * time.Millisecond, Sync: 300 * time.Millisecond, Types: f.types, Credentials: f.who}
+	options := capacity.Options{Probe: 200 * time.Millisecond, Sync: 100 * time.Millisecond, Types: f.types, Credentials: f.who}
 	for _, each := range change {
 		each(&options)
 	}
@@ -173,9 +175,7 @@ func (f *fixture) create(t *testing.T, objects ...client.Object) {
 func parse(t *testing.T, manifest string, args ...any) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(fmt.Appendf(nil, manifest, args...), &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(fmt.Appendf(nil, manifest, args...), &out.Object))
 	out.SetNamespace(namespace)
 	return out
 }
@@ -185,18 +185,14 @@ func (f *fixture) reread(t *testing.T, object *unstructured.Unstructured) *unstr
 	t.Helper()
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(object.GroupVersionKind())
-	if err := f.cluster.Get(t.Context(), client.ObjectKeyFromObject(object), out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Get(t.Context(), client.ObjectKeyFromObject(object), out))
 	return out
 }
 
 // patch changes the object as somebody, by a merge patch.
 func (f *fixture) patch(t *testing.T, object *unstructured.Unstructured, who, text string) {
 	t.Helper()
-	if err := f.cluster.Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(text)), client.FieldOwner(who)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Patch(t.Context(), object.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(text)), client.FieldOwner(who)))
 }
 
 // awaitAnnotations waits until all annotations of an object are these.
@@ -232,9 +228,7 @@ func (f *fixture) awaitEvent(t *testing.T, object *unstructured.Unstructured, wa
 func (f *fixture) events(t *testing.T, object *unstructured.Unstructured) []corev1.Event {
 	t.Helper()
 	var list corev1.EventList
-	if err := f.cluster.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.List(t.Context(), &list, client.InNamespace(namespace)))
 	var out []corev1.Event
 	for _, event := range list.Items {
 		if event.InvolvedObject.UID == object.GetUID() {
@@ -366,7 +360,10 @@ type credentials struct {
 func (c *credentials) set(secret, problem string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.problem = map[string]string{secret: problem}
+	if c.problem == nil {
+		c.problem = map[string]string{}
+	}
+	c.problem[secret] = problem
 }
 
 // For implements capacity.Credentials.

@@ -7,15 +7,13 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestIdentitiesAreThoseOfTheTable(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/capacity"
 	irsa := identity.Environment{RoleARN: role, TokenFile: "/token"}
-	endpoints, err := identity.NewEndpoints(map[string]string{"ec2": "https://ec2.example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	endpoints := must.Get(identity.NewEndpoints(map[string]string{"ec2": "https://ec2.example.com"}))(t)
 	keys := identity.SecretRef{Namespace: "machines", Name: "keys"}
 	for name, c := range map[string]struct {
 		from  capacity.Identities

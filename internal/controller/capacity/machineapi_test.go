@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // machines is a MachineSet of the Machine API.
@@ -53,23 +54,23 @@ const fromMachineAPI = "machineset-controller"
 
 func testMachineSets(t *testing.T, f *fixture) {
 	f.run(t)
-	t.Run("get the annotations of their type", f.testAnnotated)
-	t.Run("are not written to when nothing changes", f.testQuiet)
-	t.Run("keep what others write into the labels", f.testLabels)
-	t.Run("lose no label while two write at once", f.testRace)
-	t.Run("lose our values and keep others' if AWS does not know the type", f.testUnknown)
-	t.Run("keep what others maintain", f.testForeign)
-	t.Run("lose the values of the one from which they were copied", f.testCopy)
-	t.Run("keep their annotations while AWS fails", f.testFault)
+	t.Run("get the annotations of their type", together(f.testAnnotated))
+	t.Run("are not written to when nothing changes", together(f.testQuiet))
+	t.Run("keep what others write into the labels", together(f.testLabels))
+	t.Run("lose no label while two write at once", together(f.testRace))
+	t.Run("lose our values and keep others' if AWS does not know the type", together(f.testUnknown))
+	t.Run("keep what others maintain", together(f.testForeign))
+	t.Run("lose the values of the one from which they were copied", together(f.testCopy))
+	t.Run("keep their annotations while AWS fails", together(f.testFault))
 }
 
 func testWoken(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone)
-	t.Run("by another type", f.testTypeChange)
-	t.Run("by its Secret", f.testSecret)
-	t.Run("not if it is of another cloud", f.testOtherCloud)
-	t.Run("by the Infrastructure's region", f.testInfrastructure)
-	t.Run("by what all credentials are made of", f.testBundle)
+	t.Run("by another type", together(f.testTypeChange))
+	t.Run("by its Secret", together(f.testSecret))
+	t.Run("not if it is of another cloud", together(f.testOtherCloud))
+	t.Run("by the Infrastructure's region", together(f.testInfrastructure))
+	t.Run("by what all credentials are made of", together(f.testBundle))
 }
 
 func (f *fixture) testAnnotated(t *testing.T) {
@@ -139,7 +140,7 @@ func (f *fixture) testRace(t *testing.T) {
 	want := large()
 	for i := range 30 {
 		want[labels] += fmt.Sprintf(",z%02d=1", i)
-		err := retry.OnError(retry.DefaultRetry, apierrors.IsConflict, func() error {
+		must.Do(t, retry.OnError(retry.DefaultRetry, apierrors.IsConflict, func() error {
 			now := f.reread(t, set)
 			annotations := now.GetAnnotations()
 			if annotations == nil {
@@ -148,10 +149,7 @@ func (f *fixture) testRace(t *testing.T) {
 			annotations[labels] = strings.Replace(annotations[labels], "amd64", "wrong", 1) + fmt.Sprintf(",z%02d=1", i)
 			now.SetAnnotations(annotations)
 			return f.cluster.Update(t.Context(), now, client.FieldOwner("somebody"))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	f.awaitAnnotations(t, set, want)
 }
@@ -203,9 +201,7 @@ func (f *fixture) testCopy(t *testing.T) {
 
 	// Who applies them keeps them.
 	applied := machines(t, "copy-applied", "copied.large", others)
-	if err := f.cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("kubectl")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("kubectl")))
 	applied = f.reread(t, applied)
 	f.awaitEvent(t, applied, event("Warning", fromMachineAPI, "AnnotationConflict", "Left as set by others, for copied.large: "+
 		memory+` is "8192" by kubectl, AWS says "65536"; `+vcpu+` is "2" by kubectl, AWS says "16"; remove the annotation to have it maintained`))
@@ -227,9 +223,7 @@ func (f *fixture) testSecret(t *testing.T) {
 	f.who.set("rotated", "the Secret lacks a key")
 	f.types.know("secret.large", 2, 8192, instancetype.AMD64)
 	set := machines(t, "credentials", "secret.large", "")
-	if err := unstructured.SetNestedField(set.Object, "rotated", "spec", "template", "spec", "providerSpec", "value", "credentialsSecret", "name"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(set.Object, "rotated", "spec", "template", "spec", "providerSpec", "value", "credentialsSecret", "name"))
 	f.create(t, set)
 	f.awaitEvent(t, set, event("Warning", fromMachineAPI, "ReconcileError", "the Secret lacks a key"))
 	if got := f.types.count("secret.large"); got != 0 {
@@ -242,9 +236,7 @@ func (f *fixture) testSecret(t *testing.T) {
 
 func (f *fixture) testOtherCloud(t *testing.T) {
 	set := machines(t, "azure", "m5.large", "")
-	if err := unstructured.SetNestedField(set.Object, "AzureMachineProviderSpec", "spec", "template", "spec", "providerSpec", "value", "kind"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(set.Object, "AzureMachineProviderSpec", "spec", "template", "spec", "providerSpec", "value", "kind"))
 	after := machines(t, "after-azure", "m5.large", "")
 	f.create(t, set, after)
 	f.awaitAnnotations(t, after, large())
@@ -269,9 +261,7 @@ spec: {platformSpec: {type: AWS}}
 	platform.SetNamespace("")
 	f.create(t, platform)
 	status := []byte(`{"status":{"platformStatus":{"type":"AWS","aws":{"region":"eu-central-1"}}}}`)
-	if err := f.cluster.Status().Patch(t.Context(), platform, client.RawPatch("application/merge-patch+json", status)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Status().Patch(t.Context(), platform, client.RawPatch("application/merge-patch+json", status)))
 	f.awaitAnnotations(t, set, large())
 }
 

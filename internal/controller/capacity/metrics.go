@@ -47,11 +47,11 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		Metrics: controller.NewMetrics(registry, "capacity"),
 		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_capacity_passes_total",
-			Help: "Looks at a MachineSet or MachineDeployment, by how they ended.",
+			Help: "Reconciliations of MachineSets and MachineDeployments, by outcome.",
 		}, []string{"kind", "outcome"}),
 		mismatches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_capacity_mismatches_total",
-			Help: "How often the status of an AWSMachineTemplate was found to disagree with what AWS says of its instance type.",
+			Help: "How often the status of an AWSMachineTemplate differed from what AWS reports for its instance type.",
 		}, []string{"kind"}),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_capacity_catalogue_fetches_total",

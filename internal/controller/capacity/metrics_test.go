@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestAStepThatNobodyKnowsIsTerminal: no repetition makes it known.
@@ -27,10 +29,7 @@ func TestTheCatalogueIsMeasured(t *testing.T) {
 	m.fetched("us-west-2", nil)
 	m.fetched("us-west-2", nil)
 	m.fetched("us-west-2", errors.New("no"))
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(registry.Gather())(t)
 	got := map[string][]float64{}
 	for _, family := range families {
 		for _, one := range family.GetMetric() {

@@ -15,9 +15,9 @@ func testBeyond(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) {
 		o.Decision = core.Options{OnlyAutoscaled: true, MemoryReserve: 10, DeferToTemplate: true, Predecessors: []string{"predecessor"}}
 	})
-	t.Run("only what is autoscaled", f.testOnlyAutoscaled)
-	t.Run("the template's status first", f.testDeferred)
-	t.Run("the values of a predecessor", f.testPredecessor)
+	t.Run("only what is autoscaled", together(f.testOnlyAutoscaled))
+	t.Run("the template's status first", together(f.testDeferred))
+	t.Run("the values of a predecessor", together(f.testPredecessor))
 }
 
 const (

@@ -1,23 +1,19 @@
 package capacity_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/controller/capacity"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
@@ -27,35 +23,11 @@ const (
 	teamA   = "arn:aws:iam::222222222222:role/team-a"
 )
 
-// allowSelectors gives the controller the rights of the manifest.
-func (f *fixture) allowSelectors(t *testing.T) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testkit.Root(), "config/manifests/role-selectors/capacity.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	role, binding, _ := bytes.Cut(text, []byte("\n---\n"))
-	var rights rbacv1.ClusterRole
-	var given rbacv1.ClusterRoleBinding
-	if err := yaml.UnmarshalStrict(role, &rights); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(binding, &given); err != nil {
-		t.Fatal(err)
-	}
-	given.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "capacity"}}
-	f.create(t, &rights, &given)
-}
-
 // runSelected runs the controller with selectors, for the process's identity.
 func (f *fixture) runSelected(t *testing.T, env identity.Environment, settings roleselector.Settings) (selectors *kube.Selectors) {
 	t.Helper()
 	f.run(t, wokenByWatchesAlone, func(o *capacity.Options) {
-		var err error
-		selectors, err = kube.New(f.manager, kube.Options{Kinds: capacity.Kinds()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		selectors = must.Get(kube.New(f.manager, kube.Options{Kinds: capacity.Kinds()}))(t)
 		o.Selectors, o.Credentials = selectors, capacity.Identities{Environment: env}
 		o.Process.ClusterID, o.AssumeRole = "c1", settings
 	})
@@ -93,9 +65,8 @@ func (f *fixture) checkNotAsked(t *testing.T, instanceType string) {
 
 const ofMachines = `resourceTypeSelector: [{group: machine.openshift.io}], namespaceSelector: {names: [default]}`
 
-func TestRoleSelectorsSayWhoAsksForAMachineSet(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
-	f.allowSelectors(t)
+// testSelectors begins without the kind.
+func testSelectors(t *testing.T, f *fixture) {
 	for _, name := range []string{"early.large", "late.large", "torn.large", "secret.large"} {
 		f.types.know(name, 2, 8192, instancetype.AMD64)
 	}
@@ -153,9 +124,7 @@ func (f *fixture) testAmbiguous(t *testing.T) {
 		"IdentityAmbiguous: machineSet secret names the Secret default/aws-cloud-credentials and the IAMRoleSelector some selects it, "+
 			"and a Secret assumes no role: take one of the two away, or give the controller a web identity"))
 	f.checkNotAsked(t, "secret.large")
-	if err := f.cluster.Delete(t.Context(), iamRoleSelector(t, "some", ""), client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Delete(t.Context(), iamRoleSelector(t, "some", ""), client.GracePeriodSeconds(0)))
 	testkit.Await(t, func() error {
 		f.types.mu.Lock()
 		defer f.types.mu.Unlock()

@@ -9,15 +9,14 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
 
-// TestTheAdministratorsSettingsReachTheQuestionsToAWS, and the limit of sessions keeps
-// them from being asked.
-func TestTheAdministratorsSettingsReachTheQuestionsToAWS(t *testing.T) {
-	f := serve(t, testkit.MachineAPI)
+// testSettings: they are in the questions, and the limit of sessions keeps these from
+// being asked.
+func testSettings(t *testing.T, f *fixture) {
 	f.api.InstallCRDs(t)
-	f.allowSelectors(t)
 	for _, name := range []string{"first.large", "second.large"} {
 		f.types.know(name, 2, 8192, instancetype.AMD64)
 	}
@@ -40,9 +39,7 @@ func TestTheAdministratorsSettingsReachTheQuestionsToAWS(t *testing.T) {
 			"take variables out of its templates, or raise --assume-role-session-limit"))
 	f.checkNotAsked(t, "second.large")
 
-	if err := f.cluster.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Delete(t.Context(), first))
 	// Nothing wakes the second; each look at it may be before the first is forgotten.
 	looks := 0
 	testkit.Await(t, func() error {

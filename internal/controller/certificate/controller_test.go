@@ -25,6 +25,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var (
@@ -74,10 +75,7 @@ func pass(t *testing.T, c *certificate.Controller) (reconcile.Result, error) {
 func reconcileUntilQuiet(t *testing.T, c *certificate.Controller) reconcile.Result {
 	t.Helper()
 	for range 8 {
-		result, err := pass(t, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(pass(t, c))(t)
 		if result.RequeueAfter != time.Second {
 			return result
 		}
@@ -102,9 +100,7 @@ func TestReconcileMakesTheWebhookTrusted(t *testing.T) {
 			}
 			var secret corev1.Secret
 			var after admissionv1.MutatingWebhookConfiguration
-			if err := errors.Join(c.Host.Get(t.Context(), secretKey, &secret), c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(c.Host.Get(t.Context(), secretKey, &secret), c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after)))
 			if secret.Labels["app.kubernetes.io/managed-by"] != "tabard" {
 				t.Errorf("labels %v", secret.Labels)
 			}
@@ -127,10 +123,7 @@ func TestReconcileMakesTheWebhookTrusted(t *testing.T) {
 
 func verify(t *testing.T, data map[string][]byte, bundle []byte) {
 	t.Helper()
-	pair, err := tls.X509KeyPair(data["tls.crt"], data["tls.key"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(tls.X509KeyPair(data["tls.crt"], data["tls.key"]))(t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(bundle)
 	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "tabard-webhook.tabard-system.svc", CurrentTime: noon}); err != nil {
@@ -144,9 +137,7 @@ func TestReconcileLeavesAForeignSecretAlone(t *testing.T) {
 	reconcileUntilQuiet(t, c)
 	reconcileUntilQuiet(t, c)
 	var secret corev1.Secret
-	if err := c.Host.Get(t.Context(), secretKey, &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Host.Get(t.Context(), secretKey, &secret))
 	if diff := cmp.Diff(foreignSecret().Data, secret.Data); diff != "" {
 		t.Errorf("the Secret was changed (-want +got):\n%s", diff)
 	}
@@ -224,9 +215,7 @@ func TestPutBundleNoticesAChangedConfiguration(t *testing.T) {
 		t.Errorf("patches ended with %v, want a conflict and a success", results)
 	}
 	var after admissionv1.MutatingWebhookConfiguration
-	if err := c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after))
 	if after.Webhooks[0].Name != "two.tabard.dev" || len(after.Webhooks[0].ClientConfig.CABundle) == 0 {
 		t.Errorf("hooks %+v", after.Webhooks)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func validating(name string) *admissionv1.ValidatingWebhookConfiguration {
@@ -29,9 +30,7 @@ func validating(name string) *admissionv1.ValidatingWebhookConfiguration {
 func bundleOf(t *testing.T, c *certificate.Controller, name string) string {
 	t.Helper()
 	var stored admissionv1.ValidatingWebhookConfiguration
-	if err := c.Served.Get(t.Context(), types.NamespacedName{Name: name}, &stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Served.Get(t.Context(), types.NamespacedName{Name: name}, &stored))
 	return string(stored.Webhooks[0].ClientConfig.CABundle)
 }
 
@@ -42,9 +41,7 @@ func TestTheValidatingConfigurationFollowsAndNoOtherOne(t *testing.T) {
 		t.Errorf("looks again in %s, want 12h", result.RequeueAfter)
 	}
 	var after admissionv1.MutatingWebhookConfiguration
-	if err := c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after))
 	bundle := string(after.Webhooks[0].ClientConfig.CABundle)
 	want := map[string]string{"tabard-role-selectors": bundle, "somebody-elses": ""}
 	for name, want := range want {
@@ -56,9 +53,7 @@ func TestTheValidatingConfigurationFollowsAndNoOtherOne(t *testing.T) {
 		t.Errorf("%d events, want none", n)
 	}
 	var stored admissionv1.ValidatingWebhookConfiguration
-	if err := c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-role-selectors"}, &stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-role-selectors"}, &stored))
 	whole := validating("tabard-role-selectors")
 	whole.ResourceVersion, whole.TypeMeta = stored.ResourceVersion, stored.TypeMeta
 	whole.Webhooks[0].ClientConfig.CABundle = []byte(bundle)
@@ -97,9 +92,7 @@ func TestAFollowerThatCannotBeChangedHoldsNothingUp(t *testing.T) {
 				t.Errorf("result %+v, want another pass in a minute", result)
 			}
 			var after admissionv1.MutatingWebhookConfiguration
-			if err := c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Served.Get(t.Context(), types.NamespacedName{Name: "tabard-webhook"}, &after))
 			if len(after.Webhooks[0].ClientConfig.CABundle) == 0 {
 				t.Error("the configuration that injects was not told the CA")
 			}

@@ -37,16 +37,16 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		}, []string{"certificate"}),
 		steps: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tabard_certificate_steps_total",
-			Help: "Steps made to keep and rotate the webhook's certificate and its CA.",
+			Help: "Steps that issued or rotated the webhook's certificate and its CA.",
 		}, []string{"step"}),
 		looks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "tabard_certificate_probe_seconds",
-			Help:    "Time of a dry run through one API server, by what it has shown: that the API server trusts the webhook's new CA, that it does not, or neither.",
+			Help:    "How long a dry run through one API server took, by result: the API server trusts the webhook's new CA, it does not, or neither is proven.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 10, 25},
 		}, []string{"verdict"}),
 		rotations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "tabard_certificate_rotation_seconds",
-			Help:    "Time from when the new CA was in the webhook configuration to when the webhook serves by it: proven is with trust seen at every API server, waited without.",
+			Help:    "Time from the new CA in the webhook configuration to its certificate in use: proven if every API server has shown that it trusts the CA, waited if not.",
 			Buckets: []float64{60, 90, 120, 300, 600, 900, 3600, 86400, 7 * 86400, 30 * 86400},
 		}, []string{"basis"}),
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/tabard-dev/tabard/internal/core/injection"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // BenchmarkPass examines all pods of a cluster once, as is done every ten seconds: of
@@ -21,10 +22,7 @@ func BenchmarkPass(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			const count = 20_000
 			c, size := populated(b, count, own)
-			hooks, err := core.ReadHooks(nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			hooks := must.Get(core.ReadHooks(nil))(b)
 			want := 0
 			if name == "let-through" {
 				want = count / 10
@@ -43,10 +41,7 @@ func BenchmarkPass(b *testing.B) {
 // populated is a controller that knows so many pods, and how much memory they take.
 func populated(tb testing.TB, count int, variable string) (*Controller, uint64) {
 	tb.Helper()
-	examiner, err := core.New(core.Defaults())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	examiner := must.Get(core.New(core.Defaults()))(tb)
 	k := newKnown(examiner)
 	k.namespaces.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 	k.accounts.Set(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "plain"}})
@@ -63,10 +58,7 @@ func populated(tb testing.TB, count int, variable string) (*Controller, uint64) 
 			pod.Spec.ServiceAccountName = "app"
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "aws-iam-token"})
 		}
-		kept, err := examiner.Trim(pod)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		kept := must.Get(examiner.Trim(pod))(tb)
 		k.pods.Set(kept)
 	}
 	return &Controller{examiner: examiner, known: k}, heap() - before

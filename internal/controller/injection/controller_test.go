@@ -3,7 +3,6 @@ package injection_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,92 +14,55 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/controller/injection"
 	core "github.com/tabard-dev/tabard/internal/core/injection"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const roleAnnotation = "eks.amazonaws.com/role-arn"
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	os.Exit(m.Run())
+	os.Exit(testkit.Main(m))
 }
 
-// fixture is the controller on a real API server, with the rights that the operator
-// has by config/rbac/injection.yaml and config/manifests/operator.yaml.
+// shared is a real API server, on which the controller has the rights that the operator has
+// by config/rbac/injection.yaml and config/manifests/operator.yaml.
+var shared = testkit.SharedCluster(testkit.ClusterOptions{Issuer: "https://issuer.example.com"}, func(c *testkit.Cluster) {
+	c.MakeFiles("config/manifests/00-namespace.yaml", "config/rbac/injection.yaml")
+	for _, object := range testkit.Objects(c, "config/manifests/operator.yaml") {
+		if slices.Contains([]string{"ServiceAccount", "ClusterRoleBinding", "Role", "RoleBinding"}, object.GetObjectKind().GroupVersionKind().Kind) {
+			c.Make(object)
+		}
+	}
+})
+
+// fixture is the controller on it, and a namespace.
 type fixture struct {
-	api      *testkit.APIServer
-	scheme   *runtime.Scheme
-	cluster  client.Client
+	*testkit.Cluster
+	shop     string
 	registry *prometheus.Registry
 }
 
 func serve(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{api: testkit.StartAPIServer(t, "https://issuer.example.com"), scheme: runtime.NewScheme()}
-	if err := clientgoscheme.AddToScheme(f.scheme); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if f.cluster, err = client.New(f.api.Config, client.Options{Scheme: f.scheme}); err != nil {
-		t.Fatal(err)
-	}
-	f.apply(t, "manifests/00-namespace.yaml", "Namespace")
-	f.apply(t, "rbac/injection.yaml", "ClusterRole")
-	f.apply(t, "manifests/operator.yaml", "ServiceAccount", "ClusterRoleBinding", "Role", "RoleBinding")
-	f.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, account("app", true), account("plain", false))
+	f := &fixture{Cluster: shared(t)}
+	f.shop = f.NewNamespace()
+	f.Make(f.account("app", true), f.account("plain", false))
 	return f
-}
-
-// apply creates the objects of these kinds of a file of config.
-func (f *fixture) apply(t *testing.T, file string, kinds ...string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testkit.Root(), "config", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for part := range strings.SplitSeq(string(text), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(part), object); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if slices.Contains(kinds, object.GetKind()) {
-			f.create(t, object)
-		}
-	}
-}
-
-func (f *fixture) create(t *testing.T, objects ...client.Object) {
-	t.Helper()
-	testkit.Create(t, f.cluster, objects...)
-}
-
-func (f *fixture) patch(t *testing.T, object client.Object, text string) {
-	t.Helper()
-	if err := f.cluster.Patch(t.Context(), object, client.RawPatch("application/merge-patch+json", []byte(text))); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run runs the controller as the shipped Deployment does, with or without its lease,
 // until the test ends or what it returns is called.
 func (f *fixture) run(t *testing.T, elect bool) (stop func()) {
 	t.Helper()
-	config := rest.CopyConfig(f.api.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:tabard-system:tabard-operator",
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:tabard-system", "system:authenticated"}}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: f.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
+	mgr, err := ctrl.NewManager(f.As("system:serviceaccount:tabard-system:tabard-operator"), ctrl.Options{
+		Scheme: f.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
 		LeaderElection: elect, LeaderElectionID: "tabard-operator-injection", LeaderElectionNamespace: "tabard-system", LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -110,23 +72,21 @@ func (f *fixture) run(t *testing.T, elect bool) (stop func()) {
 	options := injection.Options{
 		Settings: core.Defaults(), Namespace: "tabard-system", Instance: "test", Every: 100 * time.Millisecond, Metrics: injection.NewMetrics(f.registry),
 	}
-	if err := injection.Add(mgr, options); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, injection.Add(mgr, options))
 	return testkit.RunManager(t, mgr)
 }
 
-func account(name string, annotated bool) *corev1.ServiceAccount {
-	made := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+func (f *fixture) account(name string, annotated bool) *corev1.ServiceAccount {
+	made := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.shop, Name: name}}
 	if annotated {
 		made.Annotations = map[string]string{roleAnnotation: "arn:aws:iam::111122223333:role/app"}
 	}
 	return made
 }
 
-func podOf(account, name string, volumes ...string) *corev1.Pod {
+func (f *fixture) podOf(account, name string, volumes ...string) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.shop, Name: name},
 		Spec:       corev1.PodSpec{ServiceAccountName: account, Containers: []corev1.Container{{Name: "main", Image: "x"}}},
 	}
 	for _, volume := range volumes {
@@ -148,12 +108,12 @@ func (f *fixture) awaitCount(t *testing.T, want int) {
 		}
 		for _, family := range families {
 			for _, series := range family.GetMetric() {
-				if family.GetName() == "tabard_injection_pods_without_identity" && series.GetLabel()[0].GetValue() == "shop" && series.GetGauge().GetValue() == float64(want) {
+				if family.GetName() == "tabard_injection_pods_without_identity" && series.GetLabel()[0].GetValue() == f.shop && series.GetGauge().GetValue() == float64(want) {
 					return nil
 				}
 			}
 		}
-		return fmt.Errorf("the metrics are %v, want %d pods in shop", families, want)
+		return fmt.Errorf("the metrics are %v, want %d pods in %s", families, want, f.shop)
 	})
 }
 
@@ -171,9 +131,7 @@ func awaitAge(t *testing.T, pod *corev1.Pod, age time.Duration) {
 func (f *fixture) events(t *testing.T) map[string]eventsv1.Event {
 	t.Helper()
 	var list eventsv1.EventList
-	if err := f.cluster.List(t.Context(), &list, client.InNamespace("shop")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.List(t.Context(), &list, client.InNamespace(f.shop)))
 	found := map[string]eventsv1.Event{}
 	for _, each := range list.Items {
 		if _, twice := found[each.Regarding.Name]; twice {
@@ -201,24 +159,25 @@ func (f *fixture) awaitEvent(t *testing.T, pod *corev1.Pod, saying string) event
 }
 
 func TestAPodThatWasLetThroughIsReportedOnce(t *testing.T) {
+	t.Parallel()
 	f := serve(t)
-	missed, injected, foreign := podOf("app", "missed"), podOf("app", "injected", "aws-iam-token"), podOf("plain", "plain")
-	skipped := podOf("app", "skipped")
+	missed, injected, foreign := f.podOf("app", "missed"), f.podOf("app", "injected", "aws-iam-token"), f.podOf("plain", "plain")
+	skipped := f.podOf("app", "skipped")
 	skipped.Labels = map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "true"}
-	f.create(t, missed, injected, foreign, skipped)
+	f.Make(missed, injected, foreign, skipped)
 	stop := f.run(t, true)
 	f.awaitCount(t, 1)
-	first := f.awaitEvent(t, missed, "recreate the pod: kubectl -n shop delete pod missed")
+	first := f.awaitEvent(t, missed, "recreate the pod: kubectl -n "+f.shop+" delete pod missed")
 
 	// A second pod shows that passes have been made since.
-	second := podOf("app", "second")
-	f.create(t, second)
+	second := f.podOf("app", "second")
+	f.Make(second)
 	f.awaitCount(t, 2)
 	f.awaitEvent(t, second, "Probably the webhook did not answer")
 	stop()
 	f.run(t, false)
-	third := podOf("app", "third")
-	f.create(t, third)
+	third := f.podOf("app", "third")
+	f.Make(third)
 	f.awaitCount(t, 3)
 	f.awaitEvent(t, third, "")
 	if again := f.awaitEvent(t, missed, ""); again.ResourceVersion != first.ResourceVersion || len(f.events(t)) != 3 {
@@ -226,14 +185,10 @@ func TestAPodThatWasLetThroughIsReportedOnce(t *testing.T) {
 	}
 
 	// What is over, and what is gone, does not count.
-	if err := f.cluster.Status().Patch(t.Context(), third, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"phase":"Succeeded"}}`))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Status().Patch(t.Context(), third, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"phase":"Succeeded"}}`))))
 	f.awaitCount(t, 2)
 	for _, pod := range []*corev1.Pod{missed, second} {
-		if err := f.cluster.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
-			t.Fatal(err)
-		}
+		f.Remove(pod, client.GracePeriodSeconds(0))
 	}
 	f.awaitCount(t, 0)
 }
@@ -242,14 +197,15 @@ func TestAPodThatWasLetThroughIsReportedOnce(t *testing.T) {
 // notes who changed what; of the other, which was created without any field, it does
 // not, and what the controller saw counts.
 func TestAPodOlderThanTheAnnotationIsToldSo(t *testing.T) {
+	t.Parallel()
 	f := serve(t)
-	labelled := account("labelled", false)
+	labelled := f.account("labelled", false)
 	labelled.Labels = map[string]string{"a": "b"}
-	f.create(t, labelled)
-	old, older := podOf("labelled", "old"), podOf("plain", "older")
-	f.create(t, older, old)
+	f.Make(labelled)
+	old, older := f.podOf("labelled", "old"), f.podOf("plain", "older")
+	f.Make(older, old)
 	annotate := func(name string) {
-		f.patch(t, account(name, false), `{"metadata":{"annotations":{"`+roleAnnotation+`":"arn:aws:iam::111122223333:role/app"}}}`)
+		f.Merge(f.account(name, false), `{"metadata":{"annotations":{"`+roleAnnotation+`":"arn:aws:iam::111122223333:role/app"}}}`)
 	}
 	awaitAge(t, old, time.Second) // an API server notes times in seconds
 	annotate("labelled")
@@ -267,18 +223,20 @@ func TestAPodOlderThanTheAnnotationIsToldSo(t *testing.T) {
 func TestHooksDecideWhoIsReported(t *testing.T) {
 	f := serve(t)
 	f.run(t, false)
-	f.create(t, podOf("app", "missed"))
+	f.Make(f.podOf("app", "missed"))
 	f.awaitCount(t, 1)
 	path, none := "/mutate", admissionv1.SideEffectClassNone
-	f.create(t, &admissionv1.MutatingWebhookConfiguration{
+	hooks := &admissionv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "tabard-webhook"},
 		Webhooks: []admissionv1.MutatingWebhook{{
 			Name: "pod-identity.tabard.dev", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 			ClientConfig:      admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "tabard-system", Name: "tabard-webhook", Path: &path}},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "on"}},
 		}},
-	})
+	}
+	f.Make(hooks)
 	f.awaitCount(t, 0)
-	f.patch(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, `{"metadata":{"labels":{"team":"on"}}}`)
+	f.Merge(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.shop}}, `{"metadata":{"labels":{"team":"on"}}}`)
 	f.awaitCount(t, 1)
+	f.Remove(hooks) // the other tests, which run when this one has ended, are without
 }

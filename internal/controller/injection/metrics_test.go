@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	core "github.com/tabard-dev/tabard/internal/core/injection"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestSeriesAreBounded(t *testing.T) {
@@ -34,10 +35,7 @@ func TestSeriesAreBounded(t *testing.T) {
 
 func seriesOf(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(registry.Gather())(t)
 	found := map[string]float64{}
 	for _, family := range families {
 		if family.GetName() != "tabard_injection_pods_without_identity" {

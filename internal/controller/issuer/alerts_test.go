@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // rules is a file of Prometheus rules.
@@ -38,10 +40,7 @@ var functions = []string{"absent", "max", "sum", "time"}
 // series are the labels of all series of a registry, by metric.
 func series(t *testing.T, registry *prometheus.Registry) map[string][]map[string]string {
 	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(registry.Gather())(t)
 	out := map[string][]map[string]string{}
 	for _, family := range families {
 		for _, one := range family.GetMetric() {
@@ -100,18 +99,10 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 	d.trusted[testAccount] = []string{"app"}
 	d.live(t, time.Minute)
 	served := series(t, d.registry)
-	text, err := os.ReadFile("../../../config/alerts/issuer.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../config/alerts/issuer.yaml"))(t)
 	var file rules
-	if err := yaml.UnmarshalStrict(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../../docs/oidc-issuer.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict(text, &file))
+	page := must.Get(os.ReadFile("../../../docs/oidc-issuer.md"))(t)
 	alerts := map[string]bool{}
 	for _, rule := range file.Groups[0].Rules {
 		if err := checkExpression(rule.Expr, served); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // farAccounts are reached by roles.
@@ -43,9 +44,7 @@ type death struct {
 func newDeath(t *testing.T) *death {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v1alpha1.AddToScheme(scheme))
 	d := &death{
 		fixture: &fixture{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}, registry: prometheus.NewRegistry(),
 		trusted: map[string][]string{}, gone: map[string]bool{}, refused: map[string]bool{},
@@ -119,10 +118,7 @@ func (d *death) TrustedBy(_ context.Context, _ identity.Identity, arn string) ([
 func (d *death) live(t *testing.T, life time.Duration) {
 	t.Helper()
 	for end := d.now.Add(life); d.now.Before(end); {
-		result, err := d.reconcile(t.Context(), d.controller, "main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(d.reconcile(t.Context(), d.controller, "main"))(t)
 		if result.RequeueAfter == 0 {
 			return // it is gone
 		}
@@ -168,13 +164,9 @@ func (d *death) changes(t *testing.T) {
 		"an annotation": func(o *v1alpha1.OIDCIssuer) { o.Annotations = map[string]string{"tabard.dev/look": "now"} },
 	} {
 		var stored v1alpha1.OIDCIssuer
-		if err := d.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &stored); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &stored))
 		change(&stored)
-		if err := d.client.Update(t.Context(), &stored); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.client.Update(t.Context(), &stored))
 		d.calls = nil
 		d.live(t, time.Second)
 		for _, account := range append(farAccounts, testAccount) {

@@ -18,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // annotate changes an annotation of an issuer ten times a second until the returned
@@ -52,7 +53,8 @@ func (f *fixture) annotate(t *testing.T, name string) (stop func() int64) {
 }
 
 // TestABusyObjectDoesNotKeepAKeyFromBeingPublished rotates the signing key while
-// somebody changes an annotation ten times a second, with AWS as far away as it is.
+// somebody changes an annotation ten times a second, with AWS as far away as it
+// is. The time is what the controller lets go by between its passes.
 func TestABusyObjectDoesNotKeepAKeyFromBeingPublished(t *testing.T) {
 	f := newFixture(t)
 	f.create(t, "main", unchanged)
@@ -60,25 +62,23 @@ func TestABusyObjectDoesNotKeepAKeyFromBeingPublished(t *testing.T) {
 	f.api.RotateKey(t)
 	f.aws.Admin().Inject(awslocal.Fault{Service: "s3", Latency: 50 * time.Millisecond})
 	stop := f.annotate(t, "main")
-	start := time.Now()
-	var ready, published time.Duration
-	for ready == 0 && time.Since(start) < time.Minute {
+	start, published := f.now, time.Duration(-1)
+	for f.now.Before(start.Add(time.Minute)) {
 		stored, result := f.pass(t, "main")
-		if seen, err := f.published(t.Context()); err == nil && len(seen) == 2 && published == 0 {
-			published = time.Since(start)
+		if seen, err := f.published(t.Context()); err == nil && len(seen) == 2 && published < 0 {
+			published = f.now.Sub(start)
 		}
 		if result.RequeueAfter >= core.LookAgain && len(stored.Status.Keys) == 2 {
-			ready = time.Since(start)
 			break
 		}
-		<-time.After(result.RequeueAfter) // as the manager would wait
+		f.now = f.now.Add(result.RequeueAfter)
 	}
 	changes := stop()
-	t.Logf("published after %s, all recorded after %s, with %d changes", published, ready, changes)
-	if published == 0 || published > 15*time.Second {
+	t.Logf("published after %s, all recorded after %s, with %d changes", published, f.now.Sub(start), changes)
+	if published < 0 || published > 15*time.Second {
 		t.Errorf("the key was published after %s, want 15s at most", published)
 	}
-	if ready == 0 {
+	if !f.now.Before(start.Add(time.Minute)) {
 		t.Error("the status did not come to rest within a minute")
 	}
 	if changes < 5 {
@@ -143,9 +143,7 @@ func TestWhatTheDecisionWentByIsNotOverwritten(t *testing.T) {
 			object := &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{GenerateName: "one-"}}
 			object.Spec.URL = f.url
 			object.Spec.Publication.S3 = v1alpha1.S3Publication{Bucket: testBucket, Region: testRegion}
-			if err := f.client.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.client.Create(t.Context(), object))
 			seen := object.DeepCopy()
 			meanwhile := client.RawPatch(types.MergePatchType, []byte(test.meanwhile))
 			err := f.client.Patch(t.Context(), object, meanwhile)
@@ -160,9 +158,7 @@ func TestWhatTheDecisionWentByIsNotOverwritten(t *testing.T) {
 				t.Errorf("the write ended with %v", err)
 			}
 			var stored v1alpha1.OIDCIssuer
-			if err := f.client.Get(t.Context(), client.ObjectKeyFromObject(object), &stored); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.client.Get(t.Context(), client.ObjectKeyFromObject(object), &stored))
 			if (stored.Status.Publication.Bucket == "written") != test.written || len(stored.Status.Providers) != len(object.Status.Providers) ||
 				len(stored.Annotations)+len(stored.Labels)+len(stored.Finalizers) != len(object.Annotations)+len(object.Labels)+len(object.Finalizers) {
 				t.Errorf("stored is %+v", stored)
@@ -177,12 +173,8 @@ func TestAnObjectOfTheSameNameIsAnother(t *testing.T) {
 	f := newFixture(t)
 	f.create(t, "main", unchanged)
 	var seen v1alpha1.OIDCIssuer
-	if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &seen); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.client.Delete(t.Context(), seen.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &seen))
+	must.Do(t, f.client.Delete(t.Context(), seen.DeepCopy()))
 	if err := f.record(t.Context(), &seen); !apierrors.IsNotFound(err) {
 		t.Errorf("a write of an object that is gone ended with %v", err)
 	}
@@ -198,15 +190,9 @@ func TestWritesOfABusyObjectComeToAnEnd(t *testing.T) {
 	f := newFixture(t)
 	f.create(t, "main", unchanged)
 	var seen v1alpha1.OIDCIssuer
-	if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &seen); err != nil {
-		t.Fatal(err)
-	}
-	below, err := client.NewWithWatch(f.api.Config, client.Options{Scheme: f.client.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &seen))
 	writes := 0
-	f.controller.Kit.Client = interceptor.NewClient(below, interceptor.Funcs{
+	f.controller.Kit.Client = interceptor.NewClient(f.api, interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, _ string, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
 			writes++
 			touch := fmt.Appendf(nil, `{"metadata":{"annotations":{"a":"%d"}}}`, writes)
@@ -216,7 +202,7 @@ func TestWritesOfABusyObjectComeToAnEnd(t *testing.T) {
 			return c.Status().Patch(ctx, object, patch)
 		},
 	})
-	err = f.record(t.Context(), &seen)
+	err := f.record(t.Context(), &seen)
 	if !apierrors.IsConflict(err) || writes < 10 || writes > 30 {
 		t.Errorf("after %d writes it ended with %v, want a conflict after a bounded number", writes, err)
 	}

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -36,6 +36,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -44,9 +45,40 @@ const (
 	testBucket  = "shell-test-oidc"
 )
 
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(testkit.Main(m))
+}
+
+// localAWS and kubernetes are what all tests share, one after the other: the API server's
+// tokens name a bucket of the local AWS. Each test begins without what others have left.
+var (
+	localAWS   = testkit.Shared(startAWS)
+	kubernetes = testkit.Shared(func(t testing.TB) *testkit.Cluster {
+		c := testkit.StartCluster(t, testkit.ClusterOptions{Issuer: issuerURL(localAWS(t)), CRDs: []string{testkit.CRDs}})
+		c.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tabard-issuer"}})
+		return c
+	})
+)
+
+func issuerURL(aws *awslocal.Server) string { return aws.URL() + "/" + testBucket }
+
+func startAWS(t testing.TB) *awslocal.Server {
+	t.Helper()
+	aws, err := awslocal.New(awslocal.Options{Accounts: []string{testAccount, otherAccount, unseenAccount, attackersAccount}, Region: testRegion})
+	if err == nil {
+		err = aws.Start("127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = aws.Close(context.WithoutCancel(t.Context())) })
+	return aws
+}
+
 // fixture is the controller on a real API server and a local AWS.
 type fixture struct {
-	api        *testkit.APIServer
+	api        *testkit.Cluster
 	aws        *awslocal.Server
 	url        string
 	client     client.Client
@@ -56,26 +88,37 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{now: time.Now()}
-	f.startAWS(t)
-	f.url = f.aws.URL() + "/" + testBucket
-	f.api = testkit.StartAPIServer(t, f.url)
-	f.api.InstallCRDs(t)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
+	f := onAWS(t)
+	f.api = kubernetes(t).In(t)
+	f.client = f.api
+	var left v1alpha1.OIDCIssuerList
+	must.Do(t, f.api.List(t.Context(), &left))
+	for _, one := range left.Items {
+		f.api.Merge(&one, `{"metadata":{"finalizers":null}}`)
+		if err := f.api.Delete(t.Context(), &one); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
 	}
-	var err error
-	if f.client, err = client.New(f.api.Config, client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
+	f.control(t, &issuer.Cluster{Config: f.api.Config, Client: f.client, ServiceAccount: client.ObjectKey{Namespace: "default", Name: "tabard-issuer"}})
+	return f
+}
+
+// onAWS is a fixture without a cluster. The process's own identity is the account's
+// administrator.
+func onAWS(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{aws: localAWS(t), now: time.Now()}
+	f.aws.Admin().Reset()
+	f.url = issuerURL(f.aws)
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	must.Do(t, os.WriteFile(ca, f.aws.CACertificate(), 0o600))
+	admin := f.aws.Administrator(testAccount)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": f.aws.URL(), "AWS_CA_BUNDLE": ca, "AWS_REGION": testRegion,
+		"AWS_ACCESS_KEY_ID": admin.AccessKeyID, "AWS_SECRET_ACCESS_KEY": admin.SecretAccessKey,
+	} {
+		t.Setenv(name, value)
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tabard-issuer"}}
-	if err := f.client.Create(t.Context(), account); err != nil {
-		t.Fatal(err)
-	}
-	f.control(t, &issuer.Cluster{Config: f.api.Config, Client: f.client, ServiceAccount: client.ObjectKeyFromObject(account)})
 	return f
 }
 
@@ -88,39 +131,9 @@ func (f *fixture) control(t *testing.T, cluster *issuer.Cluster) {
 	}}
 }
 
-func (f *fixture) startAWS(t *testing.T) {
-	t.Helper()
-	var err error
-	if f.aws, err = awslocal.New(awslocal.Options{Accounts: []string{testAccount, otherAccount, unseenAccount, attackersAccount}, Region: testRegion}); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.aws.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.aws.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("close the local AWS: %v", err)
-		}
-	})
-	ca := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(ca, f.aws.CACertificate(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	admin := f.aws.Administrator(testAccount)
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": f.aws.URL(), "AWS_CA_BUNDLE": ca, "AWS_REGION": testRegion,
-		"AWS_ACCESS_KEY_ID": admin.AccessKeyID, "AWS_SECRET_ACCESS_KEY": admin.SecretAccessKey,
-	} {
-		t.Setenv(name, value)
-	}
-}
-
 func (f *fixture) observer(t *testing.T, cluster *issuer.Cluster) *issuer.Observer {
 	t.Helper()
-	auth, err := awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := must.Get(awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now}))(t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(f.aws.CACertificate())
 	return &issuer.Observer{
@@ -147,9 +160,7 @@ func (f *fixture) create(t *testing.T, name string, change func(*v1alpha1.OIDCIs
 		},
 	}
 	change(object)
-	if err := f.client.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Create(t.Context(), object))
 }
 
 func unchanged(*v1alpha1.OIDCIssuer) {}
@@ -162,10 +173,7 @@ func (f *fixture) reconcile(ctx context.Context, by *issuer.Controller, name str
 // pass runs Reconcile once.
 func (f *fixture) pass(t *testing.T, name string) (*v1alpha1.OIDCIssuer, reconcile.Result) {
 	t.Helper()
-	result, err := f.reconcile(t.Context(), f.controller, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(f.reconcile(t.Context(), f.controller, name))(t)
 	stored := &v1alpha1.OIDCIssuer{}
 	if err := f.client.Get(t.Context(), client.ObjectKey{Name: name}, stored); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
@@ -267,9 +275,7 @@ func TestYoungerIssuerOfTheSameURLIsRefusedUntilTheOlderGoes(t *testing.T) {
 	f.settle(t, "a-first")
 	stored := f.settle(t, "b-second")
 	wantCondition(t, stored, "Ready", metav1.ConditionFalse, core.ReasonDuplicateURL)
-	if err := f.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "a-first"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "a-first"}}))
 	f.pass(t, "a-first") // deletionPolicy Retain: only lets the object go
 	stored = f.settle(t, "b-second")
 	wantCondition(t, stored, "Ready", metav1.ConditionTrue, core.ReasonVerified)
@@ -282,9 +288,7 @@ func TestKeyConfigMapWithAPrivateKeyIsRefusedWithAnEvent(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "signers"},
 		Data:       map[string]string{"service-account-001.pub": public, "service-account-002.pub": private},
 	}
-	if err := f.client.Create(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Create(t.Context(), keys))
 	f.create(t, "main", func(o *v1alpha1.OIDCIssuer) {
 		o.Spec.Keys = v1alpha1.KeySource{
 			Source:    v1alpha1.KeySourceConfigMap,
@@ -304,9 +308,7 @@ func TestKeyConfigMapWithAPrivateKeyIsRefusedWithAnEvent(t *testing.T) {
 	}
 	// Only the public key, and not the one that the cluster signs with.
 	delete(keys.Data, "service-account-002.pub")
-	if err := f.client.Update(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.client.Update(t.Context(), keys))
 	stored = f.settle(t, "main")
 	wantCondition(t, stored, "KeysInSync", metav1.ConditionFalse, core.ReasonSigningKeyUnknown)
 }
@@ -329,14 +331,8 @@ func (f *fixture) event(reason string) string {
 // keyPair is a new key as PEM.
 func keyPair(t *testing.T) (public, private string) {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	der := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))(t)
 	public = string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 	private = string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	return public, private

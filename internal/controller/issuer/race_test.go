@@ -2,15 +2,17 @@ package issuer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -18,6 +20,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // gate lets two writers meet before each PutObject. Each waits there until the other
@@ -91,6 +94,73 @@ func (open) arrive(int) {}
 // barrier is where a writer waits before each PutObject.
 type barrier interface{ arrive(writer int) }
 
+// memory is an API server of one issuer, which locks it as a real one does.
+type memory struct {
+	client.Client
+	mu     sync.Mutex
+	stored *v1alpha1.OIDCIssuer
+	writes int
+}
+
+func (m *memory) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	m.stored = object.DeepCopyObject().(*v1alpha1.OIDCIssuer)
+	m.stored.ResourceVersion = "0"
+	return nil
+}
+
+func (m *memory) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stored.DeepCopyInto(into.(*v1alpha1.OIDCIssuer))
+	return nil
+}
+
+func (m *memory) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	into.(*v1alpha1.OIDCIssuerList).Items = []v1alpha1.OIDCIssuer{*m.stored.DeepCopy()}
+	return nil
+}
+
+func (m *memory) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	return m.write(object, patch, func(now, wanted *v1alpha1.OIDCIssuer) { now.Finalizers = wanted.Finalizers })
+}
+
+func (m *memory) Status() client.SubResourceWriter { return memoryStatus{m: m} }
+
+type memoryStatus struct {
+	client.SubResourceWriter
+	m *memory
+}
+
+func (s memoryStatus) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	return s.m.write(object, patch, func(now, wanted *v1alpha1.OIDCIssuer) { now.Status = wanted.Status })
+}
+
+// write is refused if the patch is locked to a version that is not the one stored.
+func (m *memory) write(object client.Object, patch client.Patch, change func(now, wanted *v1alpha1.OIDCIssuer)) error {
+	var lock struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	text, err := patch.Data(object)
+	if err == nil {
+		err = json.Unmarshal(text, &lock)
+	}
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if locked := lock.Metadata.ResourceVersion; locked != "" && locked != m.stored.ResourceVersion {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("oidcissuers").GroupResource(), object.GetName(), errors.New("written since"))
+	}
+	m.writes++
+	change(m.stored, object.DeepCopyObject().(*v1alpha1.OIDCIssuer))
+	m.stored.ResourceVersion = strconv.Itoa(m.writes)
+	m.stored.DeepCopyInto(object.(*v1alpha1.OIDCIssuer))
+	return nil
+}
+
 // racer is a writer's view of the buckets.
 type racer struct {
 	issuer.Buckets
@@ -132,16 +202,9 @@ type race struct {
 
 func newRace(t *testing.T, seed uint64, blind bool) *race {
 	t.Helper()
-	// The local AWS is what is raced for. The objects are in a client's memory, which
-	// locks them as an API server does.
-	f := &fixture{now: time.Now()}
-	f.startAWS(t)
-	f.url = f.aws.URL() + "/" + testBucket
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	f.client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.OIDCIssuer{}).Build()
+	// The local AWS is what is raced for.
+	f := onAWS(t)
+	f.client = &memory{}
 	f.control(t, nil)
 	f.controller.Kit.Events = &events.FakeRecorder{} // nobody reads so many
 	r := &race{
@@ -206,10 +269,7 @@ func (r *race) until(t *testing.T, signer string, pass func()) {
 	t.Helper()
 	for range 5 {
 		pass()
-		seen, err := r.published(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := must.Get(r.published(t.Context()))(t)
 		if seen[signer] {
 			r.reader.know(seen)
 			return
@@ -277,10 +337,7 @@ func TestTwoOperatorsNeverHideAKey(t *testing.T) {
 	r := newRace(t, seed, false)
 	start := time.Now()
 	refused := r.run(t, rounds)
-	last, err := r.published(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Get(r.published(t.Context()))(t)
 	made, taken := r.cluster.made, r.cluster.made-len(last)
 	t.Logf("seed %d: %d rounds in %s, %d keys made, %d taken out again, %d writes refused, %d looks of the reader",
 		seed, rounds, time.Since(start).Round(time.Second), made, taken, refused, r.reader.reads)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestThePublicLookFollowsNoRedirect asks servers that redirect, with the client
@@ -18,10 +19,7 @@ func TestThePublicLookFollowsNoRedirect(t *testing.T) {
 		_, _ = w.Write([]byte("the document"))
 	}))
 	t.Cleanup(plain.Close)
-	public, err := issuer.NewPublic("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(issuer.NewPublic(""))(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		front := httptest.NewServer(http.RedirectHandler(plain.URL+"/keys.json", status))
 		t.Cleanup(front.Close)

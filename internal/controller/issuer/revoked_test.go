@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // lateReader reads the API server, and lets something happen before it reads one object
@@ -33,10 +34,7 @@ func TestAKeyThatIsRevokedDuringAPassIsNotWritten(t *testing.T) {
 	f.create(t, "main", unchanged)
 	f.settle(t, "main")
 	f.api.RotateKey(t)
-	body, err := f.api.Keys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(f.api.Keys(t.Context()))(t)
 	keys, err := core.ReadJWKS(body)
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("the API server shows %+v, %v", keys, err)
@@ -57,10 +55,7 @@ func TestAKeyThatIsRevokedDuringAPassIsNotWritten(t *testing.T) {
 	f.controller.Kit.Live = late
 	for range 5 {
 		f.pass(t, "main")
-		seen, err := f.published(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := must.Get(f.published(t.Context()))(t)
 		if seen[keys[0].ID] {
 			t.Fatal("the revoked key is published")
 		}
@@ -102,9 +97,7 @@ func TestTheSchemaBoundsStatusAndKeys(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var stored v1alpha1.OIDCIssuer
-			if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &stored); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &stored))
 			test.change(&stored)
 			write := f.client.Update
 			if test.status {

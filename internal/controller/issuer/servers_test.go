@@ -24,6 +24,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // listed lets the controller find API servers that listen on loopback addresses,
@@ -33,25 +34,15 @@ func (f *fixture) listed(t *testing.T, servers ...*testkit.APIServer) {
 	var list discoveryv1.EndpointSliceList
 	var authorities []byte
 	for _, server := range servers {
-		ca, err := os.ReadFile(server.Config.CAFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ca := must.Get(os.ReadFile(server.Config.CAFile))(t)
 		authorities = append(authorities, ca...)
-		port, err := strconv.Atoi(server.Config.Host[strings.LastIndex(server.Config.Host, ":")+1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		port := must.Get(strconv.Atoi(server.Config.Host[strings.LastIndex(server.Config.Host, ":")+1:]))(t)
 		list.Items = append(list.Items, *slice("a", int32(port), "127.0.0.1"))
 	}
 	cluster := f.controller.Observer.Cluster
 	cluster.Config = rest.CopyConfig(f.api.Config)
 	cluster.Config.TLSClientConfig = rest.TLSClientConfig{CAData: authorities}
-	own, err := client.NewWithWatch(f.api.Config, client.Options{Scheme: f.client.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster.Client = interceptor.NewClient(own, interceptor.Funcs{
+	cluster.Client = interceptor.NewClient(f.api, interceptor.Funcs{
 		List: func(ctx context.Context, below client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
 			if out, is := into.(*discoveryv1.EndpointSliceList); is {
 				list.DeepCopyInto(out)
@@ -67,7 +58,7 @@ func (f *fixture) listed(t *testing.T, servers ...*testkit.APIServer) {
 func TestAnAPIServerThatSignsWithAnotherKeyIsNamed(t *testing.T) {
 	f := newFixture(t)
 	odd := f.api.StartAnother(t, "--service-account-signing-key-file", privateKeyFile(t))
-	f.listed(t, f.api, odd)
+	f.listed(t, f.api.APIServer, odd)
 	f.create(t, "main", unchanged)
 	stored := f.settle(t, "main")
 	wantCondition(t, stored, "IssuerPublished", metav1.ConditionTrue, core.ReasonPublished)
@@ -76,9 +67,9 @@ func TestAnAPIServerThatSignsWithAnotherKeyIsNamed(t *testing.T) {
 	if !strings.Contains(message, "API server "+address+" signs tokens with key") || !strings.Contains(message, "--service-account-signing-key-file of the others") {
 		t.Errorf("Ready says %q, expected it to name %s and what to do", message, address)
 	}
-	f.listed(t, f.api)
+	f.listed(t, f.api.APIServer)
 	wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
-	f.listed(t, f.api, f.api.StartAnother(t))
+	f.listed(t, f.api.APIServer, f.api.StartAnother(t))
 	message = wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
 	if !strings.Contains(message, "each of 2 API servers") {
 		t.Errorf("Ready says %q, expected it to speak of both", message)
@@ -87,15 +78,10 @@ func TestAnAPIServerThatSignsWithAnotherKeyIsNamed(t *testing.T) {
 
 func privateKeyFile(t *testing.T) string {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	path := filepath.Join(t.TempDir(), "odd.key")
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 	return path
 }
 

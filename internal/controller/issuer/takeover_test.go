@@ -29,6 +29,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -89,21 +90,15 @@ func (s *stage) edit(t *testing.T, name string, change func(*v1alpha1.OIDCIssuer
 func (s *stage) update(t *testing.T, name string, change func(*v1alpha1.OIDCIssuerSpec)) {
 	t.Helper()
 	stored := &v1alpha1.OIDCIssuer{}
-	if err := s.client.Get(t.Context(), client.ObjectKey{Name: name}, stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.client.Get(t.Context(), client.ObjectKey{Name: name}, stored))
 	change(&stored.Spec)
-	if err := s.client.Update(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.client.Update(t.Context(), stored))
 }
 
 // delete deletes an OIDCIssuer and runs passes until it is gone, or rests.
 func (s *stage) delete(t *testing.T, name string) *v1alpha1.OIDCIssuer {
 	t.Helper()
-	if err := s.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.client.Delete(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	return s.goOn(t, name)
 }
 
@@ -141,11 +136,8 @@ func (s *stage) register(t *testing.T, account, owner string) {
 
 func (s *stage) unregister(t *testing.T, account string) {
 	t.Helper()
-	_, err := iam.NewFromConfig(s.config(account)).DeleteOpenIDConnectProvider(t.Context(),
-		&iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider(account))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(iam.NewFromConfig(s.config(account)).DeleteOpenIDConnectProvider(t.Context(),
+		&iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider(account))}))(t)
 }
 
 func (s *stage) provider(account string) string { return core.ProviderARN("aws", account, s.url) }
@@ -154,11 +146,8 @@ func (s *stage) provider(account string) string { return core.ProviderARN("aws",
 func (s *stage) trust(t *testing.T, account string) (arn string) {
 	t.Helper()
 	policy := core.TrustPolicy(s.provider(account), core.Subject{Namespace: "shop", ServiceAccount: "till", Audience: "sts.amazonaws.com"})
-	out, err := iam.NewFromConfig(s.config(account)).CreateRole(t.Context(),
-		&iam.CreateRoleInput{RoleName: aws.String("till-" + s.bucket), AssumeRolePolicyDocument: &policy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(iam.NewFromConfig(s.config(account)).CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: aws.String("till-" + s.bucket), AssumeRolePolicyDocument: &policy}))(t)
 	return aws.ToString(out.Role.Arn)
 }
 
@@ -166,13 +155,8 @@ func (s *stage) trust(t *testing.T, account string) (arn string) {
 func (s *stage) distrust(t *testing.T, account string) {
 	t.Helper()
 	look := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"tabard.dev/look":"now"}}}`))
-	if err := s.client.Patch(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: s.bucket}}, look); err != nil {
-		t.Fatal(err)
-	}
-	_, err := iam.NewFromConfig(s.config(account)).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("till-" + s.bucket)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.client.Patch(t.Context(), &v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: s.bucket}}, look))
+	must.Get(iam.NewFromConfig(s.config(account)).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("till-" + s.bucket)}))(t)
 }
 
 // letRegister makes the role by which the operator reaches the other account.
@@ -230,20 +214,11 @@ func (s *stage) takeOver(t *testing.T, roles ...string) error {
 // publishAs writes documents with a new key to a bucket that anybody may read.
 func (s *stage) publishAs(t *testing.T, bucket *s3.Client) jose.JSONWebKey {
 	t.Helper()
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	key := jose.JSONWebKey{Key: private, KeyID: "attacker", Algorithm: "RS256", Use: "sig"}
-	keys, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}}))(t)
 	spec := v1alpha1.OIDCIssuerSpec{URL: s.url, Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: s.bucket, Region: testRegion}}}
-	policy, err := core.MergePolicy(nil, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Get(core.MergePolicy(nil, spec))(t)
 	steps := []func(context.Context) error{
 		func(ctx context.Context) error {
 			_, err := bucket.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{Bucket: &s.bucket, PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{}})
@@ -261,9 +236,7 @@ func (s *stage) publishAs(t *testing.T, bucket *s3.Client) jose.JSONWebKey {
 		})
 	}
 	for _, step := range steps {
-		if err := step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step(t.Context()))
 	}
 	return key
 }

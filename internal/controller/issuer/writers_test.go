@@ -19,6 +19,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // reader fetches the published keys as anybody does, again and again, and notes
@@ -127,18 +128,9 @@ func newRotatingCluster(t *testing.T, url string, now time.Time) *rotatingCluste
 
 func (c *rotatingCluster) add(t *testing.T) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := core.ReadPEM(map[string]string{"a": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	der := must.Get(x509.MarshalPKIXPublicKey(&private.PublicKey))(t)
+	keys := must.Get(core.ReadPEM(map[string]string{"a": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))}))(t)
 	c.keys = append(c.keys, rotatingKey{keys[0], private})
 	c.made++
 }

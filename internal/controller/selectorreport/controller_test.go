@@ -25,6 +25,7 @@ import (
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/controller/selectorreport"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
@@ -47,9 +48,7 @@ func serve(t *testing.T) *fixture {
 	f.api.InstallCRDs(t)
 	f.api.InstallCRDsFrom(t, "testdata/kinds.yaml")
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, services.AddToScheme} {
-		if err := add(f.scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, add(f.scheme))
 	}
 	var err error
 	if f.cluster, err = client.New(f.api.Config, client.Options{Scheme: f.scheme}); err != nil {
@@ -77,18 +76,10 @@ func (f *fixture) run(t *testing.T) {
 	t.Helper()
 	config := rest.CopyConfig(f.api.Config)
 	config.Impersonate.UserName = "selectorreport"
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: f.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	selectors, err := kube.New(mgr, kube.Options{Kinds: []schema.GroupVersionKind{{Group: "machine.openshift.io", Version: "v1beta1", Kind: "MachineSet"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mgr := must.Get(ctrl.NewManager(config, ctrl.Options{Scheme: f.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()}))(t)
+	selectors := must.Get(kube.New(mgr, kube.Options{Kinds: []schema.GroupVersionKind{{Group: "machine.openshift.io", Version: "v1beta1", Kind: "MachineSet"}}}))(t)
 	options := selectorreport.Options{Selectors: selectors, Every: 100 * time.Millisecond, Probe: 200 * time.Millisecond}
-	if err := selectorreport.Add(mgr, options); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, selectorreport.Add(mgr, options))
 	testkit.RunManager(t, mgr)
 }
 
@@ -217,14 +208,10 @@ func TestEachSelectorHasAReportOfWhoUsesIt(t *testing.T) {
 
 func (f *fixture) patch(t *testing.T, object client.Object, text string) {
 	t.Helper()
-	if err := f.cluster.Patch(t.Context(), object, client.RawPatch("application/merge-patch+json", []byte(text))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Patch(t.Context(), object, client.RawPatch("application/merge-patch+json", []byte(text))))
 }
 
 func (f *fixture) remove(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := f.cluster.Delete(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.cluster.Delete(t.Context(), object))
 }

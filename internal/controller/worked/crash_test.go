@@ -8,64 +8,66 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	core "github.com/tabard-dev/tabard/internal/testkit/worked"
 )
 
-// model is one object and the cloud.
+// model is one object and its bucket, which somebody else may have.
 type model struct {
 	crash.Plain
-	queue  Queue
-	exists bool
-	plan   Plan
+	mailbox       core.Mailbox
+	ours, foreign bool
+	plan          core.Plan
 }
 
-func (m *model) Observe() World {
-	return World{Queue: m.queue.DeepCopyObject().(*Queue), Exists: m.exists, Now: time.Unix(0, 0)}
+func (m *model) Observe() core.World {
+	return core.World{Mailbox: m.mailbox.DeepCopyObject().(*core.Mailbox), Ours: m.ours, Foreign: m.foreign, Now: time.Unix(0, 0)}
 }
 
-func (m *model) Decide(w World) []Step {
-	m.plan = Decide(w)
+func (m *model) Decide(w core.World) []core.Step {
+	m.plan = core.Decide(w)
 	return m.plan.Steps
 }
 
-func (m *model) Perform(step Step, fail bool) error {
+func (m *model) Perform(step core.Step, fail bool) error {
 	if fail {
 		return errors.New("it fails")
 	}
 	switch step.(type) {
-	case Hold:
-		m.queue.Finalizers = []string{Finalizer}
-	case Release:
-		m.queue.Finalizers = nil
-	case Record:
-		m.queue.Status = *m.plan.Status.DeepCopy()
-	case Make:
-		m.exists = true
-	case Remove:
-		m.exists = false
+	case core.Hold:
+		m.mailbox.Finalizers = []string{core.Finalizer}
+	case core.Release:
+		m.mailbox.Finalizers = nil
+	case core.Record:
+		m.mailbox.Status = *m.plan.Status.DeepCopy()
+	case core.Make:
+		m.ours = !m.foreign
+	case core.Remove:
+		m.ours = false
 	}
 	return nil
 }
 
-// Disturb has somebody delete the queue by hand.
-func (m *model) Disturb(func() byte) error { m.exists = false; return nil }
+// Disturb has somebody delete the bucket by hand.
+func (m *model) Disturb(func() byte) error { m.ours = false; return nil }
 
-// Violation: what exists is held by the finalizer, and found from the status.
+// Violation: what is ours is held by the finalizer, and found from the status.
 func (m *model) Violation() string {
-	if m.exists && (len(m.queue.Finalizers) == 0 || m.queue.Status.Name == "") {
-		return "a queue exists that no deletion would find"
+	if m.ours && (len(m.mailbox.Finalizers) == 0 || m.mailbox.Status.Bucket == "") {
+		return "a bucket exists that no deletion would find"
 	}
 	return ""
 }
 
-// Rest demands the queue of an object at rest, deletes the object, and demands nothing.
+// Rest demands the bucket of an object at rest, deletes the object, and demands nothing.
 func (m *model) Rest(chapter int) (more bool, wrong string) {
-	if m.exists != (chapter == 0) {
-		return false, "the queue does not follow the object"
+	if m.ours != (chapter == 0 && !m.foreign) {
+		return false, "the bucket does not follow the object"
 	}
-	m.queue.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	m.mailbox.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	return chapter == 0, ""
 }
 
 func FuzzConverge(f *testing.F) {
-	crash.Fuzz(f, func(byte) crash.Model[World, Step] { return &model{} }, []byte{0}, []byte{0, 1, 0, 0x12, 0, 0x9f, 2, 3, 4})
+	start := func(variety byte) crash.Model[core.World, core.Step] { return &model{foreign: variety == 1} }
+	crash.Fuzz(f, start, []byte{0}, []byte{1}, []byte{0, 1, 0, 0x12, 0, 0x9f, 2, 3, 4})
 }

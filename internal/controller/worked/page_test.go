@@ -7,24 +7,16 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestThePageShowsTheWorkedExample: what docs/development.md quotes is what is tested.
 func TestThePageShowsTheWorkedExample(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/development.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/development.md"))(t)
+	files := must.Get(filepath.Glob("../../*/worked/*.go"))(t)
 	var code strings.Builder
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		code.Write(text)
 	}
 	quoted := testkit.Blocks(string(page), "go")

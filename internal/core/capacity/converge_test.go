@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // model is an object on an API server that knows server-side apply, and people
@@ -294,9 +295,7 @@ func (m *model) Rest(int) (more bool, wrong string) {
 // pass makes one pass without trouble.
 func (m *model) pass(t *testing.T) {
 	t.Helper()
-	if _, err := crash.Pass(m, crash.None); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(crash.Pass(m, crash.None))(t)
 }
 
 // FuzzConverge runs lives of an object of either kind. A disturbance takes two bytes.

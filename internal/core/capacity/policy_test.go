@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestThePolicyAllowsWhatIsWritten demands that the ValidatingAdmissionPolicy which
 // holds the controller to its own annotations knows just these.
 func TestThePolicyAllowsWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../config/manifests/policies.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../config/manifests/policies.yaml"))(t)
 	_, after, ok := strings.Cut(string(text), "  - name: own\n")
 	list, _, closed := strings.Cut(after, "]")
 	if !ok || !closed {

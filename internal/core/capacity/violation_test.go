@@ -6,6 +6,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/capacity"
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestViolationsAreNoticed(t *testing.T) {
@@ -31,9 +32,7 @@ func TestViolationsAreNoticed(t *testing.T) {
 			m.update("kubectl-edit", labels, "a=1,bare")
 			m.update("kubectl-edit", gpu, "7")
 			m.apply("argocd", map[string]string{gpuType: "nvidia.com/gpu"}, false)
-			if err := crash.Settle(m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, crash.Settle(m))
 			planted := &crash.Planted[capacity.World, capacity.Step]{Model: m, Plant: func() { test.plant(m) }}
 			_, err := crash.Pass(planted, crash.None)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // cluster is where the steps are performed in tests: the Secret and what is
@@ -154,9 +155,7 @@ func (s *apiServer) trusts(served *x509.Certificate, now time.Time, by func(cert
 // perform does what the shell does with a step.
 func (c *cluster) perform(step certificate.Step) {
 	c.t.Helper()
-	if err := c.Perform(step, false); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.Perform(step, false))
 }
 
 // Perform implements crash.Model.
@@ -202,9 +201,7 @@ func (c *cluster) Perform(step certificate.Step, fail bool) error {
 // pass makes one pass without trouble, and says when the next is wanted.
 func (c *cluster) pass() time.Duration {
 	c.t.Helper()
-	if _, err := crash.Pass(c, crash.None); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(crash.Pass(c, crash.None))(c.t)
 	return c.plan.Again
 }
 
@@ -213,9 +210,7 @@ func (c *cluster) pass() time.Duration {
 func (c *cluster) settle() []string {
 	c.t.Helper()
 	c.done = nil
-	if err := crash.Settle(c); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, crash.Settle(c))
 	return slices.Compact(c.done)
 }
 
@@ -250,9 +245,6 @@ func (c *cluster) trustedWith(served map[string][]byte) error {
 // renewAuthority lets the rotation of the authority begin, as if it had aged.
 func renewAuthority(t testing.TB, w *certificate.World) {
 	t.Helper()
-	data, err := certificate.Apply(certificate.IssueAuthority{}, w.Secret.Data, w.Now, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(certificate.Apply(certificate.IssueAuthority{}, w.Secret.Data, w.Now, rand.Reader))(t)
 	w.Secret.Data = data
 }

@@ -9,22 +9,17 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // reference is a pod of two containers as an API server sends it, within a review
 // of about 4.5 kB, and the setup that injects all that web identity has.
 func reference(tb testing.TB) (*inject.Injector, []byte, inject.Subject) {
 	tb.Helper()
-	review, err := raw.Parse(readFile(tb, "../../webhook/testdata/review.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	review := must.Get(raw.Parse(readFile(tb, "../../webhook/testdata/review.json")))(tb)
 	given := optedIn()
 	given.Settings.Region, given.Settings.RegionalSTS = "us-west-2", true
-	injector, err := inject.New(given.Settings)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	injector := must.Get(inject.New(given.Settings))(tb)
 	subject, _ := given.parse()
 	return injector, review.Get("request").Get("object").Bytes(), subject
 }
@@ -79,13 +74,8 @@ func BenchmarkMapping(b *testing.B) {
 // BenchmarkInjectClouds takes one pod through the injector of each cloud.
 func BenchmarkInjectClouds(b *testing.B) {
 	given := newSetup()
-	if err := yaml.UnmarshalStrict(readFile(b, "testdata/clouds/01-all-three.binding.yaml"), &given); err != nil {
-		b.Fatal(err)
-	}
-	pod, err := yaml.YAMLToJSON(readFile(b, "testdata/clouds/01-all-three.pod.yaml"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, yaml.UnmarshalStrict(readFile(b, "testdata/clouds/01-all-three.binding.yaml"), &given))
+	pod := must.Get(yaml.YAMLToJSON(readFile(b, "testdata/clouds/01-all-three.pod.yaml")))(b)
 	subject, _ := given.parse()
 	for _, each := range given.clouds(b) {
 		b.Run(each.name, func(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/azure"
 	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Settings that FuzzInjectAzure turns on, one bit each.
@@ -36,10 +37,7 @@ func FuzzInjectAzure(f *testing.F) {
 				settings.CustomTokenEndpoint.CATrustBundle = "token-proxy"
 			}
 		}
-		injector, err := azure.New(settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		injector := must.Get(azure.New(settings))(t)
 		subject := inject.Subject{Namespace: "shop"}
 		if on&fuzzUnknownAccount == 0 {
 			subject.Account = &inject.ServiceAccount{Annotations: map[string]string{
@@ -64,10 +62,7 @@ func FuzzInjectGoogle(f *testing.F) {
 	}
 	settings := gcp.Defaults()
 	settings.Region = "europe-west1"
-	injector, err := gcp.New(settings)
-	if err != nil {
-		f.Fatal(err)
-	}
+	injector := must.Get(gcp.New(settings))(f)
 	f.Fuzz(func(t *testing.T, text []byte, provider, email, expiration, mode string) {
 		subject := inject.Subject{Namespace: "shop", Account: &inject.ServiceAccount{Annotations: map[string]string{
 			"cloud.google.com/workload-identity-provider": provider,

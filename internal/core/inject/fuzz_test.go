@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Settings that FuzzInject turns on, one bit each.
@@ -37,10 +38,7 @@ func FuzzInject(f *testing.F) {
 	f.Add([]byte(`{"spec":{"containers":[{"env":null}],"containers":[]}}`), "", "", "", "", uint8(0))
 	f.Fuzz(func(t *testing.T, text []byte, role, sts, expiration, mapping string, on uint8) {
 		given := fuzzed(role, sts, expiration, mapping, on)
-		injector, err := inject.New(given.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		injector := must.Get(inject.New(given.Settings))(t)
 		subject, _ := given.parse()
 		ours := awsAllowed
 		if identity.IsRoleARN(role) && on&(fuzzIdentities|fuzzUnknown) == 0 {
@@ -137,10 +135,7 @@ func seeds(f *testing.F) [][]byte {
 	f.Helper()
 	var texts [][]byte
 	for _, file := range podFiles(f) {
-		text, err := yaml.YAMLToJSON(readFile(f, file))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(yaml.YAMLToJSON(readFile(f, file)))(f)
 		texts = append(texts, text)
 	}
 	return texts
@@ -162,28 +157,16 @@ func FuzzParseMapping(f *testing.F) {
 	f.Add(`{"*/app":{"rolearn":"`+roleARN+`"},"app":{},"shop/app":{"TokenExpiration":1.5}}`, "shop", "app")
 	f.Add(`{"tabard.dev/bindings":{"items":[{"namespaceSelector":{"matchLabels":{"a":"b"}},"RoleARN":"`+roleARN+`"},{}]}}`, "shop", "app")
 	f.Add(`{"shop/app":null}`, "shop", "app")
-	injector, err := inject.New(inject.Defaults())
-	if err != nil {
-		f.Fatal(err)
-	}
+	injector := must.Get(inject.New(inject.Defaults()))(f)
 	f.Fuzz(func(t *testing.T, text, namespace, name string) {
 		mapping, problems := inject.ParseMapping([]byte(text))
 		if mapping == nil && len(problems) != 1 {
 			t.Fatalf("no mapping, and problems %q", problems)
 		}
 		subject := inject.Subject{Namespace: namespace, Mapping: mapping, NamespaceLabels: map[string]string{"a": "b"}}
-		pod, err := json.Marshal(map[string]any{"spec": map[string]any{"serviceAccountName": name}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := decide(injector, subject, pod)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own, err := json.Marshal(namespace + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pod := must.Get(json.Marshal(map[string]any{"spec": map[string]any{"serviceAccountName": name}}))(t)
+		result := must.Get(decide(injector, subject, pod))(t)
+		own := must.Get(json.Marshal(namespace + "/" + name))(t)
 		for _, problem := range problems {
 			if strings.HasPrefix(problem, string(own)+": ") && result.Method != inject.NoMethod {
 				t.Errorf("%s, but the pod is injected: %s", problem, result.Patch)
@@ -205,9 +188,7 @@ func FuzzParseIdentities(f *testing.F) {
 		}
 		var document struct{ Identities []json.RawMessage }
 		if identities != nil && len(strings.TrimSpace(text)) > 0 {
-			if err := json.Unmarshal([]byte(text), &document); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &document))
 			if identities.Len()+len(problems) > len(document.Identities) {
 				t.Errorf("%d listed and %d problems of %d", identities.Len(), len(problems), len(document.Identities))
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/testkit/injectcase"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.want.yaml")
@@ -35,10 +36,7 @@ func TestGolden(t *testing.T) {
 			if err := yaml.UnmarshalStrict(readFile(t, name+".binding.yaml"), &given.Case); err != nil {
 				t.Fatalf("%s.binding.yaml: %v", name, err)
 			}
-			pod, err := yaml.YAMLToJSON(readFile(t, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			pod := must.Get(yaml.YAMLToJSON(readFile(t, file)))(t)
 			after, notes := admitted(t, given, pod)
 			got := notes + render(t, after)
 			for _, each := range given.clouds(t) {
@@ -47,9 +45,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			if *update {
-				if err := os.WriteFile(name+".want.yaml", []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(name+".want.yaml", []byte(got), 0o600))
 			}
 			if diff := cmp.Diff(string(readFile(t, name+".want.yaml")), got); diff != "" {
 				t.Errorf("%s.want.yaml (-want +got):\n%s", name, diff)
@@ -74,20 +70,14 @@ func podFiles(t testing.TB) []string {
 
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(name))(t)
 	return content
 }
 
 // injected takes a pod as JSON through AWS's injector.
 func injected(t *testing.T, given setup, pod []byte) inject.Result {
 	t.Helper()
-	result, err := decide(given.aws(t), given.subject(t), pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(decide(given.aws(t), given.subject(t), pod))(t)
 	return result
 }
 
@@ -97,10 +87,7 @@ func (s setup) aws(t testing.TB) *inject.Injector {
 	if s.Jitter != nil {
 		s.Settings.Jitter = func(int64) int64 { return *s.Jitter }
 	}
-	injector, err := inject.New(s.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	injector := must.Get(inject.New(s.Settings))(t)
 	return injector
 }
 
@@ -148,9 +135,6 @@ func apply(t *testing.T, pod, patch []byte) []byte {
 
 func render(t *testing.T, pod []byte) string {
 	t.Helper()
-	text, err := yaml.JSONToYAML(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(yaml.JSONToYAML(pod))(t)
 	return string(text)
 }

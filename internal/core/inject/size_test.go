@@ -9,6 +9,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestPatchIsSmall bounds the patch of the pod that is measured: with 200 bytes
@@ -17,10 +18,7 @@ import (
 func TestPatchIsSmall(t *testing.T) {
 	t.Parallel()
 	injector, pod, subject := reference(t)
-	result, err := decide(injector, subject, pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(decide(injector, subject, pod))(t)
 	if got := base64.StdEncoding.EncodedLen(len(result.Patch)); got > 2400 {
 		t.Errorf("the patch of the pod takes %d bytes: %s", got, result.Patch)
 	}
@@ -48,10 +46,7 @@ func TestPatchOfManyContainersIsBounded(t *testing.T) {
 			if len(result.Patch) > 3<<20 {
 				t.Errorf("the patch has %d bytes, want at most 3 MiB", len(result.Patch))
 			}
-			patch, err := jsonpatch.DecodePatch(result.Patch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			patch := must.Get(jsonpatch.DecodePatch(result.Patch))(t)
 			after, err := patch.Apply(pod)
 			if err != nil {
 				t.Fatalf("the patch does not apply: %v", err)

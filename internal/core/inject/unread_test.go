@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestWhatCannotBeReadIsNotGuessed: who may be named by what could never be read
@@ -46,14 +47,8 @@ func TestWhatCannotBeReadIsNotGuessed(t *testing.T) {
 			test.says(&given)
 			subject, _ := given.parse()
 			subject.MappingUnread, subject.IdentitiesUnread = test.mapping, test.identities
-			injector, err := inject.New(given.Settings)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := decide(injector, subject, []byte(test.pod))
-			if err != nil {
-				t.Fatal(err)
-			}
+			injector := must.Get(inject.New(given.Settings))(t)
+			got := must.Get(decide(injector, subject, []byte(test.pod)))(t)
 			if got.Reason != test.want || (len(got.Warnings) > 0) != test.warned || (got.Patch != nil) != (test.want == inject.Injected) {
 				t.Errorf("reason %s, warnings %q, patch %s; want %s, warnings %t", got.Reason, got.Warnings, got.Patch, test.want, test.warned)
 			}
@@ -84,10 +79,7 @@ func TestNamed(t *testing.T) {
 		given := newSetup()
 		test.change(&given)
 		subject, _ := given.parse()
-		injector, err := inject.New(given.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		injector := must.Get(inject.New(given.Settings))(t)
 		var pod inject.Pod
 		pod.ServiceAccountName = "app"
 		if got := injector.Named(pod, subject); got != test.want {

@@ -10,23 +10,19 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/core/injection"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // shipped is the webhook's configuration as it is in config/manifests.
 func shipped(t *testing.T) *admissionv1.MutatingWebhookConfiguration {
 	t.Helper()
-	text, err := os.ReadFile("../../../config/manifests/webhook.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../config/manifests/webhook.yaml"))(t)
 	for part := range strings.SplitSeq(string(text), "\n---\n") {
 		if !strings.Contains(part, "kind: MutatingWebhookConfiguration") {
 			continue
 		}
 		var found admissionv1.MutatingWebhookConfiguration
-		if err := yaml.UnmarshalStrict([]byte(part), &found); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict([]byte(part), &found))
 		return &found
 	}
 	t.Fatal("webhook.yaml has no MutatingWebhookConfiguration")
@@ -98,10 +94,7 @@ func TestHooksSayWhoIsAskedAbout(t *testing.T) {
 
 func checkAsked(t *testing.T, configuration *admissionv1.MutatingWebhookConfiguration, namespace, pod map[string]string, want bool) {
 	t.Helper()
-	hooks, err := injection.ReadHooks(configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hooks := must.Get(injection.ReadHooks(configuration))(t)
 	if got := hooks.Ask(namespace, pod); got != want {
 		t.Errorf("asked %t, want %t; with a configuration: %t", got, want, configuration != nil)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/injection"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const role = "eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/app"
@@ -27,9 +28,7 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 	if text == "" {
 		text = "spec: {containers: [{name: main}]}"
 	}
-	if err := yaml.UnmarshalStrict([]byte(text), &pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict([]byte(text), &pod))
 	pod.Namespace, pod.Name, pod.UID = "shop", "app-1", "u1"
 	pod.CreationTimestamp = metav1.NewTime(noon)
 	if pod.Spec.ServiceAccountName == "" {
@@ -42,9 +41,7 @@ func podOf(t *testing.T, text string) *corev1.Pod {
 func accountOf(t *testing.T, annotations string, at time.Time) *metav1.PartialObjectMetadata {
 	t.Helper()
 	account := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "app"}}
-	if err := yaml.UnmarshalStrict([]byte(annotations), &account.Annotations); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict([]byte(annotations), &account.Annotations))
 	var fields []string
 	for name := range account.Annotations {
 		fields = append(fields, fmt.Sprintf(`"f:%s":{}`, name))
@@ -132,18 +129,12 @@ func TestExamine(t *testing.T) {
 			if tc.settings.AnnotationPrefix != "" {
 				settings.AnnotationPrefix = tc.settings.AnnotationPrefix
 			}
-			e, err := injection.New(settings)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(injection.New(settings))(t)
 			var account *metav1.PartialObjectMetadata
 			if !tc.noAccount {
 				account = e.TrimAccount(e.TrimAccount(accountOf(t, tc.annotations, noon.Add(tc.annotated))))
 			}
-			found, err := e.Examine(trimmed(t, e, podOf(t, tc.pod)), account, time.Time{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(e.Examine(trimmed(t, e, podOf(t, tc.pod)), account, time.Time{}))(t)
 			got, cause := "", injection.Cause("")
 			if found != nil {
 				got, cause = strings.Join(found.Containers, " "), found.Cause
@@ -164,10 +155,7 @@ func TestAWrongPrefixIsRefused(t *testing.T) {
 
 func trimmed(t *testing.T, e *injection.Examiner, pod *corev1.Pod) *injection.Pod {
 	t.Helper()
-	kept, err := e.Trim(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(e.Trim(pod))(t)
 	return kept
 }
 
@@ -175,10 +163,7 @@ func trimmed(t *testing.T, e *injection.Examiner, pod *corev1.Pod) *injection.Po
 // variable, and of an injected pod hardly anything.
 func TestTrimKeepsNoValues(t *testing.T) {
 	t.Parallel()
-	e, err := injection.New(injection.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(injection.New(injection.Defaults()))(t)
 	full := `{metadata: {labels: {app: a}, annotations: {other: hidden}},
  spec: {nodeName: n, volumes: [{name: data}], containers: [{name: main, image: i, env: [{name: AWS_REGION, value: hidden}, {name: PASSWORD, value: hidden}]}]}}`
 	want := `{"metadata":{},"spec":{"serviceAccountName":"app","containers":[{"name":"main","env":[{"name":"AWS_REGION"}]}]}}`
@@ -220,10 +205,7 @@ func TestNote(t *testing.T) {
 		"of many containers":              {"spec: {containers: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}, {name: f}, {name: g}]}", 0, strings.Replace(passed, "container main", "containers a, b, c, d, e and 2 more", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 		"that asks by its own annotation": {`{metadata: {annotations: {eks.amazonaws.com/role-profiles: "a=arn:aws:iam::111122223333:role/a"}}, spec: {serviceAccountName: other, containers: [{name: main}]}}`, 0, strings.Replace(passed, "ServiceAccount app asks for by eks.amazonaws.com/role-arn", "its annotation eks.amazonaws.com/role-profiles asks for", 1) + "kubectl -n shop delete pod app-1, and create it again (nothing else does)"},
 	}
-	e, err := injection.New(injection.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(injection.New(injection.Defaults()))(t)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,10 +229,7 @@ func TestNote(t *testing.T) {
 // create makes them. Then it counts when the annotation was seen.
 func TestACauseIsNotGuessed(t *testing.T) {
 	t.Parallel()
-	e, err := injection.New(injection.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(injection.New(injection.Defaults()))(t)
 	account := accountOf(t, role, noon)
 	account.ManagedFields = nil
 	cases := map[string]struct {
@@ -300,10 +279,7 @@ func TestCountIsBounded(t *testing.T) {
 // and no pod is reported for them.
 func TestTrimKeepsLittleOfAccounts(t *testing.T) {
 	t.Parallel()
-	examiner, err := injection.New(injection.Settings{AnnotationPrefix: "eks.amazonaws.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	examiner := must.Get(injection.New(injection.Settings{AnnotationPrefix: "eks.amazonaws.com"}))(t)
 	for name, test := range map[string]struct {
 		annotation string
 		kept       bool

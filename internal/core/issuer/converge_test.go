@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -156,9 +157,7 @@ func (m *model) under(d time.Duration) error {
 // watchAnyhow is under for tests.
 func (m *model) watchAnyhow(t *testing.T, d time.Duration) {
 	t.Helper()
-	if err := m.under(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.under(d))
 }
 
 // knows says that status knows a key.
@@ -202,17 +201,13 @@ func (m *model) Foreign() (out []string) {
 // pass makes one pass without trouble.
 func (m *model) pass(t *testing.T) {
 	t.Helper()
-	if _, err := crash.Pass(m, crash.None); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(crash.Pass(m, crash.None))(t)
 }
 
 // settle makes passes until all is at rest.
 func (m *model) settle(t *testing.T) {
 	t.Helper()
-	if err := crash.Settle(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, crash.Settle(m))
 }
 
 // FuzzConverge runs lives of an issuer. A disturbance takes one byte.

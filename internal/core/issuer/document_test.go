@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -19,9 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func wantGolden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile("testdata/"+name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("testdata/"+name, []byte(got), 0o644))
 	}
 	if diff := cmp.Diff(read(t, name), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -29,10 +28,7 @@ func wantGolden(t *testing.T, name, got string) {
 }
 
 func TestDocuments(t *testing.T) {
-	keys, err := issuer.ReadPEM(map[string]string{"rsa": read(t, "vector.pub"), "ec": read(t, "ec.pub")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(issuer.ReadPEM(map[string]string{"rsa": read(t, "vector.pub"), "ec": read(t, "ec.pub")}))(t)
 	document := issuer.JWKS(keys)
 	wantGolden(t, "keys.json", string(document))
 	discovery := issuer.Discovery(testURL, []string{"RS256", "ES256", "RS256"})

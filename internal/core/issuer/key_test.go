@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // vectorID was computed with openssl for testdata/vector.pub.
@@ -26,27 +27,18 @@ const vectorID = "xkgwoTOurNoYaPuHlqG6WMib1b8nSflRkp95Hq7WvIg"
 
 func read(t testing.TB, name string) string {
 	t.Helper()
-	out, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.ReadFile("testdata/" + name))(t)
 	return string(out)
 }
 
 func publicPEM(t testing.TB, public any) string {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKIXPublicKey(public))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 func TestKeyIDIsThatOfKubernetes(t *testing.T) {
-	keys, err := issuer.ReadPEM(map[string]string{"service-account-001.pub": read(t, "vector.pub")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(issuer.ReadPEM(map[string]string{"service-account-001.pub": read(t, "vector.pub")}))(t)
 	if len(keys) != 1 || keys[0].ID != vectorID || keys[0].Algorithm != "RS256" {
 		t.Errorf("keys are %+v, want one RS256 key with ID %s", keys, vectorID)
 	}
@@ -55,18 +47,9 @@ func TestKeyIDIsThatOfKubernetes(t *testing.T) {
 func TestBothSourcesGiveTheSameKeys(t *testing.T) {
 	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
 		t.Run(curve.Params().Name, func(t *testing.T) {
-			private, err := ecdsa.GenerateKey(curve, rand.Reader)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fromPEM, err := issuer.ReadPEM(map[string]string{"a": publicPEM(t, &private.PublicKey)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			fromJWKS, err := issuer.ReadJWKS(issuer.JWKS(fromPEM))
-			if err != nil {
-				t.Fatal(err)
-			}
+			private := must.Get(ecdsa.GenerateKey(curve, rand.Reader))(t)
+			fromPEM := must.Get(issuer.ReadPEM(map[string]string{"a": publicPEM(t, &private.PublicKey)}))(t)
+			fromJWKS := must.Get(issuer.ReadJWKS(issuer.JWKS(fromPEM)))(t)
 			if diff := cmp.Diff(fromPEM, fromJWKS); diff != "" {
 				t.Errorf("-PEM +JWKS:\n%s", diff)
 			}
@@ -80,10 +63,7 @@ func TestReadPEM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p224, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p224 := must.Get(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))(t)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")}))
 	garbage := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("x")}))
 	private := "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"
@@ -138,9 +118,7 @@ func TestReadJWKS(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat(one+",", issuer.MaxKeys+1), ",")
 	sameID := strings.Replace(two, pairs[1].ID, pairs[0].ID, 1)
 	var own map[string]string
-	if err := json.Unmarshal([]byte(one), &own); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(one), &own))
 	noID := strings.Replace(one, pairs[0].ID, "", 1)
 	offCurve := strings.Replace(one, own["x"], "AAAA"+own["x"][4:], 1)
 	tests := map[string]struct {

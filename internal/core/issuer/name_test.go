@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // operatorsRole is the role of the model's operator, which goes with the issuer.
@@ -215,9 +216,7 @@ func TestAGivenUpNameIsNoticed(t *testing.T) {
 			m.roles[testAccount] = []string{operatorsRole}
 			m.stored.Spec.Publication.S3.ReleaseName = true
 			test.plant(m)
-			if err := m.perform(issuer.Plan{}, issuer.DeleteBucket{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.perform(issuer.Plan{}, issuer.DeleteBucket{}))
 			if got := m.Violation(); !strings.Contains(got, test.want) || (test.want == "") != (got == "") {
 				t.Errorf("violation is %q, want %q", got, test.want)
 			}

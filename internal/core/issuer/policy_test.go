@@ -8,15 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // ownStatement is our statement in the bytes in which it is written.
 func ownStatement(t testing.TB) string {
 	t.Helper()
-	policy, err := issuer.MergePolicy(nil, testIssuer().Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Get(issuer.MergePolicy(nil, testIssuer().Spec))(t)
 	return strings.TrimSuffix(strings.TrimPrefix(policy, `{"Version":"2012-10-17","Statement":[`), `]}`)
 }
 
@@ -100,9 +98,7 @@ func foreign(t *testing.T, policy string) []string {
 		return nil
 	}
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(policy), &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(policy), &members))
 	var list []json.RawMessage
 	if json.Unmarshal(members["Statement"], &list) != nil {
 		list = []json.RawMessage{members["Statement"]}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // signer is a private key with its published form.
@@ -22,36 +23,18 @@ type signer struct {
 
 func newSigner(t *testing.T) signer {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := issuer.ReadPEM(map[string]string{"a": publicPEM(t, &private.PublicKey)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	keys := must.Get(issuer.ReadPEM(map[string]string{"a": publicPEM(t, &private.PublicKey)}))(t)
 	return signer{private, keys[0]}
 }
 
 func (s signer) sign(t *testing.T, claims map[string]any) string {
 	t.Helper()
 	key := jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: s.private, KeyID: s.key.ID}}
-	tool, err := jose.NewSigner(key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := tool.Sign(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := must.Get(jose.NewSigner(key, nil))(t)
+	payload := must.Get(json.Marshal(claims))(t)
+	signed := must.Get(tool.Sign(payload))(t)
+	out := must.Get(signed.CompactSerialize())(t)
 	return out
 }
 
@@ -110,10 +93,7 @@ func TestTokenHeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			body := claims(testURL, 0, time.Hour)
 			body["iat"] = test.issued
-			got, err := issuer.TokenHeader(ours.sign(t, body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(issuer.TokenHeader(ours.sign(t, body)))(t)
 			if want := (issuer.Token{Issuer: testURL, KeyID: ours.key.ID, IssuedAt: test.want}); got != want {
 				t.Errorf("header is %+v, want %+v", got, want)
 			}

@@ -7,20 +7,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func program(t *testing.T, path string, mode os.FileMode, age time.Duration) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("x"), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte("x"), mode))
 	then := time.Now().Add(-age)
-	if err := os.Chtimes(path, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(path, then, then))
 	return path
 }
 
@@ -81,9 +77,7 @@ func TestKeyChangesWithEverySource(t *testing.T) {
 		t.Fatalf("got %q, %v", first, err)
 	}
 	for _, name := range Sources {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("changed"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("changed"), 0o644))
 		next, err := Key(dir)
 		if err != nil || next == first {
 			t.Errorf("%s changed and the key stayed %q (%v)", name, next, err)

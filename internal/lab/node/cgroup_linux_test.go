@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -55,21 +57,15 @@ func TestClearSaysWhatIsLeft(t *testing.T) {
 	if err := removeTree(group); err != nil {
 		t.Errorf("nothing there: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(group, "a", "b"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(group, "a", "b"), 0o755))
 	if err := removeTree(group); err != nil {
 		t.Errorf("empty groups: %v", err)
 	}
 	if _, err := os.Stat(group); !os.IsNotExist(err) {
 		t.Errorf("the group is still there: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(group, "a"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(group, "a", "held"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(group, "a"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(group, "a", "held"), nil, 0o600))
 	if err := removeTree(group); err == nil || !strings.Contains(err.Error(), filepath.Join(group, "a")) {
 		t.Errorf("a group that stays: got %v", err)
 	}
@@ -79,22 +75,16 @@ func TestClearSaysWhatIsLeft(t *testing.T) {
 func TestKillBelowSparesTheHolder(t *testing.T) {
 	start := func() *exec.Cmd {
 		command := exec.Command("sleep", "600")
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, command.Start())
 		t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 		return command
 	}
 	holder, pod := start(), start()
 	group := t.TempDir()
 	inner := filepath.Join(group, "pods", "one")
-	if err := os.MkdirAll(inner, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(inner, 0o755))
 	for path, pid := range map[string]int{group: holder.Process.Pid, inner: pod.Process.Pid} {
-		if err := os.WriteFile(filepath.Join(path, "cgroup.procs"), []byte(fmt.Sprintln(pid)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(path, "cgroup.procs"), []byte(fmt.Sprintln(pid)), 0o600))
 	}
 	if count, err := killBelow(group, holder.Process.Pid); count != 1 || err != nil {
 		t.Errorf("killed %d, %v; want one", count, err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestIdleControllersAreThoseThatAreOff(t *testing.T) {
@@ -21,9 +23,7 @@ func TestIdleControllersAreThoseThatAreOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			for file, content := range map[string]string{"cgroup.controllers": test.there, switches: test.on} {
-				if err := os.WriteFile(filepath.Join(root, file), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(root, file), []byte(content), 0o600))
 			}
 			got, err := idle(root)
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {

@@ -3,10 +3,13 @@ package node
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestPlan(t *testing.T) {
@@ -59,10 +62,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add(uint32(0x0aff_fe00), uint8(23))
 	f.Fuzz(func(t *testing.T, number uint32, bits uint8) {
 		address := netip.AddrFrom4([4]byte{byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)})
-		taken, err := address.Prefix(int(bits%32) + 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		taken := must.Get(address.Prefix(int(bits%32) + 1))(t)
 		candidate := func() uint32 { number = number*1664525 + 1013904223; return number >> 8 }
 		got, err := Plan([4]byte{}, candidate, []netip.Prefix{taken})
 		if err != nil {
@@ -86,10 +86,8 @@ func FuzzPlan(f *testing.F) {
 func TestCheckSaysEverythingThatIsMissing(t *testing.T) {
 	has := func(names ...string) func(string) (string, error) {
 		return func(name string) (string, error) {
-			for _, each := range names {
-				if each == name {
-					return "/bin/" + name, nil
-				}
+			if slices.Contains(names, name) {
+				return "/bin/" + name, nil
 			}
 			return "", errors.New("not found")
 		}

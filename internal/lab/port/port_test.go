@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // few is a range of eight blocks of eight, outside the ranges that labs and tests use.
@@ -57,15 +59,11 @@ func TestABlockWithAServerIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := claim.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, claim.Close())
 	if again, _, err := one.Claim(t.Context(), 8); err == nil {
 		t.Errorf("the block at %d was given again", again)
 	}
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Close())
 	if _, claim, err = one.Claim(t.Context(), 8); err != nil {
 		t.Errorf("a block that is free again is refused: %v", err)
 	} else {

@@ -28,8 +28,8 @@ func must(t *testing.T, errs ...error) {
 }
 
 func isRefused(err error) bool {
-	var refusal *Refusal
-	return errors.As(err, &refusal)
+	_, refused := errors.AsType[*Refusal](err)
+	return refused
 }
 
 func TestAFolderIsMadeForItsUserOnly(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // begin starts a shell that runs script in the background of the book.
@@ -36,9 +38,7 @@ func TestStopEndsWhatWasStarted(t *testing.T) {
 			t.Fatal("the process ended before it was ready")
 		}
 	}
-	if err := Stop(t.Context(), 100*time.Millisecond, polite, deaf); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Stop(t.Context(), 100*time.Millisecond, polite, deaf))
 	if err := <-politeEnded; err == nil {
 		t.Error("a process that was asked to end ended by itself")
 	}
@@ -80,17 +80,9 @@ func TestStopLeavesARecycledIDAlone(t *testing.T) {
 
 func TestAZombieDoesNotRun(t *testing.T) {
 	command := exec.Command("/bin/sh", "-c", "read -r line")
-	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	identity, err := Identify(command.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Get(command.StdinPipe())(t)
+	must.Do(t, command.Start())
+	identity := must.Get(Identify(command.Process.Pid))(t)
 	_ = input.Close()
 	if left := await(t.Context(), time.Minute, []Record{{Identity: identity}}); left != nil {
 		t.Error("a process that nobody has waited for counts as running")
@@ -103,38 +95,27 @@ func TestBook(t *testing.T) {
 	if all, err := book.All(); err != nil || all != nil {
 		t.Fatalf("a folder that is not there: %v, %v", all, err)
 	}
-	if err := os.Mkdir(book.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(book.Dir, 0o700))
 	code := 3
 	want := []Record{
 		{Name: "a", Identity: Identity{PID: 1, Start: "2", Boot: "3"}, Command: []string{"x"}},
 		{Name: "b", Exit: &code, Group: true, Command: []string{"y", "z"}},
 	}
 	for _, record := range want {
-		if err := book.Put(record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, book.Put(record))
 	}
-	got, err := book.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(book.All())(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	if err := book.Remove("a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, book.Remove("a"))
 	if err := book.Remove("a"); err != nil {
 		t.Errorf("removing twice: %v", err)
 	}
 	if _, found, err := book.Get("a"); found || err != nil {
 		t.Errorf("a removed record: found %v, %v", found, err)
 	}
-	if err := os.WriteFile(filepath.Join(book.Dir, "c.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(book.Dir, "c.json"), []byte("{"), 0o600))
 	if _, err := book.All(); err == nil || !strings.Contains(err.Error(), "remove the file") {
 		t.Errorf("a broken record: got %v, want what to do", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -18,19 +20,13 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func seen(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), "..") {
 			continue
 		}
-		root, err := filepath.EvalSymlinks(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = filepath.WalkDir(root, func(path string, sub fs.DirEntry, err error) error {
+		root := must.Get(filepath.EvalSymlinks(filepath.Join(dir, entry.Name())))(t)
+		must.Do(t, filepath.WalkDir(root, func(path string, sub fs.DirEntry, err error) error {
 			if err != nil || sub.IsDir() {
 				return err
 			}
@@ -44,10 +40,7 @@ func seen(t *testing.T, dir string) map[string]string {
 			}
 			out[entry.Name()+strings.TrimPrefix(path, root)] = info.Mode().Perm().String() + " " + string(data)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return out
 }
@@ -87,9 +80,7 @@ func TestWriteInTurn(t *testing.T) {
 
 func TestLayoutIsTheKubelets(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Write(dir, Payload{"token": {[]byte("x"), 0o600}}, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Write(dir, Payload{"token": {[]byte("x"), 0o600}}, now))(t)
 	data, err := os.Readlink(filepath.Join(dir, "..data"))
 	if err != nil || !strings.HasPrefix(data, "..2026_01_02_03_04_05.") {
 		t.Errorf("..data leads to %q, %v", data, err)
@@ -102,13 +93,9 @@ func TestLayoutIsTheKubelets(t *testing.T) {
 func TestAnInterruptedWriterIsCleanedUpAfter(t *testing.T) {
 	dir := t.TempDir()
 	for _, half := range []string{"..2020_01_01_00_00_00.1/token", "..data_tmp/x"} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(half)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(half)), 0o755))
 	}
-	if _, err := Write(dir, Payload{"token": {[]byte("x"), 0o600}}, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Write(dir, Payload{"token": {[]byte("x"), 0o600}}, now))(t)
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {
 		t.Errorf("left are %v, %v; want a version, ..data and token", entries, err)

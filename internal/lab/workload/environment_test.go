@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func fieldRef(path string) *corev1.EnvVarSource {
@@ -79,10 +81,7 @@ func TestEnvironment(t *testing.T) {
 		},
 		"a source that is empty is told": {env: env{{Name: "A", ValueFrom: &corev1.EnvVarSource{}}}, refused: "not supported"},
 	}
-	services, err := serviceVariables("https://127.0.0.1:20001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	services := must.Get(serviceVariables("https://127.0.0.1:20001"))(t)
 	objects := &objectsForTest{configMaps: map[string]map[string]string{"cm": {"k": "v"}}, secrets: map[string]map[string][]byte{"s": {"p": []byte("hush")}}}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,12 +96,8 @@ func TestEnvironment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := Environment{}
-			for _, from := range []Environment{services, test.want} {
-				for key, value := range from {
-					want[key] = value
-				}
-			}
+			want := maps.Clone(services)
+			maps.Copy(want, test.want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

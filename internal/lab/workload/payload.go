@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -87,9 +88,7 @@ func (collector collector) addConfigMap(ctx context.Context, content volume.Payl
 	for key, value := range object.Data {
 		data[key] = []byte(value)
 	}
-	for key, value := range object.BinaryData {
-		data[key] = value
-	}
+	maps.Copy(data, object.BinaryData)
 	return add(content, "ConfigMap", name, data, items, mode, optional)
 }
 

@@ -12,15 +12,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/internal/lab/sandbox"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
-
-func pointer[T any](value T) *T { return &value }
 
 // tokenVolume is what the webhook of EKS and Tabard's own put into a pod.
 func tokenVolume() corev1.Volume {
 	return corev1.Volume{Name: "aws", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 		Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
-			Audience: "sts", ExpirationSeconds: pointer(int64(3600)), Path: "token"}}},
+			Audience: "sts", ExpirationSeconds: new(int64(3600)), Path: "token"}}},
 	}}}
 }
 
@@ -42,19 +41,19 @@ func TestPayload(t *testing.T) {
 	}{
 		"a token is readable to all, since nobody knows the user": {source: tokenVolume().VolumeSource, want: map[string]string{"token": "-rw-r--r-- token 1 for sts"}},
 		"a token of a known user is the user's": {
-			source: tokenVolume().VolumeSource, security: &corev1.PodSecurityContext{RunAsUser: pointer(int64(7))}, want: map[string]string{"token": "-rw------- token 1 for sts"},
+			source: tokenVolume().VolumeSource, security: &corev1.PodSecurityContext{RunAsUser: new(int64(7))}, want: map[string]string{"token": "-rw------- token 1 for sts"},
 		},
 		"a token of a known group is the group's": {
-			source: tokenVolume().VolumeSource, security: &corev1.PodSecurityContext{FSGroup: pointer(int64(7))}, want: map[string]string{"token": "-rw-r----- token 1 for sts"},
+			source: tokenVolume().VolumeSource, security: &corev1.PodSecurityContext{FSGroup: new(int64(7))}, want: map[string]string{"token": "-rw-r----- token 1 for sts"},
 		},
 		"a ConfigMap's keys are files":       {source: configMap(nil, nil, false), want: map[string]string{"k": "-rw-r--r-- v", "l": "-rw-r--r-- w"}},
-		"a default mode is obeyed":           {source: configMap(nil, pointer(int32(0o400)), false), want: map[string]string{"k": "-r-------- v", "l": "-r-------- w"}},
-		"a key can have a path and a mode":   {source: configMap([]corev1.KeyToPath{{Key: "k", Path: "deep/k", Mode: pointer(int32(0o600))}}, nil, false), want: map[string]string{"deep/k": "-rw------- v"}},
+		"a default mode is obeyed":           {source: configMap(nil, new(int32(0o400)), false), want: map[string]string{"k": "-r-------- v", "l": "-r-------- w"}},
+		"a key can have a path and a mode":   {source: configMap([]corev1.KeyToPath{{Key: "k", Path: "deep/k", Mode: new(int32(0o600))}}, nil, false), want: map[string]string{"deep/k": "-rw------- v"}},
 		"a key that is not there is told":    {source: configMap([]corev1.KeyToPath{{Key: "x", Path: "x"}}, nil, false), refused: `ConfigMap cm has no key "x"`},
 		"an optional key may be absent":      {source: configMap([]corev1.KeyToPath{{Key: "x", Path: "x"}}, nil, true), want: map[string]string{}},
 		"a Secret's keys are files":          {source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s"}}, want: map[string]string{"p": "-rw-r--r-- hush"}},
 		"a Secret that is not there is told": {source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x"}}, refused: "Secret x"},
-		"an optional Secret may be absent":   {source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x", Optional: pointer(true)}}, want: map[string]string{}},
+		"an optional Secret may be absent":   {source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x", Optional: new(true)}}, want: map[string]string{}},
 		"all labels, in order":               {source: downward("metadata.labels"), want: map[string]string{"f": "-rw-r--r-- a=\"1\"\nb=\"2\""}},
 		"all annotations, quoted":            {source: downward("metadata.annotations"), want: map[string]string{"f": `-rw-r--r-- note="say \"hi\"\n"`}},
 		"an empty folder is the container's": {source: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}, isEmpty: true},
@@ -63,8 +62,8 @@ func TestPayload(t *testing.T) {
 			source: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{}}}}, refused: "projections is of a kind",
 		},
 		"what pods get by default": {
-			source: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: pointer(int32(0o644)), Sources: []corev1.VolumeProjection{
-				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: pointer(int64(3607)), Path: "token"}},
+			source: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o644)), Sources: []corev1.VolumeProjection{
+				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: new(int64(3607)), Path: "token"}},
 				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "cm"}, Items: []corev1.KeyToPath{{Key: "k", Path: "ca.crt"}}}},
 				{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}}},
 				{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}}},
@@ -119,9 +118,9 @@ func TestHasOneUser(t *testing.T) {
 		want bool
 	}{
 		"nobody is named":             {with(nil), false},
-		"the same for all":            {with(pointer(int64(1)), pointer(int64(1))), true},
-		"two users":                   {with(pointer(int64(1)), pointer(int64(2))), false},
-		"one is named and one is not": {with(pointer(int64(1)), nil), false},
+		"the same for all":            {with(new(int64(1)), new(int64(1))), true},
+		"two users":                   {with(new(int64(1)), new(int64(2))), false},
+		"one is named and one is not": {with(new(int64(1)), nil), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,10 +142,7 @@ func TestVolumesAreKeptFresh(t *testing.T) {
 		collector: collector{pod: pod, objects: objects, tokens: &tokens{objects: objects, now: now}},
 	}
 	read := func() string {
-		data, err := os.ReadFile(filepath.Join(volumes.path("aws"), "token"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(volumes.path("aws"), "token")))(t)
 		return string(data)
 	}
 	for _, step := range []struct {
@@ -175,9 +171,7 @@ func TestVolumesAreKeptFresh(t *testing.T) {
 
 func TestMounts(t *testing.T) {
 	volumes := &volumes{dir: t.TempDir(), sources: []corev1.Volume{tokenVolume(), {Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}}
-	if err := os.MkdirAll(filepath.Join(volumes.path("aws"), "there"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(volumes.path("aws"), "there"), 0o700))
 	tests := map[string]struct {
 		mount   corev1.VolumeMount
 		want    sandbox.Mount

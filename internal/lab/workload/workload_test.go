@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // start is an instant of which nothing depends but differences.
@@ -163,9 +165,7 @@ func TestTokensAreBoundToThePod(t *testing.T) {
 		return true, request, nil
 	})
 	seconds := int64(600)
-	if _, err := (cluster{client: client, pod: examplePod()}).Token(t.Context(), "sts.amazonaws.com", &seconds); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((cluster{client: client, pod: examplePod()}).Token(t.Context(), "sts.amazonaws.com", &seconds))(t)
 	want := authenticationv1.TokenRequestSpec{
 		Audiences: []string{"sts.amazonaws.com"}, ExpirationSeconds: &seconds,
 		BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "web", UID: "u-1"},

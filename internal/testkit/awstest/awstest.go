@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // PlainBodies is a transport for SDK clients that make each call once. The
@@ -36,9 +38,7 @@ func Isolate(t *testing.T) {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
 			t.Setenv(name, "")
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Unsetenv(name))
 		}
 	}
 	nowhere := filepath.Join(t.TempDir(), "none")
@@ -49,29 +49,17 @@ func Isolate(t *testing.T) {
 }
 
 // SignToken makes a token of claims with a key, by the key's algorithm.
-func SignToken(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
+func SignToken(t testing.TB, key jose.JSONWebKey, claims map[string]any) string {
 	t.Helper()
-	text, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(claims))(t)
 	return SignText(t, key, string(text))
 }
 
 // SignText makes a token of claims as they are written.
-func SignText(t *testing.T, key jose.JSONWebKey, claims string) string {
+func SignText(t testing.TB, key jose.JSONWebKey, claims string) string {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign([]byte(claims))
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, nil))(t)
+	signed := must.Get(signer.Sign([]byte(claims)))(t)
+	token := must.Get(signed.CompactSerialize())(t)
 	return token
 }

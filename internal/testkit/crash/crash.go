@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Model is a cluster and a cloud in memory, with one object of a controller. W is
@@ -218,9 +220,7 @@ func Fuzz[W, S any](f *testing.F, start func(variety byte) Model[W, S], seeds ..
 		if len(script) == 0 || len(script) > 400 {
 			return
 		}
-		if err := Run(start(script[0]), script[1:]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(start(script[0]), script[1:]))
 	})
 }
 

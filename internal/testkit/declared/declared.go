@@ -12,24 +12,19 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // Reasons are the constants of the type Reason in the package under test.
 func Reasons(t *testing.T) []condition.Reason {
 	t.Helper()
 	var found []condition.Reason
-	paths, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob("*.go"))(t)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		ast.Inspect(file, func(node ast.Node) bool {
 			if spec, is := node.(*ast.ValueSpec); is && isReason(spec.Type) {
 				for _, value := range spec.Values {
@@ -62,9 +57,6 @@ func reason(t *testing.T, value ast.Expr) condition.Reason {
 	if !is {
 		t.Fatalf("a reason is %T, expected a text", value)
 	}
-	text, err := strconv.Unquote(literal.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(strconv.Unquote(literal.Value))(t)
 	return condition.Reason(text)
 }

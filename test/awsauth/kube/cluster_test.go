@@ -25,6 +25,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awsauth/kube"
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 var (
@@ -45,19 +46,13 @@ type api struct {
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	config := testkit.StartAPIServer(t, "https://issuer.example").Config
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(dynamic.NewForConfig(config))(t)
 	return &api{t: t, client: client, config: config}
 }
 
 func (a *api) apply(resource schema.GroupVersionResource, kind string, object metav1.Object) {
 	a.t.Helper()
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	content := must.Get(runtime.DefaultUnstructuredConverter.ToUnstructured(object))(a.t)
 	made := &unstructured.Unstructured{Object: content}
 	made.SetAPIVersion(resource.GroupVersion().String())
 	made.SetKind(kind)
@@ -65,9 +60,7 @@ func (a *api) apply(resource schema.GroupVersionResource, kind string, object me
 	if object.GetNamespace() != "" {
 		access = a.client.Resource(resource).Namespace(object.GetNamespace())
 	}
-	if _, err := access.Apply(a.t.Context(), object.GetName(), made, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Get(access.Apply(a.t.Context(), object.GetName(), made, metav1.ApplyOptions{FieldManager: "test", Force: true}))(a.t)
 }
 
 func (a *api) secret(name, value string) {
@@ -79,15 +72,13 @@ func (a *api) secret(name, value string) {
 
 func (a *api) remove(resource schema.GroupVersionResource, name string) {
 	a.t.Helper()
-	if err := a.client.Resource(resource).Namespace("default").Delete(a.t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, a.client.Resource(resource).Namespace("default").Delete(a.t.Context(), name, metav1.DeleteOptions{}))
 }
 
 // awaited is the next change, which must come.
 func awaited(t *testing.T, changes <-chan kube.Reference) kube.Reference {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	select {
 	case change := <-changes:
@@ -133,10 +124,7 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 	}
 	a.secret("aws", "one")
 	step("one")
-	before, err := c.Secret(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(c.Secret(t.Context(), ref))(t)
 	a.secret("other", "one")
 	a.secret("aws", "two")
 	step("two")
@@ -192,10 +180,7 @@ func (a *api) as(name string, rule rbacv1.PolicyRule) dynamic.Interface {
 	})
 	config := rest.CopyConfig(a.config)
 	config.Impersonate.UserName = name
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	client := must.Get(dynamic.NewForConfig(config))(a.t)
 	return client
 }
 
@@ -209,10 +194,7 @@ func TestRightsToOneObjectAreEnough(t *testing.T) {
 	poor, _ := reading(t, a.as("reader", rule))
 	read := func(c *kube.Cluster) string {
 		t.Helper()
-		got, err := c.Secret(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(c.Secret(t.Context(), ref))(t)
 		return string(got.Data["credentials"])
 	}
 	if one, two := read(c), read(poor); one != "one" || two != "one" {
@@ -249,10 +231,7 @@ func TestInfrastructureTellsRegionAndEndpoints(t *testing.T) {
 		a.putInfrastructure(map[string]any{"platformStatus": map[string]any{"aws": map[string]any{"region": "us-gov-west-1", "serviceEndpoints": list}}})
 	}
 	put("ec2=https://one.example", "ec2=https://two.example", "sts=https://sts.example")
-	want, err := identity.NewEndpoints(map[string]string{"ec2": "https://two.example", "sts": "https://sts.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(identity.NewEndpoints(map[string]string{"ec2": "https://two.example", "sts": "https://sts.example"}))(t)
 	got, err := c.Infrastructure(t.Context())
 	if diff := cmp.Diff(kube.Infrastructure{Region: "us-gov-west-1", Endpoints: want}, got); diff != "" || err != nil {
 		t.Errorf("infrastructure (-want +got):\n%s%v", diff, err)
@@ -287,10 +266,8 @@ func (a *api) installInfrastructure() {
 		},
 	}}
 	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	if _, err := a.client.Resource(resource).Create(a.t.Context(), definition, metav1.CreateOptions{}); err != nil {
-		a.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	must.Get(a.client.Resource(resource).Create(a.t.Context(), definition, metav1.CreateOptions{}))(a.t)
+	ctx, cancel := context.WithTimeout(a.t.Context(), testkit.Patience)
 	defer cancel()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -311,9 +288,7 @@ func (a *api) putInfrastructure(status map[string]any) {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": map[string]any{"name": "cluster"}, "status": status,
 	}}
-	if _, err := a.client.Resource(infrastructures).Apply(a.t.Context(), "cluster", object, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Get(a.client.Resource(infrastructures).Apply(a.t.Context(), "cluster", object, metav1.ApplyOptions{FieldManager: "test", Force: true}))(a.t)
 }
 
 // TestWhatAWatchCosts measures the memory of watches of a real API server.
@@ -322,10 +297,7 @@ func TestWhatAWatchCosts(t *testing.T) {
 	a := newAPI(t)
 	config := rest.CopyConfig(a.config)
 	config.QPS = -1
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(dynamic.NewForConfig(config))(t)
 	changes := make(chan kube.Reference, watches)
 	c := kube.New(t.Context(), kube.Options{Client: client, Watches: watches, Changed: func(r kube.Reference) { changes <- r }})
 	before := heap()

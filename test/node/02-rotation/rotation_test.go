@@ -17,8 +17,9 @@ import (
 	"github.com/aws/smithy-go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 	"github.com/tabard-dev/tabard/test/node/bed"
-	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 const team = "team-r"
@@ -93,35 +94,26 @@ func open(t *testing.T) *rotation {
 	})
 	b.Apply(team, "pod.yaml", r.role)
 	b.AwaitLine(team, "app", "app", `"wrote"`)
-	pod, err := b.Kube.CoreV1().Pods(team).Get(t.Context(), "app", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pod := must.Get(b.Kube.CoreV1().Pods(team).Get(t.Context(), "app", metav1.GetOptions{}))(t)
 	r.pod = string(pod.UID)
 	return r
 }
 
 func (r *rotation) token() bed.Token {
 	r.t.Helper()
-	token, err := r.Token(r.pod)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	token := must.Get(r.Token(r.pod))(r.t)
 	return token
 }
 
 // awaitRotation waits until the kubelet has replaced a token, and returns the next.
 func (r *rotation) awaitRotation(old bed.Token) (next bed.Token) {
 	r.t.Helper()
-	err := onlab.Eventually(r.t.Context(), rotatedWithin, func(context.Context) (err error) {
+	must.Do(r.t, onlab.Eventually(r.t.Context(), rotatedWithin, func(context.Context) (err error) {
 		if next, err = r.Token(r.pod); err == nil && next.ID == old.ID {
 			err = fmt.Errorf("the pod has %s", old)
 		}
 		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	}))
 	if next.Expires().Sub(next.Issued()) != 10*time.Minute || !next.Issued().After(old.Issued()) {
 		r.t.Errorf("%s became %s, want a later one of ten minutes", old, next)
 	}
@@ -166,10 +158,7 @@ func (r *rotation) awaitCall() {
 // sessions are the pod's successful exchanges of a token for a session.
 func (r *rotation) sessions() []onlab.Call {
 	r.t.Helper()
-	all, err := r.Journal(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	all := must.Get(r.Journal(r.t.Context()))(r.t)
 	return slices.DeleteFunc(all, func(call onlab.Call) bool {
 		return call.Operation != "AssumeRoleWithWebIdentity" || call.Resource != r.role.ARN || call.Status >= 400
 	})
@@ -206,10 +195,7 @@ func (r *rotation) nothingWasRefused() {
 	}
 	r.t.Logf("%d calls of %d sessions", len(calls), len(keys))
 	r.SaysNothingBut(team, "app", "app", `"wrote"`)
-	pod, err := r.Kube.CoreV1().Pods(team).Get(r.t.Context(), "app", metav1.GetOptions{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	pod := must.Get(r.Kube.CoreV1().Pods(team).Get(r.t.Context(), "app", metav1.GetOptions{}))(r.t)
 	if got := pod.Status.ContainerStatuses[0].RestartCount; got != 0 {
 		r.t.Errorf("the container was started again %d times", got)
 	}

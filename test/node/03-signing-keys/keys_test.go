@@ -24,8 +24,9 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 	"github.com/tabard-dev/tabard/test/node/bed"
-	"github.com/tabard-dev/tabard/test/onlab"
 )
 
 // namespace is that of the workload.
@@ -85,18 +86,9 @@ type keyPair struct {
 
 func newKeyPair(t *testing.T) keyPair {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := core.KeyID(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	id := must.Get(core.KeyID(&key.PublicKey))(t)
+	public := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))(t)
 	return keyPair{
 		id:      id,
 		private: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
@@ -109,10 +101,7 @@ func (c *cluster) current() keyPair {
 	c.t.Helper()
 	pair := keyPair{id: c.activeKeys()[0]}
 	for file, into := range map[string]*[]byte{"service-account.key": &pair.private, "service-account.pub": &pair.public} {
-		text, err := os.ReadFile(filepath.Join(c.Dir, "pki", file))
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(c.Dir, "pki", file)))(c.t)
 		*into = text
 	}
 	return pair
@@ -147,9 +136,7 @@ func (c *cluster) signWith(pair keyPair) {
 
 func (c *cluster) write(file string, text []byte) {
 	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.Dir, "pki", file), text, 0o600); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, os.WriteFile(filepath.Join(c.Dir, "pki", file), text, 0o600))
 }
 
 // restart restarts programs of the control plane as a person does.
@@ -193,14 +180,9 @@ func (c *cluster) calls(pod string) []onlab.Call {
 // create makes a pod and waits until it has its token.
 func (c *cluster) create(pod string) {
 	c.t.Helper()
-	text, err := os.ReadFile("pod.yaml")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("pod.yaml"))(c.t)
 	file := filepath.Join(c.t.TempDir(), pod+".yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "POD", pod)), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "POD", pod)), 0o600))
 	c.Apply(namespace, file, c.role)
 	c.Eventually(pod+" has a token", func(ctx context.Context) error {
 		id, err := c.tokenKey(ctx, pod)
@@ -259,10 +241,7 @@ func (c *cluster) awaitKeys(status metav1.ConditionStatus, reason core.Reason, t
 // activeKeys are the IDs of the keys that the issuer knows to be in use.
 func (c *cluster) activeKeys() []string {
 	c.t.Helper()
-	issuer, err := c.issuer(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	issuer := must.Get(c.issuer(c.t.Context()))(c.t)
 	var ids []string
 	for _, key := range issuer.Status.Keys {
 		if key.State == v1alpha1.KeyActive {
@@ -275,27 +254,15 @@ func (c *cluster) activeKeys() []string {
 // published are the IDs of the keys in the document that anybody reads.
 func (c *cluster) published() []string {
 	c.t.Helper()
-	client, err := c.Client()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.Env["TABARD_ISSUER_URL"]+"/"+core.KeysPath, nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	client := must.Get(c.Client())(c.t)
+	request := must.Get(http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.Env["TABARD_ISSUER_URL"]+"/"+core.KeysPath, nil))(c.t)
 	response, err := client.Do(request)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // read only
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	keys, err := core.ReadJWKS(text)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(c.t)
+	keys := must.Get(core.ReadJWKS(text))(c.t)
 	var ids []string
 	for _, key := range keys {
 		ids = append(ids, key.ID)
@@ -307,10 +274,7 @@ func (c *cluster) published() []string {
 func (c *cluster) journal() []onlab.Call {
 	c.t.Helper()
 	const kept = 10000
-	all, err := c.Journal(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	all := must.Get(c.Journal(c.t.Context()))(c.t)
 	if len(all) >= kept {
 		c.t.Fatalf("the journal has %d calls, it may have forgotten others", len(all))
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestNodeKeysInTheWrongOrderAreTold(t *testing.T) {
@@ -32,9 +33,7 @@ func TestNodeKeysInTheWrongOrderAreTold(t *testing.T) {
 	// The new key is told, and signs without a wait for its publication, which S3
 	// holds up.
 	fault := map[string]any{"service": "s3", "operation": "PutObject", "code": "SlowDown", "count": 1000}
-	if err := c.Control(t.Context(), http.MethodPost, "faults", fault, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Control(t.Context(), http.MethodPost, "faults", fault, nil))
 	c.trust(first, second, third)
 	c.signWith(third)
 	c.restart("kube-apiserver")
@@ -49,9 +48,7 @@ func TestNodeKeysInTheWrongOrderAreTold(t *testing.T) {
 	c.awaitKeys(metav1.ConditionFalse, core.ReasonKeyNotPublished, third.id, "do not sign with it before it is published")
 	c.expectKey("again", second)
 	c.awaitAnswer("again", "GetCallerIdentity")
-	if err := c.Control(t.Context(), http.MethodDelete, "faults", nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Control(t.Context(), http.MethodDelete, "faults", nil, nil))
 	c.awaitKeys(metav1.ConditionTrue, core.ReasonInSync, second.id+" signs", third.id+" can be read since")
 	c.passKeyCache()
 	for _, pod := range []string{"hasty", "again"} {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestNodeKeysAreRotatedWithoutARefusal(t *testing.T) {
@@ -98,24 +99,18 @@ func (c *cluster) awaitTabard() {
 // nobody waits for a day, and the issuer's own clock is the machine's.
 func (c *cluster) pretendGone(pair keyPair, ago time.Duration) {
 	c.t.Helper()
-	issuer, err := c.issuer(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	issuer := must.Get(c.issuer(c.t.Context()))(c.t)
 	at := slices.IndexFunc(issuer.Status.Keys, func(key v1alpha1.SigningKey) bool { return key.KeyID == pair.id })
 	if at < 0 || issuer.Status.Keys[at].State != v1alpha1.KeyRetiring {
 		c.t.Fatalf("the keys are %+v, want %s to be retiring", issuer.Status.Keys, pair.id)
 	}
 	path := fmt.Sprintf("/status/keys/%d/", at)
 	then := time.Now().Add(-ago).UTC().Format(time.RFC3339)
-	patch, err := json.Marshal([]map[string]string{
+	patch := must.Get(json.Marshal([]map[string]string{
 		{"op": "test", "path": path + "keyID", "value": pair.id},
 		{"op": "replace", "path": path + "retiringSince", "value": then},
 		{"op": "replace", "path": "/status/keyRecord/since", "value": then},
-	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	}))(c.t)
 	c.Kubectl("patch", "oidcissuer", "lab", "--subresource=status", "--type=json", "-p", string(patch))
 }
 

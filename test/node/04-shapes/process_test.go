@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // tokenFile is where the webhook puts a container's token.
@@ -49,14 +51,8 @@ type confinement struct {
 
 func confinementOf(t *testing.T, process string) confinement {
 	t.Helper()
-	status, err := os.ReadFile(filepath.Join(process, "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mounts, err := os.ReadFile(filepath.Join(process, "mountinfo"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(os.ReadFile(filepath.Join(process, "status")))(t)
+	mounts := must.Get(os.ReadFile(filepath.Join(process, "mountinfo")))(t)
 	found := confinement{token: ownership(t, filepath.Join(process, "root"), tokenFile)}
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); fields[0] == "Uid:" {
@@ -76,15 +72,9 @@ func confinementOf(t *testing.T, process string) confinement {
 // leave.
 func ownership(t *testing.T, dir, name string) string {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.OpenRoot(dir))(t)
 	defer func() { _ = root.Close() }()
-	info, err := root.Stat(strings.TrimPrefix(name, "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(root.Stat(strings.TrimPrefix(name, "/")))(t)
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		t.Fatalf("this system does not say whose %s is", name)

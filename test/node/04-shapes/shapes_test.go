@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/test/node/bed"
 )
 
@@ -82,10 +83,7 @@ func (s shape) init() {
 func (s shape) sidecar() {
 	s.awaitCaller("deployment/app", "app")
 	s.awaitCaller("deployment/app", "sidecar")
-	before, err := s.Said(s.t.Context(), s.name, "deployment/app", "sidecar")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	before := must.Get(s.Said(s.t.Context(), s.name, "deployment/app", "sidecar"))(s.t)
 	s.Eventually("the sidecar calls on while the app runs", func(ctx context.Context) error {
 		now, err := s.Said(ctx, s.name, "deployment/app", "sidecar")
 		if err == nil && len(now) <= len(before) {
@@ -105,10 +103,7 @@ func (s shape) skip() {
 	s.awaitCaller("deployment/app", "app")
 	for _, container := range []string{"proxy", "metrics"} {
 		s.AwaitLine(s.name, "deployment/app", container, "failed to refresh cached credentials")
-		lines, err := s.Said(s.t.Context(), s.name, "deployment/app", container)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		lines := must.Get(s.Said(s.t.Context(), s.name, "deployment/app", container))(s.t)
 		if at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") }); at >= 0 {
 			s.t.Errorf("%s made a call: %s", container, lines[at])
 		}
@@ -193,18 +188,12 @@ func (s shape) wantSessions(want int) {
 
 func (s shape) pods(selector string) []corev1.Pod {
 	s.t.Helper()
-	found, err := s.Kube.CoreV1().Pods(s.name).List(s.t.Context(), metav1.ListOptions{LabelSelector: selector})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	found := must.Get(s.Kube.CoreV1().Pods(s.name).List(s.t.Context(), metav1.ListOptions{LabelSelector: selector}))(s.t)
 	return found.Items
 }
 
 func (s shape) named(name string) *corev1.Pod {
 	s.t.Helper()
-	pod, err := s.Kube.CoreV1().Pods(s.name).Get(s.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	pod := must.Get(s.Kube.CoreV1().Pods(s.name).Get(s.t.Context(), name, metav1.GetOptions{}))(s.t)
 	return pod
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/lab"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/test/node/bed"
 )
 
@@ -45,10 +46,7 @@ func TestNodeARestartLosesNothing(t *testing.T) {
 func (r *restart) kubeletAndRuntime() {
 	r.t.Helper()
 	before := r.RunningPod(team, "app=app")
-	token, err := r.Token(string(before.UID))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	token := must.Get(r.Token(string(before.UID)))(r.t)
 	killed := r.kill(lab.Kubelet, lab.Containerd)
 	r.awaitCalls()
 	r.up()
@@ -123,10 +121,7 @@ func (r *restart) wholeNode() {
 // containers are those of all pods of the cluster, by pod and name.
 func (r *restart) containers() map[string]corev1.ContainerStatus {
 	r.t.Helper()
-	pods, err := r.Kube.CoreV1().Pods(metav1.NamespaceAll).List(r.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	pods := must.Get(r.Kube.CoreV1().Pods(metav1.NamespaceAll).List(r.t.Context(), metav1.ListOptions{}))(r.t)
 	out := map[string]corev1.ContainerStatus{}
 	for _, pod := range pods.Items {
 		for _, status := range pod.Status.ContainerStatuses {
@@ -219,9 +214,7 @@ func (r *restart) status() map[string]lab.ProcessStatus {
 func (r *restart) up() {
 	r.t.Helper()
 	began := time.Now()
-	if err := r.Up(r.t.Context()); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.Up(r.t.Context()))
 	r.Since(began, "lab up")
 }
 
@@ -240,10 +233,7 @@ func (r *restart) awaitCalls() {
 // awaitLines waits until "kubectl logs" shows lines that it did not show.
 func (r *restart) awaitLines() {
 	r.t.Helper()
-	before, err := r.Said(r.t.Context(), team, "deployment/app", "app")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	before := must.Get(r.Said(r.t.Context(), team, "deployment/app", "app"))(r.t)
 	r.Eventually("the log goes on", func(ctx context.Context) error {
 		now, err := r.Said(ctx, team, "deployment/app", "app")
 		if err == nil && len(now) <= len(before) {
@@ -269,9 +259,6 @@ func (r *restart) noRefusals() {
 
 func (r *restart) pods() []corev1.Pod {
 	r.t.Helper()
-	found, err := r.Kube.CoreV1().Pods(team).List(r.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	found := must.Get(r.Kube.CoreV1().Pods(team).List(r.t.Context(), metav1.ListOptions{}))(r.t)
 	return found.Items
 }

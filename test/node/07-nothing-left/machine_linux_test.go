@@ -15,6 +15,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // settings are what a kubelet or kube-proxy sets of a machine, as patterns below
@@ -46,10 +48,7 @@ func newMachine(t *testing.T) machine {
 	t.Helper()
 	m := machine{t: t}
 	for _, pattern := range settings {
-		found, err := filepath.Glob(filepath.Join("/proc/sys", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join("/proc/sys", pattern)))(t)
 		m.settings = append(m.settings, found...)
 	}
 	// It counts connections.
@@ -85,10 +84,7 @@ func (m machine) listing(command ...string) []string {
 
 func (m machine) mounts() []string {
 	m.t.Helper()
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("/proc/self/mountinfo"))(m.t)
 	return slices.Collect(strings.Lines(string(text)))
 }
 
@@ -149,25 +145,16 @@ func temporary() []string {
 func (m machine) network() (links, addresses, routes []string) {
 	m.t.Helper()
 	names := map[int]string{}
-	all, err := netlink.LinkList()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	all := must.Get(netlink.LinkList())(m.t)
 	for _, link := range all {
 		names[link.Attrs().Index] = link.Attrs().Name
 		links = append(links, link.Type()+" "+link.Attrs().Name+" "+(link.Attrs().Flags&net.FlagUp).String())
 	}
-	given, err := netlink.AddrList(nil, netlink.FAMILY_ALL)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	given := must.Get(netlink.AddrList(nil, netlink.FAMILY_ALL))(m.t)
 	for _, address := range given {
 		addresses = append(addresses, address.IPNet.String()+" on "+names[address.LinkIndex])
 	}
-	known, err := netlink.RouteListFiltered(netlink.FAMILY_ALL, &netlink.Route{Table: unix.RT_TABLE_UNSPEC}, netlink.RT_FILTER_TABLE)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	known := must.Get(netlink.RouteListFiltered(netlink.FAMILY_ALL, &netlink.Route{Table: unix.RT_TABLE_UNSPEC}, netlink.RT_FILTER_TABLE))(m.t)
 	for _, route := range known {
 		routes = append(routes, fmt.Sprintf("%v by %v on %s, table %d", route.Dst, route.Gw, names[route.LinkIndex], route.Table))
 	}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +15,8 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/testkit"
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 func TestNodeNothingIsLeftOfALab(t *testing.T) {
@@ -57,12 +57,10 @@ func testNothingIsLeft(t *testing.T, killed []string) {
 		kill(t, of, name)
 	}
 	began := time.Now()
-	if err := l.Down(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Down(t.Context(), false))
 	t.Logf("down after %.1f s", time.Since(began).Seconds())
 	// Of other labs something may be half made or half gone.
-	err = onlab.Eventually(t.Context(), 20*time.Second, func(context.Context) error {
+	err = onlab.Eventually(t.Context(), onlab.Patience, func(context.Context) error {
 		after := m.take()
 		after["processes"] = traces.list()
 		return unlessEmpty(compare(before, after, own))
@@ -85,28 +83,23 @@ func unlessEmpty(differences []string) error {
 // up starts a lab with a node, which the test's end takes down if it still is there.
 func up(t *testing.T) *onlab.Lab {
 	t.Helper()
-	root := testkit.Root()
 	dir, err := os.MkdirTemp("", "node-") // t.TempDir's are too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &onlab.Lab{Tabard: filepath.Join(root, "bin", "tabard"), Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir}
+	l := must.Get(onlab.At(testkit.Root(), dir))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Down(context.WithoutCancel(t.Context()), false), os.RemoveAll(dir)); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := l.Up(t.Context(), "--node"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Up(t.Context(), "--node"))
 	return l
 }
 
 func run(t *testing.T, l *onlab.Lab, args ...string) {
 	t.Helper()
-	if _, err := l.Kubectl(t.Context(), args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Kubectl(t.Context(), args...))(t)
 }
 
 // kill ends a process of the lab as a machine short of memory does.

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/test/node/bed"
 )
 
@@ -60,10 +61,7 @@ func TestNodeAttacksOnTheWebhook(t *testing.T) {
 	if _, err := b.Kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: crowd}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	service, err := b.Kube.CoreV1().Services(system).Get(t.Context(), "tabard-webhook", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := must.Get(b.Kube.CoreV1().Services(system).Get(t.Context(), "tabard-webhook", metav1.GetOptions{}))(t)
 	for i, each := range attacks {
 		t.Run(each.name, func(t *testing.T) {
 			b := b.For(t)
@@ -125,14 +123,9 @@ func end(t *testing.T, b *bed.Bed, name string, attackers int) {
 	t.Helper()
 	for i := range attackers {
 		pod := fmt.Sprintf("%s-%d", name, i)
-		lines, err := b.Said(t.Context(), crowd, pod, "flood")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lines := must.Get(b.Said(t.Context(), crowd, pod, "flood"))(t)
 		t.Logf("attacker %d: %s", i, lines[len(lines)-1])
-		if err := b.Kube.CoreV1().Pods(crowd).Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Kube.CoreV1().Pods(crowd).Delete(t.Context(), pod, metav1.DeleteOptions{}))
 	}
 }
 
@@ -174,9 +167,7 @@ func create(t *testing.T, b *bed.Bed, role bed.Role, of podsOf) {
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, group.Wait())
 	longest := slowest[0]
 	for _, each := range slowest {
 		longest = max(longest, each)
@@ -212,18 +203,13 @@ func fatten(t *testing.T, b *bed.Bed) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, group.Wait())
 }
 
 // live checks that there are two replicas, and none was started anew.
 func live(t *testing.T, b *bed.Bed) {
 	t.Helper()
-	pods, err := b.Kube.CoreV1().Pods(system).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=webhook"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := must.Get(b.Kube.CoreV1().Pods(system).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=webhook"}))(t)
 	for _, pod := range pods.Items {
 		for _, status := range pod.Status.ContainerStatuses {
 			if status.RestartCount > 0 || !status.Ready {

@@ -15,7 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 // Bed is a lab with a node for one test.
@@ -32,19 +33,17 @@ type Bed struct {
 // logs if it failed.
 func Open(t *testing.T) *Bed {
 	t.Helper()
-	root := testkit.Root()
 	dir, err := os.MkdirTemp("", "node-") // t.TempDir's are too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Bed{t: t, Lab: &onlab.Lab{
-		Tabard: filepath.Join(root, "bin", "tabard"), Localkube: filepath.Join(root, "bin", "localkube"), Root: root, Dir: dir,
-	}}
-	t.Cleanup(b.close)
-	began := time.Now()
-	if err := b.Up(t.Context(), "--node"); err != nil {
+	b := &Bed{t: t}
+	if b.Lab, err = onlab.At(testkit.Root(), dir); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(b.close)
+	began := time.Now()
+	must.Do(t, b.Up(t.Context(), "--node"))
 	t.Logf("the node is ready %.1f s after \"lab up --node\"", time.Since(began).Seconds())
 	config, err := clientcmd.BuildConfigFromFlags("", b.Env["KUBECONFIG"])
 	if err != nil {
@@ -104,10 +103,7 @@ func (b *Bed) tell(ctx context.Context) {
 // install runs what docs/lab.md tells a person to type.
 func (b *Bed) install() {
 	b.t.Helper()
-	page, err := os.ReadFile(filepath.Join(b.Root, "docs", "lab.md"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join(b.Root, "docs", "lab.md")))(b.t)
 	blocks := testkit.Blocks(string(page), "sh")
 	if len(blocks) != 1 {
 		b.t.Fatalf("docs/lab.md has %d blocks of commands to run, want one", len(blocks))
@@ -123,31 +119,21 @@ func (b *Bed) install() {
 // Run runs tabard, which must succeed.
 func (b *Bed) Run(args ...string) string {
 	b.t.Helper()
-	said, err := b.RunTabard(b.t.Context(), args...)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	said := must.Get(b.RunTabard(b.t.Context(), args...))(b.t)
 	return said
 }
 
 // Kubectl runs kubectl, which must succeed.
 func (b *Bed) Kubectl(args ...string) string {
 	b.t.Helper()
-	said, err := b.Lab.Kubectl(b.t.Context(), args...)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	said := must.Get(b.Lab.Kubectl(b.t.Context(), args...))(b.t)
 	return said
 }
-
-// patience is how long anything may take that a kubelet does: a loaded machine
-// starts a pod within seconds.
-const patience = 3 * time.Minute
 
 // Eventually waits until what is expected is so.
 func (b *Bed) Eventually(expected string, ask func(context.Context) error) {
 	b.t.Helper()
-	if err := onlab.Eventually(b.t.Context(), patience, ask); err != nil {
+	if err := onlab.Eventually(b.t.Context(), onlab.Patience, ask); err != nil {
 		b.t.Fatalf("%s: %v", expected, err)
 	}
 }

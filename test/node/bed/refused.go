@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 // Refused are the journal's calls, by whomever, that asked for a session of a role or
@@ -12,10 +13,7 @@ import (
 // has no caller, so what it was about tells whose it was.
 func (b *Bed) Refused(role Role) []onlab.Call {
 	b.t.Helper()
-	all, err := b.Journal(b.t.Context())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	all := must.Get(b.Journal(b.t.Context()))(b.t)
 	return slices.DeleteFunc(all, func(call onlab.Call) bool {
 		about := call.Resource == role.ARN || strings.HasPrefix(call.Resource, "arn:aws:s3:::"+role.Bucket+"/")
 		return !about || call.Status < 400
@@ -26,10 +24,7 @@ func (b *Bed) Refused(role Role) []onlab.Call {
 // its calls met before they came to AWS is in no journal.
 func (b *Bed) SaysNothingBut(namespace, pod, container, text string) {
 	b.t.Helper()
-	lines, err := b.Said(b.t.Context(), namespace, pod, container)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	lines := must.Get(b.Said(b.t.Context(), namespace, pod, container))(b.t)
 	for _, line := range lines {
 		if !strings.Contains(line, text) {
 			b.t.Errorf("%s/%s %s printed %q", namespace, pod, container, line)

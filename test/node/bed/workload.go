@@ -16,7 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/image"
-	"github.com/tabard-dev/tabard/test/onlab"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
 // WorkloadImage is the image of examples/keyless-pod.
@@ -32,18 +33,13 @@ func (b *Bed) LoadWorkload() {
 func (b *Bed) LoadProgram(program string) {
 	b.t.Helper()
 	name := filepath.Base(program)
-	built, err := image.Build(image.Spec{Program: program, Name: name, Architecture: runtime.GOARCH, Version: "1", Plain: true})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	built := must.Get(image.Build(image.Spec{Program: program, Name: name, Architecture: runtime.GOARCH, Version: "1", Plain: true}))(b.t)
 	archive, err := os.Create(filepath.Join(b.t.TempDir(), name+".tar"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	_, err = image.Archive(archive, "localhost/"+name+":1", built)
-	if err := errors.Join(err, archive.Close()); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, errors.Join(err, archive.Close()))
 	b.Run("lab", "load", "--dir", b.Dir, archive.Name())
 }
 
@@ -60,9 +56,7 @@ func (b *Bed) Team(namespace string, labels map[string]string) Role {
 	b.t.Helper()
 	ctx := b.t.Context()
 	role := Role{Name: namespace + "-app", Bucket: namespace + strings.TrimPrefix(b.Env["TABARD_ISSUER_BUCKET"], "tabard-lab")}
-	if err := b.CreateBucket(ctx, role.Bucket); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.CreateBucket(ctx, role.Bucket))
 	var err error
 	role.ARN, err = b.CreateRole(ctx, role.Name, b.Trust(b.Account, namespace, "app"), map[string]any{
 		"Effect": "Allow", "Action": []string{"s3:GetObject", "s3:PutObject"}, "Resource": "arn:aws:s3:::" + role.Bucket + "/own/*",
@@ -71,14 +65,10 @@ func (b *Bed) Team(namespace string, labels map[string]string) Role {
 		b.t.Fatal(err)
 	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels}}
-	if _, err := b.Kube.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Get(b.Kube.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}))(b.t)
 	b.Kubectl("apply", "-n", namespace, "-f", filepath.Join(b.Dir, "manifests", "aws.yaml"))
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "app", Annotations: map[string]string{"eks.amazonaws.com/role-arn": role.ARN}}}
-	if _, err := b.Kube.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Get(b.Kube.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}))(b.t)
 	return role
 }
 
@@ -86,14 +76,9 @@ func (b *Bed) Team(namespace string, labels map[string]string) Role {
 // replaced by the name of the role's bucket.
 func (b *Bed) Apply(namespace, file string, role Role) {
 	b.t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(b.t)
 	path := filepath.Join(b.t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "BUCKET", role.Bucket)), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "BUCKET", role.Bucket)), 0o600))
 	b.Kubectl("apply", "-n", namespace, "-f", path)
 }
 
@@ -151,10 +136,7 @@ func (b *Bed) RunningPod(namespace, label string) corev1.Pod {
 // Calls are the journal's calls by sessions of a role.
 func (b *Bed) Calls(role Role) []onlab.Call {
 	b.t.Helper()
-	all, err := b.Journal(b.t.Context())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	all := must.Get(b.Journal(b.t.Context()))(b.t)
 	prefix := "arn:aws:sts::" + b.Account + ":assumed-role/" + role.Name + "/"
 	return slices.DeleteFunc(all, func(call onlab.Call) bool { return !strings.HasPrefix(call.Caller, prefix) })
 }
@@ -162,9 +144,7 @@ func (b *Bed) Calls(role Role) []onlab.Call {
 // Clock moves clocks of the local AWS, as docs/lab.md tells of them.
 func (b *Bed) Clock(change map[string]string) {
 	b.t.Helper()
-	if err := b.Control(b.t.Context(), "POST", "clock", change, nil); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.Control(b.t.Context(), "POST", "clock", change, nil))
 }
 
 // Answer decodes a line of the workload.

@@ -8,6 +8,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/azure"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func settings() azure.Settings {
@@ -19,18 +20,9 @@ func settings() azure.Settings {
 // read is an injector and a pod of metadata and spec.
 func read(t *testing.T, text string) (*azure.Injector, inject.Pod) {
 	t.Helper()
-	injector, err := azure.New(settings())
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := raw.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod, err := inject.Read(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	injector := must.Get(azure.New(settings()))(t)
+	object := must.Get(raw.Parse([]byte(text)))(t)
+	pod := must.Get(inject.Read(object))(t)
 	return injector, pod
 }
 

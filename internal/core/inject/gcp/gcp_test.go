@@ -11,6 +11,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -21,22 +22,10 @@ const (
 
 func injected(t *testing.T, settings gcp.Settings, pod string, annotations map[string]string) inject.Result {
 	t.Helper()
-	injector, err := gcp.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := raw.Parse([]byte(pod))
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := inject.Read(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := injector.Inject(read, inject.Subject{Namespace: "shop", Account: &inject.ServiceAccount{Annotations: annotations}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	injector := must.Get(gcp.New(settings))(t)
+	object := must.Get(raw.Parse([]byte(pod)))(t)
+	read := must.Get(inject.Read(object))(t)
+	result := must.Get(injector.Inject(read, inject.Subject{Namespace: "shop", Account: &inject.ServiceAccount{Annotations: annotations}}))(t)
 	return result
 }
 
@@ -207,20 +196,12 @@ func TestCredentialFile(t *testing.T) {
 // credentialFile is the file in the pod after a patch.
 func credentialFile(t *testing.T, text []byte) string {
 	t.Helper()
-	patch, err := jsonpatch.DecodePatch(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := patch.Apply([]byte(bare))
-	if err != nil {
-		t.Fatal(err)
-	}
+	patch := must.Get(jsonpatch.DecodePatch(text))(t)
+	after := must.Get(patch.Apply([]byte(bare)))(t)
 	var pod struct {
 		Metadata struct{ Annotations map[string]string }
 	}
-	if err := json.Unmarshal(after, &pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(after, &pod))
 	return pod.Metadata.Annotations["cloud.google.com/external-credentials-json"]
 }
 

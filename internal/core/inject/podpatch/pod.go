@@ -95,6 +95,16 @@ func (p *Pod) readSpec(spec raw.Value) error {
 	return nil
 }
 
+// Containers is how many the pod has, with those that initialise it.
+func (p Pod) Containers() (count int) {
+	for _, list := range []raw.Value{p.containers, p.initContainers} {
+		for c := list.Walk(); c.Next(); {
+			count++
+		}
+	}
+	return count
+}
+
 // HasToken says that the pod has a volume of that name, or of one that it got in its
 // place, with a ServiceAccount's token.
 func (p Pod) HasToken(name string) bool {

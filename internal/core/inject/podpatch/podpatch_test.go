@@ -8,6 +8,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // plan is one of each.
@@ -25,18 +26,9 @@ func plan() *podpatch.Plan {
 // write applies a plan to a pod.
 func write(t *testing.T, p *podpatch.Plan, text string) string {
 	t.Helper()
-	object, err := raw.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod, err := podpatch.Read(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	containers, err := p.Examine(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	object := must.Get(raw.Parse([]byte(text)))(t)
+	pod := must.Get(podpatch.Read(object))(t)
+	containers := must.Get(p.Examine(pod))(t)
 	return string(p.Write(pod, containers))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestParse(t *testing.T) {
@@ -71,14 +72,8 @@ func TestEqual(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, err := raw.Parse([]byte(test.a))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := raw.Parse([]byte(test.b))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(raw.Parse([]byte(test.a)))(t)
+			b := must.Get(raw.Parse([]byte(test.b)))(t)
 			if got := a.Equal(b); got != test.want {
 				t.Errorf("%s equals %s: %t, want %t", test.a, test.b, got, test.want)
 			}
@@ -90,10 +85,7 @@ func TestGet(t *testing.T) {
 	t.Parallel()
 	text := ` { "plain" : "x", "qu\u006fted": "a\"b\\", "n": -1.5e3 , "t":true,"null":null,
 		"o":{"deep":["]","}",{"\"":0}]},"a":[ ], "twice":1, "twice":2, "bytes":"` + "\xff" + `" } `
-	value, err := raw.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(raw.Parse([]byte(text)))(t)
 	type seen struct {
 		Kind        raw.Kind
 		Bytes, Text string
