@@ -12,7 +12,8 @@ var GroupVersion = schema.GroupVersion{Group: "identity.tabard.dev", Version: "v
 // AddToScheme registers the kinds of this package with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &OIDCIssuer{}, &OIDCIssuerList{}, &IAMRoleChoice{}, &IAMRoleChoiceList{},
-		&IAMRoleSelectorReport{}, &IAMRoleSelectorReportList{})
+		&IAMRoleSelectorReport{}, &IAMRoleSelectorReportList{},
+		&CredentialsBoundary{}, &CredentialsBoundaryList{}, &CredentialsGrant{}, &CredentialsGrantList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
