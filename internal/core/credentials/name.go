@@ -1,0 +1,70 @@
+package credentials
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+)
+
+const (
+	// maxGrantName bounds names of objects (Kubernetes: DNS subdomain names).
+	maxGrantName = 253
+	// maxRoleName and maxPolicyName bound names in IAM (AWS: IAM name requirements).
+	maxRoleName   = 64
+	maxPolicyName = 128
+	// hashLength is how many hexadecimal digits of a hash end a name.
+	hashLength = 10
+)
+
+// GrantName is the name of the grant of a request. Two requests never have the same: a
+// namespace holds no dot.
+func GrantName(namespace, name string) string {
+	full := namespace + "." + name
+	if len(full) <= maxGrantName {
+		return full
+	}
+	return cut(full, maxGrantName, digest10(namespace+"/"+name))
+}
+
+// RequestName is how targets name a request: "<namespace>/<name>".
+func RequestName(namespace, name string) string { return namespace + "/" + name }
+
+// Owner is the value of OwnerTag: "<namespace>/<name>/<uid>", which is compared as a
+// whole.
+func Owner(request v1alpha1.RequestRef) string {
+	return request.Namespace + "/" + request.Name + "/" + string(request.UID)
+}
+
+// RoleName is the name of the role of a request: "<infrastructure>-<name>" in Tabard's
+// own namespaces; in others with a hash of namespace and name, so that two namespaces
+// never mean the same role. What is cut has a hash of all of it.
+func RoleName(settings Settings, infrastructure, namespace, name string) string {
+	full := infrastructure + "-" + name
+	if !slices.Contains(settings.OwnNamespaces, namespace) {
+		return cut(full, maxRoleName, digest10(namespace+"/"+name))
+	}
+	if len(full) <= maxRoleName {
+		return full
+	}
+	return cut(full, maxRoleName, digest10(full))
+}
+
+// PolicyName is the name of the inline policy of a role.
+func PolicyName(role string) string {
+	name := role + "-policy"
+	return name[:min(len(name), maxPolicyName)]
+}
+
+// cut is a text and its hash in at most so many characters.
+func cut(text string, most int, hash string) string {
+	head := text[:min(len(text), most-1-len(hash))]
+	return strings.TrimRight(head, "-.") + "-" + hash
+}
+
+func digest10(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:hashLength]
+}

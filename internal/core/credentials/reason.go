@@ -1,0 +1,46 @@
+package credentials
+
+import "github.com/tabard-dev/tabard/internal/core/condition"
+
+// Reason is the machine-readable state that a condition of a CredentialsGrant gives.
+// The list is closed: each one is explained in Reference.
+type Reason = condition.Reason
+
+// Condition types of a grant.
+const (
+	// TypeAccepted: the request is understood, is Tabard's, and within its boundary.
+	TypeAccepted = "Accepted"
+	// TypeRolePresent: the role is there as wanted.
+	TypeRolePresent = "RolePresent"
+	// TypeDelivered: workloads find the credentials.
+	TypeDelivered = "Delivered"
+	// TypeReady sums up the three.
+	TypeReady = "Ready"
+	// TypeStaticKeysPresent: the Secret still holds keys that do not expire.
+	TypeStaticKeysPresent = "StaticKeysPresent"
+	// TypeRoleOutOfSync: a role that somebody else made does not allow what is asked for.
+	TypeRoleOutOfSync = "RoleOutOfSync"
+	// TypeDeletionBlocked: something keeps the deletion from its end.
+	TypeDeletionBlocked = "DeletionBlocked"
+)
+
+// Reasons of who acts: see Act. They are told by conditions of the grant, by events or
+// by nothing, as the actor is.
+const (
+	ReasonIgnored             Reason = "Ignored"
+	ReasonProviderSpecMissing Reason = "ProviderSpecMissing"
+	ReasonCCOLive             Reason = "CloudCredentialOperatorLive"
+	ReasonCCOWouldMint        Reason = "CloudCredentialOperatorWouldMint"
+	ReasonCCOPassthrough      Reason = "CloudCredentialOperatorPassthrough"
+	ReasonCCOModeUnknown      Reason = "CloudCredentialOperatorModeUnknown"
+	ReasonNotAdopted          Reason = "NotAdopted"
+	ReasonInvalidTarget       Reason = "InvalidTarget"
+	ReasonTabard              Reason = "Tabard"
+)
+
+// Reasons of TypeAccepted.
+const (
+	ReasonAccepted             Reason = "Accepted"
+	ReasonProviderSpecInvalid  Reason = "ProviderSpecInvalid"
+	ReasonServiceAccountNotAWS Reason = "ServiceAccountOnlyOnAWS"
+)
