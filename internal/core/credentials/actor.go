@@ -1,10 +1,13 @@
 package credentials
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/internal/core/platform"
 )
 
 // Actor fulfils a request.
@@ -27,7 +30,7 @@ type Asked struct {
 	Target, Invalid string
 	NamesSecret     bool
 	// Platform is the cluster's.
-	Platform Platform
+	Platform platform.Facts
 	// CCOFinalizer says that the Cloud Credential Operator had the request, Adopted that
 	// an administrator gave it to Tabard.
 	CCOFinalizer, Adopted bool
@@ -60,61 +63,55 @@ func AskedOf(w World) Asked {
 
 // Act says who fulfils a request: the first of these rules that fits.
 func Act(a Asked) Acting {
-	cco := "a Cloud Credential Operator is live (" + a.Platform.CCOBecause + ")"
+	live := a.Platform.Operator.Live
 	switch {
-	case !a.NoProvider && !fits(a.Provider, a.Platform.Cloud):
+	case !a.NoProvider && !a.Platform.Known():
+		return Acting{ActorNobody, ReasonPlatformUnknown, "it is not known what cluster this is: " + strings.Join(a.Platform.Missing, "; ")}
+	case !a.NoProvider && !a.Platform.Has(kinds[a.Provider]):
 		return Acting{ActorNobody, ReasonIgnored, mismatch(a)}
-	case a.Platform.CCO && a.NoProvider:
-		return Acting{ActorCCO, ReasonCCOLive, cco + ", and the request has no providerSpec"}
-	case a.NoProvider:
-		return Acting{ActorTabard, ReasonProviderSpecMissing, "the request has no providerSpec"}
-	case a.Platform.CCO && a.Target == KindServiceAccount:
-		return beside(a, cco)
-	case a.Platform.CCO && (a.Target == KindSecret || a.NamesSecret):
-		return Acting{ActorCCO, ReasonCCOLive, cco + ", which fulfils requests for Secrets"}
-	case a.Platform.CCO:
+	case live && a.NoProvider:
+		return Acting{ActorCCO, ReasonCCOLive, a.Platform.Operator.Why + "; the request has no providerSpec"}
+	case live && a.Target == KindServiceAccount:
+		return beside(a)
+	case live && (a.Target == KindSecret || a.NamesSecret):
+		return Acting{ActorCCO, ReasonCCOLive, a.Platform.Operator.Why + "; it fulfils requests for Secrets"}
+	case live:
 		return Acting{ActorNobody, ReasonInvalidTarget, a.Invalid}
 	case a.CCOFinalizer && !a.Adopted:
-		return Acting{ActorNobody, ReasonNotAdopted, "a Cloud Credential Operator that is gone had the request: run tabard credentials adopt"}
+		return Acting{ActorNobody, ReasonNotAdopted, "a Cloud Credential Operator that is gone had the request: run tabard credentials adopt to have Tabard take it over"}
+	case a.NoProvider:
+		return Acting{ActorTabard, ReasonProviderSpecMissing, "spec.providerSpec is missing, expected an AWSProviderSpec, AzureProviderSpec or GCPProviderSpec"}
 	case a.Invalid != "":
 		return Acting{ActorTabard, ReasonInvalidTarget, a.Invalid}
 	}
-	return Acting{ActorTabard, ReasonTabard, "no Cloud Credential Operator is live"}
+	return Acting{ActorTabard, ReasonTabard, a.Platform.Operator.Why}
 }
 
 // beside says who fulfils a request for a ServiceAccount where a Cloud Credential
 // Operator is live.
-func beside(a Asked, cco string) Acting {
-	const manual = "; Tabard fulfils requests for ServiceAccounts where the mode is Manual"
+func beside(a Asked) Acting {
+	const manual = ": Tabard fulfils requests for ServiceAccounts beside it where its mode is Manual"
+	why := fmt.Sprintf("%s, its mode is %s (%s)", a.Platform.Operator.Why, a.Platform.Mode, a.Platform.ModeWhy)
 	switch a.Platform.Mode {
-	case ModeManual:
-		return Acting{ActorTabard, ReasonTabard, cco + " in mode Manual, which does not serve ServiceAccounts"}
-	case ModeMint, ModeDefault:
-		return Acting{ActorNobody, ReasonCCOWouldMint, fmt.Sprintf("%s in mode %s and would make a user for the same request%s", cco, a.Platform.Mode, manual)}
-	case ModePassthrough:
-		return Acting{ActorNobody, ReasonCCOPassthrough, cco + " in mode Passthrough" + manual}
+	case platform.Manual:
+		return Acting{ActorTabard, ReasonTabard, why + ", in which it leaves ServiceAccounts alone"}
+	case platform.Mint, platform.Default:
+		return Acting{ActorNobody, ReasonCCOWouldMint, why + ", in which it would make a user for the same request" + manual}
+	case platform.Passthrough:
+		return Acting{ActorNobody, ReasonCCOPassthrough, why + manual}
 	}
-	return Acting{ActorNobody, ReasonCCOModeUnknown, cco + ", and its mode could not be told" + manual}
+	return Acting{ActorNobody, ReasonCCOModeUnknown, why + manual}
 }
 
 // kinds are the clouds of the provider specs that are fulfilled.
-var kinds = map[string]Cloud{
-	cloudv1.AWSProviderSpecKind: AWS, cloudv1.AzureProviderSpecKind: Azure, cloudv1.GCPProviderSpecKind: GCP,
-}
-
-// fits says that a provider spec is for the cluster's cloud.
-func fits(kind string, cloud Cloud) bool {
-	of, known := kinds[kind]
-	return known && (cloud == "" || of == cloud)
+var kinds = map[string]platform.Cloud{
+	cloudv1.AWSProviderSpecKind: platform.AWS, cloudv1.AzureProviderSpecKind: platform.Azure, cloudv1.GCPProviderSpecKind: platform.GCP,
 }
 
 func mismatch(a Asked) string {
-	platform := string(a.Platform.Cloud)
-	if platform == "" {
-		platform = "one that does not say its cloud"
-	}
+	cloud := cmp.Or(string(a.Platform.Cloud), "none of OpenShift's")
 	if a.Provider == "" {
-		return "the providerSpec has no kind, and the cluster's platform is " + platform
+		return "spec.providerSpec has no kind, and the cluster's platform is " + cloud
 	}
-	return fmt.Sprintf("the providerSpec's kind is %s, and the cluster's platform is %s", a.Provider, platform)
+	return fmt.Sprintf("the kind of spec.providerSpec is %s, and the cluster's platform is %s", a.Provider, cloud)
 }

@@ -35,6 +35,7 @@ const (
 	ReasonCCOModeUnknown      Reason = "CloudCredentialOperatorModeUnknown"
 	ReasonNotAdopted          Reason = "NotAdopted"
 	ReasonInvalidTarget       Reason = "InvalidTarget"
+	ReasonPlatformUnknown     Reason = "PlatformUnknown"
 	ReasonTabard              Reason = "Tabard"
 )
 

@@ -88,8 +88,8 @@ func (v Values) Map() map[string]string {
 type (
 	// Hold adds the request's finalizer.
 	Hold struct{}
-	// MakeGrant creates the grant, with its finalizer. One that exists already is not
-	// changed.
+	// MakeGrant creates the grant with its finalizer. One that exists, made by a person's
+	// command, gets the finalizer and is not changed otherwise.
 	MakeGrant struct {
 		Name    string
 		Request v1alpha1.RequestRef

@@ -6,6 +6,7 @@ import (
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/platform"
 )
 
 // World is everything that one pass has observed, at one instant. The shell fills it.
@@ -18,7 +19,7 @@ type World struct {
 	// Provider is what the request asks for: see DecodeProvider.
 	Provider Provider
 	// Platform is what the cluster says of itself.
-	Platform Platform
+	Platform platform.Facts
 	// Settings are the controller's flags.
 	Settings Settings
 	// Boundaries are all CredentialsBoundaries of the cluster.
@@ -40,52 +41,8 @@ type World struct {
 	Now time.Time
 }
 
-// Platform is what the cluster says of itself.
-type Platform struct {
-	// Cloud is the cluster's: AWS, Azure, GCP or another; empty on a cluster that does
-	// not say, where all three are fulfilled.
-	Cloud Cloud
-	// CCO says that a Cloud Credential Operator is live, or may be.
-	CCO bool
-	// CCOBecause says in words why CCO is what it is.
-	CCOBecause string
-	// Mode is the live Cloud Credential Operator's effective mode.
-	Mode Mode
-	// Infrastructure and Region are the cluster's name and region; empty where it does
-	// not say.
-	Infrastructure, Region string
-	// Tags are the cluster's resource tags.
-	Tags map[string]string
-	// Universe is Google Cloud's domain; empty is googleapis.com.
-	Universe string
-}
-
-// Cloud is the type of a platform, as OpenShift's Infrastructure writes it.
-type Cloud string
-
-// The clouds whose requests are fulfilled.
-const (
-	AWS   Cloud = "AWS"
-	Azure Cloud = "Azure"
-	GCP   Cloud = "GCP"
-)
-
-// Mode is an effective mode of a Cloud Credential Operator.
-type Mode string
-
-// The effective modes. Every other value is one that cannot be decided.
-const (
-	ModeDefault     Mode = "Default"
-	ModeMint        Mode = "Mint"
-	ModePassthrough Mode = "Passthrough"
-	ModeManual      Mode = "Manual"
-	ModeUnknown     Mode = "Unknown"
-)
-
 // Settings are the controller's flags.
 type Settings struct {
-	// Infrastructure and Region are used where the platform does not say.
-	Infrastructure, Region string
 	// Partition is the partition of the minter's account, such as aws.
 	Partition string
 	// Path is the path of roles whose boundary has none; DefaultPath if empty.
