@@ -1,13 +1,25 @@
 package credentials
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
 
 const (
 	// LookAgain is when to look next at a request that is fulfilled: what others do in
 	// AWS announces itself by nothing.
 	LookAgain = 30 * time.Minute
-	// waitAgain is when to look at what waits for a person.
+	// waitAgain is when to look at what waits for a person, or for an object of others.
 	waitAgain = 5 * time.Minute
+	// retryAgain is when to look at what goes by itself.
+	retryAgain = 30 * time.Second
 	// lookSoon is when to look at what a plan has changed.
 	lookSoon = 2 * time.Second
 )
@@ -15,5 +27,171 @@ const (
 // Decide compares the world with what its request wants. It is the whole decision: for
 // a request that lives, one that dies, and one that is gone.
 func Decide(w World) Plan {
-	return Plan{Acting: Act(AskedOf(w)), Again: LookAgain}
+	switch {
+	case w.Grant != nil && isOver(w):
+		return decideDeletion(w)
+	case w.Request == nil:
+		return Plan{}
+	case !w.Request.DeletionTimestamp.IsZero():
+		return letGo(w)
+	}
+	acting := Act(AskedOf(w))
+	if acting.Actor != ActorTabard {
+		return standBack(w, acting)
+	}
+	return fulfil(w, acting)
+}
+
+// isOver says that the life of the grant's request is over, or that a person deletes the
+// grant: all that it remembers is taken back.
+func isOver(w World) bool {
+	return w.Request == nil || w.Request.UID != w.Grant.Spec.Request.UID || !w.Request.DeletionTimestamp.IsZero() || !w.Grant.DeletionTimestamp.IsZero()
+}
+
+// letGo is for a request that dies and of which nothing is remembered: nothing was made.
+func letGo(w World) Plan {
+	out := Plan{Acting: Act(AskedOf(w))}
+	if slices.Contains(w.Request.Finalizers, Finalizer) {
+		out.Steps = []Step{Release{UID: string(w.Request.UID)}}
+	}
+	return out
+}
+
+// standBack is for a request that Tabard does not fulfil. On one that it never had it
+// writes nothing. What it made for one before stays, as long as the request lives:
+// workloads use it.
+func standBack(w World, acting Acting) Plan {
+	out := Plan{Acting: acting, Again: untilOperator(w, LookAgain)}
+	switch acting.Reason {
+	case ReasonCCOWouldMint, ReasonCCOPassthrough, ReasonCCOModeUnknown, ReasonPlatformUnknown, ReasonInvalidTarget:
+		out.Events = []Event{{Warning: true, Reason: string(acting.Reason), Text: acting.Text}}
+	case ReasonIgnored:
+		if !w.Platform.Operator.Live {
+			out.Project = ignored(w, acting.Text)
+		}
+	}
+	if w.Grant == nil {
+		if slices.Contains(w.Request.Finalizers, Finalizer) {
+			out.Steps = []Step{Release{UID: string(w.Request.UID)}}
+		}
+		return out
+	}
+	out.Grant = *w.Grant.Status.DeepCopy()
+	unknown := acting.Reason == ReasonPlatformUnknown || acting.Reason == ReasonCCOModeUnknown
+	if isEmpty(w.Grant) && !unknown {
+		out.Steps, out.Again = ending(w), lookSoon
+		return out
+	}
+	v := condition.No(acting.Reason, "%s; what was made before stays until the request is deleted", acting.Text)
+	if unknown {
+		v.Status, out.Again = metav1.ConditionUnknown, waitAgain
+	}
+	out.Grant.ObservedGeneration, out.Grant.Conditions = w.Request.Generation, verdicts{accepted: v}.conditions(w)
+	return out
+}
+
+// isEmpty says that a grant remembers nothing, and that nobody decided anything by it.
+func isEmpty(g *v1alpha1.CredentialsGrant) bool {
+	return g.Status.Role == nil && len(g.Status.Targets) == 0 && !g.Spec.Adopted && g.Spec.Bound == nil
+}
+
+// untilOperator shortens a time to that at which a Cloud Credential Operator that only
+// its Lease shows is no longer live.
+func untilOperator(w World, again time.Duration) time.Duration {
+	until := w.Platform.Operator.Until
+	if until.IsZero() || !until.After(w.Now) {
+		return again
+	}
+	return soonest(again, until.Sub(w.Now)+time.Second)
+}
+
+// fulfil is for a request that is Tabard's: accepted, then a role, then the targets, then
+// what of former targets and roles is left, each only after the one before.
+func fulfil(w World, acting Acting) Plan {
+	want, accepted := accept(w, acting)
+	v := verdicts{accepted: accepted}
+	if !accepted.IsTrue() {
+		return refused(w, acting, v)
+	}
+	role := found{verdict: condition.Yes(ReasonRoleGiven, "%s", given(w, want))}
+	if want.mint {
+		role = decideRole(w, want.role)
+	}
+	if role.live {
+		return Plan{Acting: acting, LookLive: true, Again: lookSoon}
+	}
+	v.role = role.verdict
+	out := Plan{Acting: acting, Grant: record(w, want, v), Events: role.events, Again: cmp.Or(want.trust.next, LookAgain)}
+	steps := role.steps
+	if role.verdict.IsTrue() || role.going {
+		delivery := deliver(w, want)
+		v.delivered, v.static = delivery.verdict, delivery.static
+		steps, out.Events = append(steps, delivery.steps...), append(out.Events, delivery.events...)
+		if delivery.verdict.IsTrue() || delivery.going {
+			former := clearFormer(w, want, role.verdict.IsTrue() && delivery.verdict.IsTrue())
+			if former.live {
+				return Plan{Acting: acting, LookLive: true, Again: lookSoon}
+			}
+			steps, out.Events = append(steps, former.steps...), append(out.Events, former.events...)
+			v.left = former.verdict
+		}
+	}
+	return compose(w, out, v, steps)
+}
+
+func given(w World, want wanted) string {
+	if want.arn == "" {
+		return "the identity is one that somebody else made"
+	}
+	if _, bound := GivenRole(w); bound {
+		return "the request is bound to " + want.arn
+	}
+	return "the request names " + want.arn
+}
+
+// refused is for a request that is Tabard's and gets nothing, or nothing new.
+func refused(w World, acting Acting, v verdicts) Plan {
+	out := Plan{Acting: acting, Again: waitAgain}
+	if w.Grant != nil {
+		out.Grant = *w.Grant.Status.DeepCopy()
+		if !isEmpty(w.Grant) {
+			v.accepted.Message += "; what was made before stays until the request is deleted"
+		}
+	}
+	return compose(w, out, v, nil)
+}
+
+// compose puts before the outside steps what makes them safe, and says what was found.
+func compose(w World, out Plan, v verdicts, outside []Step) Plan {
+	out.Grant.ObservedGeneration = w.Request.Generation
+	out.Grant.Conditions = v.conditions(w)
+	if len(outside) > 0 && !slices.Contains(w.Request.Finalizers, Finalizer) {
+		out.Steps = append(out.Steps, Hold{})
+	}
+	if w.Grant == nil || !slices.Contains(w.Grant.Finalizers, Finalizer) {
+		out.Steps = append(out.Steps, MakeGrant{GrantName(w.Request.Namespace, w.Request.Name), requestRef(w)})
+	}
+	if len(outside) > 0 && isNews(w.Grant, out.Grant) {
+		out.Steps = append(out.Steps, Record{})
+	}
+	out.Steps = append(out.Steps, outside...)
+	out.Again = untilOperator(w, v.again(out.Again))
+	if len(out.Steps) > 0 {
+		out.Again = lookSoon
+	}
+	if !w.Platform.Operator.Live {
+		out.Project = project(w, out.Grant, v)
+	}
+	return out
+}
+
+// isNews says that a grant remembers something that is not stored.
+func isNews(stored *v1alpha1.CredentialsGrant, status v1alpha1.CredentialsGrantStatus) bool {
+	var was v1alpha1.CredentialsGrantStatus
+	if stored != nil {
+		was = *stored.Status.DeepCopy()
+	}
+	status.Conditions, was.Conditions = nil, nil
+	status.ObservedGeneration, was.ObservedGeneration = 0, 0
+	return !equality.Semantic.DeepEqual(was, status)
 }

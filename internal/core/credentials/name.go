@@ -1,8 +1,6 @@
 package credentials
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -64,7 +62,4 @@ func cut(text string, most int, hash string) string {
 	return strings.TrimRight(head, "-.") + "-" + hash
 }
 
-func digest10(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:hashLength]
-}
+func digest10(text string) string { return hexOf(text, hashLength) }

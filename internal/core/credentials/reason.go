@@ -18,8 +18,6 @@ const (
 	TypeReady = "Ready"
 	// TypeStaticKeysPresent: the Secret still holds keys that do not expire.
 	TypeStaticKeysPresent = "StaticKeysPresent"
-	// TypeRoleOutOfSync: a role that somebody else made does not allow what is asked for.
-	TypeRoleOutOfSync = "RoleOutOfSync"
 	// TypeDeletionBlocked: something keeps the deletion from its end.
 	TypeDeletionBlocked = "DeletionBlocked"
 )
@@ -41,7 +39,57 @@ const (
 
 // Reasons of TypeAccepted.
 const (
-	ReasonAccepted             Reason = "Accepted"
-	ReasonProviderSpecInvalid  Reason = "ProviderSpecInvalid"
-	ReasonServiceAccountNotAWS Reason = "ServiceAccountOnlyOnAWS"
+	ReasonAccepted              Reason = "Accepted"
+	ReasonProviderSpecInvalid   Reason = "ProviderSpecInvalid"
+	ReasonServiceAccountNotAWS  Reason = "ServiceAccountOnlyOnAWS"
+	ReasonRoleARNInvalid        Reason = "RoleARNInvalid"
+	ReasonNoStatements          Reason = "NoStatements"
+	ReasonNoServiceAccountNames Reason = "NoServiceAccountNames"
+	ReasonNoIdentity            Reason = "NoIdentity"
+	ReasonTokenFieldsMissing    Reason = "TokenFieldsMissing"
+	ReasonNoIssuer              Reason = "NoIssuer"
+	ReasonIssuerNotRegistered   Reason = "IssuerNotRegistered"
+	ReasonAudienceMissing       Reason = "AudienceMissing"
+)
+
+// Reasons of TypeRolePresent.
+const (
+	ReasonRolePresent     Reason = "RolePresent"
+	ReasonRoleGiven       Reason = "RoleGiven"
+	ReasonRoleMissing     Reason = "RoleMissing"
+	ReasonRoleDiffers     Reason = "RoleDiffers"
+	ReasonForeignPolicies Reason = "ForeignPolicies"
+	ReasonRoleNotOurs     Reason = "RoleNotOurs"
+	ReasonAccountChanged  Reason = "AccountChanged"
+)
+
+// Reasons that concern AWS as a whole.
+const (
+	ReasonNotAuthenticated Reason = "NotAuthenticated"
+	ReasonAccessDenied     Reason = "AccessDenied"
+	ReasonAWSUnavailable   Reason = "AWSUnavailable"
+	ReasonAWSRefused       Reason = "AWSRefused"
+)
+
+// Reasons of TypeDelivered.
+const (
+	ReasonDelivered              Reason = "Delivered"
+	ReasonDelivering             Reason = "Delivering"
+	ReasonTargetNamespaceMissing Reason = "TargetNamespaceMissing"
+	ReasonTargetUnreadable       Reason = "TargetUnreadable"
+	ReasonTargetRefused          Reason = "TargetRefused"
+	ReasonTargetDeleting         Reason = "TargetDeleting"
+	ReasonTargetOfAnother        Reason = "TargetOfAnother"
+	ReasonServiceAccountHasRole  Reason = "ServiceAccountHasRole"
+	ReasonSecretConflict         Reason = "SecretConflict"
+	ReasonSecretImmutable        Reason = "SecretImmutable"
+)
+
+// Reasons of several types, and of the others.
+const (
+	ReasonNotReached Reason = "NotReached"
+	ReasonReady      Reason = "Ready"
+	ReasonClearing   Reason = "Clearing"
+	ReasonStaticKeys Reason = "StaticKeys"
+	ReasonDeleting   Reason = "Deleting"
 )

@@ -1,0 +1,86 @@
+package credentials
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
+
+// verdicts are what a pass found, one for each condition. One that was not reached is
+// zero.
+type verdicts struct {
+	accepted, role, delivered condition.Verdict
+	// left is what is said of what the request had before.
+	left condition.Verdict
+	// static and blocked are nil where there is nothing to tell.
+	static, blocked *condition.Verdict
+}
+
+// links are the conditions that Ready waits for, in order.
+func (v verdicts) links() []condition.Named {
+	out := []condition.Named{{Type: TypeAccepted, Verdict: v.accepted}, {Type: TypeRolePresent, Verdict: v.role}, {Type: TypeDelivered, Verdict: v.delivered}}
+	for i := range out {
+		if out[i].Status == "" {
+			out[i].Verdict = condition.Unknown(ReasonNotReached, "not looked at: see the condition before")
+		}
+	}
+	return out
+}
+
+// ready sums up.
+func (v verdicts) ready() condition.Verdict {
+	if v.blocked != nil {
+		if v.blocked.Reason == ReasonDeleting {
+			return *v.blocked
+		}
+		return condition.No(v.blocked.Reason, "%s: %s", TypeDeletionBlocked, v.blocked.Message)
+	}
+	if broken, ok := condition.Broken(v.links()...); ok {
+		return broken
+	}
+	out := condition.Yes(ReasonReady, "%s", v.delivered.Message)
+	if v.left.Message != "" {
+		out.Message += "; " + v.left.Message
+	}
+	return out
+}
+
+// conditions turns verdicts into the list to store.
+func (v verdicts) conditions(w World) []metav1.Condition {
+	all := append(v.links(), condition.Named{Type: TypeReady, Verdict: v.ready()})
+	if v.static != nil {
+		all = append(all, condition.Named{Type: TypeStaticKeysPresent, Verdict: *v.static})
+	}
+	if v.blocked != nil {
+		all = append(all, condition.Named{Type: TypeDeletionBlocked, Verdict: *v.blocked})
+	}
+	var stored []metav1.Condition
+	var generation int64
+	if w.Grant != nil {
+		stored, generation = w.Grant.Status.Conditions, w.Grant.Status.ObservedGeneration
+	}
+	if w.Request != nil {
+		generation = w.Request.Generation
+	}
+	return condition.List(stored, generation, w.Now, all...)
+}
+
+// again is when to look next, given when one looks at what is as wanted.
+func (v verdicts) again(quiet time.Duration) time.Duration {
+	out := min(quiet, LookAgain)
+	if v.left.Reason == ReasonClearing {
+		out = min(out, waitAgain)
+	}
+	for _, link := range v.links() {
+		switch {
+		case link.IsTrue() || link.Reason == ReasonNotReached:
+		case isPassing(link.Verdict):
+			out = min(out, retryAgain)
+		default:
+			out = min(out, waitAgain)
+		}
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package credentials
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
+
+// awsTrouble explains a fault of AWS, in looking or in a step.
+func awsTrouble(f fault.Fault) condition.Verdict {
+	code := strings.TrimSpace(f.Service + " " + f.Operation + ": " + cmp.Or(f.Code, string(f.Class)))
+	switch {
+	case f.Passing() || f.Class == fault.Gone:
+		return condition.Unknown(ReasonAWSUnavailable, "AWS did not answer as expected (%s): it is tried again by itself", code)
+	case f.Class == fault.Unauthenticated:
+		return condition.No(ReasonNotAuthenticated, "AWS does not accept the controller's token (%s): run tabard credentials bootstrap, it repairs the controller's role", code)
+	case f.Class == fault.Denied:
+		return condition.No(ReasonAccessDenied, "the controller may not do what it has to (%s): run tabard credentials bootstrap, it gives the controller's role its rights", code)
+	case f.Class == fault.Exists:
+		return condition.No(ReasonRoleNotOurs, "there is a role of the name that is not the request's (%s): it is left as it is; delete it, or give the request another name", f.Error())
+	}
+	return condition.No(ReasonAWSRefused, "AWS refused: %s", f.Error())
+}
+
+// isPassing says that a verdict is about something that goes by itself.
+func isPassing(v condition.Verdict) bool {
+	return v.Reason == ReasonAWSUnavailable || v.Reason == ReasonTargetUnreadable || v.Reason == ReasonTargetDeleting
+}
