@@ -84,7 +84,7 @@ func Act(a Asked) Acting {
 	case a.Invalid != "":
 		return Acting{ActorTabard, ReasonInvalidTarget, a.Invalid}
 	}
-	return Acting{ActorTabard, ReasonTabard, a.Platform.Operator.Why}
+	return Acting{ActorTabard, ReasonAccepted, a.Platform.Operator.Why}
 }
 
 // beside says who fulfils a request for a ServiceAccount where a Cloud Credential
@@ -94,7 +94,7 @@ func beside(a Asked) Acting {
 	why := fmt.Sprintf("%s, its mode is %s (%s)", a.Platform.Operator.Why, a.Platform.Mode, a.Platform.ModeWhy)
 	switch a.Platform.Mode {
 	case platform.Manual:
-		return Acting{ActorTabard, ReasonTabard, why + ", in which it leaves ServiceAccounts alone"}
+		return Acting{ActorTabard, ReasonAccepted, why + ", in which it leaves ServiceAccounts alone"}
 	case platform.Mint, platform.Default:
 		return Acting{ActorNobody, ReasonCCOWouldMint, why + ", in which it would make a user for the same request" + manual}
 	case platform.Passthrough:

@@ -25,3 +25,6 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 		PermissionsBoundary: w.Settings.PermissionsBoundary, Path: cmp.Or(w.Settings.Path, DefaultPath), MaxSession: time.Hour,
 	}, condition.Yes(ReasonAccepted, "the request is within its boundary")
 }
+
+// boundReasons explain the reasons of Bound.
+var boundReasons []condition.Explanation

@@ -12,8 +12,8 @@ import (
 // zero.
 type verdicts struct {
 	accepted, role, delivered condition.Verdict
-	// left is what is said of what the request had before.
-	left condition.Verdict
+	// left is what is said of what the request had before; empty for nothing.
+	left string
 	// static and blocked are nil where there is nothing to tell.
 	static, blocked *condition.Verdict
 }
@@ -41,8 +41,8 @@ func (v verdicts) ready() condition.Verdict {
 		return broken
 	}
 	out := condition.Yes(ReasonReady, "%s", v.delivered.Message)
-	if v.left.Message != "" {
-		out.Message += "; " + v.left.Message
+	if v.left != "" {
+		out.Message += "; " + v.left
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func (v verdicts) conditions(w World) []metav1.Condition {
 // again is when to look next, given when one looks at what is as wanted.
 func (v verdicts) again(quiet time.Duration) time.Duration {
 	out := min(quiet, LookAgain)
-	if v.left.Reason == ReasonClearing {
+	if v.left != "" {
 		out = min(out, waitAgain)
 	}
 	for _, link := range v.links() {

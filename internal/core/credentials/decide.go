@@ -128,12 +128,12 @@ func fulfil(w World, acting Acting) Plan {
 		v.delivered, v.static = delivery.verdict, delivery.static
 		steps, out.Events = append(steps, delivery.steps...), append(out.Events, delivery.events...)
 		if delivery.verdict.IsTrue() || delivery.going {
-			former := clearFormer(w, want, role.verdict.IsTrue() && delivery.verdict.IsTrue())
+			former, left := clearFormer(w, want, role.verdict.IsTrue() && delivery.verdict.IsTrue())
 			if former.live {
 				return Plan{Acting: acting, LookLive: true, Again: lookSoon}
 			}
 			steps, out.Events = append(steps, former.steps...), append(out.Events, former.events...)
-			v.left = former.verdict
+			v.left = left
 		}
 	}
 	return compose(w, out, v, steps)

@@ -100,42 +100,39 @@ func ownsRole(w World) bool {
 // clearFormer takes back what the request had before and no longer wants: targets, and
 // the role of one that now names its own. ready says that all that is wanted was seen to
 // work; before that nothing is taken back.
-func clearFormer(w World, want wanted, ready bool) found {
-	out := found{verdict: condition.Yes(ReasonDelivered, "")}
+func clearFormer(w World, want wanted, ready bool) (out found, left string) {
 	if w.Grant == nil {
-		return out
+		return out, ""
 	}
 	former := formerTargets(w, want.targets)
 	role := !want.mint && w.Grant.Status.Role != nil
-	if len(former) == 0 && !role {
-		return out
+	switch {
+	case len(former) == 0 && !role:
+		return out, ""
+	case !ready:
+		return out, "what the request had before is taken back once the new one works"
 	}
-	out.verdict = condition.Yes(ReasonClearing, "what the request had before is taken back once the new one works")
-	if !ready {
-		return out
-	}
+	const not = "what the request had before is not yet taken back: "
 	var stuck []string
 	for _, target := range former {
 		s := stateOf(w, target)
 		if s.Error != "" {
 			stuck = append(stuck, s.Target.String()+" could not be read: "+condition.Steady(s.Error))
-			continue
 		}
 		out.steps = append(out.steps, clearTarget(s, RequestName(w.Request.Namespace, w.Request.Name), remembered(w, target).Created)...)
 	}
 	if len(stuck) > 0 {
-		out.verdict = condition.Yes(ReasonClearing, "what the request had before is not yet taken back: %s", strings.Join(stuck, "; "))
-		return out
+		return out, not + strings.Join(stuck, "; ")
 	}
 	if role {
 		removal := removeRole(w)
 		out.live, out.events = removal.live, removal.events
 		out.steps = append(out.steps, removal.steps...)
-		if !removal.verdict.IsTrue() {
-			out.verdict = condition.Yes(ReasonClearing, "the role that was made before is not yet deleted: %s", removal.verdict.Message)
+		if !removal.verdict.IsTrue() && !removal.live {
+			return out, not + removal.verdict.Message
 		}
 	}
-	return out
+	return out, "what the request had before is being taken back"
 }
 
 func clearTarget(s TargetState, request string, created bool) []Step {

@@ -28,7 +28,7 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
 	case WriteServiceAccount, WriteSecret:
 		v.delivered = trouble
 	case ClearServiceAccount, ClearSecret, DeleteRole:
-		v.left = condition.Yes(ReasonClearing, "what the request had before is not yet taken back: %s", trouble.Message)
+		v.left = "what the request had before is not yet taken back: " + trouble.Message
 	default:
 		v.role, v.delivered = trouble, condition.Verdict{}
 	}

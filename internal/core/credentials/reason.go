@@ -34,7 +34,6 @@ const (
 	ReasonNotAdopted          Reason = "NotAdopted"
 	ReasonInvalidTarget       Reason = "InvalidTarget"
 	ReasonPlatformUnknown     Reason = "PlatformUnknown"
-	ReasonTabard              Reason = "Tabard"
 )
 
 // Reasons of TypeAccepted.
@@ -89,7 +88,6 @@ const (
 const (
 	ReasonNotReached Reason = "NotReached"
 	ReasonReady      Reason = "Ready"
-	ReasonClearing   Reason = "Clearing"
 	ReasonStaticKeys Reason = "StaticKeys"
 	ReasonDeleting   Reason = "Deleting"
 )
