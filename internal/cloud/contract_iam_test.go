@@ -165,7 +165,7 @@ func TestRoleIsMadeOnceAndKeptAsWanted(t *testing.T) {
 		}
 	}
 	for range 2 {
-		must.Do(t, l.roles.Delete(t.Context(), person, "tabard-issuer-lab", owner))
+		must.Do(t, l.roles.DeleteRole(t.Context(), person, "tabard-issuer-lab", owner))
 	}
 }
 
@@ -180,8 +180,8 @@ func TestRoleOfSomebodyElseIsNotTouched(t *testing.T) {
 	if changed != nil {
 		t.Errorf("changed %v", changed)
 	}
-	wantFault(t, l.roles.Delete(t.Context(), person, theirs.Name, owner), fault.Exists, "DeleteRole")
-	must.Do(t, l.roles.Delete(t.Context(), person, theirs.Name, theirs.Owner))
+	wantFault(t, l.roles.DeleteRole(t.Context(), person, theirs.Name, owner), fault.Exists, "DeleteRole")
+	must.Do(t, l.roles.DeleteRole(t.Context(), person, theirs.Name, theirs.Owner))
 }
 
 func TestRefusedPolicyIsToldAfterTheRoleWasMade(t *testing.T) {

@@ -1,5 +1,7 @@
 package cloud
 
+import "time"
+
 // The plain data that adapters take and give. An adapter knows no controller: it is
 // told the tag that says whose a thing is, and what to make of what it finds is a
 // decision.
@@ -51,4 +53,40 @@ type Provider struct {
 	Tags map[string]string
 	// Audiences are its client IDs, sorted.
 	Audiences []string
+}
+
+// Role is an IAM role with all that is held by it. The zero value is none. All
+// policies are plain JSON, without IAM's URL encoding.
+type Role struct {
+	Exists                     bool
+	Name, Path, ARN, AccountID string
+	// Trust is the trust policy.
+	Trust string
+	// Boundary is the ARN of the permissions boundary, empty for none.
+	Boundary string
+	// MaxSession is how long a session of the role may last.
+	MaxSession time.Duration
+	// Tags are all of them.
+	Tags map[string]string
+	// Policies are the inline policies by their names.
+	Policies map[string]string
+	// Attached are the ARNs of the attached managed policies, sorted.
+	Attached []string
+}
+
+// RoleWant is a role that is to be made. Its policies follow it.
+type RoleWant struct {
+	Name string
+	// Path begins and ends with a slash; empty is "/".
+	Path        string
+	Description string
+	// Trust is the trust policy, as JSON.
+	Trust string
+	// Boundary is the ARN of the permissions boundary, empty for none.
+	Boundary string
+	// MaxSession is from one to twelve hours, in whole seconds; 0 is IAM's default of
+	// one hour.
+	MaxSession time.Duration
+	// Tags are those beside the owner's.
+	Tags map[string]string
 }

@@ -1,5 +1,16 @@
-// Package iamrole reads and changes IAM roles: the one that Tabard's own
-// ServiceAccount gets, and the trust of all others.
+// Package iamrole reads and changes IAM roles with their policies: the roles that
+// Tabard's own ServiceAccounts get, those that it mints for others, and the trust of
+// all that there are.
+//
+// What it asks of IAM for a minted role, on the role: iam:GetRole, iam:ListRolePolicies,
+// iam:GetRolePolicy, iam:ListAttachedRolePolicies, iam:CreateRole, iam:TagRole,
+// iam:UntagRole, iam:UpdateRole, iam:UpdateAssumeRolePolicy,
+// iam:PutRolePermissionsBoundary, iam:DeleteRolePermissionsBoundary, iam:PutRolePolicy,
+// iam:DeleteRolePolicy, iam:DetachRolePolicy, iam:DeleteRole; on all of the account:
+// iam:ListRoles, iam:GetAccountAuthorizationDetails; on boundary policies: iam:GetPolicy,
+// iam:GetPolicyVersion. EnsurePolicy asks for iam:CreatePolicy, iam:TagPolicy,
+// iam:ListPolicies, iam:GetPolicy, iam:GetPolicyVersion, iam:ListPolicyVersions,
+// iam:DeletePolicyVersion and iam:CreatePolicyVersion.
 package iamrole
 
 import (
@@ -101,9 +112,7 @@ func create(ctx context.Context, c client, want Want) (string, error) {
 		return "", api.Fault("CreateRole", err)
 	}
 	if out.Role == nil {
-		return "", fault.Fault{
-			Class: fault.Retry, Service: string(api), Operation: "CreateRole", Message: "IAM answered without the role",
-		}
+		return "", withoutRole("CreateRole")
 	}
 	return aws.ToString(out.Role.Arn), nil
 }
@@ -129,50 +138,6 @@ func ensurePolicy(ctx context.Context, c client, want Want) (put bool, err error
 		RoleName: &want.Name, PolicyName: &want.PolicyName, PolicyDocument: &want.Policy,
 	})
 	return err == nil, api.Fault("PutRolePolicy", err)
-}
-
-// Delete removes a role that carries the owner's tag, with its inline policies; one
-// that is gone is success, one without the tag is a fault Exists. Attached
-// managed policies are somebody's doing: IAM refuses, and that is a fault
-// Invalid.
-func (r *Roles) Delete(ctx context.Context, id identity.Identity, name string, owner cloud.Tag) error {
-	c, err := r.client(ctx, id)
-	if err != nil {
-		return api.Fault("GetRole", err)
-	}
-	got, err := c.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
-	if err != nil {
-		return api.UnlessGone("GetRole", err)
-	}
-	if !isOf(owner, got.Role) {
-		return api.Foreign("DeleteRole", "the role "+name, owner)
-	}
-	if err := deletePolicies(ctx, c, name); err != nil {
-		return api.UnlessGone("DeleteRolePolicy", err)
-	}
-	_, err = c.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
-	return api.UnlessGone("DeleteRole", err)
-}
-
-// deletePolicies lists first and deletes then: a marker into a list that
-// shrinks would skip names.
-func deletePolicies(ctx context.Context, c client, role string) error {
-	var names []string
-	pages := iam.NewListRolePoliciesPaginator(c, &iam.ListRolePoliciesInput{RoleName: &role})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return api.Fault("ListRolePolicies", err)
-		}
-		names = append(names, page.PolicyNames...)
-	}
-	for _, policy := range names {
-		_, err := c.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &policy})
-		if err := api.UnlessGone("DeleteRolePolicy", err); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // TrustedBy names the roles of the account whose trust policy mentions a
