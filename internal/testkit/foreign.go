@@ -29,6 +29,8 @@ var (
 		"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_authentications.crd.yaml",
 		"operator/v1/zz_generated.crd-manifests/0000_40_cloud-credential_00_cloudcredentials.crd.yaml",
 	)
+	// OpenShiftOperators is OpenShift's ClusterOperator.
+	OpenShiftOperators = openshift("config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
 	// ClusterAPI is Cluster API's Cluster, MachineDeployment and MachineSet.
 	ClusterAPI = ForeignKinds{
 		"sigs.k8s.io/cluster-api", "v1.11.3", "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
