@@ -43,6 +43,7 @@ type operator struct {
 // names: each in the file of its name.
 var controllers = []func() *declaration{
 	declareCapacity, declareCertificate, declareInjection, declareIssuer, declareSelectorReport,
+	declareWebhookDeployment,
 }
 
 type operatorFlags struct {

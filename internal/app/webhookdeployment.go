@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/tabard-dev/tabard/config/manifests"
+	"github.com/tabard-dev/tabard/internal/controller/webhookdeployment"
+	core "github.com/tabard-dev/tabard/internal/core/webhookdeployment"
+)
+
+// webhookDeploymentFlags are what the controller of that name is told.
+type webhookDeploymentFlags struct{ settings core.Settings }
+
+func (f *webhookDeploymentFlags) add(flags *pflag.FlagSet, prefix string) {
+	flags.StringVar(&f.settings.Image, prefix+"image", "", "the webhook's image (default: that of config/manifests/webhook.yaml)")
+	flags.StringVar(&f.settings.Region, prefix+"region", "", "the webhook's --aws-default-region; empty: none")
+}
+
+// complete checks what the flags say.
+func (f *webhookDeploymentFlags) complete() error {
+	return f.settings.Check()
+}
+
+func declareWebhookDeployment() *declaration {
+	var f webhookDeploymentFlags
+	return &declaration{
+		name:  webhookdeployment.Name,
+		does:  "keeps the webhook's Deployment, Services, PodDisruptionBudget and hooks as config/manifests/webhook.yaml has them",
+		off:   true,
+		flags: f.add, complete: f.complete,
+		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
+			settings := f.settings
+			settings.Manifest, settings.Namespace = manifests.Webhook, op.namespace
+			return webhookdeployment.Add(mgr, webhookdeployment.Options{Settings: settings})
+		},
+	}
+}
