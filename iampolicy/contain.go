@@ -78,19 +78,22 @@ func Contains(outer, inner *Policy) Containment {
 type containing struct {
 	*checker
 	outer, inner *Policy
+	// room is reused from statement to statement.
+	room []*rect
 }
 
 // statement says whether a statement of the inner policy is contained.
 func (q *containing) statement(index int) Containment {
 	s := &q.inner.statements[index]
 	region := q.region(q.rect(q.inner, index, readMost), q.inner)
-	by := q.denies(q.inner, s.conditions)
+	by := append(q.room[:0], q.denies(q.inner, s.conditions)...)
 	for i := range q.outer.statements {
 		o := &q.outer.statements[i]
 		if !o.deny && o.applicable() && q.implied(o.conditions, s.conditions) {
 			by = append(by, q.rect(q.outer, i, readLeast))
 		}
 	}
+	q.room = by
 	if gap := q.gapIn(region, by); gap != nil {
 		return q.missing(index, gap)
 	}
@@ -194,7 +197,7 @@ func (q *containing) missing(index int, g *gap) Containment {
 	case conditional >= 0:
 		answer.Reason = what + ", and it is not certain that the conditions of the outer policy's " + nameOf(q.outer, conditional) + " follow from its own"
 	default:
-		answer.Reason = what + ", and it is not certain that the outer policy does so, whatever the value of each policy variable"
+		answer.Reason = what + ", and whether the outer policy does so depends on the values of variables, or on how AWS reads an ARN with parts missing"
 	}
 	return answer
 }

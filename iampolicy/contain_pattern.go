@@ -144,8 +144,8 @@ const (
 	// readLeast reads what the pattern matches beyond doubt: a variable matches itself.
 	// One that AWS may refuse or complete matches nothing.
 	readLeast reading = iota
-	// readMost reads all that it may match: a missing part of an ARN matches anything (AWS:
-	// an incomplete ARN is completed with wildcards). A variable matches itself.
+	// readMost reads all that it may match: anything may follow an ARN with parts missing
+	// (AWS: an incomplete ARN is completed with wildcards). A variable matches itself.
 	readMost
 	// readAnything is readMost, with any text for a variable.
 	readAnything
@@ -222,14 +222,13 @@ func (ps *patterns) resource(from *resourcePattern, written string, variables bo
 			if i > 0 {
 				p.tokens = append(p.tokens, token{symbol: ':'})
 			}
-			ps.part(p, &from.parts[i], i < last || !complete, as)
+			ps.part(p, &from.parts[i], i < last && complete, as)
 		}
 		if !complete && as == readLeast {
 			return (&pattern{written: written, tokens: []token{{kind: fails}}, variables: p.variables}).finish()
 		}
-		for i := last + 1; !complete && i < arnParts; i++ {
-			p.tokens = append(p.tokens, token{symbol: ':'})
-			p.many(i < arnParts-1)
+		if !complete {
+			p.many(false)
 		}
 		return p.finish()
 	})

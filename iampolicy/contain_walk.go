@@ -123,7 +123,7 @@ func (w *walk) run(spend func(int) bool) bool {
 	for len(w.states) > 0 {
 		s := w.states[len(w.states)-1]
 		w.states = w.states[:len(w.states)-1]
-		if !spend(4 + len(s.places)) {
+		if !spend(stateEffort + 2*len(s.places)) {
 			return false
 		}
 		if w.skip(s.places) {
@@ -134,7 +134,7 @@ func (w *walk) run(spend func(int) bool) bool {
 			return true
 		}
 		for _, next := range w.symbols(a, b, s.places) {
-			if !spend(len(s.places)) {
+			if !spend(1 + 2*len(s.places)) {
 				return false
 			}
 			if a.takes(next) && b.takes(next) {
@@ -152,6 +152,9 @@ func (w *walk) run(spend func(int) bool) bool {
 	}
 	return true
 }
+
+// stateEffort is what a state costs beside its places.
+const stateEffort = 20
 
 // after is the place behind one that took a symbol.
 func after(t token, at int) int {
