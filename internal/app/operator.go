@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/app/election"
@@ -196,6 +197,9 @@ func newScheme() (*runtime.Scheme, error) {
 		return nil, err
 	}
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := cloudv1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
 	return scheme, services.AddToScheme(scheme)

@@ -30,7 +30,12 @@ type CredentialsRequestList struct {
 	Items []CredentialsRequest `json:"items"`
 }
 
-// CredentialsRequestSpec is what is asked for.
+// CredentialsRequestSpec is what is asked for. A fault that was stored before there were
+// rules stays, until the fields that it is in are changed.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.providerSpec) || (oldSelf.hasValue() && !has(oldSelf.value().providerSpec))",optionalOldSelf=true,message="providerSpec is required: what the credentials shall allow, with its apiVersion and kind",reason=FieldValueRequired,fieldPath=".providerSpec"
+// +kubebuilder:validation:XValidation:rule="(has(self.storage) && (has(self.storage.secret) || has(self.storage.serviceAccount))) || (has(self.secretRef) && has(self.secretRef.name) && has(self.secretRef.__namespace__) && self.secretRef.name != '' && self.secretRef.__namespace__ != '') || (oldSelf.hasValue() && !has(oldSelf.value().storage) && (!has(oldSelf.value().secretRef) || !has(oldSelf.value().secretRef.name) || oldSelf.value().secretRef.name == '' || (has(self.secretRef) && has(self.secretRef.name) && self.secretRef.name != '')))",optionalOldSelf=true,message="a target is required: storage.serviceAccount, storage.secret, or secretRef with a name and a namespace that are not empty"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storage.type) || self.storage.type != 'Secret' || has(self.storage.secret) || (has(self.secretRef) && has(self.secretRef.name) && has(self.secretRef.__namespace__) && self.secretRef.name != '' && self.secretRef.__namespace__ != '')",message="storage.type is Secret: storage.secret is required, or secretRef with a name and a namespace",reason=FieldValueRequired,fieldPath=".storage"
 type CredentialsRequestSpec struct {
 	// SecretRef names the Secret that the credentials are written to. Deprecated: use
 	// storage, which wins over it.
@@ -93,6 +98,9 @@ const (
 )
 
 // Storage is a Secret or a ServiceAccount.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'ServiceAccount' || has(self.serviceAccount)",message="type is ServiceAccount: serviceAccount is required",reason=FieldValueRequired,fieldPath=".serviceAccount"
+// +kubebuilder:validation:XValidation:rule="has(self.type) || !(has(self.secret) && has(self.serviceAccount))",message="secret and serviceAccount are both set: say by type which one is meant, or leave one out"
 type Storage struct {
 	// Type is the member that is meant. Without it the one member that is set is meant.
 	//
@@ -111,8 +119,14 @@ type Storage struct {
 // StorageRef names an object.
 type StorageRef struct {
 	// Namespace is its namespace.
+	//
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="namespace must be the name of a namespace: lower-case letters, digits and -"
 	Namespace string `json:"namespace"`
 	// Name is its name.
+	//
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="name must be the name of an object: lower-case letters, digits, - and ."
 	Name string `json:"name"`
 }
 

@@ -59,18 +59,28 @@ type CredentialsGrantSpec struct {
 // RequestRef is one CredentialsRequest.
 type RequestRef struct {
 	// Namespace is its namespace.
+	//
+	// +kubebuilder:validation:MinLength=1
 	Namespace string `json:"namespace"`
 	// Name is its name.
+	//
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 	// UID is the one object that is meant.
+	//
+	// +kubebuilder:validation:XValidation:rule="self != ''",message="uid is not empty"
 	UID types.UID `json:"uid"`
 }
 
 // BoundIdentity is an identity in one cloud: the fields of that cloud's provider spec.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.roleARN), has(self.azureClientID) || has(self.azureTenantID) || has(self.azureSubscriptionID) || has(self.azureRegion), has(self.serviceAccountEmail) || has(self.audience)].filter(cloud, cloud).size() == 1",message="the identity is of one cloud: roleARN, or the azure fields, or serviceAccountEmail and audience"
 type BoundIdentity struct {
 	// RoleARN is a role in AWS.
 	//
 	// +optional
+	// +kubebuilder:validation:MaxLength=640
+	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$')",message="roleARN must be the ARN of a role: arn:aws:iam::ACCOUNT:role/NAME"
 	RoleARN string `json:"roleARN,omitempty"`
 	// AzureClientID, AzureTenantID, AzureSubscriptionID and AzureRegion are an identity in Azure.
 	//

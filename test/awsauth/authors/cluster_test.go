@@ -87,7 +87,7 @@ func (w *world) serveCluster() {
 
 func (w *world) serveRequests() {
 	w.Helper()
-	w.InstallCRDsFrom(w, "testdata/credentialsrequests.yaml")
+	w.InstallCRDsFrom(w, "../../../config/crd/cloudcredential.openshift.io_credentialsrequests.yaml")
 }
 
 // describe makes the cluster say what it is.
