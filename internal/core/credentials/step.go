@@ -124,7 +124,7 @@ type (
 	// Create it makes it, with ManagedLabel; one that is there by then is a fault
 	// Changed.
 	WriteServiceAccount struct {
-		Target
+		Target           Target
 		RoleARN, Request string
 		Create           bool
 	}
@@ -133,7 +133,7 @@ type (
 	// it; one that is there by then is a fault Changed. CCO puts the Cloud Credential
 	// Operator's label and annotation on it too.
 	WriteSecret struct {
-		Target
+		Target      Target
 		Request     string
 		Data        Values
 		Remove      string // sorted, joined by commas
@@ -142,15 +142,15 @@ type (
 	// ClearServiceAccount takes our annotations off, or with Delete deletes the account;
 	// only while RequestAnnotation names the request. One that is gone is success.
 	ClearServiceAccount struct {
-		Target
+		Target  Target
 		Request string
 		Delete  bool
 	}
-	// ClearSecret deletes the Secret, or without Delete takes the keys of Remove, our
-	// annotation and our label off; only while it is the request's. One that is gone is
-	// success.
+	// ClearSecret deletes the Secret, or without Delete takes the keys of Remove off, and
+	// the labels and annotations that WriteSecret puts on it; only while it is the
+	// request's. One that is gone is success.
 	ClearSecret struct {
-		Target
+		Target  Target
 		Request string
 		Delete  bool
 		Remove  string // sorted, joined by commas
