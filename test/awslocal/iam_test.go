@@ -70,7 +70,7 @@ func TestIAMRefusesRoles(t *testing.T) {
 		"a trust that is no JSON":          {create(func(in *iam.CreateRoleInput) { in.AssumeRolePolicyDocument = aws.String("{") }), "MalformedPolicyDocument: This policy contains invalid Json"},
 		"a trust with a resource":          {create(func(in *iam.CreateRoleInput) { in.AssumeRolePolicyDocument = aws.String(allowAll) }), "MalformedPolicyDocument: "},
 		"a trust that is too long":         {create(func(in *iam.CreateRoleInput) { in.AssumeRolePolicyDocument = aws.String(strings.Repeat("x", 2049)) }), "LimitExceeded: Cannot exceed quota for ACLSizePerRole: 2048"},
-		"a boundary that does not exist":   {create(func(in *iam.CreateRoleInput) { in.PermissionsBoundary = aws.String("arn:aws:iam::aws:policy/x/y/z") }), "NoSuchEntity: Policy arn:aws:iam::aws:policy/x/y/z does not exist or is not attachable."},
+		"a boundary that does not exist":   {create(func(in *iam.CreateRoleInput) { in.PermissionsBoundary = aws.String("arn:aws:iam::aws:policy/x/y/z") }), "NoSuchEntity: Scope ARN: arn:aws:iam::aws:policy/x/y/z does not exist or is not attachable."},
 		"a tag twice": {create(func(in *iam.CreateRoleInput) {
 			in.Tags = []types.Tag{{Key: aws.String("a"), Value: aws.String("1")}, {Key: aws.String("A"), Value: aws.String("2")}}
 		}), "InvalidInput: Duplicate tag keys found. Please note that Tag keys are case insensitive."},

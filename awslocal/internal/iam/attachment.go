@@ -14,8 +14,8 @@ import (
 // maxAttached is how many managed policies a role or user may hold.
 const maxAttached = 10
 
-// attachable finds a policy that may be attached or set as a boundary. The
-// caller needs no right on the policy itself.
+// attachable finds a policy that may be attached. The caller needs no right on the
+// policy itself.
 func (r *request) attachable(arn string) *managed {
 	found := r.policy(r.account, arn)
 	if found == nil {

@@ -28,8 +28,18 @@ func withBoundary(context iampolicy.Context, arn string) iampolicy.Context {
 func (find search) putBoundary(r *request) any {
 	arn := r.boundaryARN(true)
 	found := find(r, func(context iampolicy.Context) iampolicy.Context { return withBoundary(context, arn) })
-	found.boundary = r.attachable(arn)
+	found.boundary = r.limiting(arn)
 	return nil
+}
+
+// limiting finds a policy that may be a boundary. The caller needs no right on the
+// policy itself.
+func (r *request) limiting(arn string) *managed {
+	found := r.policy(r.account, arn)
+	if found == nil {
+		call.Refuse(noBoundary(arn))
+	}
+	return found
 }
 
 // deleteBoundary does nothing where there is none; AWS does not say what it

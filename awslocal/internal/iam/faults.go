@@ -3,6 +3,7 @@ package iam
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 )
@@ -36,6 +37,10 @@ func noVersion(arn, id string) *call.Fault {
 
 func notAttachable(arn string) *call.Fault {
 	return notFound("Policy %s does not exist or is not attachable.", arn)
+}
+
+func noBoundary(arn string) *call.Fault {
+	return notFound("Scope ARN: %s does not exist or is not attachable.", arn)
 }
 
 func noProvider(arn string) *call.Fault {
@@ -145,6 +150,13 @@ func badThumbprint() *call.Fault {
 
 func badAction(action string) *call.Fault {
 	return badInput(fmt.Sprintf("Invalid action name: %s. Name one action of one service, without wildcards, such as s3:GetObject.", action))
+}
+
+// badFilter is of GetAccountAuthorizationDetails.
+func badFilter(kinds []string) *call.Fault {
+	return invalid(fmt.Sprintf("1 validation error detected: Value '[%s]' at 'filter' failed to satisfy constraint: "+
+		"Member must satisfy constraint: [Member must satisfy enum value set: [User, Role, Group, LocalManagedPolicy, AWSManagedPolicy]]",
+		strings.Join(kinds, ", ")))
 }
 
 func badHandlingOption(option string) *call.Fault {

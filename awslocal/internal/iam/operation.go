@@ -75,6 +75,7 @@ var operations = map[string]operation{
 	"GetContextKeysForPrincipalPolicy": getContextKeysForPrincipalPolicy,
 	"GetContextKeysForCustomPolicy":    getContextKeysForCustomPolicy,
 
-	"GetAccountSummary":  getAccountSummary,
-	"ListAccountAliases": listAccountAliases,
+	"GetAccountAuthorizationDetails": getAccountAuthorizationDetails,
+	"GetAccountSummary":              getAccountSummary,
+	"ListAccountAliases":             listAccountAliases,
 }

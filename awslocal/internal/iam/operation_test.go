@@ -34,7 +34,7 @@ var everything = url.Values{
 // needNothing are the operations that do not need a thing to exist.
 var needNothing = []string{
 	"CreateRole", "CreateUser", "CreatePolicy", "CreateOpenIDConnectProvider",
-	"ListRoles", "ListUsers", "ListPolicies", "ListOpenIDConnectProviders", "ListAccountAliases", "GetAccountSummary",
+	"ListRoles", "ListUsers", "ListPolicies", "ListOpenIDConnectProviders", "ListAccountAliases", "GetAccountSummary", "GetAccountAuthorizationDetails",
 	"SimulateCustomPolicy", "GetContextKeysForCustomPolicy",
 }
 

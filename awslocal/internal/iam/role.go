@@ -18,7 +18,7 @@ const (
 
 var (
 	namePattern = pattern.New(`^[\w+=,.@-]+$`)
-	pathPattern = pattern.New(`^/([!-~]*/)?$`)
+	pathPattern = pattern.New(`^/([!-~]+/)?$`)
 
 	// descriptionPattern is the model's: Latin letters and line ends.
 	descriptionPattern = pattern.New(`^[\t\n\r\x20-\x7E\xA1-\xFF]*$`)
@@ -115,11 +115,16 @@ func (r *request) readRole() *role {
 func getRole(r *request) any {
 	found := r.role(nil)
 	element := r.roleInFull(found)
-	element.RoleLastUsed = &roleLastUsed{Region: found.region}
-	if !found.used.IsZero() {
-		element.RoleLastUsed.LastUsedDate = query.Time(found.used)
-	}
+	element.RoleLastUsed = wireLastUsed(found)
 	return roleResult{element}
+}
+
+func wireLastUsed(of *role) *roleLastUsed {
+	last := roleLastUsed{Region: of.region}
+	if !of.used.IsZero() {
+		last.LastUsedDate = query.Time(of.used)
+	}
+	return &last
 }
 
 func listRoles(r *request) any {
@@ -131,9 +136,11 @@ func listRoles(r *request) any {
 	return rolesResult{shown, end}
 }
 
+// updateRole keeps a description that the call does not give, and sets a longest session
+// that it does not give to one hour (IAM API: UpdateRole).
 func updateRole(r *request) any {
 	found := r.role(nil)
-	session := call.Must(r.form.Int("MaxSessionDuration", found.maxSession))
+	session := call.Must(r.form.Int("MaxSessionDuration", minSession))
 	var v query.Validation
 	v.Number("MaxSessionDuration", session, minSession, maxSession)
 	description := v.Optional(r.form, "Description", 0, 1000, descriptionPattern)

@@ -71,7 +71,7 @@ func (r *request) authorizeNew(made *holder, tagOperation string) {
 	boundary := r.boundaryARN(false)
 	r.authorizeTagged(made.arn(), made.tags, tagOperation, withBoundary(iampolicy.Context{}, boundary))
 	if boundary != "" {
-		made.boundary = r.attachable(boundary)
+		made.boundary = r.limiting(boundary)
 	}
 }
 

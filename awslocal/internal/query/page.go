@@ -145,10 +145,10 @@ func encodeMarker(plain string) string { return base64.RawURLEncoding.EncodeToSt
 // that items that come and go between two pages do no harm. The items are
 // changed.
 func Cut[T any](p Page, items []T, name func(T) string) ([]T, PageEnd) {
-	slices.SortFunc(items, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	if after, begun := p.After(); begun {
 		items = slices.DeleteFunc(items, func(item T) bool { return name(item) <= after })
 	}
+	slices.SortFunc(items, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	size, last := p.Size(len(items)), ""
 	if size > 0 {
 		last = name(items[size-1])

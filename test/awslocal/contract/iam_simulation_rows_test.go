@@ -56,4 +56,16 @@ var simulationRows = []row{{
 }, {
 	operation: "GetAccountSummary",
 	call:      func(w *world) error { return errorOf(w.iam.GetAccountSummary(w.ctx, &iam.GetAccountSummaryInput{})) },
+}, {
+	operation: "GetAccountAuthorizationDetails",
+	call: func(w *world) error {
+		return errorOf(w.iam.GetAccountAuthorizationDetails(w.ctx, &iam.GetAccountAuthorizationDetailsInput{}))
+	},
+	fill: func(w *world, name string) error { w.role = name; return w.run("iam/CreateRole") },
+	pages: func(w *world) ([]string, error) {
+		in := &iam.GetAccountAuthorizationDetailsInput{Filter: []types.EntityType{types.EntityTypeRole}, MaxItems: pageOf}
+		return shown(w, iam.NewGetAccountAuthorizationDetailsPaginator(w.iam, in), func(p *iam.GetAccountAuthorizationDetailsOutput) []string {
+			return texts(p.RoleDetailList, func(r types.RoleDetail) *string { return r.RoleName })
+		})
+	},
 }}
