@@ -19,18 +19,21 @@ import (
 
 const foreignRole = "team/app/of-somebody-else"
 
-// Disturb has others do what they like. What is chosen takes a byte, and shapes one more.
+// Disturb has others do what they like. It takes two bytes: what, and how.
 func (m *model) Disturb(next func() byte) error {
-	what := next() % 32
+	what, how := next()%32, next()
 	switch what {
 	case 0:
-		m.change(next() % 8)
+		m.change(how % 8)
 	case 1:
 		m.delete()
-	case 2: // deleted, and made anew under the same name
+	case 2: // deleted, and made anew under the same name; its finalizers may be taken off by hand
+		if m.request != nil && how%2 == 0 {
+			m.request.Finalizers = nil
+		}
 		m.delete()
-		if shape := next() % 7; m.request == nil {
-			m.create(shape)
+		if m.request == nil {
+			m.create(how / 2 % 7)
 		}
 	case 3:
 		m.now = m.now.Add(26 * time.Hour)
@@ -145,7 +148,7 @@ func (m *model) disturbRoles(what byte) {
 	role := m.roles[roleName()]
 	switch {
 	case what == 19 && role == nil: // a role of the same name, of somebody else
-		m.roles[roleName()] = &credentials.Role{Name: roleName(), Path: "/", Trust: "{}", Tags: map[string]string{credentials.OwnerTag: foreignRole}, Policies: map[string]string{"theirs": "{}"}}
+		m.roles[roleName()] = &credentials.Role{Name: roleName(), Path: credentials.DefaultPath, Trust: "{}", Tags: map[string]string{credentials.OwnerTag: foreignRole}, Policies: map[string]string{"theirs": "{}"}}
 	case what == 19 && role.Tags[credentials.OwnerTag] == foreignRole:
 		delete(m.roles, roleName())
 	case role == nil || !m.ours[role.Tags[credentials.OwnerTag]]:
@@ -318,10 +321,10 @@ func (m *model) unwell() string {
 // FuzzConverge runs lives of a request.
 func FuzzConverge(f *testing.F) {
 	start := func(variety byte) crash.Model[credentials.World, credentials.Step] { return newModel(variety) }
-	seeds := [][]byte{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {11}}
-	for what := byte(0); what < 32; what++ {
-		for variety := byte(0); variety < 8; variety++ {
-			seeds = append(seeds, []byte{variety, 9, what, variety, 0x21, what, 1, 9, 6, 0x30, what, 3})
+	var seeds [][]byte
+	for a := range byte(32) {
+		for b := range byte(32) {
+			seeds = append(seeds, []byte{a + b, 15, a, b, 9, b, a, 0x13, a, a, 9, b, b, 9, 6, 0})
 		}
 	}
 	crash.Fuzz(f, start, seeds...)

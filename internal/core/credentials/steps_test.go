@@ -99,6 +99,7 @@ func (m *model) performRole(step credentials.Step) error {
 		case role == nil:
 			return nil, fault.Fault{Class: fault.Gone, Service: "IAM", Operation: "GetRole"}
 		case role.Tags[credentials.OwnerTag] != owner:
+			m.demand(false, "a step is for a role that is not the request's")
 			return nil, exists
 		}
 		return role, nil
@@ -106,6 +107,7 @@ func (m *model) performRole(step credentials.Step) error {
 	if s, is := step.(credentials.CreateRole); is {
 		if role := m.roles[s.Want.Name]; role != nil {
 			if role.Tags[credentials.OwnerTag] != s.Want.Owner {
+				m.demand(false, "a role is to be made where one of others was seen")
 				return exists
 			}
 			return nil
