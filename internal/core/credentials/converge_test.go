@@ -304,8 +304,10 @@ func (m *model) unwell() string {
 		}
 		return ""
 	}
-	if role := m.grant.Status.Role; role != nil && !m.works(role.ARN) {
-		return "the request is ready without its role"
+	for target, o := range m.objects {
+		if arn := o.annotations[credentials.RoleAnnotation]; o.annotations[credentials.RequestAnnotation] == "team/app" && !m.works(arn) {
+			return target.String() + " leads to no role"
+		}
 	}
 	for _, i := range m.grant.Status.Issuers {
 		if i.RetireAfter != nil && !m.now.Before(i.RetireAfter.Time) {

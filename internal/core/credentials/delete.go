@@ -79,16 +79,21 @@ func blocked(v condition.Verdict) *condition.Verdict {
 	return &v
 }
 
-// targetRemoval takes back the targets that a grant remembers.
+// targetRemoval takes back the targets that a grant remembers, and those that its request
+// names, should the grant have lost them.
 func targetRemoval(w World) (steps []Step, block *condition.Verdict) {
 	ref := w.Grant.Spec.Request
-	for _, t := range w.Grant.Status.Targets {
-		s := stateOf(w, Target{t.Kind, t.Namespace, t.Name})
-		if s.Error != "" {
+	request := w.Request
+	if !isItsRequest(w) {
+		request = nil
+	}
+	for _, target := range Observed(request, w.Grant) {
+		s, was := stateOf(w, target), remembered(w, target)
+		if s.Error != "" && was != nil {
 			block = blocked(condition.Unknown(ReasonTargetUnreadable, "%s could not be read: %s", s.Target, condition.Steady(s.Error)))
 			continue
 		}
-		steps = append(steps, clearTarget(s, RequestName(ref.Namespace, ref.Name), t.Created)...)
+		steps = append(steps, clearTarget(s, RequestName(ref.Namespace, ref.Name), was != nil && was.Created)...)
 	}
 	return steps, block
 }

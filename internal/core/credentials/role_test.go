@@ -193,21 +193,21 @@ func TestADeletionIsNotHeldUpForEver(t *testing.T) {
 		steps   string
 		blocked credentials.Reason
 	}{
-		"policies of others are detached":        {0, attach, "ClearServiceAccount Detach DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"policies of others are only reported":   {8, attach, "ClearServiceAccount", credentials.ReasonForeignPolicies},
-		"the role is gone":                       {0, func(m *model) { m.roles = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
-		"the role is another's by now":           {0, func(m *model) { m.roles[roleName()].Tags = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
-		"the ServiceAccount is gone":             {0, func(m *model) { m.objects = nil }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"the namespace is gone":                  {0, func(m *model) { m.gone["apps"] = true }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"the request is gone by force":           {0, func(m *model) { m.request = nil }, "ClearServiceAccount DeleteRole DeleteGrant", credentials.ReasonDeleting},
-		"there is another of the name":           {0, func(m *model) { m.create(0) }, "ClearServiceAccount DeleteRole DeleteGrant", credentials.ReasonDeleting},
-		"an operator is live by now, and mints":  {0, func(m *model) { m.platform = openshift("Mint") }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"the issuer is gone":                     {0, func(m *model) { m.issuers = nil }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"the controller is in another account":   {0, func(m *model) { m.grant.Status.Role.AccountID = "999988887777" }, "ClearServiceAccount", credentials.ReasonAccountChanged},
-		"the annotation is another request's":    {0, func(m *model) { m.account().annotations[credentials.RequestAnnotation] = "b/c" }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"the ServiceAccount has more to it":      {0, func(m *model) { m.account().extended = true }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"a request that got nothing":             {7, func(*model) {}, "DeleteGrant", credentials.ReasonDeleting},
-		"the target was there without the grant": {0, func(m *model) { m.grant.Status.Targets = nil }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"policies of others are detached":       {0, attach, "ClearServiceAccount Detach DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"policies of others are only reported":  {8, attach, "ClearServiceAccount", credentials.ReasonForeignPolicies},
+		"the role is gone":                      {0, func(m *model) { m.roles = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
+		"the role is another's by now":          {0, func(m *model) { m.roles[roleName()].Tags = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
+		"the ServiceAccount is gone":            {0, func(m *model) { m.objects = nil }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"the namespace is gone":                 {0, func(m *model) { m.gone["apps"] = true }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"the request is gone by force":          {0, func(m *model) { m.request = nil }, "ClearServiceAccount DeleteRole DeleteGrant", credentials.ReasonDeleting},
+		"there is another of the name":          {0, func(m *model) { m.create(0) }, "ClearServiceAccount DeleteRole DeleteGrant", credentials.ReasonDeleting},
+		"an operator is live by now, and mints": {0, func(m *model) { m.platform = openshift("Mint") }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"the issuer is gone":                    {0, func(m *model) { m.issuers = nil }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"the controller is in another account":  {0, func(m *model) { m.grant.Status.Role.AccountID = "999988887777" }, "ClearServiceAccount", credentials.ReasonAccountChanged},
+		"the annotation is another request's":   {0, func(m *model) { m.account().annotations[credentials.RequestAnnotation] = "b/c" }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"the ServiceAccount has more to it":     {0, func(m *model) { m.account().extended = true }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"a request that got nothing":            {7, func(*model) {}, "DeleteGrant", credentials.ReasonDeleting},
+		"the grant has lost its target":         {0, func(m *model) { m.grant.Status.Targets = nil }, "ClearServiceAccount DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
