@@ -3,6 +3,7 @@ package credentials_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -305,7 +306,11 @@ func (m *model) unwell() string {
 		return ""
 	}
 	for target, o := range m.objects {
-		if arn := o.annotations[credentials.RoleAnnotation]; o.annotations[credentials.RequestAnnotation] == "team/app" && !m.works(arn) {
+		arn := o.annotations[credentials.RoleAnnotation]
+		if _, after, is := strings.Cut(o.data["credentials"], "role_arn = "); is {
+			arn, _, _ = strings.Cut(after, "\n")
+		}
+		if o.annotations[credentials.RequestAnnotation] == "team/app" && !m.works(arn) {
 			return target.String() + " leads to no role"
 		}
 	}
