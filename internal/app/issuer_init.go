@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,15 +15,10 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/program"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
+	"github.com/tabard-dev/tabard/internal/core/platform"
 )
 
-func initCommand() *cobra.Command {
-	proposal := cli.Proposal{Random: rand.Reader}
-	var force bool
-	command := &cobra.Command{
-		Use:   "init",
-		Short: "Write the file of a new issuer, with a bucket name that is hard to guess",
-		Long: `Write the file of a new OIDCIssuer for tabard issuer bootstrap.
+const initLong = `Write the file of a new OIDCIssuer for tabard issuer bootstrap.
 
 The bucket's name has the AWS account of your own session (environment, profile,
 SSO: whatever the AWS CLI uses), or a random part if you have no session: a name that
@@ -29,11 +26,30 @@ others can guess can be taken before you make it. Nothing is made in AWS, and
 no cluster is called.
 
 It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file
-is written; 1 the file exists already; 2 no issuer can be made from the flags.`,
+is written; 1 the file exists already; 2 no issuer can be made from the flags.
+
+With --platform=OpenShift the issuer has the keys of OpenShift's API servers, and it
+prints the patch of the cluster's Authentication and what follows from it. For a cluster
+that is still to be installed, --output-dir names the installer's folder: there it writes
+the OIDCIssuer and manifests/cluster-authentication-02-config.yaml.`
+
+func initCommand() *cobra.Command {
+	proposal := cli.Proposal{Random: rand.Reader}
+	var force bool
+	command := &cobra.Command{
+		Use:   "init",
+		Short: "Write the file of a new issuer, with a bucket name that is hard to guess",
+		Long:  initLong,
 		Example: `  tabard issuer init --region eu-central-1
 
   # for a cluster of another name, without an AWS session, to standard output
-  tabard issuer init --name prod --region eu-central-1 --account 123456789012 -f -`,
+  tabard issuer init --name prod --region eu-central-1 --account 123456789012 -f -
+
+  # for a cluster of OpenShift that runs
+  tabard issuer init --platform=OpenShift --name prod --region eu-central-1
+
+  # for one that is to be installed from the folder prod
+  tabard issuer init --platform=OpenShift --name prod --region eu-central-1 --output-dir prod`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			auth, err := newAuth()
@@ -48,7 +64,9 @@ is written; 1 the file exists already; 2 no issuer can be made from the flags.`,
 				return account, err
 			}
 			proposal.Say = cmd.ErrOrStderr()
-			proposal.Write = func(content string) error { return writeNew(cmd.OutOrStdout(), proposal.File, content, force) }
+			proposal.Write = func(files ...cli.File) error {
+				return writer{out: cmd.OutOrStdout(), replace: force, folders: proposal.OutputDir != ""}.all(files)
+			}
 			err = proposal.Run(cmd.Context())
 			if _, unusable := errors.AsType[cli.Unusable](err); unusable {
 				return program.Unusable(err)
@@ -57,8 +75,10 @@ is written; 1 the file exists already; 2 no issuer can be made from the flags.`,
 		},
 	}
 	f := command.Flags()
-	f.StringVarP(&proposal.File, "filename", "f", "issuer.yaml", "the file to write; - is standard output")
-	f.BoolVar(&force, "force", false, "replace the file if it is there")
+	f.StringVarP(&proposal.File, "filename", "f", "", "the file to write; - is standard output (default: "+cli.IssuerFile+")")
+	f.StringVar((*string)(&proposal.Platform), "platform", string(platform.Kubernetes), "Kubernetes or OpenShift: where the keys are, and what is to be set")
+	f.StringVar(&proposal.OutputDir, "output-dir", "", "the folder of an installation of OpenShift, for its manifest and the OIDCIssuer; it is made if it is not there")
+	f.BoolVar(&force, "force", false, "replace files that are there")
 	f.StringVar(&proposal.Name, "name", "cluster", "the OIDCIssuer's name, with which the bucket's begins")
 	f.StringVar(&proposal.Region, "region", "", "the bucket's region (default: $AWS_REGION)")
 	f.StringVar(&proposal.Account, "account", "", "the AWS account in the bucket's name (default: that of your session)")
@@ -67,20 +87,47 @@ is written; 1 the file exists already; 2 no issuer can be made from the flags.`,
 	return command
 }
 
-// writeNew writes a file that anybody may read, and replaces none unless told to.
-func writeNew(out io.Writer, name, content string, replace bool) error {
-	if name == cli.StandardOutput {
-		_, err := io.WriteString(out, content)
+// writer writes files that anybody may read.
+type writer struct {
+	out io.Writer
+	// replace replaces files that are there, and folders makes those that are not.
+	replace, folders bool
+}
+
+// all writes files, or none if one of them is there and is not to be replaced.
+func (w writer) all(files []cli.File) error {
+	for _, file := range files {
+		if _, err := os.Lstat(file.Name); err == nil && !w.replace && file.Name != cli.StandardOutput {
+			return &fs.PathError{Op: "write", Path: file.Name, Err: fs.ErrExist}
+		}
+	}
+	for _, file := range files {
+		if err := w.one(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one writes a file. One that somebody has made since all looked is not replaced either.
+func (w writer) one(file cli.File) error {
+	if file.Name == cli.StandardOutput {
+		_, err := io.WriteString(w.out, file.Content)
 		return err
 	}
+	if w.folders {
+		if err := os.MkdirAll(filepath.Dir(file.Name), 0o700); err != nil {
+			return err
+		}
+	}
 	how := os.O_EXCL
-	if replace {
+	if w.replace {
 		how = os.O_TRUNC
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o644) //nolint:gosec // it holds no secret
+	opened, err := os.OpenFile(file.Name, os.O_WRONLY|os.O_CREATE|how, 0o644) //nolint:gosec // it holds no secret
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(file, content)
-	return errors.Join(err, file.Close())
+	_, err = io.WriteString(opened, file.Content)
+	return errors.Join(err, opened.Close())
 }

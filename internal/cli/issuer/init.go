@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/platform"
 )
 
 // StandardOutput is the name of the file that is none.
@@ -35,13 +37,22 @@ type Proposal struct {
 	Caller func(ctx context.Context, region string) (account string, err error)
 	// Random fills bytes that nobody can foresee.
 	Random io.Reader
-	// Write stores the file; fs.ErrExist says that there is one already.
-	Write func(content string) error
-	// File is the file's name, as the next command names it.
+	// Platform is OpenShift or Kubernetes.
+	Platform platform.Kind
+	// OutputDir is where the files of an installation of OpenShift go, in place of File;
+	// empty for a cluster that exists.
+	OutputDir string
+	// Write stores files, all or none; a fs.PathError of fs.ErrExist names one that is
+	// there already.
+	Write func(files ...File) error
+	// File is the name of the OIDCIssuer's file, as the next command names it.
 	File string
 	// Say receives what happened and what to do next.
 	Say io.Writer
 }
+
+// File is a file to write.
+type File struct{ Name, Content string }
 
 // Unusable is input from which no OIDCIssuer can be made.
 type Unusable struct{ error }
@@ -50,6 +61,9 @@ func (u Unusable) Unwrap() error { return u.error }
 
 // Run proposes what is not said, and writes the file. Bad input is Unusable.
 func (p *Proposal) Run(ctx context.Context) error {
+	if err := p.checkPlatform(); err != nil {
+		return err
+	}
 	if p.Region == "" {
 		return Unusable{errors.New("no region is known: name the bucket's with --region, or set AWS_REGION")}
 	}
@@ -68,8 +82,12 @@ func (p *Proposal) Run(ctx context.Context) error {
 	if err := core.Validate(spec); err != nil {
 		return Unusable{fmt.Errorf("no OIDCIssuer can be made of this: %w", err)}
 	}
-	if err := p.Write(p.text()); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already and stays as it is: choose another file with -f, or replace it with --force", p.File)
+	if err := p.Write(p.files()...); errors.Is(err, fs.ErrExist) {
+		name := p.File
+		if of, is := errors.AsType[*fs.PathError](err); is {
+			name = of.Path
+		}
+		return fmt.Errorf("%s is there already and stays as it is: choose another %s, or replace it with --force", name, p.otherPlace())
 	} else if err != nil {
 		return err
 	}
@@ -111,18 +129,37 @@ func named(name, tail string) (spec v1alpha1.OIDCIssuerSpec) {
 	return spec
 }
 
+// files are all that is written.
+func (p *Proposal) files() []File {
+	if p.OutputDir == "" {
+		return []File{{p.File, p.text()}}
+	}
+	return []File{{p.File, p.text()}, {filepath.Join(p.OutputDir, installManifest), p.authentication()}}
+}
+
+func (p *Proposal) otherPlace() string {
+	if p.OutputDir == "" {
+		return "file with -f"
+	}
+	return "folder with --output-dir"
+}
+
 func (p *Proposal) text() string {
+	form := ofKubernetes
+	if p.Platform == platform.OpenShift {
+		form = ofOpenShift
+	}
 	return fmt.Sprintf(`# What tabard issuer bootstrap makes, and Tabard keeps as it is.
 apiVersion: %s
 kind: OIDCIssuer
 metadata:
   name: %s
 spec:
-  # Byte for byte kube-apiserver's --service-account-issuer. It cannot be changed later:
+  # Byte for byte %s. It cannot be changed later:
   # the trust policies of roles name it.
   url: %s
   keys:
-    source: APIServer
+%s
   publication:
     s3:
       # Never give this name up while a role trusts the URL: whoever has the bucket
@@ -132,9 +169,9 @@ spec:
       create: true
       publicRead: BucketPolicy
   providers:
-  - audiences: [sts.amazonaws.com]
+  - audiences: [%s]
   deletionPolicy: Retain
-`, v1alpha1.GroupVersion, p.Name, p.URL, p.Bucket, p.Region)
+`, v1alpha1.GroupVersion, p.Name, form.setting, p.URL, form.keys, p.Bucket, p.Region, form.audiences)
 }
 
 func (p *Proposal) sayNext() {
@@ -143,11 +180,18 @@ func (p *Proposal) sayNext() {
 		file = "FILE"
 	}
 	p.say("%s proposes the bucket %s in %s; read it before you go on", file, p.Bucket, p.Region)
-	p.say("next, on every API server, before any other flag of that name:")
-	p.say("  --service-account-issuer=%s", p.URL)
-	p.say("an issuer that it had before stays as a second flag until no token of it is left")
-	p.say("then, with your own AWS session and a kubeconfig of the cluster:")
-	p.say("  tabard issuer bootstrap -f %s", file)
+	switch {
+	case p.Platform != platform.OpenShift:
+		p.say("next, on every API server, before any other flag of that name:")
+		p.say("  --service-account-issuer=%s", p.URL)
+		p.say("an issuer that it had before stays as a second flag until no token of it is left")
+		p.say("then, with your own AWS session and a kubeconfig of the cluster:")
+		p.say("  tabard issuer bootstrap -f %s", file)
+	case p.OutputDir != "":
+		p.sayInstallation(file)
+	default:
+		p.sayLiving(file)
+	}
 }
 
 func (p *Proposal) say(format string, args ...any) {

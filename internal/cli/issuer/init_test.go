@@ -72,11 +72,11 @@ func TestInitProposesAnIssuer(t *testing.T) {
 				return account, nil
 			}
 			p.Random = bytes.NewReader([]byte{0x4f, 0x1c, 0x00, 0xaa, 0x77})
-			p.Write = func(content string) error {
+			p.Write = func(files ...File) error {
 				if test.exists {
-					return fs.ErrExist
+					return &fs.PathError{Path: files[0].Name, Err: fs.ErrExist}
 				}
-				written = content
+				written = files[0].Content
 				return nil
 			}
 			err := p.Run(t.Context())
@@ -115,7 +115,7 @@ func wantIssuer(t *testing.T, text, bucket, url string) {
 // TestRandomNamesAreNeverForeseeable draws until the name is one that nobody hits upon.
 func TestRandomNamesAreNeverForeseeable(t *testing.T) {
 	p := Proposal{
-		Name: "prod", Region: "eu-central-1", File: "-", Say: &bytes.Buffer{}, Write: func(string) error { return nil },
+		Name: "prod", Region: "eu-central-1", File: "-", Say: &bytes.Buffer{}, Write: func(...File) error { return nil },
 		Caller: func(context.Context, string) (string, error) { return "", nil },
 		Random: bytes.NewReader([]byte{0xab, 0xcd, 0xef, 0xab, 0xcd, 0x4f, 0x1c, 0x00, 0xaa, 0x77}),
 	}
