@@ -57,7 +57,7 @@ func record(w World, want wanted, v verdicts) v1alpha1.CredentialsGrantStatus {
 	out.Targets = nil
 	request := RequestName(w.Request.Namespace, w.Request.Name)
 	for _, target := range formerTargets(w, want.targets) {
-		if s := stateOf(w, target); s.Error != "" || s.isOf(request) {
+		if isHeld(w, target) {
 			out.Targets = append(out.Targets, *remembered(w, target))
 		}
 	}

@@ -27,6 +27,9 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
 	switch step.(type) {
 	case WriteServiceAccount, WriteSecret:
 		v.delivered = trouble
+		if (v.role.Reason == ReasonRoleMissing || v.role.Reason == ReasonRoleDiffers) && plan.Grant.Role != nil {
+			v.role = condition.Yes(ReasonRolePresent, "the role %s is as wanted", plan.Grant.Role.ARN) // by the steps before
+		}
 	case ClearServiceAccount, ClearSecret, DeleteRole:
 		v.left = "what the request had before is not yet taken back: " + trouble.Message
 	default:

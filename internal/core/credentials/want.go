@@ -39,7 +39,7 @@ func Subjects(w World) []string {
 	names := w.Request.Spec.ServiceAccountNames
 	out := subjectsOf(targets[0], names)
 	for _, t := range formerTargets(w, targets) {
-		if t.Kind == targets[0].Kind {
+		if t.Kind == targets[0].Kind && isHeld(w, t) {
 			out = append(out, subjectsOf(t, names)...)
 		}
 	}
@@ -56,6 +56,12 @@ func subjectsOf(target Target, names []string) []string {
 		out = append(out, "system:serviceaccount:"+target.Namespace+":"+name)
 	}
 	return out
+}
+
+// isHeld says that something of the request's may still be at a target.
+func isHeld(w World, target Target) bool {
+	s := stateOf(w, target)
+	return s.Error != "" || s.isOf(RequestName(w.Request.Namespace, w.Request.Name))
 }
 
 // formerTargets are those that the grant remembers and the request does not want.

@@ -1,0 +1,141 @@
+package credentials_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/testkit/crash"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// TestWhatWasBeforeGoesAfterTheNewOneWorks follows requests that change.
+func TestWhatWasBeforeGoesAfterTheNewOneWorks(t *testing.T) {
+	tests := map[string]struct {
+		from, to byte
+		want     []string
+	}{
+		"another ServiceAccount":              {0, 1, []string{"Record SetTrust WriteServiceAccount", "ClearServiceAccount", "SetTrust"}},
+		"a Secret instead of an account":      {0, 2, []string{"Record SetTrust WriteSecret", "ClearServiceAccount", ""}},
+		"an account instead of a Secret":      {2, 0, []string{"Record SetTrust WriteServiceAccount", "ClearSecret", ""}},
+		"another Secret, other statements":    {2, 6, []string{"Record SetTrust PutPolicy WriteSecret", "ClearSecret", "SetTrust"}},
+		"a role that is there":                {0, 5, []string{"WriteServiceAccount", "DeleteRole", ""}},
+		"a role of its own":                   {5, 0, []string{"Record CreateRole PutPolicy WriteServiceAccount", "", ""}},
+		"a role that is there, in a Secret":   {0, 4, []string{"Record WriteSecret", "ClearServiceAccount DeleteRole", ""}},
+		"nothing that could be given":         {0, 7, []string{"", "", ""}},
+		"by annotation what was by the field": {0, 3, []string{"Record WriteSecret", "", ""}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := settled(t, test.from)
+			m.shape(test.to)
+			var got []string
+			for range 3 {
+				must.Get(crash.Pass(m, crash.None))(t)
+				got = append(got, kinds(m.plan.Steps))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("the steps of three passes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBothSubjectsAreTrustedMeanwhile(t *testing.T) {
+	m := settled(t, 0)
+	m.shape(1)
+	must.Get(crash.Pass(m, crash.None))(t)
+	for _, subject := range []string{"system:serviceaccount:apps:app", "system:serviceaccount:apps:other"} {
+		if trust := m.roles[roleName()].Trust; !strings.Contains(trust, subject) {
+			t.Errorf("the trust is %s, want %s in it", trust, subject)
+		}
+	}
+	must.Do(t, crash.Settle(m))
+	if trust := m.roles[roleName()].Trust; strings.Contains(trust, "apps:app\"") {
+		t.Errorf("at rest the trust is %s, want the former subject to be out", trust)
+	}
+}
+
+func TestABoundRoleWinsAndIsUndone(t *testing.T) {
+	m := settled(t, 0)
+	m.grant.Spec.Bound = &v1alpha1.BoundIdentity{RoleARN: givenARN}
+	must.Do(t, crash.Settle(m))
+	if got := m.account().annotations[credentials.RoleAnnotation]; got != givenARN || m.roles[roleName()] != nil {
+		t.Errorf("the ServiceAccount has the role %s, the role that was made is %+v", got, m.roles[roleName()])
+	}
+	m.grant.Spec.Bound = nil
+	must.Do(t, crash.Settle(m))
+	if got := m.account().annotations[credentials.RoleAnnotation]; got == givenARN || m.roles[roleName()] == nil {
+		t.Errorf("the ServiceAccount has the role %s, the role that was made is %+v", got, m.roles[roleName()])
+	}
+}
+
+func TestAFailedStepIsTold(t *testing.T) {
+	denied := fault.Fault{Class: fault.Denied, Service: "IAM", Operation: "PutRolePolicy", Code: "AccessDenied"}
+	busy := fault.Fault{Class: fault.Throttled, Service: "IAM", Operation: "PutRolePolicy", Code: "Throttling"}
+	tests := map[string]struct {
+		step   credentials.Step
+		fault  fault.Fault
+		kind   string
+		reason credentials.Reason
+		again  time.Duration
+		status string
+	}{
+		"a policy is denied":          {credentials.PutPolicy{}, denied, credentials.TypeRolePresent, credentials.ReasonAccessDenied, 5 * time.Minute, "not provisioned, InsufficientCloudCreds True CloudCredsInsufficient"},
+		"AWS is busy":                 {credentials.PutPolicy{}, busy, credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
+		"a role is there by now":      {credentials.CreateRole{}, fault.Fault{Class: fault.Exists}, credentials.TypeRolePresent, credentials.ReasonRoleNotOurs, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned"},
+		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 30 * time.Second, "not provisioned"},
+		"the grant cannot be written": {credentials.Record{}, fault.Fault{Class: fault.Retry}, credentials.TypeRolePresent, credentials.ReasonRoleMissing, 30 * time.Second, "not provisioned"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel(0)
+			plan := credentials.Failed(m.next(), test.step, test.fault, m.seen)
+			if v := says(plan, test.kind); v.Reason != test.reason || plan.Again != test.again || status(plan.Project) != test.status {
+				t.Errorf("%s is %+v, the next look is in %s, the status is %s, want %s, %s, %s", test.kind, v, plan.Again, status(plan.Project), test.reason, test.again, test.status)
+			}
+		})
+	}
+}
+
+func TestAFailedStepOfADeletionIsTold(t *testing.T) {
+	m := settled(t, 0)
+	m.delete()
+	plan := credentials.Failed(m.next(), credentials.DeleteRole{}, fault.Fault{Class: fault.Denied, Service: "IAM", Operation: "DeleteRole"}, m.seen)
+	v, want := says(plan, credentials.TypeDeletionBlocked), "provisioned, CredentialsDeprovisionFailure True CloudCredDeprovisionFailure"
+	if !v.IsTrue() || v.Reason != credentials.ReasonAccessDenied || status(plan.Project) != want {
+		t.Errorf("DeletionBlocked is %+v, the status is %s, want AccessDenied and %s", v, status(plan.Project), want)
+	}
+}
+
+func TestWhatWasMadeStaysWhenSomebodyElseActs(t *testing.T) {
+	tests := map[string]struct {
+		change func(*model)
+		reason credentials.Reason
+	}{
+		"an operator comes that mints":                {func(m *model) { m.platform = openshift("Mint") }, credentials.ReasonCCOWouldMint},
+		"an operator comes in an unknown mode":        {func(m *model) { m.platform = openshift("Unknown") }, credentials.ReasonCCOModeUnknown},
+		"the request names a Secret of an operator's": {func(m *model) { m.platform = openshift("Manual"); m.shape(2) }, credentials.ReasonCCOLive},
+		"an operator that is gone had it": {func(m *model) {
+			m.request.Finalizers = append(m.request.Finalizers, "cloudcredential.openshift.io/deprovision")
+		}, credentials.ReasonNotAdopted},
+		"the request is of another cloud by now": {func(m *model) { m.request.Spec.ProviderSpec.Raw = []byte(`{"kind":"X"}`) }, credentials.ReasonIgnored},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := settled(t, 0)
+			test.change(m)
+			plan := m.next()
+			if v := says(plan, credentials.TypeReady); v.Reason != test.reason || v.IsTrue() || len(plan.Steps) > 0 || plan.Grant.Role == nil || len(plan.Grant.Targets) != 1 {
+				t.Errorf("Ready is %+v, the steps are %s, the grant %+v", v, kinds(plan.Steps), plan.Grant)
+			}
+		})
+	}
+}
