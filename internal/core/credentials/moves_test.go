@@ -20,10 +20,10 @@ func TestWhatWasBeforeGoesAfterTheNewOneWorks(t *testing.T) {
 		from, to byte
 		want     []string
 	}{
-		"another ServiceAccount":              {0, 1, []string{"Record SetTrust WriteServiceAccount", "ClearServiceAccount", "SetTrust"}},
+		"another ServiceAccount":              {0, 1, []string{"Record SetTrust WriteServiceAccount", "ClearServiceAccount", "Record SetTrust"}},
 		"a Secret instead of an account":      {0, 2, []string{"Record SetTrust WriteSecret", "ClearServiceAccount", ""}},
 		"an account instead of a Secret":      {2, 0, []string{"Record SetTrust WriteServiceAccount", "ClearSecret", ""}},
-		"another Secret, other statements":    {2, 6, []string{"Record SetTrust PutPolicy WriteSecret", "ClearSecret", "SetTrust"}},
+		"another Secret, other statements":    {2, 6, []string{"Record SetTrust PutPolicy WriteSecret", "ClearSecret", "Record SetTrust"}},
 		"a role that is there":                {0, 5, []string{"WriteServiceAccount", "DeleteRole", ""}},
 		"a role of its own":                   {5, 0, []string{"Record CreateRole PutPolicy WriteServiceAccount", "", ""}},
 		"a role that is there, in a Secret":   {0, 4, []string{"Record WriteSecret", "ClearServiceAccount DeleteRole", ""}},
