@@ -40,6 +40,8 @@ func TestContainsComparesConditions(t *testing.T) {
 		"a single value is any value":                              {conditions{team("ForAnyValue:StringEquals", "a"), team("StringEquals", "a")}, Yes},
 		"ForAnyValue with IfExists is not ForAnyValue":             {conditions{team("ForAnyValue:StringEquals", "a"), team("ForAnyValue:StringEqualsIfExists", "a")}, Undecidable},
 		"a negation without the key is not any value":              {conditions{team("ForAnyValue:StringNotEquals", "a"), team("StringNotEquals", "a")}, Undecidable},
+		"a single value is not all values, which are open":         {conditions{team("ForAllValues:StringEquals", "a"), team("StringEquals", "a")}, Undecidable},
+		"an ARN and its negation":                                  {conditions{when("ArnNotLike", "aws:SourceArn", "arn:aws:sns:*:*:t"), when("ArnLike", "aws:SourceArn", "arn:aws:sns:*:*:t")}, Undecidable},
 		"Null in both":                                             {conditions{team("Null", "true"), team("Null", "true")}, Yes},
 		"Null and its reverse":                                     {conditions{team("Null", "true"), team("Null", "false")}, Undecidable},
 		"Null of a key that inner needs":                           {conditions{team("Null", "false"), team("StringEquals", "a")}, Yes},

@@ -148,3 +148,34 @@ func ExampleRoomIn() {
 	// Output:
 	// 18 10240 10222
 }
+
+// A team's policy is compared with what the team may have at most, before it is given.
+func ExampleContains() {
+	parse := func(document string) *iampolicy.Policy {
+		policy, err := iampolicy.Parse([]byte(document))
+		if err != nil {
+			panic(err)
+		}
+		return policy
+	}
+	ceiling := parse(`{"Version": "2012-10-17", "Statement": [
+	  {"Effect": "Allow", "Action": "s3:*Object", "Resource": "arn:aws:s3:::team-*/*"},
+	  {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::team-*"}]}`)
+	asked := parse(`{"Version": "2012-10-17", "Statement": [
+	  {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::team-a/in/*"},
+	  {"Sid": "Queue", "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "*"}]}`)
+
+	answer := iampolicy.Contains(ceiling, asked)
+	fmt.Println(answer.Answer)
+	fmt.Println(answer.Reason)
+
+	may, why := iampolicy.MayAllow(asked, "s3:*", "arn:aws:s3:::team-a*")
+	fmt.Println(may, why)
+	may, _ = iampolicy.MayAllow(asked, "s3:*", "arn:aws:s3:::issuer/*")
+	fmt.Println(may)
+	// Output:
+	// no
+	// statement 2 ("Queue") allows sqs:SendMessage on *, which the outer policy does not
+	// true statement 1 allows s3:GetObject on arn:aws:s3:::team-a/in/*
+	// false
+}
