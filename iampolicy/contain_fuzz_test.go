@@ -275,7 +275,7 @@ func allows(p *Policy, r *Request) bool {
 // read parses a document, which may have mistakes that leave a policy.
 func read(t *testing.T, d *document) *Policy {
 	t.Helper()
-	p, _ := Parse([]byte(d.text())) //nolint:errcheck // a statement with a mistake never applies
+	p, _ := Parse([]byte(d.text())) // a statement with a mistake never applies
 	if p == nil {
 		t.Fatalf("%s is no policy", d.text())
 	}
