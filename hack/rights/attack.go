@@ -13,11 +13,11 @@ func (w *world) attacks(from account, grants []grant) []attack {
 	var found []attack
 	for _, namespace := range w.places(grants) {
 		found = append(found, w.secretAttacks(from, grants, namespace)...)
-		found = append(found, w.podAttacks(namespace)...)
+		found = append(found, w.podAttacks(grants, namespace)...)
 		found = append(found, w.steeringAttacks(namespace)...)
 		found = append(found, w.tokenAttacks(namespace)...)
 		found = append(found, machineAttacks(grants, namespace)...)
-		found = append(found, powerAttacks(namespace)...)
+		found = append(found, powerAttacks(grants, namespace)...)
 	}
 	found = append(found, hookAttacks(w, grants)...)
 	return append(found, w.answering(from)...)
@@ -94,7 +94,7 @@ var workloadKinds = []struct{ group, version, resource, kind string }{
 
 // podAttacks make pods, change them or go into them: a pod of a namespace may be of any
 // account there and mount any Secret there.
-func (w *world) podAttacks(namespace string) []attack {
+func (w *world) podAttacks(grants []grant, namespace string) []attack {
 	if namespace == "" {
 		return nil
 	}
@@ -115,8 +115,18 @@ func (w *world) podAttacks(namespace string) []attack {
 				found = append(found, attack{to, "a way into its pod", []request{into}})
 			}
 		}
-		for _, of := range workloadKinds {
-			made := on("create", of.group, of.version, of.resource, of.kind, namespace, "attack",
+		found = append(found, workloadAttacks(grants, namespace, to, spec)...)
+	}
+	return found
+}
+
+// workloadAttacks make a pod by what makes pods, of the names that an account has rights
+// to and of another.
+func workloadAttacks(grants []grant, namespace, to string, spec map[string]any) []attack {
+	var found []attack
+	for _, of := range workloadKinds {
+		for _, name := range append(namesOf(grants, of.group, of.resource, namespace), "attack") {
+			made := on("create", of.group, of.version, of.resource, of.kind, namespace, name,
 				map[string]any{"spec": map[string]any{"template": map[string]any{"spec": spec}}})
 			found = append(found, attack{to, "a pod by a " + of.kind, []request{made}})
 			for _, verb := range []string{"update", "patch"} {

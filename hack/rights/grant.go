@@ -102,8 +102,9 @@ func (g grant) covers(verb, group, resource string) bool {
 	return in(g.Resources, resource) || isSub && slices.Contains(g.Resources, "*/"+sub)
 }
 
-// allows says that an account may do it by RBAC. Kubernetes: a create cannot be
-// limited to names, for it has none yet.
+// allows says that an account may do it by RBAC. Kubernetes: a create cannot be limited
+// to names, for it has none yet; but for one by server-side apply, which needs the right
+// to patch that name too.
 func allows(grants []grant, r request) bool {
 	resource := r.resource
 	if r.sub != "" {
@@ -113,7 +114,7 @@ func allows(grants []grant, r request) bool {
 		if g.namespace != "" && g.namespace != r.namespace || !g.covers(r.verb, r.group, resource) {
 			return false
 		}
-		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, r.name) && (r.verb != "create" || r.sub != "")
+		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, r.name) && (r.verb != "create" || r.sub != "" || allows(grants, r.as("patch")))
 	})
 }
 

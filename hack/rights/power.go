@@ -59,6 +59,7 @@ var harmless = map[string]string{
 	"coordination.k8s.io/leases":                        "whoever takes a lease stops the controller that waits for it, and becomes nobody",
 	"identity.tabard.dev/iamroleselectorreports":        "a report is read by people; what it says gives nothing",
 	"identity.tabard.dev/iamroleselectorreports/status": "a report is read by people; what it says gives nothing",
+	"policy/poddisruptionbudgets":                       "a budget puts evictions off, and gives no identity",
 	"identity.tabard.dev/oidcissuers/finalizers":        "it lets an object be named as an owner, and nothing else",
 }
 
@@ -71,19 +72,30 @@ var judged = []string{
 }
 
 // powerAttacks use the powers in a namespace, or with an empty one everywhere.
-func powerAttacks(namespace string) []attack {
+func powerAttacks(grants []grant, namespace string) []attack {
 	var found []attack
 	for _, p := range powers {
-		for _, verb := range p.verbs {
-			r := request{verb: verb, group: p.group, version: p.version, resource: p.resource, sub: p.sub, namespace: namespace, name: "attack"}
-			if slices.Contains(writing, verb) {
-				r.object = map[string]any{"metadata": map[string]any{"name": "attack", "namespace": namespace}}
-				r.old = r.object
+		for _, name := range append(p.names(grants, namespace), "attack") {
+			for _, verb := range p.verbs {
+				r := request{verb: verb, group: p.group, version: p.version, resource: p.resource, sub: p.sub, namespace: namespace, name: name}
+				if slices.Contains(writing, verb) {
+					r.object = map[string]any{"metadata": map[string]any{"name": name, "namespace": namespace}}
+					r.old = r.object
+				}
+				found = append(found, attack{p.to, p.how, []request{r}})
 			}
-			found = append(found, attack{p.to, p.how, []request{r}})
 		}
 	}
 	return found
+}
+
+// names are those to which an account's rights of a power are limited in a namespace.
+func (p power) names(grants []grant, namespace string) []string {
+	resource := p.resource
+	if p.sub != "" {
+		resource += "/" + p.sub
+	}
+	return namesOf(grants, p.group, resource, namespace)
 }
 
 // unjudged are rights to change something that nothing here speaks of. A new right is
@@ -105,8 +117,7 @@ func unjudged(from account, grants []grant) []edge {
 }
 
 // isJudged says that a rule's verbs on a resource are known for harmless, or are looked
-// at. A power with names is no way in for a name of the attacker's choice, so that it
-// is not judged by the search, and not taken for harmless either.
+// at.
 func isJudged(key string, g grant) bool {
 	reading := func(verb string) bool { return slices.Contains([]string{"get", "list", "watch"}, verb) }
 	if strings.Contains(key, "*") || harmless[key] != "" || slices.Contains(judged, key) {
@@ -117,7 +128,7 @@ func isJudged(key string, g grant) bool {
 		if p.sub != "" {
 			name += "/" + p.sub
 		}
-		if key == name && len(g.ResourceNames) == 0 {
+		if key == name {
 			return !slices.ContainsFunc(g.Verbs, func(verb string) bool { return verb != "*" && !reading(verb) && !slices.Contains(p.verbs, verb) })
 		}
 	}

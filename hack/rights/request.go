@@ -59,6 +59,12 @@ func on(verb, group, version, resource, kind, namespace, name string, object map
 	return request{verb: verb, group: group, version: version, resource: resource, kind: kind, namespace: namespace, name: name, object: object}
 }
 
+// as is the same by another verb.
+func (r request) as(verb string) request {
+	r.verb = verb
+	return r
+}
+
 // variant is the update of an object by a change.
 func (r request) variant(verb string, change func(map[string]any)) request {
 	r.verb, r.old = verb, r.object

@@ -74,7 +74,8 @@ func (m *model) Disturb(next func() byte) error {
 		}
 	case 4:
 		if w.Stored[hooks] != nil && m.helm == nil {
-			w.Stored[hooks]["webhooks"] = slices.Clone(list(w.Stored[hooks], "webhooks")[:next()%4])
+			all := list(w.Stored[hooks], "webhooks")
+			w.Stored[hooks]["webhooks"] = slices.Clone(all[:min(len(all), int(next()%4))])
 		}
 	case 5:
 		if w.Stored[hooks] != nil && m.helm == nil {
