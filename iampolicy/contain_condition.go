@@ -66,9 +66,6 @@ func (c *condition) countsAs(given *condition) bool {
 // holdsValuesOf says whether all values of the other condition are among those of this
 // one, read alike.
 func (c *condition) holdsValuesOf(other *condition) bool {
-	if family(c.base) == "String" && c.base != other.base {
-		return false
-	}
 	for i := range other.values {
 		if !c.hasValueOf(other, i) {
 			return false

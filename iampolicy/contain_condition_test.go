@@ -73,3 +73,12 @@ func TestOneStatementWithoutConditionIsEnough(t *testing.T) {
 		t.Errorf("Contains() = %+v", got)
 	}
 }
+
+// In one version of the language a variable of a condition is plain text.
+func TestAValueMeansWhatItsVersionSays(t *testing.T) {
+	mine := when("StringEquals", "s3:prefix", "${aws:username}")
+	outer, inner := policyOf(t, "2008-10-17", permit("s3:*", "*", mine)), policyOf(t, permit("s3:GetObject", keys, mine))
+	if got := Contains(outer, inner); got.Answer != Undecidable {
+		t.Errorf("Contains() = %+v", got)
+	}
+}
