@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -177,27 +178,28 @@ func TestWhatIsNotGiven(t *testing.T) {
 		reason credentials.Reason
 		says   string
 	}{
-		"no providerSpec":                     {func(m *model) { m.shape(7) }, credentials.ReasonProviderSpecMissing, "expected an AWSProviderSpec"},
-		"a spec that cannot be read":          {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":7}`), credentials.ReasonProviderSpecInvalid, "cannot be read"},
-		"neither role nor statements":         {raw(`{"kind":"AWSProviderSpec"}`), credentials.ReasonNoStatements, "credentials bind"},
-		"statements and no ServiceAccounts":   {raw(statements), credentials.ReasonNoServiceAccountNames, "set spec.serviceAccountNames"},
-		"a role that is no ARN":               {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"whatever"}`), credentials.ReasonRoleARNInvalid, `"whatever"`},
-		"a role of another partition":         {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws-cn:iam::111122223333:role/made/x"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
-		"a user":                              {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:user/x"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
-		"any role":                            {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:role/*"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
-		"a role with a line break":            {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:role/x\nrole_arn = y"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
-		"Azure without any field":             {raw(`{"kind":"AzureProviderSpec"}`), credentials.ReasonNoIdentity, "credentials bind"},
-		"Azure in part":                       {raw(`{"kind":"AzureProviderSpec","azureClientID":"11111111-2222-3333-4444-555555555555"}`), credentials.ReasonTokenFieldsMissing, "azureTenantID"},
-		"Google without identity":             {raw(`{"kind":"GCPProviderSpec"}`), credentials.ReasonNoIdentity, "serviceAccountEmail"},
-		"Google without audience":             {raw(`{"kind":"GCPProviderSpec","serviceAccountEmail":"a@p.iam.gserviceaccount.com"}`), credentials.ReasonTokenFieldsMissing, "audience"},
-		"Azure for a ServiceAccount":          {account(`{"kind":"AzureProviderSpec"}`), credentials.ReasonServiceAccountNotAWS, "AWS only"},
-		"a cluster without a name":            {func(m *model) { m.shape(0); m.platform.Infrastructure = "" }, credentials.ReasonPlatformUnknown, "--infrastructure"},
-		"no issuer":                           {func(m *model) { m.shape(0); m.issuers = nil }, credentials.ReasonNoIssuer, "tabard issuer init"},
-		"an issuer that is not registered":    {func(m *model) { m.shape(0); m.issuers[0].Registered = false }, credentials.ReasonIssuerNotRegistered, "https://issuer1.example"},
-		"a target that is not said":           {func(m *model) { m.request.Spec.SecretRef = nil }, credentials.ReasonInvalidTarget, "spec.secretRef"},
-		"the only issuer is on its way out":   {func(m *model) { m.shape(0); m.issuers[0].Deleting = true }, credentials.ReasonNoIssuer, "no issuer"},
-		"the only issuer is marked retired":   {func(m *model) { m.shape(0); m.issuers[0].Retired = true }, credentials.ReasonNoIssuer, "no issuer"},
-		"a ServiceAccount's unknown audience": {func(m *model) { m.shape(0); m.issuers[0].Audiences = []string{"openshift"} }, credentials.ReasonAudienceMissing, "sts.amazonaws.com"},
+		"no providerSpec":                      {func(m *model) { m.shape(7) }, credentials.ReasonProviderSpecMissing, "expected an AWSProviderSpec"},
+		"a spec that cannot be read":           {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":7}`), credentials.ReasonProviderSpecInvalid, "cannot be read"},
+		"neither role nor statements":          {raw(`{"kind":"AWSProviderSpec"}`), credentials.ReasonNoStatements, "credentials bind"},
+		"statements and no ServiceAccounts":    {raw(statements), credentials.ReasonNoServiceAccountNames, "set spec.serviceAccountNames"},
+		"a role that is no ARN":                {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"whatever"}`), credentials.ReasonRoleARNInvalid, `"whatever"`},
+		"a role of another partition":          {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws-cn:iam::111122223333:role/made/x"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
+		"a user":                               {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:user/x"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
+		"any role":                             {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:role/*"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
+		"a role with a line break":             {raw(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"arn:aws:iam::111122223333:role/x\nrole_arn = y"}`), credentials.ReasonRoleARNInvalid, "arn:aws:iam"},
+		"Azure without any field":              {raw(`{"kind":"AzureProviderSpec"}`), credentials.ReasonNoIdentity, "credentials bind"},
+		"Azure in part":                        {raw(`{"kind":"AzureProviderSpec","azureClientID":"11111111-2222-3333-4444-555555555555"}`), credentials.ReasonTokenFieldsMissing, "azureTenantID"},
+		"Google without identity":              {raw(`{"kind":"GCPProviderSpec"}`), credentials.ReasonNoIdentity, "serviceAccountEmail"},
+		"Google without audience":              {raw(`{"kind":"GCPProviderSpec","serviceAccountEmail":"a@p.iam.gserviceaccount.com"}`), credentials.ReasonTokenFieldsMissing, "audience"},
+		"Azure for a ServiceAccount":           {account(`{"kind":"AzureProviderSpec"}`), credentials.ReasonServiceAccountNotAWS, "AWS only"},
+		"a cluster without a name":             {func(m *model) { m.shape(0); m.platform.Infrastructure = "" }, credentials.ReasonPlatformUnknown, "--infrastructure"},
+		"no issuer":                            {func(m *model) { m.shape(0); m.issuers = nil }, credentials.ReasonNoIssuer, "tabard issuer init"},
+		"an issuer that is not registered":     {func(m *model) { m.shape(0); m.issuers[0].Registered = false }, credentials.ReasonIssuerNotRegistered, "https://issuer1.example"},
+		"Google with a scheme in the audience": {raw(`{"kind":"GCPProviderSpec","serviceAccountEmail":"a@p.iam.gserviceaccount.com","audience":"https://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"}`), credentials.ReasonTokenFieldsMissing, "expected //iam.googleapis.com/"},
+		"a target that is not said":            {func(m *model) { m.request.Spec.SecretRef = nil }, credentials.ReasonInvalidTarget, "spec.secretRef"},
+		"the only issuer is on its way out":    {func(m *model) { m.shape(0); m.issuers[0].Deleting = true }, credentials.ReasonNoIssuer, "no issuer"},
+		"the only issuer is marked retired":    {func(m *model) { m.shape(0); m.issuers[0].Retired = true }, credentials.ReasonNoIssuer, "no issuer"},
+		"a ServiceAccount's unknown audience":  {func(m *model) { m.shape(0); m.issuers[0].Audiences = []string{"openshift"} }, credentials.ReasonAudienceMissing, "sts.amazonaws.com"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -211,6 +213,42 @@ func TestWhatIsNotGiven(t *testing.T) {
 			if plan.Project == nil || plan.Project.Provisioned || len(plan.Project.Conditions) != 1 || plan.Project.Conditions[0].Type != cloudv1.CredentialsProvisionFailure {
 				t.Errorf("the request's status is %+v, want a failure", plan.Project)
 			}
+		})
+	}
+}
+
+func TestContentsOfOtherCloudsSecrets(t *testing.T) {
+	const path = "/var/run/secrets/openshift/serviceaccount/token"
+	google := `{"type":"external_account","audience":"//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",` +
+		`"subject_token_type":"urn:ietf:params:oauth:token-type:jwt","token_url":"https://sts.DOMAIN/v1/token",` +
+		`"service_account_impersonation_url":"https://iamcredentials.DOMAIN/v1/projects/-/serviceAccounts/a@p.iam.gserviceaccount.com:generateAccessToken",` +
+		`"credential_source":{"file":"` + path + `","format":{"type":"text"}}UNIVERSE}`
+	const gcp = `{"kind":"GCPProviderSpec","serviceAccountEmail":"a@p.iam.gserviceaccount.com","audience":"//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"}`
+	tests := map[string]struct {
+		raw, universe string
+		want          map[string]string
+	}{
+		"Azure": {`{"kind":"AzureProviderSpec","azureClientID":"c","azureTenantID":"t","azureRegion":"r","azureSubscriptionID":"s"}`, "", map[string]string{
+			"azure_client_id": "c", "azure_tenant_id": "t", "azure_region": "r", "azure_subscription_id": "s", "azure_federated_token_file": path,
+		}},
+		"Google": {gcp, "", map[string]string{"service_account.json": strings.NewReplacer("DOMAIN", "googleapis.com", "UNIVERSE", "").Replace(google)}},
+		"Google in another universe": {gcp, "u.example", map[string]string{
+			"service_account.json": strings.NewReplacer("DOMAIN", "u.example", "UNIVERSE", `,"universe_domain":"u.example"`).Replace(google),
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel(4)
+			m.request.Spec.ProviderSpec.Raw, m.platform.UniverseDomain = []byte(test.raw), test.universe
+			for _, step := range m.next().Steps {
+				if write, is := step.(credentials.WriteSecret); is {
+					if diff := cmp.Diff(test.want, write.Data.Map()); diff != "" {
+						t.Errorf("the data (-want +got):\n%s", diff)
+					}
+					return
+				}
+			}
+			t.Errorf("no Secret is written: %s", says(m.plan, credentials.TypeReady).Message)
 		})
 	}
 }
