@@ -1,8 +1,6 @@
 package credentials
 
 import (
-	"strings"
-
 	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
@@ -62,8 +60,9 @@ func acceptIdentity(w World, out *wanted) (given bool, v condition.Verdict) {
 		}
 		return true, condition.No(ReasonRoleARNInvalid, "%s is %q, expected arn:%s:iam::ACCOUNT:role/NAME", field, arn, partition(w))
 	case arn != "":
-		out.arn, out.secret.data = arn, awsContents(w, arn)
-		return true, yes
+		out.arn = arn
+		out.secret.data, v = awsContents(w, arn)
+		return true, v
 	case len(w.Provider.AWS.StatementEntries) == 0:
 		return false, condition.No(ReasonNoStatements, "spec.providerSpec names neither a role (stsIAMRoleARN) nor statements (statementEntries): set one of the two, or run tabard credentials bind")
 	case out.targets[0].Kind == KindSecret && len(w.Request.Spec.ServiceAccountNames) == 0:
@@ -82,7 +81,9 @@ func acceptRole(w World, out wanted, bound AWSBound, v condition.Verdict) (wante
 	}
 	record := roleRecord(w, bound.Path)
 	out.mint, out.trust, out.arn = true, trust, record.ARN
-	out.secret.data = awsContents(w, record.ARN)
+	if out.secret.data, can = awsContents(w, record.ARN); !can.IsTrue() {
+		return out, can
+	}
 	out.role = RoleWant{
 		Name: record.Name, Path: record.Path, ARN: record.ARN, Owner: Owner(requestRef(w)),
 		Trust: trustPolicy(trust.issuers, Subjects(w)), PolicyName: record.PolicyName,
@@ -91,23 +92,4 @@ func acceptRole(w World, out wanted, bound AWSBound, v condition.Verdict) (wante
 	}
 	v.Message += trust.lacking
 	return out, v
-}
-
-// cloudContents are the contents of a Secret for Azure or Google Cloud.
-func cloudContents(w World) (map[string]string, condition.Verdict) {
-	var data map[string]string
-	var missing []string
-	bound := boundIdentity(w)
-	if w.Provider.Azure != nil {
-		data, missing = azureContents(w, bound)
-	} else {
-		data, missing = gcpContents(w, bound)
-	}
-	switch {
-	case len(missing) == 0:
-		return data, condition.Yes(ReasonAccepted, "")
-	case data == nil:
-		return nil, condition.No(ReasonNoIdentity, "spec.providerSpec names no identity: set %s, or run tabard credentials bind", strings.Join(missing, ", "))
-	}
-	return nil, condition.No(ReasonTokenFieldsMissing, "of the identity in spec.providerSpec these are missing or malformed: %s", strings.Join(missing, ", "))
 }

@@ -2,12 +2,11 @@ package credentials
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/tokensecret"
 )
 
 // partition is the AWS partition of the cluster's account.
@@ -27,75 +26,43 @@ func boundIdentity(w World) v1alpha1.BoundIdentity {
 }
 
 // awsContents are the data of a Secret by which AWS's SDKs become a role.
-func awsContents(w World, arn string) map[string]string {
-	return map[string]string{"credentials": "[default]\nsts_regional_endpoints = regional\nrole_arn = " + arn + "\nweb_identity_token_file = " + tokenPath(w)}
+func awsContents(w World, arn string) (map[string]string, condition.Verdict) {
+	data, err := tokensecret.AWS(arn, tokenPath(w))
+	if err != nil {
+		return nil, condition.No(ReasonProviderSpecInvalid, "%v", err)
+	}
+	return data, condition.Yes(ReasonAccepted, "")
 }
 
-// azureContents are the data of a Secret by which Azure's SDKs become an identity. data
-// is nil if not one of its fields is set.
-func azureContents(w World, bound v1alpha1.BoundIdentity) (data map[string]string, missing []string) {
-	spec := w.Provider.Azure
-	data = map[string]string{"azure_federated_token_file": tokenPath(w)}
-	fields := []struct{ key, name, value string }{
-		{"azure_client_id", "azureClientID", cmp.Or(bound.AzureClientID, spec.AzureClientID)},
-		{"azure_tenant_id", "azureTenantID", cmp.Or(bound.AzureTenantID, spec.AzureTenantID)},
-		{"azure_region", "azureRegion", cmp.Or(bound.AzureRegion, spec.AzureRegion)},
-		{"azure_subscription_id", "azureSubscriptionID", cmp.Or(bound.AzureSubscriptionID, spec.AzureSubscriptionID)},
-	}
-	for _, field := range fields {
-		if data[field.key] = field.value; field.value == "" {
-			missing = append(missing, field.name)
+// cloudContents are the data of a Secret by which the SDKs of Azure or Google Cloud
+// become an identity that somebody else made.
+func cloudContents(w World) (map[string]string, condition.Verdict) {
+	bound := boundIdentity(w)
+	var none bool
+	var missing []string
+	var contents func(tokenPath string) (map[string]string, error)
+	if spec := w.Provider.Azure; spec != nil {
+		azure := tokensecret.Azure{
+			ClientID: cmp.Or(bound.AzureClientID, spec.AzureClientID), TenantID: cmp.Or(bound.AzureTenantID, spec.AzureTenantID),
+			Region: cmp.Or(bound.AzureRegion, spec.AzureRegion), SubscriptionID: cmp.Or(bound.AzureSubscriptionID, spec.AzureSubscriptionID),
 		}
+		none, missing, contents = azure.IsZero(), azure.Missing(), azure.Data
+	} else {
+		google := tokensecret.Google{
+			ServiceAccountEmail: cmp.Or(bound.ServiceAccountEmail, w.Provider.GCP.ServiceAccountEmail),
+			Audience:            cmp.Or(bound.Audience, w.Provider.GCP.Audience), Universe: w.Platform.UniverseDomain,
+		}
+		none, missing, contents = google.ServiceAccountEmail == "", google.Missing(), google.Data
 	}
-	if len(missing) == len(fields) {
-		return nil, missing
-	}
-	return data, missing
-}
-
-// gcpAudience is the workload identity provider as Google writes it, without a scheme.
-var gcpAudience = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^//iam\.googleapis\.com/projects/[0-9]+/locations/global/workloadIdentityPools/[^/\s]+/providers/[^/\s]+$`)
-})
-
-// gcpContents are the data of a Secret by which Google's SDKs become a service account:
-// an external account document. data is nil if no account is named.
-func gcpContents(w World, bound v1alpha1.BoundIdentity) (data map[string]string, missing []string) {
-	email, audience := cmp.Or(bound.ServiceAccountEmail, w.Provider.GCP.ServiceAccountEmail), cmp.Or(bound.Audience, w.Provider.GCP.Audience)
 	switch {
-	case email == "":
-		return nil, []string{"serviceAccountEmail"}
-	case strings.ContainsAny(email, "/:?# \t\r\n"):
-		return map[string]string{}, []string{fmt.Sprintf("serviceAccountEmail (it is %q, expected NAME@PROJECT.iam.gserviceaccount.com)", email)}
-	case !gcpAudience().MatchString(audience):
-		return map[string]string{}, []string{fmt.Sprintf("audience (it is %q, expected //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER)", audience)}
+	case none:
+		return nil, condition.No(ReasonNoIdentity, "spec.providerSpec names no identity: set %s, or run tabard credentials bind", strings.Join(missing, ", "))
+	case len(missing) > 0:
+		return nil, condition.No(ReasonTokenFieldsMissing, "of the identity in spec.providerSpec these are missing: %s", strings.Join(missing, ", "))
 	}
-	domain := cmp.Or(w.Platform.UniverseDomain, googleDomain)
-	type format struct {
-		Type string `json:"type"`
+	data, err := contents(tokenPath(w))
+	if err != nil {
+		return nil, condition.No(ReasonTokenFieldsMissing, "the identity in spec.providerSpec cannot be used: %v", err)
 	}
-	type source struct {
-		File   string `json:"file"`
-		Format format `json:"format"`
-	}
-	universe := w.Platform.UniverseDomain
-	if universe == googleDomain {
-		universe = ""
-	}
-	return map[string]string{"service_account.json": encoded(struct {
-		Type             string `json:"type"`
-		Audience         string `json:"audience"`
-		SubjectTokenType string `json:"subject_token_type"`
-		TokenURL         string `json:"token_url"`
-		ImpersonationURL string `json:"service_account_impersonation_url"`
-		CredentialSource source `json:"credential_source"`
-		UniverseDomain   string `json:"universe_domain,omitempty"`
-	}{
-		"external_account", audience, "urn:ietf:params:oauth:token-type:jwt", "https://sts." + domain + "/v1/token",
-		"https://iamcredentials." + domain + "/v1/projects/-/serviceAccounts/" + email + ":generateAccessToken",
-		source{tokenPath(w), format{"text"}}, universe,
-	})}, nil
+	return data, condition.Yes(ReasonAccepted, "")
 }
-
-// googleDomain is Google Cloud's own.
-const googleDomain = "googleapis.com"

@@ -10,16 +10,8 @@ import (
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/tokensecret"
 )
-
-// staticKeys are the keys of a Secret whose values do not expire.
-var staticKeys = []string{"aws_access_key_id", "aws_secret_access_key"}
-
-// tokenKeys are the keys of a Secret that Tabard writes, for whichever cloud.
-var tokenKeys = []string{
-	"azure_client_id", "azure_federated_token_file", "azure_region", "azure_subscription_id", "azure_tenant_id",
-	"credentials", "service_account.json",
-}
 
 // secretWant is what a Secret is to hold, and whose marks it is to bear.
 type secretWant struct {
@@ -103,7 +95,7 @@ func surplus(s TargetState, want secretWant) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(s.Digests)) {
 		_, wanted := want.data[key]
-		if !wanted && (slices.Contains(tokenKeys, key) || slices.Contains(staticKeys, key) && hold(s) == "") {
+		if !wanted && (slices.Contains(tokensecret.Keys(), key) || slices.Contains(tokensecret.StaticKeys, key) && hold(s) == "") {
 			out = append(out, key)
 		}
 	}
@@ -134,7 +126,7 @@ func isMarked(s TargetState, request string, want secretWant) bool {
 // staticVerdict tells of static keys in a Secret of the request; nil for none.
 func staticVerdict(s TargetState) *condition.Verdict {
 	var have []string
-	for _, key := range staticKeys {
+	for _, key := range tokensecret.StaticKeys {
 		if _, there := s.Digests[key]; there {
 			have = append(have, key)
 		}
@@ -172,7 +164,7 @@ func clearSecret(s TargetState, request string, created bool) []Step {
 	var ours []string
 	whole := created && s.Labels[ManagedLabel] == "true"
 	for _, key := range slices.Sorted(maps.Keys(s.Digests)) {
-		if slices.Contains(tokenKeys, key) {
+		if slices.Contains(tokensecret.Keys(), key) {
 			ours = append(ours, key)
 		} else {
 			whole = false
