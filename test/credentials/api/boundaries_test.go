@@ -2,10 +2,14 @@ package api
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -122,4 +126,25 @@ func (c *cluster) testGrants() {
 	}
 }
 
-func (c *cluster) testExamples() {}
+// testExamples: the API server takes the shipped boundaries and requests as they are.
+func (c *cluster) testExamples() {
+	files := must.Get(filepath.Glob("../../../examples/credentials/*/*.yaml"))(c.t)
+	if len(files) < 9 {
+		c.t.Fatalf("%d examples, expected a boundary and two requests for each of three teams", len(files))
+	}
+	for _, file := range files {
+		c.t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			written := &unstructured.Unstructured{}
+			if err := yaml.UnmarshalStrict(must.Get(os.ReadFile(file))(t), &written.Object); err != nil {
+				t.Fatal(err)
+			}
+			resource := boundaries
+			if written.GetKind() == kinds[requests] {
+				// The namespaces of the examples are not made here.
+				resource = requests
+				written.SetNamespace("default")
+			}
+			judge(t, c.try(t, resource, written), "")
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package credentials
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
+
+// boundStatements says whether a request's statements are ones that AWS takes, and
+// allow nothing beyond the ceiling and nothing that is protected.
+func boundStatements(w World, boundary, ceiling string) condition.Verdict {
+	entries := w.Provider.AWS.StatementEntries
+	for i := range entries {
+		if wrong := wrongIn(&entries[i]); wrong != "" {
+			return condition.No(ReasonStatementInvalid, "spec.providerSpec.statementEntries[%d]%s", i, wrong)
+		}
+	}
+	document := []byte(PermissionPolicy(entries))
+	asked, err := iampolicy.Parse(document)
+	if err == nil {
+		err = asked.Validate(iampolicy.IdentityPolicy)
+	}
+	if err != nil {
+		return condition.No(ReasonStatementInvalid, "the statements make no policy that AWS would take: %v: correct spec.providerSpec.statementEntries", err)
+	}
+	if v := withinLimits(w, document); !v.IsTrue() {
+		return v
+	}
+	if v := underCeiling(boundary, ceiling, asked, entries); !v.IsTrue() {
+		return v
+	}
+	if v := unprotected(w, asked); !v.IsTrue() {
+		return v
+	}
+	return within(boundary)
+}
+
+// action is what AWS takes for an action, with its service spelled out (AWS: IAM JSON
+// policy elements, Action).
+var action = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+:[A-Za-z0-9*?]+|\*)$`) })
+
+// wrongIn says what is wrong with a statement by itself, beginning with the field's name;
+// empty for nothing.
+func wrongIn(e *cloudv1.StatementEntry) string {
+	switch {
+	case e.Effect != "Allow" && e.Effect != "Deny":
+		return fmt.Sprintf(".effect is %q, expected Allow or Deny", e.Effect)
+	case len(e.Action) == 0:
+		return ".action is empty, expected at least one action, such as s3:GetObject (there is no notAction)"
+	case e.Resource == "":
+		return ".resource is empty, expected an ARN or * (there is no notResource)"
+	case e.Resource != "*" && !strings.HasPrefix(e.Resource, "arn:"):
+		return fmt.Sprintf(".resource is %q, expected an ARN or *", e.Resource)
+	}
+	for _, one := range e.Action {
+		if !action().MatchString(one) {
+			return fmt.Sprintf(".action has %q, expected SERVICE:ACTION, such as s3:GetObject, of letters, digits, - and wildcards", one)
+		}
+	}
+	for _, r := range e.Resource {
+		if r <= ' ' || r > '~' {
+			return fmt.Sprintf(".resource is %q, expected no other characters than those of ASCII that can be seen", e.Resource)
+		}
+	}
+	return ""
+}

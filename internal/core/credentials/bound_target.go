@@ -1,0 +1,82 @@
+package credentials
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
+
+// boundTargets says whether a request may name its targets, and whether what it says of
+// them can be written as it is.
+func boundTargets(w World, boundary *v1alpha1.CredentialsBoundary) condition.Verdict {
+	targets, invalid := Targets(w.Request)
+	if invalid != "" {
+		return condition.No(ReasonInvalidTarget, "%s", invalid)
+	}
+	for _, target := range targets {
+		if v := boundTarget(w, boundary, target); !v.IsTrue() {
+			return v
+		}
+	}
+	for _, name := range w.Request.Spec.ServiceAccountNames {
+		if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
+			return condition.No(ReasonInvalidTarget, "spec.serviceAccountNames has %q, expected the name of a ServiceAccount: %s", name, wrong[0])
+		}
+	}
+	// The path is written into configuration files line by line: a second line would be
+	// a setting of its own, such as a program to run.
+	path := w.Request.Spec.CloudTokenPath
+	if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsFunc(path, isOdd)) {
+		return condition.No(ReasonTokenPathInvalid, "spec.cloudTokenPath is %q, expected an absolute path of letters, digits and ._-/", path)
+	}
+	return within(boundary.Name)
+}
+
+// isOdd says that a character is none of those of an ordinary path.
+func isOdd(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-/", r)
+}
+
+func boundTarget(w World, boundary *v1alpha1.CredentialsBoundary, target Target) condition.Verdict {
+	if wrong := validation.IsDNS1123Label(target.Namespace); len(wrong) > 0 {
+		return condition.No(ReasonInvalidTarget, "the target's namespace is %q, expected the name of a namespace: %s", target.Namespace, wrong[0])
+	}
+	if wrong := validation.IsDNS1123Subdomain(target.Name); len(wrong) > 0 {
+		return condition.No(ReasonInvalidTarget, "the target's name is %q, expected the name of a %s: %s", target.Name, target.Kind, wrong[0])
+	}
+	own := w.Request.Namespace
+	if isOwn(w, own) {
+		return within(boundary.Name)
+	}
+	if why := reserved(w, target.Namespace); why != "" && (target.Namespace != own || why == ofKubernetes) {
+		return condition.No(ReasonTargetNotAllowed, "%s is in a namespace %s, which no request of the namespace %s may write to, whatever its CredentialsBoundary says: name a %s in %s", target, why, own, target.Kind, own)
+	}
+	allowed := boundary.Spec.TargetNamespaces
+	if len(allowed) == 0 {
+		allowed = []string{own}
+	}
+	if !slices.Contains(allowed, target.Namespace) {
+		return condition.No(ReasonTargetNotAllowed, "%s is in the namespace %s, expected one that the CredentialsBoundary %s allows to the requests of %s (%s): name another target, or have an administrator add the namespace to spec.targetNamespaces", target, target.Namespace, boundary.Name, own, strings.Join(allowed, ", "))
+	}
+	return within(boundary.Name)
+}
+
+const ofKubernetes = "of Kubernetes"
+
+// reserved says what namespaces a team's request never reaches from outside; empty for
+// others. Into those of Kubernetes it does not reach from inside, either.
+func reserved(w World, namespace string) string {
+	switch {
+	case slices.Contains([]string{"kube-system", "kube-public", "kube-node-lease"}, namespace):
+		return ofKubernetes
+	case isOwn(w, namespace) || strings.HasPrefix(namespace, "tabard-"):
+		return "of Tabard"
+	case namespace == "openshift" || strings.HasPrefix(namespace, "openshift-"):
+		return "of OpenShift"
+	}
+	return ""
+}

@@ -1,0 +1,228 @@
+package credentials_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+const small = `ceiling: '{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}}'`
+
+func smallRequest(t *testing.T, namespace string) *cloudv1.CredentialsRequest {
+	t.Helper()
+	return requestOf(t, namespace, "{storage: {serviceAccount: {namespace: "+namespace+", name: app}}, providerSpec: {kind: AWSProviderSpec, statementEntries: "+allow("s3:GetObject", "arn:aws:s3:::b/x")+"}}")
+}
+
+// TestTheBoundaryOfANamespace chooses among boundaries by how exactly they name it.
+func TestTheBoundaryOfANamespace(t *testing.T) {
+	of := func(name, fields string) v1alpha1.CredentialsBoundary {
+		return boundaryOf(t, name, "{"+fields+", aws: {"+small+"}}")
+	}
+	named, other := of("named", "namespaces: [team]"), of("other", "namespaces: [other]")
+	selected := of("selected", "namespaceSelector: {matchLabels: {team: a}}")
+	also := of("also", "namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}")
+	every := of("every", "namespaceSelector: {}")
+	byDefault := boundaryOf(t, "default", "aws: {"+small+"}")
+	forged := of("default", "namespaces: [team]")
+	for name, each := range map[string]struct {
+		namespace  string
+		boundaries []v1alpha1.CredentialsBoundary
+		unread     bool
+		want       string
+		reason     credentials.Reason
+		says       string
+	}{
+		"by name":                                     {"team", []v1alpha1.CredentialsBoundary{other, named}, false, "named", credentials.ReasonAccepted, ""},
+		"by name before labels":                       {"team", []v1alpha1.CredentialsBoundary{selected, named}, false, "named", credentials.ReasonAccepted, ""},
+		"by name where labels could not be read":      {"team", []v1alpha1.CredentialsBoundary{selected, named}, true, "named", credentials.ReasonAccepted, ""},
+		"by labels":                                   {"team", []v1alpha1.CredentialsBoundary{other, selected}, false, "selected", credentials.ReasonAccepted, ""},
+		"by labels that could not be read":            {"team", []v1alpha1.CredentialsBoundary{selected}, true, "", credentials.ReasonNoBoundary, "could not be read"},
+		"two by labels":                               {"team", []v1alpha1.CredentialsBoundary{selected, also}, false, "", credentials.ReasonAmbiguousBoundary, "also, selected"},
+		"two by name":                                 {"team", []v1alpha1.CredentialsBoundary{named, of("again", "namespaces: [team]")}, false, "", credentials.ReasonAmbiguousBoundary, "again, named"},
+		"none":                                        {"team", []v1alpha1.CredentialsBoundary{other}, false, "", credentials.ReasonNoBoundary, "team"},
+		"an empty selector is for none":               {"team", []v1alpha1.CredentialsBoundary{every}, false, "", credentials.ReasonNoBoundary, ""},
+		"the default is not for teams":                {"team", []v1alpha1.CredentialsBoundary{byDefault}, false, "", credentials.ReasonNoBoundary, "Tabard's own"},
+		"the default is not for teams that it names":  {"team", []v1alpha1.CredentialsBoundary{forged}, false, "", credentials.ReasonNoBoundary, ""},
+		"the default is for Tabard's own namespace":   {ownNamespace, []v1alpha1.CredentialsBoundary{byDefault, named}, false, "default", credentials.ReasonAccepted, ""},
+		"Tabard's own namespace has none by accident": {ownNamespace, []v1alpha1.CredentialsBoundary{named}, false, "", credentials.ReasonNoBoundary, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := teamWorld(smallRequest(t, each.namespace), each.boundaries...)
+			if w.NamespaceLabels = map[string]string{"team": "a"}; each.unread || each.namespace == ownNamespace {
+				w.NamespaceLabels = nil
+			}
+			bound, v := credentials.Bound(w)
+			if bound.Boundary != each.want || v.Reason != each.reason || !strings.Contains(v.Message, each.says) {
+				t.Errorf("boundary %q, %s (%s), expected %q, %s (%s)", bound.Boundary, v.Reason, v.Message, each.want, each.reason, each.says)
+			}
+		})
+	}
+}
+
+// TestWhatABoundaryMakesOfARole: what the boundary does not say, the controller's settings do.
+func TestWhatABoundaryMakesOfARole(t *testing.T) {
+	for name, each := range map[string]struct {
+		fields string
+		edit   func(*credentials.World)
+		want   credentials.AWSBound
+		reason credentials.Reason
+	}{
+		"nothing but a ceiling": {small, func(*credentials.World) {}, credentials.AWSBound{Boundary: "b", PermissionsBoundary: awsBoundary, Path: "/tabard/", MaxSession: time.Hour}, credentials.ReasonAccepted},
+		"everything": {
+			small + `, pathPrefix: /tabard/team/, maxSessionSeconds: 7200, permissionsBoundary: "arn:aws:iam::111122223333:policy/team"`,
+			func(*credentials.World) {},
+			credentials.AWSBound{Boundary: "b", PermissionsBoundary: "arn:aws:iam::111122223333:policy/team", Path: "/tabard/team/", MaxSession: 2 * time.Hour}, credentials.ReasonAccepted,
+		},
+		"no path in the settings":      {small, func(w *credentials.World) { w.Settings.Path = "" }, credentials.AWSBound{Boundary: "b", PermissionsBoundary: awsBoundary, Path: "/tabard/", MaxSession: time.Hour}, credentials.ReasonAccepted},
+		"no permissions boundary":      {small, func(w *credentials.World) { w.Settings.PermissionsBoundary = "" }, credentials.AWSBound{}, credentials.ReasonNoPermissionsBoundary},
+		"no ceiling":                   {"maxSessionSeconds: 3600", func(*credentials.World) {}, credentials.AWSBound{}, credentials.ReasonBeyondCeiling},
+		"more tags than AWS takes":     {small, func(w *credentials.World) { w.Settings.Tags = tags(48) }, credentials.AWSBound{}, credentials.ReasonTooLong},
+		"as many tags as AWS takes":    {small, func(w *credentials.World) { w.Settings.Tags = tags(47) }, credentials.AWSBound{Boundary: "b", PermissionsBoundary: awsBoundary, Path: "/tabard/", MaxSession: time.Hour}, credentials.ReasonAccepted},
+		"a name too long for a tag":    {small, func(w *credentials.World) { w.Request.Name = strings.Repeat("x", 250) }, credentials.AWSBound{}, credentials.ReasonTooLong},
+		"another path than AWS allows": {small + ", pathPrefix: /other/", func(*credentials.World) {}, credentials.AWSBound{}, credentials.ReasonBeyondAWSBoundary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := teamWorld(smallRequest(t, "team"), boundaryOf(t, "b", "{namespaces: [team], aws: {"+each.fields+"}}"))
+			each.edit(&w)
+			bound, v := credentials.Bound(w)
+			if v.Reason != each.reason || v.IsTrue() != (each.reason == credentials.ReasonAccepted) {
+				t.Fatalf("%s (%s), expected %s", v.Reason, v.Message, each.reason)
+			}
+			if diff := cmp.Diff(each.want, bound); v.IsTrue() && diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func tags(n int) map[string]string {
+	out := map[string]string{}
+	for i := range n {
+		out[fmt.Sprint("tag-", i)] = "x"
+	}
+	return out
+}
+
+// TestTheNumbersAreTold: a refusal for a limit says what was counted.
+func TestTheNumbersAreTold(t *testing.T) {
+	request := smallRequest(t, "team")
+	w := teamWorld(request, boundaryOf(t, "b", "{namespaces: [team], aws: {"+small+"}}"))
+	for range 200 {
+		w.Provider.AWS.StatementEntries = append(w.Provider.AWS.StatementEntries, w.Provider.AWS.StatementEntries[0])
+	}
+	used := must.Get(iampolicy.RoomIn(iampolicy.RoleInlineQuota, []byte(credentials.PermissionPolicy(w.Provider.AWS.StatementEntries))))(t).Used
+	if _, v := credentials.Bound(w); !strings.Contains(v.Message, fmt.Sprint(used)) || !strings.Contains(v.Message, "10240") {
+		t.Errorf("expected %d and 10240 in: %s", used, v.Message)
+	}
+}
+
+func ceiling(statement string) string {
+	return `{namespaces: [team], aws: {ceiling: '{"Version": "2012-10-17", "Statement": [` + statement + `]}'}}`
+}
+
+// TestBoundariesThatCannotBeUsed refuses what would give more than it lists.
+func TestBoundariesThatCannotBeUsed(t *testing.T) {
+	const passRole, roles = `{"Effect": "Allow", "Action": "%s", "Resource": "%s"}`, "arn:aws:iam::111122223333:role/"
+	for name, each := range map[string]struct {
+		spec string
+		want credentials.Reason
+	}{
+		"no AWS":                            {"namespaces: [team]", credentials.ReasonReady},
+		"services and resources":            {ceiling(`{"Effect": "Allow", "Action": ["s3:*"], "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]}`), credentials.ReasonReady},
+		"actions on everything":             {ceiling(`{"Effect": "Allow", "Action": "route53:List*", "Resource": "*"}`), credentials.ReasonReady},
+		"a Deny of everything":              {ceiling(`{"Effect": "Deny", "NotAction": "s3:*", "NotResource": "arn:aws:s3:::b"}`), credentials.ReasonReady},
+		"all actions":                       {ceiling(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
+		"all actions among others":          {ceiling(`{"Effect": "Allow", "Action": ["s3:GetObject", "*"], "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
+		"all services":                      {ceiling(`{"Effect": "Allow", "Action": "s*:Get*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingInvalid},
+		"a service on everything":           {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"a service on everything, stars":    {ceiling(`{"Effect": "Allow", "Action": "s3:?*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"a service on all of its resources": {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::*/*"]}`), credentials.ReasonCeilingTooWide},
+		"NotAction":                         {ceiling(`{"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"NotResource":                       {ceiling(`{"Effect": "Allow", "Action": "s3:GetObject", "NotResource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingTooWide},
+		"roles that may be passed, listed":  {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"batch")), credentials.ReasonReady},
+		"roles that may be passed by star":  {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"b*")), credentials.ReasonCeilingTooWide},
+		"roles that may be passed, hidden":  {ceiling(fmt.Sprintf(passRole, "IAM:pass?ole", roles+"b*")), credentials.ReasonCeilingTooWide},
+		"roles that may be passed by a tag": {ceiling(fmt.Sprintf(passRole, "iam:P*", roles+"${aws:PrincipalTag/x}")), credentials.ReasonCeilingTooWide},
+		"no JSON":                           {"{namespaces: [team], aws: {ceiling: '{'}}", credentials.ReasonCeilingInvalid},
+		"no statement":                      {ceiling(""), credentials.ReasonCeilingInvalid},
+		"a principal":                       {ceiling(`{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingInvalid},
+		"an element in another case":        {ceiling(`{"Effect": "Deny", "effect": "Allow", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
+		"an effect twice":                   {ceiling(`{"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
+		"for no namespace":                  {"targetNamespaces: [team]", credentials.ReasonBoundaryInvalid},
+		"an empty selector":                 {"namespaceSelector: {}", credentials.ReasonBoundaryInvalid},
+		"a selector that is none":           {"namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}", credentials.ReasonBoundaryInvalid},
+		"another partition's policy":        {`{namespaces: [team], aws: {permissionsBoundary: "arn:aws-cn:iam::111122223333:policy/b"}}`, credentials.ReasonBoundaryInvalid},
+		"all accounts' roles":               {`{namespaces: [team], aws: {roleARNPatterns: ["arn:aws:iam::*:role/b"]}}`, credentials.ReasonBoundaryInvalid},
+		"a path beside the controller's":    {"{namespaces: [team], aws: {pathPrefix: /tabardx/}}", credentials.ReasonBeyondAWSBoundary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := boundaryOf(t, "b", each.spec)
+			v := credentials.JudgeBoundary(&b, credentials.Settings{Partition: "aws", Path: "/tabard/"})
+			if v.Reason != each.want || v.IsTrue() != (each.want == credentials.ReasonReady) {
+				t.Errorf("%s (%s), expected %s", v.Reason, v.Message, each.want)
+			}
+			if b.Spec.Namespaces == nil {
+				return
+			}
+			if _, used := credentials.Bound(teamWorld(smallRequest(t, "team"), b)); !v.IsTrue() && used.Reason != v.Reason {
+				t.Errorf("a request is told %s (%s), expected %s", used.Reason, used.Message, v.Reason)
+			}
+		})
+	}
+}
+
+// TestTheDefaultMayBeWide: it is for Tabard's own namespace, and for none besides.
+func TestTheDefaultMayBeWide(t *testing.T) {
+	wide := `ceiling: '{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'`
+	for spec, want := range map[string]credentials.Reason{
+		"aws: {" + wide + "}":                                                credentials.ReasonReady,
+		"{namespaces: [team], aws: {" + wide + "}}":                          credentials.ReasonBoundaryInvalid,
+		"{namespaceSelector: {matchLabels: {team: a}}, aws: {" + wide + "}}": credentials.ReasonBoundaryInvalid,
+	} {
+		b := boundaryOf(t, "default", spec)
+		if v := credentials.JudgeBoundary(&b, credentials.Settings{}); v.Reason != want {
+			t.Errorf("%s: %s (%s), expected %s", spec, v.Reason, v.Message, want)
+		}
+	}
+}
+
+// TestACeilingBeyondTheBoundaryInAWS is told, as AWS cuts its roles down in silence.
+func TestACeilingBeyondTheBoundaryInAWS(t *testing.T) {
+	in := must.Get(iampolicy.Parse([]byte(`{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}, {"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::prod-issuer/*"}]}`)))(t)
+	for statement, want := range map[string]condition.Reason{
+		`{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`:   credentials.ReasonReady,
+		`{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::prod*"}`: credentials.ReasonBeyondAWSBoundary,
+		`{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "arn:aws:sqs:::q"}`: credentials.ReasonBeyondAWSBoundary,
+	} {
+		b := boundaryOf(t, "b", ceiling(statement))
+		if v := credentials.WithinAWSBoundary(&b, in); v.Reason != want {
+			t.Errorf("%s: %s (%s), expected %s", statement, v.Reason, v.Message, want)
+		}
+	}
+}
+
+// TestTheShippedBoundaries: each has a request that fits and one that does not.
+func TestTheShippedBoundaries(t *testing.T) {
+	for _, folder := range []string{"bucket-team", "queues-and-tables", "dns-addon"} {
+		for file, want := range map[string]credentials.Reason{"fits.yaml": credentials.ReasonAccepted, "refused.yaml": credentials.ReasonBeyondCeiling} {
+			request := read[cloudv1.CredentialsRequest](t, folder, file)
+			request.UID = "0b0b3b1e-0000-4000-8000-000000000001"
+			w := teamWorld(&request, shipped(t)...)
+			w.NamespaceLabels["example.com/messaging"] = request.Namespace
+			bound, v := credentials.Bound(w)
+			if v.Reason != want || bound.Boundary != folder {
+				t.Errorf("%s/%s: %s (%s) by %s, expected %s", folder, file, v.Reason, v.Message, bound.Boundary, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package credentials
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
+
+// underCeiling says whether statements allow only what the ceiling allows.
+func underCeiling(boundary, ceiling string, asked *iampolicy.Policy, entries []cloudv1.StatementEntry) condition.Verdict {
+	if ceiling == "" {
+		return condition.No(ReasonBeyondCeiling, "the CredentialsBoundary %s has no ceiling, so that its requests have no statement allowed: have an administrator set spec.aws.ceiling", boundary)
+	}
+	outer, err := parseCeiling(ceiling)
+	if err != nil {
+		return condition.No(ReasonCeilingInvalid, "the ceiling of the CredentialsBoundary %s %v", boundary, err)
+	}
+	answer := iampolicy.Contains(outer, asked)
+	switch {
+	case answer.Answer == iampolicy.Yes:
+		return condition.Yes(ReasonAccepted, "")
+	case answer.Answer != iampolicy.No || answer.Statement < 0 || answer.Statement >= len(entries):
+		return condition.No(ReasonCeilingUndecidable, "it cannot be decided whether the statements are within the ceiling of the CredentialsBoundary %s, and what cannot be decided is not given: %s: write them with fewer wildcards, variables and conditions", boundary, answer.Reason)
+	}
+	return condition.No(ReasonBeyondCeiling, "spec.providerSpec.statementEntries[%d] allows %s on %s, which the CredentialsBoundary %s does not: %s: ask for less, or have an administrator raise spec.aws.ceiling", answer.Statement, answer.Action, answer.Resource, boundary, answer.Reason)
+}
+
+func parseCeiling(ceiling string) (*iampolicy.Policy, error) {
+	policy, err := iampolicy.Parse([]byte(ceiling))
+	if err == nil {
+		err = policy.Validate(iampolicy.IdentityPolicy)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("is no permission policy that AWS would take: %w", err)
+	}
+	return policy, nil
+}
+
+// unlisted says which statement of a ceiling does not list services and resources; empty
+// for none. The text is one that parseCeiling takes.
+func unlisted(ceiling string) string {
+	for i, s := range statementsOf(ceiling) {
+		if s.text("Effect") != "Allow" {
+			continue
+		}
+		if _, not := s["NotAction"]; not {
+			return fmt.Sprintf("statement %d has NotAction, expected Action with the services that are meant", i+1)
+		}
+		if _, not := s["NotResource"]; not {
+			return fmt.Sprintf("statement %d has NotResource, expected Resource with the ARNs that are meant", i+1)
+		}
+		for _, action := range s.list("Action") {
+			if wrong := tooWide(action, s.list("Resource")); wrong != "" {
+				return fmt.Sprintf("statement %d allows %s", i+1, wrong)
+			}
+		}
+	}
+	return ""
+}
+
+// tooWide says what is not listed of an action and its resources; empty for nothing.
+func tooWide(action string, resources []string) string {
+	service, name, ok := strings.Cut(action, ":")
+	if !ok || strings.ContainsAny(service, "*?") {
+		return fmt.Sprintf("%s, expected the service's name, such as s3:*", action)
+	}
+	passes := matchesAction(action, "iam:PassRole")
+	for _, resource := range resources {
+		if strings.Trim(name, "*?") == "" && isEverything(resource) {
+			return fmt.Sprintf("%s on %s, expected the actions or the ARNs that are meant", action, resource)
+		}
+		if passes && strings.ContainsAny(resource, "*?$") {
+			return fmt.Sprintf("%s on %s, expected the ARN of each role that may be passed: who passes a role to a service has its rights", action, resource)
+		}
+	}
+	return ""
+}
+
+// isEverything says that a resource is any of a service: * by itself, or for the last
+// part of its ARN.
+func isEverything(resource string) bool {
+	arn, ok := identity.ParseARN(resource)
+	return !ok || strings.Trim(arn.Resource, "*?/:") == ""
+}
+
+// matchesAction says whether a pattern of actions has an action in it. Case does not
+// count.
+func matchesAction(pattern, action string) bool {
+	pattern, action = strings.ToLower(pattern), strings.ToLower(action)
+	if service, name, _ := strings.Cut(pattern, ":"); strings.Contains(name, "?") {
+		// One character is taken for any number: more is refused, never less.
+		pattern = service + ":" + strings.ReplaceAll(name, "?", "*")
+	}
+	return matches(pattern, action)
+}
+
+// element holds the elements of a statement.
+type element map[string]json.RawMessage
+
+// statementsOf are the statements of a policy that is valid.
+func statementsOf(policy string) []element {
+	var document struct{ Statement json.RawMessage }
+	var many []element
+	var one element
+	if json.Unmarshal([]byte(policy), &document) != nil {
+		return nil
+	}
+	if json.Unmarshal(document.Statement, &many) == nil {
+		return many
+	}
+	if json.Unmarshal(document.Statement, &one) == nil {
+		return []element{one}
+	}
+	return nil
+}
+
+func (e element) text(name string) string {
+	var out string
+	if json.Unmarshal(e[name], &out) != nil {
+		return ""
+	}
+	return out
+}
+
+// list are the texts of an element that is a list or one text.
+func (e element) list(name string) []string {
+	var out []string
+	if json.Unmarshal(e[name], &out) == nil {
+		return out
+	}
+	return []string{e.text(name)}
+}
