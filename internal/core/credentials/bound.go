@@ -39,7 +39,9 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 	if v = boundTargets(w, boundary); !v.IsTrue() || w.Provider.AWS == nil {
 		return out, v
 	}
-	if arn, _ := GivenRole(w); arn != "" {
+	if arn, bound := GivenRole(w); bound {
+		return out, within(boundary.Name) // an administrator's decision: a grant is no team's to write
+	} else if arn != "" {
 		return out, boundGiven(w, boundary, arn)
 	}
 	aws := cmp.Or(boundary.Spec.AWS, &v1alpha1.AWSBoundary{})

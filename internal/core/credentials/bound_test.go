@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -224,5 +225,31 @@ func TestTheShippedBoundaries(t *testing.T) {
 				t.Errorf("%s/%s: %s (%s) by %s, expected %s", folder, file, v.Reason, v.Message, bound.Boundary, want)
 			}
 		}
+	}
+}
+
+// TestAnAdministratorBindsAnyRole: what a grant says is no team's to write, so that the
+// patterns, which bound teams, are not asked; another request's grant says nothing.
+func TestAnAdministratorBindsAnyRole(t *testing.T) {
+	for name, each := range map[string]struct {
+		uid  types.UID
+		want credentials.Reason
+	}{
+		"bound":                       {"uid", credentials.ReasonAccepted},
+		"the grant of an earlier one": {"other", credentials.ReasonRoleARNNotAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := smallRequest(t, "team")
+			request.UID = "uid"
+			w := teamWorld(request, boundaryOf(t, "b", "{namespaces: [team], aws: {"+small+"}}"))
+			w.Provider.AWS.STSIAMRoleARN = "arn:aws:iam::111122223333:role/of-nobody"
+			w.Grant = &v1alpha1.CredentialsGrant{Spec: v1alpha1.CredentialsGrantSpec{
+				Request: v1alpha1.RequestRef{Namespace: "team", Name: request.Name, UID: each.uid},
+				Bound:   &v1alpha1.BoundIdentity{RoleARN: "arn:aws:iam::111122223333:role/reports"},
+			}}
+			if _, v := credentials.Bound(w); v.Reason != each.want {
+				t.Errorf("%s: %s, expected %s", v.Reason, v.Message, each.want)
+			}
+		})
 	}
 }

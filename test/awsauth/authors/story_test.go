@@ -115,7 +115,7 @@ func TestTheOperatorAsksForNothingThatItMayNot(t *testing.T) {
 	// Somebody else's CredentialsRequest has the operator's name.
 	foreign := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest", "metadata": map[string]any{"name": name},
-		"spec": map[string]any{"secretRef": map[string]any{"namespace": name, "name": "else"}},
+		"spec": map[string]any{"secretRef": map[string]any{"namespace": name, "name": "else"}, "providerSpec": map[string]any{"kind": "AWSProviderSpec"}},
 	}}
 	before := must.Get(w.Dynamic.Resource(requests).Namespace(name).Create(t.Context(), foreign, metav1.CreateOptions{}))(t)
 	p := w.start(someRole)
