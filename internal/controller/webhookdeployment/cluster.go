@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -113,6 +114,16 @@ func (c *Controller) remove(ctx context.Context, step core.Delete) error {
 	return client.IgnoreNotFound(c.kit.Client.Delete(ctx, empty(step.ID), client.Preconditions{UID: &uid}))
 }
 
+// one is the one thing there is to reconcile, whichever object changed.
+var one = reconcile.Request{NamespacedName: types.NamespacedName{Name: Name}}
+
+// first wakes the controller at its start: where none of the objects is there, no watch
+// does.
+func first(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	queue.Add(one)
+	return nil
+}
+
 // watch wakes the controller by one object. It has a cache of its own, since a cache has
 // one selector for a kind, and the controller may read these by name and no others.
 func watch(mgr ctrl.Manager, id core.ID) (source.SyncingSource, error) {
@@ -127,8 +138,6 @@ func watch(mgr ctrl.Manager, id core.ID) (source.SyncingSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", id, err)
 	}
-	// There is one thing to reconcile, whichever object changed.
-	one := reconcile.Request{NamespacedName: types.NamespacedName{Name: Name}}
 	return source.Kind(found, empty(id), handler.TypedEnqueueRequestsFromMapFunc(
 		func(context.Context, *unstructured.Unstructured) []reconcile.Request { return []reconcile.Request{one} })), nil
 }

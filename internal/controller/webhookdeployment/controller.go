@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/webhookdeployment"
@@ -66,13 +67,13 @@ func Add(mgr ctrl.Manager, options Options) error {
 		options.Metrics = sharedMetrics()
 	}
 	c := &Controller{kit: controller.NewKit(mgr, Name, ""), wanted: wanted, metrics: options.Metrics, told: core.Kept}
-	build := ctrl.NewControllerManagedBy(mgr).Named(Name)
+	build := ctrl.NewControllerManagedBy(mgr).Named(Name).WatchesRawSource(source.Func(first))
 	for _, id := range append(append([]core.ID(nil), wanted.IDs...), theirDeployment, theirConfiguration) {
-		source, err := watch(mgr, id)
+		each, err := watch(mgr, id)
 		if err != nil {
 			return err
 		}
-		build = build.WatchesRawSource(source)
+		build = build.WatchesRawSource(each)
 	}
 	return build.Complete(controller.Measured(c.metrics.Metrics, c))
 }
