@@ -101,10 +101,11 @@ func (c *Controller) create(ctx context.Context, step core.Create) error {
 // so that the API server refuses if somebody wrote in between.
 func (c *Controller) change(ctx context.Context, step core.Change) error {
 	merge := client.RawPatch(types.MergePatchType, []byte(step.Patch))
-	if err := c.kit.Client.Patch(ctx, empty(step.ID), merge, client.FieldOwner(core.Owner)); err != nil {
+	changed := empty(step.ID)
+	if err := c.kit.Client.Patch(ctx, changed, merge, client.FieldOwner(core.Owner)); err != nil {
 		return err
 	}
-	c.announce(ctx, corev1.EventTypeNormal, "DriftReverted", fmt.Sprintf("%s was not as the manifest has it, and was put back", step.ID))
+	c.announce(ctx, changed, corev1.EventTypeNormal, "DriftReverted", fmt.Sprintf("%s was not as the manifest has it, and was put back", step.ID))
 	return nil
 }
 

@@ -12,10 +12,9 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -90,7 +89,7 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	return reconcile.Result{RequeueAfter: outcome.Again}, outcome.Err
 }
 
-// tell announces a notice when it comes up.
+// tell announces a notice when it comes up, about the webhook's Deployment.
 func (c *Controller) tell(ctx context.Context, notice core.Notice) {
 	c.metrics.now(notice.Reason)
 	if notice.Reason != c.told {
@@ -98,16 +97,16 @@ func (c *Controller) tell(ctx context.Context, notice core.Notice) {
 		if notice.Reason == core.Kept {
 			kind = corev1.EventTypeNormal
 		}
-		c.announce(ctx, kind, string(notice.Reason), notice.Note)
+		about := empty(core.ID{Kind: core.Deployment, Namespace: c.wanted.Namespace, Name: "tabard-webhook"})
+		c.announce(ctx, about, kind, string(notice.Reason), notice.Note)
 	}
 	c.told = notice.Reason
 }
 
-// announce makes an event about the webhook's Deployment, whether it is there or not,
-// and a line in the log.
-func (c *Controller) announce(ctx context.Context, kind, reason, note string) {
+// announce makes an event about an object, whether it is there or not, and a line in
+// the log.
+func (c *Controller) announce(ctx context.Context, about client.Object, kind, reason, note string) {
 	log.FromContext(ctx).Info(note, "reason", reason)
-	about := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: c.wanted.Namespace, Name: "tabard-webhook"}}
 	c.kit.Events.Eventf(about, nil, kind, reason, "Maintain", "%s", controller.Shorten(note, "the operator's log"))
 }
 
