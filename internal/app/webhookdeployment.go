@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/tabard-dev/tabard/config/manifests"
+	shipped "github.com/tabard-dev/tabard/config/manifests"
 	"github.com/tabard-dev/tabard/internal/controller/webhookdeployment"
 	core "github.com/tabard-dev/tabard/internal/core/webhookdeployment"
 )
@@ -33,7 +33,7 @@ func declareWebhookDeployment() *declaration {
 		flags: f.add, complete: f.complete,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
 			settings := f.settings
-			settings.Manifest, settings.Namespace = manifests.Webhook, op.namespace
+			settings.Manifest, settings.Namespace = shipped.Webhook, op.namespace
 			return webhookdeployment.Add(mgr, webhookdeployment.Options{Settings: settings})
 		},
 	}
