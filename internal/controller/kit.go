@@ -40,6 +40,9 @@ type Kit struct {
 	Finalizer string
 	// Owner is the field manager of all writes.
 	Owner string
+	// IgnoreStatus says that no decision goes by the objects' status, so that another
+	// client that writes it keeps no pass from writing.
+	IgnoreStatus bool
 	// Metrics are the controller's.
 	Metrics *Metrics
 }

@@ -106,8 +106,9 @@ func (m *Metrics) note(key any, change func(*seen)) {
 	}
 }
 
-// found takes over the conditions of an object.
-func (m *Metrics) found(key any, conditions []metav1.Condition) {
+// Found takes over the conditions of the object of a key. Finish does it for passes
+// whose key is the object's own.
+func (m *Metrics) Found(key any, conditions []metav1.Condition) {
 	now := make(map[string]metav1.ConditionStatus, len(conditions))
 	for _, c := range conditions {
 		now[c.Type] = c.Status

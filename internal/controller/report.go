@@ -21,7 +21,7 @@ func (k *Keeper[T]) Finish(ctx context.Context, set func(T), outcome Outcome) (r
 		return reconcile.Result{}, nil // the finalizer was released in this pass
 	}
 	if err == nil {
-		k.kit.Metrics.found(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k.stored)}, k.stored.GetConditions())
+		k.kit.Metrics.Found(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k.stored)}, k.stored.GetConditions())
 	}
 	if err = cmp.Or(err, outcome.Err); err != nil {
 		return reconcile.Result{}, err

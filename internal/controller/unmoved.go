@@ -35,7 +35,7 @@ func (k Kit) WhileUnmoved(ctx context.Context, seen Object, write func(current O
 		if err := k.Live.Get(ctx, client.ObjectKeyFromObject(seen), fresh); err != nil {
 			return true, err
 		}
-		if moved, err := hasMoved(seen, fresh); moved || err != nil {
+		if moved, err := k.hasMoved(seen, fresh); moved || err != nil {
 			return true, cmp.Or(err, conflict)
 		}
 		current = fresh
@@ -47,9 +47,10 @@ func (k Kit) WhileUnmoved(ctx context.Context, seen Object, write func(current O
 	return err
 }
 
-// hasMoved says that two readings of an object differ in more than metadata. A
+// hasMoved says that two readings of an object differ in more than metadata and what the
+// kit ignores. A
 // change of the spec, and the beginning of a deletion, are a new generation.
-func hasMoved(seen, fresh Object) (bool, error) {
+func (k Kit) hasMoved(seen, fresh Object) (bool, error) {
 	if seen.GetUID() != fresh.GetUID() || seen.GetGeneration() != fresh.GetGeneration() {
 		return true, nil
 	}
@@ -63,5 +64,8 @@ func hasMoved(seen, fresh Object) (bool, error) {
 		return false, fmt.Errorf("compare %s with what was read before: %w", seen.GetName(), err)
 	}
 	delete(differs, "metadata")
+	if k.IgnoreStatus {
+		delete(differs, "status")
+	}
 	return len(differs) > 0, nil
 }

@@ -1,0 +1,211 @@
+package credentials
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+)
+
+// Followed are the clients by which the served cluster is followed.
+type Followed struct {
+	Metadata metadata.Interface
+	Dynamic  dynamic.Interface
+}
+
+// FollowedBy makes the clients of a configuration.
+func FollowedBy(config *rest.Config) (out Followed, err error) {
+	if out.Metadata, err = metadata.NewForConfig(config); err != nil {
+		return out, fmt.Errorf("make a client for metadata: %w", err)
+	}
+	if out.Dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return out, fmt.Errorf("make a client for Tabard's kinds: %w", err)
+	}
+	return out, nil
+}
+
+// followers follow what wakes the controller. Requests are many and may be large, and of
+// Secrets nothing but metadata is read here.
+func (f Followed) followers(k *known) (waited, optional []follower) {
+	kind := func(resource string) schema.GroupVersionResource {
+		return schema.GroupVersionResource{Version: "v1", Resource: resource}
+	}
+	waited = []follower{
+		ofMetadata(f.Metadata.Resource(cloudv1.GroupVersion.WithResource("credentialsrequests")), "credentialsrequests", k.requests, requestMark),
+		ofMetadata(f.Metadata.Resource(kind("namespaces")), "namespaces", k.namespaces, trimNamespace),
+		ofMetadata(f.Metadata.Resource(kind("serviceaccounts")), "serviceaccounts", targets{k, core.KindServiceAccount}, accountMark),
+		ofKind(f.Dynamic, "credentialsgrants", k.grants, func(g *v1alpha1.CredentialsGrant) grantMark { return markOfGrant(g) }),
+		ofKind(f.Dynamic, "credentialsboundaries", k.boundaries, bare[*v1alpha1.CredentialsBoundary]),
+		ofKind(f.Dynamic, "oidcissuers", k.issuers, bare[*v1alpha1.OIDCIssuer]),
+	}
+	// Secrets of all namespaces may be followed only where an administrator has given that
+	// right.
+	optional = []follower{follow.Of(selected{f.Metadata.Resource(kind("secrets"))}, follow.Options[mark]{
+		Sink: targets{k, core.KindSecret}, Pause: rarelyRefused, Trim: func(o runtime.Object) (mark, error) {
+			return secretMark(o.(*metav1.PartialObjectMetadata)), nil //nolint:forcetypeassert // the client's
+		},
+	})}
+	return waited, optional
+}
+
+// rarelyRefused is the pause after failures: long where only an administrator ends them.
+func rarelyRefused(failures int, err error) time.Duration {
+	if apierrors.IsForbidden(err) {
+		return 5 * time.Minute
+	}
+	return follow.Doubling(time.Second, 30*time.Second)(failures, err)
+}
+
+func ofMetadata[T any](client follow.Client[*metav1.PartialObjectMetadataList], resource string, into follow.Sink[T], trim func(*metav1.PartialObjectMetadata) T) follower {
+	return follow.Of(client, follow.Options[T]{
+		Sink: into, Failed: says(resource),
+		Trim: func(o runtime.Object) (T, error) {
+			return trim(o.(*metav1.PartialObjectMetadata)), nil //nolint:forcetypeassert // the client's
+		},
+	})
+}
+
+// ofKind follows a kind of Tabard's.
+func ofKind[T, K any](client dynamic.Interface, resource string, into follow.Sink[T], trim func(*K) T) follower {
+	return follow.Of(client.Resource(v1alpha1.GroupVersion.WithResource(resource)), follow.Options[T]{
+		Sink: into, Failed: says(resource),
+		Trim: func(o runtime.Object) (out T, err error) {
+			var typed K
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(o.(*unstructured.Unstructured).Object, &typed) //nolint:forcetypeassert // the client's
+			if err != nil {
+				return out, fmt.Errorf("%s: %w", resource, err)
+			}
+			return trim(&typed), nil
+		},
+	})
+}
+
+// says logs why a resource cannot be followed. It is tried again.
+func says(resource string) func(error) {
+	return func(err error) {
+		ctrl.Log.WithName(Name).Error(err, "cannot follow what requests depend on", "resource", resource)
+	}
+}
+
+// selected are the objects that Tabard's label selects. One that loses it is deleted, as
+// far as is seen here.
+type selected struct{ metadata.Getter }
+
+const ours = core.ManagedLabel + "=true"
+
+// List implements follow.Client.
+func (s selected) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	o.LabelSelector = ours
+	return s.Getter.List(ctx, o)
+}
+
+// Watch implements follow.Client.
+func (s selected) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.LabelSelector = ours
+	return s.Getter.Watch(ctx, o)
+}
+
+// targets is the sink of what requests write. It keeps nothing.
+type targets struct {
+	known *known
+	kind  string
+}
+
+func (t targets) target(m mark) core.Target {
+	return core.Target{Kind: t.kind, Namespace: m.name.Namespace, Name: m.name.Name}
+}
+
+// Replace implements follow.Sink. What went while nothing was followed is not among the
+// objects.
+func (t targets) Replace(objects []mark) {
+	there := map[core.Target]bool{}
+	for _, m := range objects {
+		there[t.target(m)] = true
+		t.Set(m)
+	}
+	t.known.mu.Lock()
+	var gone []core.Target
+	for target := range t.known.byTarget {
+		if target.Kind == t.kind && !there[target] {
+			gone = append(gone, target)
+		}
+	}
+	t.known.mu.Unlock()
+	for _, target := range gone {
+		t.known.targetChanged(target, 0)
+	}
+}
+
+// Set implements follow.Sink.
+func (t targets) Set(m mark) { t.known.targetChanged(t.target(m), m.digest) }
+
+// Delete implements follow.Sink.
+func (t targets) Delete(m mark) { t.known.targetChanged(t.target(m), 0) }
+
+func requestMark(o *metav1.PartialObjectMetadata) mark {
+	return markOf(o, fmt.Sprint(o.UID, o.Generation, o.DeletionTimestamp, o.Finalizers), sorted(o.Annotations))
+}
+
+func accountMark(o *metav1.PartialObjectMetadata) mark {
+	return markOf(o, string(o.UID), fmt.Sprint(o.DeletionTimestamp), o.Annotations[core.RoleAnnotation], o.Annotations[core.RequestAnnotation])
+}
+
+func secretMark(o *metav1.PartialObjectMetadata) mark {
+	return markOf(o, string(o.UID), o.ResourceVersion)
+}
+
+func markOf(o metav1.Object, parts ...string) mark {
+	sum := fnv.New64a()
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes all
+	}
+	return mark{types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, sum.Sum64()}
+}
+
+func sorted(values map[string]string) string {
+	var out string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		out += fmt.Sprintf("%q%q", key, values[key])
+	}
+	return out
+}
+
+func trimNamespace(o *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: o.Name, Labels: o.Labels, DeletionTimestamp: o.DeletionTimestamp}}
+}
+
+// ResyncAnnotation on a grant has its role looked at now. Its value is the time at which
+// that was asked for (RFC 3339).
+const ResyncAnnotation = "identity.tabard.dev/resync"
+
+func markOfGrant(g *v1alpha1.CredentialsGrant) grantMark {
+	request := types.NamespacedName{Namespace: g.Spec.Request.Namespace, Name: g.Spec.Request.Name}
+	return grantMark{
+		mark:    markOf(g, fmt.Sprint(g.UID, g.Generation, g.DeletionTimestamp, g.Finalizers), g.Annotations[ResyncAnnotation]),
+		request: request, resync: g.Annotations[ResyncAnnotation], state: grantState(g),
+	}
+}
+
+func bare[T metav1.Object](o T) T {
+	o.SetManagedFields(nil)
+	return o
+}

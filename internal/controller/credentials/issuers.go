@@ -1,0 +1,145 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/controller"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// RetiredAnnotation, with the value "true", on an OIDCIssuer says that roles shall stop to
+// trust it, once tokens of it that are in use have expired.
+const RetiredAnnotation = "identity.tabard.dev/retired"
+
+// sameIssuer says that two readings of an OIDCIssuer mean the same for roles.
+func sameIssuer(a, b *v1alpha1.OIDCIssuer) bool {
+	return a.UID == b.UID && a.Generation == b.Generation && a.Annotations[RetiredAnnotation] == b.Annotations[RetiredAnnotation] &&
+		reflect.DeepEqual(a.Status.Providers, b.Status.Providers)
+}
+
+// issuers are those of the cluster: the one of OpenShift's Authentication first, then
+// those in use, the youngest first.
+func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issuer, *fault.Fault) {
+	stored := c.known.issuers.All()
+	slices.SortFunc(stored, func(a, b *v1alpha1.OIDCIssuer) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	var out []core.Issuer
+	for _, o := range stored {
+		out = append(out, core.Issuer{
+			Name: o.Name, URL: o.Spec.URL, Deleting: !o.DeletionTimestamp.IsZero(),
+			Retired: o.Annotations[RetiredAnnotation] == "true", RetireAfter: o.Spec.RetireKeysAfter.Duration,
+		})
+	}
+	if url := world.Platform.Issuer; url != "" && !slices.ContainsFunc(out, func(i core.Issuer) bool { return i.URL == url }) {
+		out = append(out, core.Issuer{URL: url})
+	}
+	leaves := func(i core.Issuer) int {
+		switch {
+		case i.Deleting || i.Retired:
+			return 2
+		case world.Platform.Issuer != "" && i.URL == world.Platform.Issuer:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b core.Issuer) int { return leaves(a) - leaves(b) })
+	for i := range out {
+		out[i].ProviderARN = issuer.ProviderARN(cmp.Or(world.Settings.Partition, "aws"), world.Account, out[i].URL)
+		provider, err := c.providers.get(ctx, out[i].ProviderARN)
+		if err != nil {
+			return nil, controller.FaultOf(err)
+		}
+		out[i].Registered, out[i].Audiences = provider.Exists, provider.Audiences
+	}
+	return out, nil
+}
+
+// protected is what no request may reach: the issuers' buckets, and what Tabard itself is
+// in AWS.
+func (c *Controller) protected(world core.World, caller string) core.Protected {
+	out := core.Protected{Roles: c.options.Protected.Roles, Policies: c.options.Protected.Policies}
+	for _, o := range c.known.issuers.All() {
+		for _, bucket := range []string{o.Spec.Publication.S3.Bucket, o.Status.Publication.Bucket} {
+			if bucket != "" && !slices.Contains(out.Buckets, bucket) {
+				out.Buckets = append(out.Buckets, bucket)
+			}
+		}
+	}
+	slices.Sort(out.Buckets)
+	if role := roleOfCaller(caller); role != "" {
+		out.Roles = append(slices.Clone(out.Roles), role)
+	}
+	policies := []string{world.Settings.PermissionsBoundary}
+	for _, b := range world.Boundaries {
+		if b.Spec.AWS != nil {
+			policies = append(policies, b.Spec.AWS.PermissionsBoundary)
+		}
+	}
+	slices.Sort(policies)
+	for _, arn := range slices.Compact(policies) {
+		if arn != "" {
+			out.Policies = append(slices.Clone(out.Policies), arn)
+		}
+	}
+	return out
+}
+
+// roleOfCaller is the role of a session, whatever its path, which a session's ARN does
+// not have; empty for who has no role.
+func roleOfCaller(caller string) string {
+	arn, ok := identity.ParseARN(caller)
+	name, is := strings.CutPrefix(arn.Resource, "assumed-role/")
+	if !ok || !is {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, "/")
+	arn.Service, arn.Resource = "iam", "role/*"+name
+	return arn.String()
+}
+
+// providers remembers what IAM says of the issuers' providers. It is safe for concurrent
+// use; however many ask, one call is made.
+type providers struct {
+	options Options
+
+	mu    sync.Mutex
+	known map[string]answer
+}
+
+type answer struct {
+	provider cloud.Provider
+	err      error
+	until    time.Time
+}
+
+func (p *providers) get(ctx context.Context, arn string) (cloud.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.options.Now()
+	if a, has := p.known[arn]; has && now.Before(a.until) {
+		return a.provider, a.err
+	}
+	before := p.known[arn]
+	provider, err := p.options.AWS.Providers.Get(ctx, p.options.Operator, arn)
+	a := answer{provider, err, now.Add(knownFor)}
+	if err != nil || !provider.Exists {
+		a.until = now.Add(unknownFor)
+	}
+	if err != nil && before.err == nil && before.provider.Exists { // what was true lately counts for more than a call that failed
+		a.provider, a.err = before.provider, nil
+	}
+	p.known[arn] = a
+	return a.provider, a.err
+}
