@@ -45,6 +45,8 @@ var powers = []power{
 	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "", writing, everybody, "a conversion by which it changes stored objects"},
 	{"identity.tabard.dev", "v1alpha1", "oidcissuers", "", writing, theIssuer, "a key that the publisher publishes"},
 	{"identity.tabard.dev", "v1alpha1", "oidcissuers", "status", writing, theIssuer, "a key that the publisher takes for its own"},
+	{"cloudcredential.openshift.io", "v1", "credentialsrequests", "", writing, minted, "a request for a role"},
+	{"identity.tabard.dev", "v1alpha1", "credentialsboundaries", "", writing, minted, "a wider boundary"},
 	{"services.k8s.aws", "v1alpha1", "iamroleselectors", "", writing, selectors, "a selector of any role"},
 	{"", "v1", "services", "", writing, traffic, "a Service that leads elsewhere"},
 	{"", "v1", "services", "proxy", wide, traffic, "requests as the API server"},
@@ -54,13 +56,16 @@ var powers = []power{
 
 // harmless are rights to write that take nothing, with the reason.
 var harmless = map[string]string{
-	"/events":                                           "an event changes nothing",
-	"events.k8s.io/events":                              "an event changes nothing",
-	"coordination.k8s.io/leases":                        "whoever takes a lease stops the controller that waits for it, and becomes nobody",
-	"identity.tabard.dev/iamroleselectorreports":        "a report is read by people; what it says gives nothing",
-	"identity.tabard.dev/iamroleselectorreports/status": "a report is read by people; what it says gives nothing",
-	"policy/poddisruptionbudgets":                       "a budget puts evictions off, and gives no identity",
-	"identity.tabard.dev/oidcissuers/finalizers":        "it lets an object be named as an owner, and nothing else",
+	"/events":                                                 "an event changes nothing",
+	"events.k8s.io/events":                                    "an event changes nothing",
+	"coordination.k8s.io/leases":                              "whoever takes a lease stops the controller that waits for it, and becomes nobody",
+	"identity.tabard.dev/iamroleselectorreports":              "a report is read by people; what it says gives nothing",
+	"identity.tabard.dev/iamroleselectorreports/status":       "a report is read by people; what it says gives nothing",
+	"identity.tabard.dev/credentialsgrants":                   "the record of the controller credentials, which reads what it has written; it has to be its own alone",
+	"identity.tabard.dev/credentialsgrants/status":            "the record of the controller credentials, which reads what it has written; it has to be its own alone",
+	"cloudcredential.openshift.io/credentialsrequests/status": "no decision goes by it",
+	"identity.tabard.dev/oidcissuers/finalizers":              "it lets an object be named as an owner, and nothing else",
+	"policy/poddisruptionbudgets":                             "a budget puts evictions off, and gives no identity",
 }
 
 // judged are resources that the catalogue looks at by itself.

@@ -15,6 +15,7 @@ const (
 	everybody = "every account of the cluster"
 	thePods   = "the accounts of pods that its hooks are asked about"
 	selectors = "the roles of IAMRoleSelectors"
+	minted    = "the roles of CredentialsRequests"
 	traffic   = "the traffic of Services"
 	unknown   = "what nobody has judged"
 )
