@@ -13,18 +13,20 @@ const (
 	// maxRoleName and maxPolicyName bound names in IAM (AWS: IAM name requirements).
 	maxRoleName   = 64
 	maxPolicyName = 128
-	// hashLength is how many hexadecimal digits of a hash end a name.
-	hashLength = 10
+	// hashLength and grantHashLength are how many hexadecimal digits of a hash end a name. A
+	// role of a name that somebody else has is told by its tags, and left alone.
+	hashLength, grantHashLength = 10, 40
 )
 
 // GrantName is the name of the grant of a request. Two requests never have the same: a
-// namespace holds no dot.
+// namespace holds no dot, and what is cut has a hash that nobody can meet on purpose,
+// since a request that had the grant of another would end that one's life.
 func GrantName(namespace, name string) string {
 	full := namespace + "." + name
 	if len(full) <= maxGrantName {
 		return full
 	}
-	return cut(full, maxGrantName, digest10(namespace+"/"+name))
+	return cut(full, maxGrantName, hexOf(namespace+"/"+name, grantHashLength))
 }
 
 // RequestName is how targets name a request: "<namespace>/<name>".
@@ -42,12 +44,12 @@ func Owner(request v1alpha1.RequestRef) string {
 func RoleName(settings Settings, infrastructure, namespace, name string) string {
 	full := infrastructure + "-" + name
 	if !slices.Contains(settings.OwnNamespaces, namespace) {
-		return cut(full, maxRoleName, digest10(namespace+"/"+name))
+		return cut(full, maxRoleName, hexOf(namespace+"/"+name, hashLength))
 	}
 	if len(full) <= maxRoleName {
 		return full
 	}
-	return cut(full, maxRoleName, digest10(full))
+	return cut(full, maxRoleName, hexOf(full, hashLength))
 }
 
 // PolicyName is the name of the inline policy of a role.
@@ -61,5 +63,3 @@ func cut(text string, most int, hash string) string {
 	head := text[:min(len(text), most-1-len(hash))]
 	return strings.TrimRight(head, "-.") + "-" + hash
 }
-
-func digest10(text string) string { return hexOf(text, hashLength) }

@@ -170,7 +170,7 @@ func (g Google) Data(tokenPath string) (map[string]string, error) {
 	case len(g.Missing()) > 0:
 		return nil, fmt.Errorf("these fields are empty: %s", strings.Join(g.Missing(), ", "))
 	case !provider().MatchString(g.Audience):
-		return nil, fmt.Errorf("audience is %q, expected //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER, without https:", g.Audience)
+		return nil, fmt.Errorf("audience is %q, expected //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER, and no https: before it", g.Audience)
 	case !email().MatchString(g.ServiceAccountEmail):
 		return nil, fmt.Errorf("serviceAccountEmail is %q, expected NAME@PROJECT.iam.gserviceaccount.com", g.ServiceAccountEmail)
 	case !domain().MatchString(universe):

@@ -75,7 +75,7 @@ func TestWhatWouldBreakAFileIsRefused(t *testing.T) {
 		"a role with a line more":       {second(tokensecret.AWS(role+"\nregion = x", file)), "expected an ARN"},
 		"half of Azure, by name":        {second(lacking.Data(file)), "azureTenantID, azureRegion"},
 		"Azure with a line more":        {second(tokensecret.Azure{ClientID: "a\nb", TenantID: "t", Region: "r", SubscriptionID: "s"}.Data(file)), "azureClientID"},
-		"an audience with https":        {google(account, "https:"+audience), "without https:"},
+		"an audience with https":        {google(account, "https:"+audience), "no https: before it"},
 		"an audience of a region":       {google(account, strings.Replace(audience, "global", "eu", 1)), "expected //iam.googleapis.com"},
 		"no audience":                   {google(account, ""), "audience"},
 		"a Google account with a slash": {google("a/b@c", audience), "serviceAccountEmail"},
