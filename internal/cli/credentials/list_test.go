@@ -1,0 +1,144 @@
+package credentials_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/platform"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want := must.Get(os.ReadFile(file))(t)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// many are requests in all states.
+func many() (*cloudv1.CredentialsRequest, []*cloudv1.CredentialsRequest, []*v1alpha1.CredentialsGrant) {
+	reports := request("reports")
+	changed := request("changed", func(r *cloudv1.CredentialsRequest) { r.Generation = 2 })
+	nameless := request("nameless", toSecret)
+	again := request("again")
+	old := grant(again, metav1.ConditionTrue, core.ReasonReady, "ready", func(g *v1alpha1.CredentialsGrant) { g.Spec.Request.UID = "an-earlier-one" })
+	return reports, []*cloudv1.CredentialsRequest{
+			reports, changed, nameless, again, request("new"), request("former", ofCCO),
+			request("cloudless", provider(struct{}{})), request("elsewhere", func(r *cloudv1.CredentialsRequest) { r.Namespace = "team-b" }),
+		}, []*v1alpha1.CredentialsGrant{
+			grant(reports, metav1.ConditionTrue, core.ReasonReady, "ready", withRole),
+			grant(changed, metav1.ConditionTrue, core.ReasonReady, "ready", withRole),
+			grant(nameless, metav1.ConditionFalse, core.ReasonNoServiceAccountNames, "no key is ever stored in a Secret: set spec.serviceAccountNames"), old,
+		}
+}
+
+func manyBed(t *testing.T) *bed {
+	b := newBed(t, plainKubernetes)
+	_, requests, grants := many()
+	for _, r := range requests {
+		must.Do(t, b.client.Create(t.Context(), r))
+	}
+	for _, g := range grants {
+		must.Do(t, b.client.Create(t.Context(), g))
+	}
+	return b
+}
+
+func TestAListSaysWhoFulfilsWhatAndWhatItWaitsFor(t *testing.T) {
+	code, out, said := manyBed(t).run("list", "-A")
+	if code != command.Found || said != "" {
+		t.Errorf("exit code %d, said %q", code, said)
+	}
+	golden(t, "list.txt", out)
+	code, out, _ = manyBed(t).run("list", "-n", "team-b", "-o", "json")
+	var rows []map[string]any
+	must.Do(t, json.Unmarshal([]byte(out), &rows))
+	if code != command.Found || len(rows) != 1 || rows[0]["name"] != "elsewhere" || rows[0]["reason"] != "NotLookedAt" {
+		t.Errorf("exit code %d, one namespace: %s", code, out)
+	}
+}
+
+func TestAListIsWellWhereNothingWaits(t *testing.T) {
+	reports := request("reports")
+	done := newBed(t, plainKubernetes, reports, grant(reports, metav1.ConditionTrue, core.ReasonReady, "ready", withRole))
+	if code, out, said := done.run("list"); code != 0 || !strings.Contains(out, "Ready") || said != "" {
+		t.Errorf("exit code %d: %s %s", code, out, said)
+	}
+	if code, out, _ := newBed(t, plainKubernetes).run("list", "-o", "json"); code != 0 || out != "[]\n" {
+		t.Errorf("none, exit code %d: %q", code, out)
+	}
+	if code, out, _ := newBed(t, plainKubernetes).run("list"); code != 0 || !strings.Contains(out, "no CredentialsRequests in namespace team-a") {
+		t.Errorf("none, exit code %d: %q", code, out)
+	}
+}
+
+func TestBesideACloudCredentialOperatorAListSaysWhoseARequestIs(t *testing.T) {
+	done := request("minted", toSecret)
+	done.Status.Provisioned = true
+	stuck := request("stuck", toSecret)
+	stuck.Status.Conditions = []cloudv1.CredentialsRequestCondition{{Type: cloudv1.InsufficientCloudCredentials, Status: metav1.ConditionTrue, Message: "no rights"}}
+	azure := request("azure", provider(cloudv1.AzureProviderSpec{}))
+	code, out, _ := newBed(t, beside, done, stuck, azure, request("account")).run("list")
+	if code != command.Found {
+		t.Errorf("exit code %d", code)
+	}
+	golden(t, "list-beside.txt", out)
+}
+
+func TestADescriptionSaysWhatToDo(t *testing.T) {
+	for file, name := range map[string]string{"describe-ready.txt": "reports", "describe-waiting.txt": "nameless", "describe-former.txt": "former", "describe-again.txt": "again"} {
+		code, out, said := manyBed(t).run("describe", name)
+		if want := name != "reports"; (code == command.Found) != want || said != "" {
+			t.Errorf("%s: exit code %d, said %q", name, code, said)
+		}
+		golden(t, file, out)
+	}
+}
+
+func TestADescriptionHasNoCharactersThatControlATerminal(t *testing.T) {
+	evil := request("evil", provider(cloudv1.AWSProviderSpec{StatementEntries: []cloudv1.StatementEntry{{Effect: "Allow", Action: []string{"\x1b[2Js3:*\nState: Ready"}, Resource: "*"}}}))
+	_, out, _ := newBed(t, plainKubernetes, evil).run("describe", "evil")
+	if strings.Contains(out, "\x1b") || strings.Contains(out, "\nState: Ready") {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a name that is none":     {[]string{"describe", "nosuch"}, "there is no CredentialsRequest team-a/nosuch"},
+		"no name":                 {[]string{"describe"}, "takes the name of one CredentialsRequest"},
+		"a form that is none":     {[]string{"list", "-o", "yaml"}, "expected table or json"},
+		"all namespaces and one":  {[]string{"list", "-A", "-n", "team-a"}, "-A and -n"},
+		"an argument that is one": {[]string{"list", "x"}, "takes no arguments"},
+	} {
+		if code, out, said := newBed(t, plainKubernetes).run(test.args...); code != command.Unusable || out != "" || !strings.Contains(said, test.want) {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", name, code, out, said, test.want)
+		}
+	}
+	unknown := newBed(t, platform.Facts{Missing: []string{"the Infrastructure cluster could not be read"}}, request("reports"))
+	if code, out, _ := unknown.run("list"); code != command.Found || !strings.Contains(out, "PlatformUnknown") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
