@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -18,8 +19,8 @@ const (
 var (
 	// nameForm is the form of OpenShift's names of clusters: 27 characters, so that half
 	// of a role's name is left for what the role is for.
-	nameForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$`)
-	regionForm = regexp.MustCompile(`^[a-z][a-z0-9-]{1,31}$`)
+	nameForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$`) })
+	regionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{1,31}$`) })
 )
 
 // Flags are what an administrator says of the cluster on the command line.
@@ -43,9 +44,9 @@ func (f *Flags) Override() (core.Override, error) {
 		return core.Override{}, fmt.Errorf("--%s=%.80s: expected one of %v", core.PlatformFlag, f.platform, core.Kinds())
 	case !slices.Contains(core.Presences(), out.Operator):
 		return core.Override{}, fmt.Errorf("--%s=%.80s: expected one of %v", core.OperatorFlag, f.operator, core.Presences())
-	case f.infrastructure != "" && !nameForm.MatchString(f.infrastructure):
+	case f.infrastructure != "" && !nameForm().MatchString(f.infrastructure):
 		return core.Override{}, fmt.Errorf("--%s=%.80s: expected at most 27 small letters, digits and hyphens, with a letter or digit at both ends", infrastructureFlag, f.infrastructure)
-	case f.region != "" && !regionForm.MatchString(f.region):
+	case f.region != "" && !regionForm().MatchString(f.region):
 		return core.Override{}, fmt.Errorf("--%s=%.80s: expected a region such as eu-central-1", regionFlag, f.region)
 	case out.Platform == core.OpenShift && (f.infrastructure != "" || f.region != ""):
 		return core.Override{}, fmt.Errorf("--%s and --%s are for plain Kubernetes: on OpenShift the Infrastructure has both", infrastructureFlag, regionFlag)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -58,16 +59,16 @@ type Wanted struct {
 
 // image and region are what the settings may be.
 var (
-	image  = regexp.MustCompile(`^[a-zA-Z0-9./_:-]+(:[\w.-]+|@sha256:[0-9a-f]{64})$`)
-	region = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
+	image  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9./_:-]+(:[\w.-]+|@sha256:[0-9a-f]{64})$`) })
+	region = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`) })
 )
 
 // Check says what is wrong with what is not the manifest.
 func (s Settings) Check() error {
-	if s.Region != "" && !region.MatchString(s.Region) {
+	if s.Region != "" && !region().MatchString(s.Region) {
 		return fmt.Errorf("--webhookdeployment-region is %q, expected a region of AWS, such as us-west-2", s.Region)
 	}
-	if s.Image != "" && !image.MatchString(s.Image) {
+	if s.Image != "" && !image().MatchString(s.Image) {
 		return fmt.Errorf("--webhookdeployment-image is %q, expected REPOSITORY:TAG or REPOSITORY@DIGEST", s.Image)
 	}
 	return nil
