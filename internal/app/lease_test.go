@@ -78,8 +78,8 @@ type manifests struct {
 
 func readLeaseManifests(t *testing.T) (m manifests) {
 	t.Helper()
-	must.Do(t, filepath.WalkDir("../../config/manifests", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	must.Do(t, filepath.WalkDir("../../config/manifests", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
 		text, err := os.ReadFile(path)
