@@ -25,6 +25,7 @@ func credentialsCommand() *cobra.Command {
 func credentialsWorld() cli.World {
 	return cli.World{
 		Place:    func() cli.Place { return &credentialsPlace{} },
+		AWS:      newCredentialsSession,
 		ReadFile: os.ReadFile,
 	}
 }
@@ -40,6 +41,9 @@ func (p *credentialsPlace) AddFlags(f *pflag.FlagSet) {
 	command.AddKubeconfig(f, &p.kubeconfig, "the cluster")
 	p.platform.Add(f)
 }
+
+// Override is what the flags say.
+func (p *credentialsPlace) Override() (coreplatform.Override, error) { return p.platform.Override() }
 
 // Cluster makes the clients.
 func (p *credentialsPlace) Cluster() (cli.Cluster, error) {

@@ -29,6 +29,16 @@ func cloudFormation(w Work) (string, error) {
 			"Type": "AWS::IAM::OIDCProvider", "Properties": in{"Url": p.URL, "ClientIdList": append([]string{}, p.Audiences...), "Tags": w.tags()},
 		}
 	}
+	for i, p := range w.Policies { // which have no tags here
+		properties := in{"ManagedPolicyName": p.Name, "PolicyDocument": p.Document}
+		for key, value := range map[string]string{"Path": p.Path, "Description": p.Description} {
+			if value != "" {
+				properties[key] = value
+			}
+		}
+		resources[numbered("Policy", "", i)] = in{"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+		outputs[numbered("Policy", "", i)+"Arn"] = in{"Value": in{"Ref": numbered("Policy", "", i)}}
+	}
 	for i, r := range w.Roles {
 		properties := in{"RoleName": r.Name, "AssumeRolePolicyDocument": r.Trust, "Tags": w.tags(r.Tags...)}
 		for key, value := range map[string]string{"Path": r.Path, "Description": r.Description, "PermissionsBoundary": r.Boundary} {

@@ -1,5 +1,5 @@
 // Package handoff writes what somebody with other rights is to make in AWS: buckets,
-// OIDC providers, roles with their policies, and access entries of EKS, as a script for
+// OIDC providers, managed policies, roles with their policies, and access entries of EKS, as a script for
 // the AWS command line, as Terraform, as a CloudFormation template, or as plain JSON. It
 // is plain data in and text out. Every value comes back from each form as it went in,
 // whatever is in it; what a form cannot say is refused.
@@ -48,11 +48,12 @@ type Work struct {
 	About []string `json:"about,omitempty"`
 	// Owner is put on all that is made. The script changes nothing that is there
 	// already without it.
-	Owner     Tag           `json:"owner"`
-	Buckets   []Bucket      `json:"buckets,omitempty"`
-	Providers []Provider    `json:"providers,omitempty"`
-	Roles     []Role        `json:"roles,omitempty"`
-	Entries   []AccessEntry `json:"accessEntries,omitempty"`
+	Owner     Tag             `json:"owner"`
+	Buckets   []Bucket        `json:"buckets,omitempty"`
+	Providers []Provider      `json:"providers,omitempty"`
+	Policies  []ManagedPolicy `json:"policies,omitempty"`
+	Roles     []Role          `json:"roles,omitempty"`
+	Entries   []AccessEntry   `json:"accessEntries,omitempty"`
 }
 
 // Tag is one tag.
@@ -80,6 +81,17 @@ type Provider struct {
 	ARN       string   `json:"arn"`
 	URL       string   `json:"url"`
 	Audiences []string `json:"audiences"`
+}
+
+// ManagedPolicy is a customer managed policy of IAM.
+type ManagedPolicy struct {
+	// ARN is the one that it will have.
+	ARN  string `json:"arn"`
+	Name string `json:"name"`
+	// Path is empty for /.
+	Path        string `json:"path,omitempty"`
+	Description string `json:"description,omitempty"`
+	Document    Policy `json:"document"`
 }
 
 // Role is an IAM role.
@@ -132,6 +144,12 @@ func (w Work) check() error {
 	for _, bucket := range w.Buckets {
 		policies["the policy of bucket "+bucket.Name] = bucket.Policy
 	}
+	for _, policy := range w.Policies {
+		policies["the policy "+policy.Name] = policy.Document
+		if policy.Document == "" {
+			return fmt.Errorf("the policy %q has no document", policy.Name)
+		}
+	}
 	for _, role := range w.Roles {
 		policies["the trust policy of role "+role.Name] = role.Trust
 		policies["the policy of role "+role.Name] = role.Policy
@@ -163,6 +181,9 @@ func (w Work) texts() []string {
 	}
 	for _, p := range w.Providers {
 		out = append(append(out, p.ARN, p.URL), p.Audiences...)
+	}
+	for _, p := range w.Policies {
+		out = append(out, p.ARN, p.Name, p.Path, p.Description, string(p.Document))
 	}
 	for _, r := range w.Roles {
 		out = append(out, r.Name, r.Path, r.Description, r.Boundary, string(r.Trust), r.PolicyName, string(r.Policy))

@@ -33,6 +33,7 @@ func work(text string) handoff.Work {
 		About: []string{text}, Owner: handoff.Tag{Key: "tabard.dev/issuer", Value: "o" + text},
 		Buckets:   []handoff.Bucket{{Name: text, Region: "eu-west-1", AllowPublicPolicy: true, Policy: policy(text)}},
 		Providers: []handoff.Provider{{ARN: text, URL: text, Audiences: []string{text, "b"}}},
+		Policies:  []handoff.ManagedPolicy{{ARN: text, Name: text, Path: text, Description: text, Document: policy(text)}},
 		Roles: []handoff.Role{{
 			Name: text, Description: text, Trust: handoff.Policy(iampolicy.Document{trust}.String()),
 			PolicyName: "p" + text, Policy: policy(text), Tags: []handoff.Tag{{Key: "k" + text, Value: text}},
@@ -86,11 +87,12 @@ func wantTemplate(t *testing.T, text string) {
 	}
 	wantPolicy("trust", role["AssumeRolePolicyDocument"], w.Roles[0].Trust)
 	wantPolicy("policy", role["Policies"].([]any)[0].(map[string]any)["PolicyDocument"], w.Roles[0].Policy)
+	wantPolicy("managed policy", resource("Policy")["PolicyDocument"], w.Policies[0].Document)
 	wantPolicy("bucket policy", resource("BucketPolicy")["PolicyDocument"], w.Buckets[0].Policy)
 	entry := resource("AccessEntry")
-	values := []any{role["RoleName"], role["Tags"].([]any)[1].(map[string]any)["Value"], resource("Provider")["Url"], entry["Username"], entry["KubernetesGroups"].([]any)[0]}
+	values := []any{role["RoleName"], role["Tags"].([]any)[1].(map[string]any)["Value"], resource("Provider")["Url"], resource("Policy")["ManagedPolicyName"], entry["Username"], entry["KubernetesGroups"].([]any)[0]}
 	if text == "" { // is left out
-		values[3] = text
+		values[4] = text
 	}
 	for i, value := range values {
 		if value != text {
@@ -156,7 +158,7 @@ func wantCalls(t *testing.T, text, said string) {
 	}
 	want := work(text)
 	for operation, member := range map[string]string{
-		"create-bucket": "Bucket", "create-open-id-connect-provider": "Url", "create-role": "RoleName", "create-access-entry": "clusterName",
+		"create-bucket": "Bucket", "create-open-id-connect-provider": "Url", "create-role": "RoleName", "create-policy": "PolicyName", "create-access-entry": "clusterName",
 	} {
 		input, _ := inputs[operation].(map[string]any)
 		if input[member] != text {
@@ -164,7 +166,7 @@ func wantCalls(t *testing.T, text, said string) {
 		}
 	}
 	for option, policy := range map[string]handoff.Policy{
-		"create-role--assume-role-policy-document": want.Roles[0].Trust, "put-role-policy--policy-document": want.Roles[0].Policy, "put-bucket-policy--policy": want.Buckets[0].Policy,
+		"create-policy--policy-document": want.Policies[0].Document, "create-role--assume-role-policy-document": want.Roles[0].Trust, "put-role-policy--policy-document": want.Roles[0].Policy, "put-bucket-policy--policy": want.Buckets[0].Policy,
 	} {
 		if diff := cmp.Diff(read(t, string(policy)), read(t, options[option])); diff != "" {
 			t.Errorf("%s of %q (-want +got):\n%s", option, text, diff)
@@ -196,8 +198,9 @@ func TestWhatNoFormCanSayIsRefused(t *testing.T) {
 		"a policy that says things twice": {func(w *handoff.Work) {
 			w.Roles[0].Policy = `{"Version":"2012-10-17","Statement":{"Effect":"Deny","Effect":"Allow","Action":"*","Resource":"*"}}`
 		}, "the policy of role"},
-		"a zero byte":      {func(w *handoff.Work) { w.Roles[0].Name = "a\x00" }, "zero byte"},
-		"half a character": {func(w *handoff.Work) { w.Entries[0].Groups[0] = "\xff" }, "UTF-8"},
+		"a managed policy without a document": {func(w *handoff.Work) { w.Policies[0].Document = "" }, "has no document"},
+		"a zero byte":                         {func(w *handoff.Work) { w.Roles[0].Name = "a\x00" }, "zero byte"},
+		"half a character":                    {func(w *handoff.Work) { w.Entries[0].Groups[0] = "\xff" }, "UTF-8"},
 	} {
 		for _, form := range handoff.Forms() {
 			w := work("x")

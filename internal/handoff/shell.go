@@ -24,6 +24,9 @@ owned() {
 	for _, provider := range w.Providers {
 		s.provider(w, provider)
 	}
+	for _, policy := range w.Policies {
+		s.policy(w, policy)
+	}
 	for _, role := range w.Roles {
 		s.role(w, role)
 	}
@@ -109,6 +112,25 @@ func (s *script) provider(w Work, p Provider) {
 	}
 	s.unless("the provider "+p.ARN, call("iam get-open-id-connect-provider", in{"OpenIDConnectProviderArn": p.ARN}, s.query("Tags")),
 		[]string{call("iam create-open-id-connect-provider", in{"Url": p.URL, "ClientIDList": append([]string{}, p.Audiences...), "Tags": w.tags()})}, change)
+}
+
+// policy makes a managed policy, or gives it a new default version; of five versions,
+// which is all that one may have, the oldest that is not the default goes first.
+func (s *script) policy(w Work, p ManagedPolicy) {
+	itself := in{"PolicyArn": p.ARN}
+	create := in{"PolicyName": p.Name, "Tags": w.tags()}
+	for key, value := range map[string]string{"Path": p.Path, "Description": p.Description} {
+		if value != "" {
+			create[key] = value
+		}
+	}
+	s.unless("the policy "+p.ARN, call("iam get-policy", itself, s.query("Policy.Tags")),
+		[]string{call("iam create-policy", create, document("--policy-document", p.Document))},
+		[]string{
+			"old=$(" + call("iam list-policy-versions", itself, "--query", quoted("Versions[?!IsDefaultVersion].VersionId | [3]"), "--output text") + ")",
+			"case $old in v*) " + call("iam delete-policy-version", itself, `--version-id "$old"`) + ";; esac",
+			call("iam create-policy-version", itself, "--set-as-default", document("--policy-document", p.Document)),
+		})
 }
 
 func (s *script) role(w Work, r Role) {

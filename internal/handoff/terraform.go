@@ -24,6 +24,12 @@ func terraform(w Work) (string, error) {
 	for i, p := range w.Providers {
 		t.block("aws_iam_openid_connect_provider", numbered("provider", "_", i), "url", literal(p.URL), "client_id_list", list(p.Audiences), "tags", tagMap(w.tags()))
 	}
+	for i, p := range w.Policies {
+		name := numbered("policy", "_", i)
+		t.block("aws_iam_policy", name, "name", literal(p.Name), "path", optional(p.Path), "description", optional(p.Description),
+			"policy", heredoc(p.Document), "tags", tagMap(w.tags()))
+		fmt.Fprintf(t, "\noutput \"%s_arn\" {\n  value = aws_iam_policy.%s.arn\n}\n", name, name)
+	}
 	for i, r := range w.Roles {
 		name := numbered("role", "_", i)
 		t.block("aws_iam_role", name, "name", literal(r.Name), "path", optional(r.Path), "description", optional(r.Description),

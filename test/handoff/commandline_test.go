@@ -76,7 +76,10 @@ func (c *cloud) read(call string) (out map[string]any) {
 	return out
 }
 
-const roleARN = "arn:aws:iam::123456789012:role/app"
+const (
+	roleARN   = "arn:aws:iam::123456789012:role/app"
+	policyARN = "arn:aws:iam::123456789012:policy/tabard/bound"
+)
 
 func request() handoff.Work {
 	const text = `it's "${aws:username}" of Zoë \n`
@@ -89,6 +92,9 @@ func request() handoff.Work {
 		About: []string{"Made by a test.\nrm -rf /"}, Owner: handoff.Tag{Key: "tabard.dev/issuer", Value: "https://issuer.example"},
 		Buckets:   []handoff.Bucket{{Name: "docs", Region: "eu-west-1", AllowPublicPolicy: true, Policy: handoff.Policy(iampolicy.Document{anybody}.String())}},
 		Providers: []handoff.Provider{{ARN: arn, URL: "https://issuer.example", Audiences: []string{"sts.amazonaws.com", "openshift"}}},
+		Policies: []handoff.ManagedPolicy{{
+			ARN: policyARN, Name: "bound", Path: "/tabard/", Description: "Bounds", Document: handoff.Policy(iampolicy.Document{rights}.String()),
+		}},
 		Roles: []handoff.Role{{
 			Name: "app", Description: "Publishes", Trust: handoff.Policy(iampolicy.Document{trust}.String()), PolicyName: "rights",
 			Policy: handoff.Policy(iampolicy.Document{rights}.String()), Tags: []handoff.Tag{{Key: "note", Value: "a b=c"}},
@@ -136,6 +142,27 @@ func TestCommandLineMakesWhatWasMeant(t *testing.T) {
 	}
 }
 
+// TestCommandLineKeepsAManagedPolicy runs the script for more documents than a policy may
+// have versions.
+func TestCommandLineKeepsAManagedPolicy(t *testing.T) {
+	c, w := newCloud(t), request()
+	w.Buckets, w.Providers, w.Roles, w.Entries = nil, nil, nil, nil
+	for _, action := range []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket", "s3:GetObjectTagging", "s3:PutObjectTagging", "s3:AbortMultipartUpload"} {
+		w.Policies[0].Document = handoff.Policy(iampolicy.Document{{Actions: []string{action}, Resources: []string{"*"}}}.String())
+		script, err := w.Text(handoff.AWS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.must(script)
+	}
+	policy, _ := c.read("iam get-policy --policy-arn " + policyARN)["Policy"].(map[string]any)
+	version, _ := c.read("iam get-policy-version --policy-arn " + policyARN + " --version-id " + policy["DefaultVersionId"].(string))["PolicyVersion"].(map[string]any)
+	c.wantPolicy("managed policy", version["Document"], w.Policies[0].Document)
+	if versions, _ := c.read("iam list-policy-versions --policy-arn " + policyARN)["Versions"].([]any); len(versions) != 5 {
+		t.Errorf("there are %d versions, want the last 5", len(versions))
+	}
+}
+
 func (c *cloud) wantPolicy(what string, got any, want handoff.Policy) {
 	c.Helper()
 	var document any
@@ -150,9 +177,10 @@ func (c *cloud) wantPolicy(what string, got any, want handoff.Policy) {
 // TestCommandLineLeavesWhatIsNotItsOwn makes each thing by hand before.
 func TestCommandLineLeavesWhatIsNotItsOwn(t *testing.T) {
 	const nobody = `'{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}}'`
-	bucket := func(w *handoff.Work) { w.Providers, w.Roles, w.Entries = nil, nil, nil }
-	provider := func(w *handoff.Work) { w.Buckets, w.Roles, w.Entries = nil, nil, nil }
-	role := func(w *handoff.Work) { w.Buckets, w.Providers, w.Entries = nil, nil, nil }
+	bucket := func(w *handoff.Work) { w.Providers, w.Roles, w.Entries, w.Policies = nil, nil, nil, nil }
+	provider := func(w *handoff.Work) { w.Buckets, w.Roles, w.Entries, w.Policies = nil, nil, nil, nil }
+	role := func(w *handoff.Work) { w.Buckets, w.Providers, w.Entries, w.Policies = nil, nil, nil, nil }
+	policy := func(w *handoff.Work) { w.Buckets, w.Providers, w.Roles, w.Entries = nil, nil, nil, nil }
 	for what, test := range map[string]struct {
 		only          func(*handoff.Work)
 		prepare, look string
@@ -160,6 +188,7 @@ func TestCommandLineLeavesWhatIsNotItsOwn(t *testing.T) {
 		"a bucket":            {bucket, "aws s3api create-bucket --bucket docs --create-bucket-configuration LocationConstraint=eu-west-1", "s3api get-public-access-block --bucket docs"},
 		"a provider":          {provider, "aws iam create-open-id-connect-provider --cli-input-json '{\"Url\":\"https://issuer.example\",\"ClientIDList\":[\"theirs\"]}'", "iam get-open-id-connect-provider --open-id-connect-provider-arn " + arn},
 		"a role":              {role, "aws iam create-role --role-name app --assume-role-policy-document " + nobody, "iam get-role --role-name app"},
+		"a policy":            {policy, "aws iam create-policy --policy-name bound --path /tabard/ --policy-document '{\"Version\":\"2012-10-17\",\"Statement\":{\"Effect\":\"Allow\",\"Action\":\"s3:*\",\"Resource\":\"*\"}}'", "iam get-policy --policy-arn " + policyARN},
 		"a role of an issuer": {role, "aws iam create-role --role-name app --tags Key=tabard.dev/issuer,Value=https://issuer.example/b --assume-role-policy-document " + nobody, "iam get-role --role-name app"},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -26,6 +26,7 @@ func work(text string) handoff.Work {
 		Owner:     handoff.Tag{Key: "tabard.dev/issuer", Value: "o" + text},
 		Buckets:   []handoff.Bucket{{Name: text, Policy: handoff.Policy(policy.String())}},
 		Providers: []handoff.Provider{{URL: text, Audiences: []string{text}}},
+		Policies:  []handoff.ManagedPolicy{{Name: text, Description: "d" + text, Document: handoff.Policy(policy.String())}},
 		Roles: []handoff.Role{{
 			Name: text, Description: "d" + text, PolicyName: "p" + text, Policy: handoff.Policy(policy.String()),
 			Trust: handoff.Policy(iampolicy.Document{iampolicy.WebIdentity(arn, text, text, text+"2")}.String()), Tags: []handoff.Tag{{Key: "k" + text, Value: text}},
@@ -74,6 +75,7 @@ func wantModule(t *testing.T, text string) {
 	for name, want := range map[string]cty.Value{
 		"aws_s3_bucket.bucket":                           cty.StringVal(normal),
 		"aws_iam_openid_connect_provider.url":            cty.StringVal(normal),
+		"aws_iam_policy.name":                            cty.StringVal(normal),
 		"aws_iam_role.name":                              cty.StringVal(normal),
 		"aws_iam_role.description":                       cty.StringVal(norm.NFC.String("d" + text)),
 		"aws_iam_role_policy.name":                       cty.StringVal(norm.NFC.String("p" + text)),
@@ -88,6 +90,7 @@ func wantModule(t *testing.T, text string) {
 	}
 	for name, want := range map[string]handoff.Policy{
 		"aws_iam_role.assume_role_policy": w.Roles[0].Trust, "aws_iam_role_policy.policy": w.Roles[0].Policy, "aws_s3_bucket_policy.policy": w.Buckets[0].Policy,
+		"aws_iam_policy.policy": w.Policies[0].Document,
 	} {
 		var a, b any
 		if err := json.Unmarshal([]byte(got[name].AsString()), &a); err != nil {

@@ -56,6 +56,11 @@ func newBed(t *testing.T, facts platform.Facts, objects ...client.Object) *bed {
 // AddFlags adds none.
 func (b *bed) AddFlags(*pflag.FlagSet) {}
 
+// Override says what the facts say.
+func (b *bed) Override() (platform.Override, error) {
+	return platform.Override{Infrastructure: b.facts.Infrastructure, Region: b.facts.Region}, nil
+}
+
 // Cluster is the bed itself.
 func (b *bed) Cluster() (credentials.Cluster, error) {
 	return credentials.Cluster{

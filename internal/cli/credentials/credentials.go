@@ -37,6 +37,8 @@ type Cluster struct {
 // Place finds a cluster by flags.
 type Place interface {
 	AddFlags(*pflag.FlagSet)
+	// Override is what the flags say of the cluster, without asking it.
+	Override() (platform.Override, error)
 	Cluster() (Cluster, error)
 }
 
@@ -65,7 +67,7 @@ func New(streams command.Streams, world World) *cobra.Command {
 		Long:         long,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	out.AddCommand(newList(streams, world), newDescribe(streams, world))
+	out.AddCommand(newList(streams, world), newDescribe(streams, world), newBootstrap(streams, world))
 	return out
 }
 

@@ -31,6 +31,10 @@ const (
 	minterSuffix   = "-tabard-credentials"
 )
 
+// MinterTag is on the minter's role and on the boundary policy, with the infrastructure as
+// value. It is none by which roles are the controller's: see ClusterTag.
+const MinterTag = "tabard.dev/credentials"
+
 // MinterPolicyName is the name of the inline policy of the minter's role.
 const MinterPolicyName = "make-roles"
 

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	cli "github.com/tabard-dev/tabard/internal/cli/credentials"
+	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+)
+
+// credentialsSession is a person's own session in AWS.
+type credentialsSession struct {
+	auth     *awsauth.Auth
+	accounts *caller.Accounts
+	roles    *iamrole.Roles
+}
+
+func newCredentialsSession() (cli.AWS, error) {
+	auth, err := newAuth()
+	if err != nil {
+		return nil, err
+	}
+	return &credentialsSession{auth: auth, accounts: caller.New(auth), roles: iamrole.New(auth)}, nil
+}
+
+func session(region string) identity.Identity {
+	return identity.Identity{Base: identity.Session}.In(region)
+}
+
+// Caller is who it is.
+func (s *credentialsSession) Caller(ctx context.Context, region string) (account, arn string, err error) {
+	return s.accounts.Caller(ctx, session(region))
+}
+
+// Region is that of the session.
+func (s *credentialsSession) Region() string { return s.auth.Region() }
+
+// EnsurePolicy makes a managed policy as wanted.
+func (s *credentialsSession) EnsurePolicy(ctx context.Context, region, arn string, policy cli.Policy) (changed bool, err error) {
+	stored, exists, err := s.roles.Policy(ctx, session(region), arn)
+	if err != nil || exists && sameJSON(stored, policy.Document) {
+		return false, err
+	}
+	_, changed, err = s.roles.EnsurePolicy(ctx, session(region), policy.Name, policy.Path, policy.Document, cloud.Tag{Key: core.MinterTag, Value: policy.Owner})
+	return changed, err
+}
+
+// EnsureRole makes a role as wanted.
+func (s *credentialsSession) EnsureRole(ctx context.Context, region string, role cli.Role) (changed []string, err error) {
+	_, changed, err = s.roles.Ensure(ctx, session(region), iamrole.Want{
+		Name: role.Name, Owner: cloud.Tag{Key: core.MinterTag, Value: role.Owner}, Trust: role.Trust,
+		PolicyName: role.PolicyName, Policy: role.Policy, Description: role.Description,
+	})
+	return changed, err
+}
+
+// sameJSON says that two documents hold the same values.
+func sameJSON(a, b string) bool {
+	var one, other any
+	return json.Unmarshal([]byte(a), &one) == nil && json.Unmarshal([]byte(b), &other) == nil && reflect.DeepEqual(one, other)
+}

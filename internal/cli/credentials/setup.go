@@ -1,0 +1,206 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/platform"
+)
+
+// setup is what a bootstrap makes, and for whom.
+type setup struct {
+	minter core.Minter
+	// region is where the controller calls AWS.
+	region string
+	// openShift says that the cluster itself has its name in the cloud.
+	openShift bool
+	// trusted are the ARNs of the providers whose tokens the controller comes with.
+	trusted []string
+	// boundary, trust and policy are the documents.
+	boundary, trust, policy string
+	// warnings are on what the cluster has and AWS will not allow.
+	warnings []string
+}
+
+// wishes are what the flags of a bootstrap say.
+type wishes struct {
+	namespace, serviceAccount string
+	files                     []string
+	paths, boundaries         []string
+	print, account            string
+}
+
+var (
+	pathForm     = regexp.MustCompile(`^/([A-Za-z0-9+=,.@_-]+/)*$`)
+	boundaryForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
+)
+
+// check says what of the flags cannot be used.
+func (w wishes) check() error {
+	var errs []error
+	if len(w.paths) == 0 {
+		errs = append(errs, errors.New("--role-path is empty, expected a path such as "+core.DefaultPath))
+	}
+	for _, path := range w.paths {
+		if !pathForm.MatchString(path) || path == "/" || len(path) > 512 {
+			errs = append(errs, fmt.Errorf("--role-path is %.80q, expected a path of its own that begins and ends with a slash, such as %s", path, core.DefaultPath))
+		}
+	}
+	for _, arn := range w.boundaries {
+		if !boundaryForm.MatchString(arn) {
+			errs = append(errs, fmt.Errorf("--permissions-boundary is %.200q, expected the ARN of a managed policy, such as arn:aws:iam::123456789012:policy/NAME", arn))
+		}
+	}
+	if w.account != "" && !identity.IsAccountID(w.account) {
+		errs = append(errs, fmt.Errorf("--account is %.80q, expected the twelve digits of an AWS account", w.account))
+	}
+	return errors.Join(errs...)
+}
+
+// known is what a bootstrap is told of a cluster, by itself or by files.
+type known struct {
+	facts      platform.Facts
+	issuers    []v1alpha1.OIDCIssuer
+	boundaries []v1alpha1.CredentialsBoundary
+}
+
+// knownOf reads the cluster.
+func knownOf(ctx context.Context, cluster Cluster) (known, error) {
+	facts, err := cluster.Facts(ctx)
+	if err != nil {
+		return known{}, err
+	}
+	out := known{facts: facts}
+	if out.issuers, err = ownIssuers(ctx, cluster); err != nil {
+		return known{}, err
+	}
+	var boundaries v1alpha1.CredentialsBoundaryList
+	if err := cluster.List(ctx, &boundaries); err != nil {
+		return known{}, explained(err, "CredentialsBoundaries")
+	}
+	out.boundaries = boundaries.Items
+	return out, nil
+}
+
+// knownFrom reads OIDCIssuers from files; what else there is to know is in the flags.
+func knownFrom(read func(string) ([]byte, error), files []string, override platform.Override) (known, error) {
+	out := known{facts: platform.Facts{Infrastructure: override.Infrastructure, Region: override.Region}}
+	for _, file := range files {
+		text, err := read(file)
+		if err != nil {
+			return known{}, err
+		}
+		var o v1alpha1.OIDCIssuer
+		if err := yaml.UnmarshalStrict(text, &o); err != nil || o.Kind != "OIDCIssuer" || o.Name == "" {
+			return known{}, fmt.Errorf("%s is no OIDCIssuer with a name (kind %.80q): %w", file, o.Kind, cmp.Or(err, errors.New("it holds something else")))
+		}
+		if err := issuer.Validate(o.Spec); err != nil {
+			return known{}, fmt.Errorf("%s: %w", file, err)
+		}
+		out.issuers = append(out.issuers, o)
+	}
+	return out, nil
+}
+
+// setupOf is what is to be made in an account, or what is missing for that.
+func setupOf(k known, w wishes, account, sessionRegion string) (*setup, error) {
+	var missing []string
+	if k.facts.Infrastructure == "" {
+		missing = append(missing, "the cluster's name in the cloud: set --infrastructure-name, to a name that no other cluster of the account has")
+	}
+	region := cmp.Or(k.facts.Region, sessionRegion)
+	for _, o := range k.issuers {
+		region = cmp.Or(region, o.Spec.Publication.S3.Region)
+	}
+	if region == "" {
+		missing = append(missing, "the region: set --region")
+	}
+	if account == "" {
+		missing = append(missing, "the AWS account: set --account, or sign in")
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("these are missing:\n  - %s", strings.Join(missing, "\n  - "))
+	}
+	out := &setup{
+		region: region, openShift: k.facts.OpenShift,
+		minter: core.Minter{Partition: identity.Partition(region), Account: account, Infrastructure: k.facts.Infrastructure, Paths: w.paths, Boundaries: w.boundaries},
+	}
+	out.issuers(k)
+	if len(out.trusted) == 0 {
+		return nil, fmt.Errorf("there is no issuer with a provider in account %s, whose tokens the controller could come with: run tabard issuer bootstrap first", account)
+	}
+	out.warn(k)
+	return out, out.documents(w)
+}
+
+// issuers are kept from the roles that are made: buckets, providers and roles.
+func (s *setup) issuers(k known) {
+	m := &s.minter
+	add := func(to *[]string, text string) {
+		if text != "" && !slices.Contains(*to, text) {
+			*to = append(*to, text)
+		}
+	}
+	for _, o := range k.issuers {
+		add(&m.Buckets, o.Spec.Publication.S3.Bucket)
+		add(&m.Buckets, o.Status.Publication.Bucket)
+		arn := issuer.ProviderARN(m.Partition, m.Account, o.Spec.URL)
+		add(&m.Providers, arn)
+		add(&m.Roles, identity.ARN{Partition: m.Partition, Service: "iam", Account: m.Account, Resource: "role/" + issuer.RoleName(o.Name, o.Spec.URL)}.String())
+		own := slices.ContainsFunc(o.Spec.Providers, func(p v1alpha1.Provider) bool { return p.AssumeRoleARN == "" })
+		if own && o.DeletionTimestamp.IsZero() {
+			add(&s.trusted, arn)
+		}
+	}
+	if url := k.facts.Issuer; url != "" {
+		arn := issuer.ProviderARN(m.Partition, m.Account, url)
+		add(&m.Providers, arn)
+		add(&s.trusted, arn)
+	}
+}
+
+// warn tells of CredentialsBoundaries that ask for what AWS will refuse the controller.
+func (s *setup) warn(k known) {
+	for _, b := range k.boundaries {
+		if b.Spec.AWS == nil {
+			continue
+		}
+		if path := b.Spec.AWS.PathPrefix; path != "" && !slices.Contains(s.minter.Paths, path) {
+			s.warnings = append(s.warnings, fmt.Sprintf("the CredentialsBoundary %s wants roles at the path %s, which the role may not make: add --role-path %s if it shall", b.Name, path, path))
+		}
+		if arn := b.Spec.AWS.PermissionsBoundary; arn != "" && arn != s.minter.BoundaryARN() && !slices.Contains(s.minter.Boundaries, arn) {
+			s.warnings = append(s.warnings, fmt.Sprintf("the CredentialsBoundary %s wants the permissions boundary %s, under which the role may make none: add --permissions-boundary %s if it shall", b.Name, arn, arn))
+		}
+	}
+}
+
+func (s *setup) documents(w wishes) error {
+	var errs [3]error
+	s.boundary, errs[0] = s.minter.BoundaryPolicy()
+	s.policy, errs[1] = s.minter.PermissionPolicy()
+	s.trust, errs[2] = core.MinterTrust(s.trusted, w.namespace, w.serviceAccount)
+	return errors.Join(errs[:]...)
+}
+
+// ownIssuers lists the issuers of a cluster; one without the kind has none.
+func ownIssuers(ctx context.Context, from client.Reader) ([]v1alpha1.OIDCIssuer, error) {
+	var list v1alpha1.OIDCIssuerList
+	if err := from.List(ctx, &list); err != nil && !meta.IsNoMatchError(err) {
+		return nil, explained(err, "OIDCIssuers")
+	}
+	slices.SortFunc(list.Items, func(a, b v1alpha1.OIDCIssuer) int { return strings.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
