@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/credentials"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/platform"
 	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -97,6 +98,9 @@ func TestBootstrapMakesAllAndThenNothing(t *testing.T) {
 	}
 	var made v1alpha1.CredentialsBoundary
 	must.Do(t, b.client.Get(t.Context(), client.ObjectKey{Name: "default"}, &made))
+	if v := core.JudgeBoundary(&made, core.Settings{Partition: "aws"}); !v.IsTrue() {
+		t.Errorf("the boundary default cannot be used: %s", v.Message)
+	}
 	code, out, _ = b.run("bootstrap")
 	if code != 0 || strings.Contains(out, "changed:  ") || strings.Count(out, "unchanged:") != 4 {
 		t.Errorf("again, exit code %d: %s", code, out)
@@ -198,7 +202,7 @@ func TestABootstrapThatCannotBeIsRefused(t *testing.T) {
 		"a file that is something else":          {plainKubernetes, true, "", []string{"-f", "bootstrap.go", "--print", "aws"}, command.Unusable, "bootstrap.go is no OIDCIssuer"},
 		"no namespace to tell the controller in": {plainKubernetes, true, "", []string{"-n", "nosuch"}, command.Found, "nosuch"},
 	} {
-		var objects []client.Object
+		objects := []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-system"}}}
 		if test.issuer {
 			objects = append(objects, oidcIssuer())
 		}
