@@ -29,14 +29,8 @@ func cloudFormation(w Work) (string, error) {
 			"Type": "AWS::IAM::OIDCProvider", "Properties": in{"Url": p.URL, "ClientIdList": append([]string{}, p.Audiences...), "Tags": w.tags()},
 		}
 	}
-	for i, p := range w.Policies { // which have no tags here
-		properties := in{"ManagedPolicyName": p.Name, "PolicyDocument": p.Document}
-		for key, value := range map[string]string{"Path": p.Path, "Description": p.Description} {
-			if value != "" {
-				properties[key] = value
-			}
-		}
-		resources[numbered("Policy", "", i)] = in{"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+	for i, p := range w.Policies {
+		resources[numbered("Policy", "", i)] = managedPolicy(p)
 		outputs[numbered("Policy", "", i)+"Arn"] = in{"Value": in{"Ref": numbered("Policy", "", i)}}
 	}
 	for i, r := range w.Roles {
@@ -68,6 +62,17 @@ func cloudFormation(w Work) (string, error) {
 		template["Outputs"] = outputs
 	}
 	return rendered(w, template)
+}
+
+// managedPolicy has no tags: CloudFormation gives none to policies.
+func managedPolicy(p ManagedPolicy) in {
+	properties := in{"ManagedPolicyName": p.Name, "PolicyDocument": p.Document}
+	for key, value := range map[string]string{"Path": p.Path, "Description": p.Description} {
+		if value != "" {
+			properties[key] = value
+		}
+	}
+	return in{"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 }
 
 // rendered writes the template, unless a text of it is a dynamic reference, which
