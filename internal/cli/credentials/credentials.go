@@ -67,7 +67,7 @@ func New(streams command.Streams, world World) *cobra.Command {
 		Long:         long,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	out.AddCommand(newList(streams, world), newDescribe(streams, world), newBootstrap(streams, world))
+	out.AddCommand(newList(streams, world), newDescribe(streams, world), newBootstrap(streams, world), newRender(streams, world))
 	return out
 }
 

@@ -1,0 +1,261 @@
+package credentials
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/handoff"
+)
+
+const renderLong = `Print the role that a CredentialsRequest asks for, with its trust and its permission
+policy, for somebody who may make it: of a request that is pending, or that somebody else
+shall fulfil. Nothing is written, in AWS or in the cluster.
+
+The role is nobody's but theirs: it carries none of the tags by which Tabard knows its own.
+"tabard credentials bind" then gives it to the request; one whose stsIAMRoleARN names a
+role gets a role of that name.
+
+With -f it reads requests from files, and needs neither a cluster nor an AWS session: then
+--issuer, --account and --infrastructure-name say what the cluster would.
+
+Exit codes: 0 printed; 2 the input cannot be used, or something that is named is missing.`
+
+// rendering are the flags of render.
+type rendering struct {
+	where
+	form                    string
+	files, issuers          []string
+	account, path, boundary string
+	controller              string
+}
+
+func newRender(streams command.Streams, world World) *cobra.Command {
+	r := &rendering{where: where{place: world.Place()}}
+	out := &cobra.Command{
+		Use:   "render NAME | render -f FILE",
+		Short: "Print the role that a request asks for, for somebody who may make it",
+		Long:  renderLong,
+		Example: `  tabard credentials render reports -n team-a
+
+  # without a cluster, for Terraform
+  tabard credentials render -f request.yaml --print terraform \
+    --issuer https://issuer.example --account 123456789012 --infrastructure-name prod`,
+		RunE: failed(streams, func(c *cobra.Command, args []string) error {
+			work, err := r.work(c.Context(), streams, world, args)
+			if err != nil {
+				return err
+			}
+			text, err := work.Text(handoff.Form(r.form))
+			if err != nil {
+				return fmt.Errorf("--print: %w", err)
+			}
+			return streams.Print(text)
+		}),
+	}
+	f := out.Flags()
+	r.add(f, false)
+	f.StringVar(&r.form, "print", string(handoff.AWS), "the `form`: "+strings.Join(handoff.Forms(), ", "))
+	f.StringArrayVarP(&r.files, "filename", "f", nil, "a `file` with CredentialsRequests, - for standard input. May be repeated")
+	f.StringArrayVar(&r.issuers, "issuer", nil, "the `URL` of an issuer whose tokens the role trusts (default: the cluster's). May be repeated")
+	f.StringVar(&r.account, "account", "", "the AWS account of the role (default: that of the controller's role)")
+	f.StringVar(&r.path, "role-path", "", "the role's path (default: /)")
+	f.StringVar(&r.boundary, "permissions-boundary", "", "the ARN of the role's permissions boundary (default: the one that bootstrap made, if it did)")
+	f.StringVar(&r.controller, "controller-namespace", "tabard-system", "Tabard's own `namespace`, whose requests' roles have short names")
+	return out
+}
+
+// work is what is to be made.
+func (r *rendering) work(ctx context.Context, streams command.Streams, world World, args []string) (handoff.Work, error) {
+	override, err := r.place.Override()
+	if err != nil {
+		return handoff.Work{}, err
+	}
+	for _, url := range r.issuers {
+		if !strings.HasPrefix(url, "https://") {
+			return handoff.Work{}, fmt.Errorf("--issuer is %.200q, expected a URL that begins with https://", url)
+		}
+	}
+	if r.account != "" && !identity.IsAccountID(r.account) {
+		return handoff.Work{}, fmt.Errorf("--account is %.80q, expected the twelve digits of an AWS account", r.account)
+	}
+	var worlds []core.World
+	switch {
+	case (len(args) == 1) == (len(r.files) > 0) || len(args) > 1:
+		return handoff.Work{}, errors.New("expected the name of one CredentialsRequest, or -f FILE; see tabard credentials render --help")
+	case len(args) == 1:
+		worlds, err = r.online(ctx, args[0])
+	default:
+		worlds, err = r.offline(streams.In, world.ReadFile)
+		for i := range worlds {
+			worlds[i].Platform.Infrastructure = override.Infrastructure
+			worlds[i].Settings.Partition = identity.Partition(cmp.Or(override.Region, "us-east-1"))
+		}
+	}
+	if err != nil {
+		return handoff.Work{}, err
+	}
+	out := handoff.Work{Owner: handoff.Tag{Key: renderedTag, Value: cmp.Or(worlds[0].Platform.Infrastructure, "tabard")}}
+	for _, w := range worlds {
+		if err := r.addRole(&out, w); err != nil {
+			return handoff.Work{}, fmt.Errorf("CredentialsRequest %s/%s: %w", w.Request.Namespace, w.Request.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// renderedTag is on roles that were rendered. It is none by which Tabard knows its own.
+const renderedTag = "tabard.dev/rendered-for"
+
+// offline reads requests from files.
+func (r *rendering) offline(in io.Reader, read func(string) ([]byte, error)) ([]core.World, error) {
+	var out []core.World
+	for _, file := range r.files {
+		text, err := []byte(nil), error(nil)
+		if file == "-" {
+			text, err = io.ReadAll(in)
+		} else {
+			text, err = read(file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+		for {
+			var request cloudv1.CredentialsRequest
+			err := documents.Decode(&request)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			if request.Kind == "" && request.Name == "" {
+				continue // an empty document
+			}
+			if request.Kind != "CredentialsRequest" || request.APIVersion != cloudv1.GroupVersion.String() {
+				return nil, fmt.Errorf("%s holds %s %s, expected %s CredentialsRequest", file, request.APIVersion, request.Kind, cloudv1.GroupVersion)
+			}
+			request.Namespace = cmp.Or(request.Namespace, r.namespace)
+			if request.Name == "" || request.Namespace == "" {
+				return nil, fmt.Errorf("%s: metadata.name or metadata.namespace is missing; -n says the namespace", file)
+			}
+			out = append(out, core.World{Request: &request, Provider: core.DecodeProvider(&request)})
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("there is no CredentialsRequest in %s", strings.Join(r.files, ", "))
+	}
+	for i := range out {
+		r.tell(&out[i])
+	}
+	return out, nil
+}
+
+// tell gives a world what the flags say; what is told goes before what was read.
+func (r *rendering) tell(w *core.World) {
+	w.Account = cmp.Or(r.account, w.Account)
+	w.Settings.OwnNamespaces = []string{r.controller}
+	w.Settings.PermissionsBoundary = cmp.Or(r.boundary, w.Settings.PermissionsBoundary)
+	if len(r.issuers) == 0 {
+		return
+	}
+	w.Issuers = nil
+	for _, url := range r.issuers {
+		w.Issuers = append(w.Issuers, core.Issuer{URL: url})
+	}
+}
+
+// addRole adds the role of one request.
+func (r *rendering) addRole(work *handoff.Work, w core.World) error {
+	if w.Provider.AWS == nil {
+		return fmt.Errorf("it is no AWSProviderSpec (%s): an identity of another cloud is made there, then tabard credentials bind gives it to the request", strings.Join(asks(w), " "))
+	}
+	given := w.Provider.AWS.STSIAMRoleARN
+	role, err := r.named(&w, given)
+	if err != nil {
+		return err
+	}
+	for i := range w.Issuers {
+		w.Issuers[i].Registered = true
+		w.Issuers[i].ProviderARN = providerARN(w, w.Issuers[i].URL)
+		if len(w.Issuers[i].Audiences) == 0 {
+			w.Issuers[i].Audiences = core.Audiences(core.Target{Kind: core.KindSecret})
+		}
+	}
+	trust, v := core.TrustPolicy(w)
+	if !v.IsTrue() {
+		return errors.New(v.Message)
+	}
+	subjects := core.Subjects(w)
+	if len(subjects) == 0 {
+		return errors.New("spec.serviceAccountNames is empty: it is not said which ServiceAccounts shall become the role")
+	}
+	role.Trust, role.Boundary = handoff.Policy(trust), w.Settings.PermissionsBoundary
+	if entries := w.Provider.AWS.StatementEntries; len(entries) > 0 {
+		role.PolicyName, role.Policy = core.PolicyName(role.Name), handoff.Policy(core.PermissionPolicy(entries))
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Platform.ResourceTags)) {
+		role.Tags = append(role.Tags, handoff.Tag{Key: key, Value: w.Platform.ResourceTags[key]})
+	}
+	name := w.Request.Namespace + "/" + w.Request.Name
+	work.Roles = append(work.Roles, role)
+	work.About = append(work.About, fmt.Sprintf("Role %s in account %s is for the CredentialsRequest %s. Who may become it: %s.", role.Name, w.Account, name, strings.Join(subjects, ", ")))
+	for _, i := range w.Issuers {
+		work.About = append(work.About, fmt.Sprintf("Its tokens come from %s: the account needs the provider %s, with the audience %s.", i.URL, i.ProviderARN, strings.Join(i.Audiences, " and ")))
+	}
+	if given == "" {
+		arn := identity.ARN{Partition: w.Settings.Partition, Service: "iam", Account: w.Account, Resource: "role" + role.Path + role.Name}
+		work.About = append(work.About, fmt.Sprintf("Then: tabard credentials bind %s -n %s --role-arn %s", w.Request.Name, w.Request.Namespace, arn))
+	}
+	return nil
+}
+
+// named is the role by its name: the one that the request gives, or the one that it would
+// get; or an error that names everything that is missing.
+func (r *rendering) named(w *core.World, given string) (handoff.Role, error) {
+	var missing []string
+	if len(w.Issuers) == 0 {
+		missing = append(missing, "the issuer of the cluster's tokens: set --issuer")
+	}
+	// Not at the path of Tabard's own roles: who makes those could take this one over.
+	role := handoff.Role{Path: cmp.Or(r.path, "/"), Description: "For the CredentialsRequest " + w.Request.Namespace + "/" + w.Request.Name}
+	if given != "" {
+		arn, ok := identity.ParseRoleARN(given)
+		if !ok {
+			return role, fmt.Errorf("spec.providerSpec.stsIAMRoleARN is %.200q, expected arn:aws:iam::ACCOUNT:role/NAME", given)
+		}
+		if w.Account, w.Settings.Partition = cmp.Or(r.account, arn.Account), arn.Partition; w.Account != arn.Account {
+			return role, fmt.Errorf("--account is %s, and spec.providerSpec.stsIAMRoleARN names a role in account %s", r.account, arn.Account)
+		}
+		role.Name, role.Path = arn.Name, arn.Path
+		if bound, _ := identity.ParseARN(w.Settings.PermissionsBoundary); r.boundary == "" && bound.Account != arn.Account {
+			w.Settings.PermissionsBoundary = "" // that of another account bounds no role here
+		}
+	} else {
+		if w.Account == "" {
+			missing = append(missing, "the AWS account: set --account")
+		}
+		if w.Platform.Infrastructure == "" {
+			missing = append(missing, "the cluster's name in the cloud: set --infrastructure-name")
+		}
+		role.Name = core.RoleName(w.Settings, w.Platform.Infrastructure, w.Request.Namespace, w.Request.Name)
+	}
+	if len(missing) > 0 {
+		return role, fmt.Errorf("these are missing:\n  - %s", strings.Join(missing, "\n  - "))
+	}
+	return role, nil
+}
