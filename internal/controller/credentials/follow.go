@@ -193,15 +193,11 @@ func trimNamespace(o *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadat
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: o.Name, Labels: o.Labels, DeletionTimestamp: o.DeletionTimestamp}}
 }
 
-// ResyncAnnotation on a grant has its role looked at now. Its value is the time at which
-// that was asked for (RFC 3339).
-const ResyncAnnotation = "identity.tabard.dev/resync"
-
 func markOfGrant(g *v1alpha1.CredentialsGrant) grantMark {
 	request := types.NamespacedName{Namespace: g.Spec.Request.Namespace, Name: g.Spec.Request.Name}
 	return grantMark{
-		mark:    markOf(g, fmt.Sprint(g.UID, g.Generation, g.DeletionTimestamp, g.Finalizers), g.Annotations[ResyncAnnotation]),
-		request: request, resync: g.Annotations[ResyncAnnotation], state: grantState(g),
+		mark:    markOf(g, fmt.Sprint(g.UID, g.Generation, g.DeletionTimestamp, g.Finalizers), g.Annotations[core.ResyncAnnotation]),
+		request: request, resync: g.Annotations[core.ResyncAnnotation], state: grantState(g),
 	}
 }
 

@@ -18,13 +18,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-// RetiredAnnotation, with the value "true", on an OIDCIssuer says that roles shall stop to
-// trust it, once tokens of it that are in use have expired.
-const RetiredAnnotation = "identity.tabard.dev/retired"
-
 // sameIssuer says that two readings of an OIDCIssuer mean the same for roles.
 func sameIssuer(a, b *v1alpha1.OIDCIssuer) bool {
-	return a.UID == b.UID && a.Generation == b.Generation && a.Annotations[RetiredAnnotation] == b.Annotations[RetiredAnnotation] &&
+	return a.UID == b.UID && a.Generation == b.Generation && a.Annotations[core.RetiredAnnotation] == b.Annotations[core.RetiredAnnotation] &&
 		reflect.DeepEqual(a.Status.Providers, b.Status.Providers)
 }
 
@@ -39,7 +35,7 @@ func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issu
 	for _, o := range stored {
 		out = append(out, core.Issuer{
 			Name: o.Name, URL: o.Spec.URL, Deleting: !o.DeletionTimestamp.IsZero(),
-			Retired: o.Annotations[RetiredAnnotation] == "true", RetireAfter: o.Spec.RetireKeysAfter.Duration,
+			Retired: o.Annotations[core.RetiredAnnotation] == "true", RetireAfter: o.Spec.RetireKeysAfter.Duration,
 		})
 	}
 	if url := world.Platform.Issuer; url != "" && !slices.ContainsFunc(out, func(i core.Issuer) bool { return i.URL == url }) {

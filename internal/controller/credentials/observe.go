@@ -100,7 +100,7 @@ func (c *Controller) observeAWS(ctx context.Context, world *core.World) {
 // resyncs says that an administrator asks for a look at the grant's role that was not
 // made yet. One who asked long ago has been answered by a reading of all roles.
 func (c *Controller) resyncs(grant *v1alpha1.CredentialsGrant, now time.Time) bool {
-	asked := grant.Annotations[ResyncAnnotation]
+	asked := grant.Annotations[core.ResyncAnnotation]
 	at, err := time.Parse(time.RFC3339, asked)
 	if err != nil || grant.Status.Role == nil || now.Sub(at) > readEvery {
 		return false

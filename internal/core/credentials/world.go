@@ -203,3 +203,13 @@ type RoleWant struct {
 	// MaxSession is the longest session.
 	MaxSession time.Duration
 }
+
+// What a World is seen by besides: marks that people set.
+const (
+	// RetiredAnnotation, with the value "true", on an OIDCIssuer says that it leaves:
+	// roles stop to trust it once the last of its tokens that are in use has expired.
+	RetiredAnnotation = "identity.tabard.dev/retired"
+	// ResyncAnnotation on a grant has its role looked at now. Its value is the time at
+	// which that was asked for (RFC 3339).
+	ResyncAnnotation = "identity.tabard.dev/resync"
+)
