@@ -49,6 +49,7 @@ const (
 	ownNamespace  = "tabard-system"
 	infra         = "lab-x1"
 	testPolicyARN = "arn:aws:iam::123456789012:policy/tabard/boundary"
+	givenRole     = "arn:aws:iam::123456789012:role/team/app"
 )
 
 func TestMain(m *testing.M) {
@@ -80,12 +81,20 @@ type fixture struct {
 	told       *events.FakeRecorder
 	woken      chan reconcile.Request
 	namespace  string
+	// as is who the controller is; options change what it is made of.
+	as      client.Client
+	options func(*credentials.Options)
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	return newFixtureOn(t, shared(t))
+}
+
+func newFixtureOn(t *testing.T, cluster *testkit.Cluster) *fixture {
+	t.Helper()
 	f := &fixture{
-		Cluster: shared(t), aws: awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2"}),
+		Cluster: cluster, as: cluster, options: func(*credentials.Options) {}, aws: awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2"}),
 		told: events.NewFakeRecorder(1000), woken: make(chan reconcile.Request, 10000),
 		platform: &here{facts: platform.Facts{Infrastructure: infra, Region: "us-west-2"}},
 	}
@@ -131,7 +140,7 @@ func (f *fixture) world() {
 		ObjectMeta: metav1.ObjectMeta{Name: f.namespace},
 		Spec: v1alpha1.CredentialsBoundarySpec{
 			Namespaces: []string{f.namespace},
-			AWS:        &v1alpha1.AWSBoundary{PermissionsBoundary: testPolicyARN, Ceiling: document("s3:GetObject", "arn:aws:s3:::team/*")},
+			AWS:        &v1alpha1.AWSBoundary{PermissionsBoundary: testPolicyARN, Ceiling: document("s3:GetObject", "arn:aws:s3:::team/*"), RoleARNPatterns: []string{givenRole}},
 		},
 	})
 	f.Cleanup(func() {
@@ -162,17 +171,18 @@ func (f *fixture) start(t *testing.T) {
 	t.Helper()
 	auth := must.Get(awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now}))(t)
 	registry := prometheus.NewRegistry()
+	options := credentials.Options{
+		Settings: core.Settings{OwnNamespaces: []string{ownNamespace}, Drift: core.DriftEnforce, PermissionsBoundary: testPolicyARN},
+		Operator: identity.Identity{Base: identity.Session}, Platform: f.platform, Writes: 1000,
+		AWS: credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
+	}
+	f.options(&options)
 	f.controller = credentials.New(
 		controller.Kit{
-			Client: f.Cluster, Live: f.Cluster, Events: f.told, Owner: "tabard.credentials",
+			Client: f.as, Live: f.as, Events: f.told, Owner: "tabard.credentials",
 			Metrics: controller.NewMetrics(registry, credentials.Name),
 		},
-		must.Get(credentials.FollowedBy(f.Config))(t), credentials.NewMetrics(registry),
-		credentials.Options{
-			Settings: core.Settings{OwnNamespaces: []string{ownNamespace}, Drift: core.DriftEnforce, PermissionsBoundary: testPolicyARN},
-			Operator: identity.Identity{Base: identity.Session}, Platform: f.platform, Writes: 1000,
-			AWS: credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
-		})
+		must.Get(credentials.FollowedBy(f.Config))(t), credentials.NewMetrics(registry), options)
 	must.Do(t, f.controller.Follow(t.Context(), func(request reconcile.Request) {
 		select {
 		case f.woken <- request:
@@ -317,4 +327,10 @@ func (f *fixture) versions(request *cloudv1.CredentialsRequest) string {
 	must.Do(f, f.Get(f.Context(), client.ObjectKeyFromObject(request), request))
 	must.Do(f, f.Get(f.Context(), client.ObjectKey{Name: core.GrantName(request.Namespace, request.Name)}, &grant))
 	return request.ResourceVersion + " " + grant.ResourceVersion + " " + f.account("app").ResourceVersion
+}
+
+func (h *here) set(change func(*platform.Facts)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.facts)
 }

@@ -75,9 +75,9 @@ func TestAForeignRoleIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestARequestIsReleasedWithItsNamespace: a grant is enough to take back what was made,
-// also when the request went without its finalizer.
-func TestARequestIsReleasedWithItsNamespace(t *testing.T) {
+// TestAGrantIsEnoughToTakeBack what was made, also when the request went without its
+// finalizer.
+func TestAGrantIsEnoughToTakeBack(t *testing.T) {
 	f := newFixture(t)
 	request := f.request("orphan", "app")
 	f.Make(request)
