@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
@@ -76,9 +75,4 @@ func (s *seen) readController(ctx context.Context, namespace string, w *core.Wor
 
 func providerARN(w core.World, url string) string {
 	return issuer.ProviderARN(w.Settings.Partition, w.Account, url)
-}
-
-// ownerOf is the grant's owner of a request, for a grant that is made by a command.
-func ownerOf(w core.World) v1alpha1.RequestRef {
-	return v1alpha1.RequestRef{Namespace: w.Request.Namespace, Name: w.Request.Name, UID: w.Request.UID}
 }

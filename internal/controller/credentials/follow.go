@@ -53,7 +53,7 @@ func (f Followed) followers(k *known) (waited, optional []follower) {
 		ofMetadata(f.Metadata.Resource(cloudv1.GroupVersion.WithResource("credentialsrequests")), "credentialsrequests", k.requests, requestMark),
 		ofMetadata(f.Metadata.Resource(kind("namespaces")), "namespaces", k.namespaces, trimNamespace),
 		ofMetadata(f.Metadata.Resource(kind("serviceaccounts")), "serviceaccounts", targets{k, core.KindServiceAccount}, accountMark),
-		ofKind(f.Dynamic, "credentialsgrants", k.grants, func(g *v1alpha1.CredentialsGrant) grantMark { return markOfGrant(g) }),
+		ofKind(f.Dynamic, "credentialsgrants", k.grants, markOfGrant),
 		ofKind(f.Dynamic, "credentialsboundaries", k.boundaries, bare[*v1alpha1.CredentialsBoundary]),
 		ofKind(f.Dynamic, "oidcissuers", k.issuers, bare[*v1alpha1.OIDCIssuer]),
 	}

@@ -91,13 +91,6 @@ func (i *inventory) set(name, digest string) {
 	i.digests[name] = digest
 }
 
-// count is how many roles are known, and whether all were read.
-func (i *inventory) count() (roles int, read bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return len(i.digests), i.read
-}
-
 // readAll reads all roles, and returns the names of those that are not what was known of
 // them. Those that the controller changes meanwhile are left as it knows them.
 func (i *inventory) readAll(ctx context.Context) (changed []string, err error) {

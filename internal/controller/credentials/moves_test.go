@@ -183,8 +183,8 @@ func TestTroubleWithAWSIsAConditionAndPasses(t *testing.T) {
 			f.Make(request)
 			f.Await(func() error {
 				result, err := f.controller.Reconcile(t.Context(), keyOf(request))
-				if tt.fails == (err == nil) {
-					return fmt.Errorf("the pass says %v", err)
+				if got := err != nil; got != tt.fails {
+					return fmt.Errorf("the pass fails: %v, wanted %v", got, tt.fails)
 				}
 				if !tt.fails && result.RequeueAfter < 20*time.Second {
 					return fmt.Errorf("the next look is after %s", result.RequeueAfter)
