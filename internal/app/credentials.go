@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -43,8 +44,10 @@ func (f *credentialsFlags) add(flags *pflag.FlagSet, prefix string) {
 }
 
 var (
-	rolePath    = regexp.MustCompile(`^/([!-.0-~]+/)*$`)
-	boundaryARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
+	rolePath    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/([!-.0-~]+/)*$`) })
+	boundaryARN = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
+	})
 )
 
 // complete checks what the flags say.
@@ -57,9 +60,9 @@ func (f *credentialsFlags) complete() error {
 	switch {
 	case f.settings.Drift != core.DriftEnforce && f.settings.Drift != core.DriftReport:
 		return fmt.Errorf("--%sdrift=%.80s: expected Enforce or Report", f.prefix, f.drift)
-	case !rolePath.MatchString(f.settings.Path) || len(f.settings.Path) > 512:
+	case !rolePath().MatchString(f.settings.Path) || len(f.settings.Path) > 512:
 		return fmt.Errorf("--%srole-path=%.80s: expected a path that begins and ends with a slash, such as /tabard/", f.prefix, f.settings.Path)
-	case f.settings.PermissionsBoundary != "" && !boundaryARN.MatchString(f.settings.PermissionsBoundary):
+	case f.settings.PermissionsBoundary != "" && !boundaryARN().MatchString(f.settings.PermissionsBoundary):
 		return fmt.Errorf("--%spermissions-boundary=%.200s: expected the ARN of a managed policy, such as arn:aws:iam::123456789012:policy/tabard/boundary", f.prefix, f.settings.PermissionsBoundary)
 	case !strings.HasPrefix(f.settings.TokenPath, "/"):
 		return fmt.Errorf("--%sdefault-token-path=%.200s: expected an absolute path", f.prefix, f.settings.TokenPath)

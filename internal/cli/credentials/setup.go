@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,8 +45,10 @@ type wishes struct {
 }
 
 var (
-	pathForm     = regexp.MustCompile(`^/([A-Za-z0-9+=,.@_-]+/)*$`)
-	boundaryForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
+	pathForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/([A-Za-z0-9+=,.@_-]+/)*$`) })
+	boundaryForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
+	})
 )
 
 // check says what of the flags cannot be used.
@@ -55,12 +58,12 @@ func (w wishes) check() error {
 		errs = append(errs, errors.New("--role-path is empty, expected a path such as "+core.DefaultPath))
 	}
 	for _, path := range w.paths {
-		if !pathForm.MatchString(path) || path == "/" || len(path) > 512 {
+		if !pathForm().MatchString(path) || path == "/" || len(path) > 512 {
 			errs = append(errs, fmt.Errorf("--role-path is %.80q, expected a path of its own that begins and ends with a slash, such as %s", path, core.DefaultPath))
 		}
 	}
 	for _, arn := range w.boundaries {
-		if !boundaryForm.MatchString(arn) {
+		if !boundaryForm().MatchString(arn) {
 			errs = append(errs, fmt.Errorf("--permissions-boundary is %.200q, expected the ARN of a managed policy, such as arn:aws:iam::123456789012:policy/NAME", arn))
 		}
 	}

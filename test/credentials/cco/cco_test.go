@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,7 +27,8 @@ const account = "123456789012"
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{testkit.CRDs}})
+// The schema is the release's: ours refuses some of what the operator writes.
+var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{"test/credentials/api/testdata/shipped.yaml"}})
 
 // world is a cluster and an AWS with the stand-in in a mode.
 type world struct {
@@ -108,8 +110,11 @@ func TestARoleIsWrittenToTheSecretAndTheSecretGoesWithTheRequest(t *testing.T) {
 	w.until("the Secret is gone", func() bool { return w.secret("creds") == nil })
 }
 
+// TestStorageIsErased: where a schema lets fields be that the operator does not know, its
+// update erases them.
 func TestStorageIsErased(t *testing.T) {
 	w := newWorld(t, Manual)
+	w.keepUnknownFields()
 	w.ask("a", `{"storage": {"serviceAccount": {"namespace": "x", "name": "y"}}, "providerSpec": {"kind": "AWSProviderSpec"}}`)
 	w.until("its finalizer is there and storage is not", func() bool {
 		found, err := w.Dynamic.Resource(requests).Namespace(w.namespace).Get(w.Context(), "a", metav1.GetOptions{})
@@ -119,6 +124,28 @@ func TestStorageIsErased(t *testing.T) {
 		_, storage, _ := unstructured.NestedMap(found.Object, "spec", "storage")
 		_, ref, _ := unstructured.NestedMap(found.Object, "spec", "secretRef")
 		return !storage && ref
+	})
+}
+
+// keepUnknownFields has the schema of requests keep fields that it does not know.
+func (w *world) keepUnknownFields() {
+	w.Helper()
+	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	const patch = `[{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-preserve-unknown-fields", "value": true},
+		{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required"}]`
+	_, err := w.Dynamic.Resource(definitions).Patch(w.Context(), "credentialsrequests.cloudcredential.openshift.io", types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+	must.Do(w, err)
+	probe := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest", "metadata": map[string]any{"namespace": w.namespace, "name": "probe"},
+		"spec": map[string]any{"secretRef": map[string]any{}, "unknown": "x"},
+	}}
+	w.until("unknown fields are kept", func() bool {
+		found, err := w.Dynamic.Resource(requests).Namespace(w.namespace).Create(w.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return false
+		}
+		_, kept, _ := unstructured.NestedString(found.Object, "spec", "unknown")
+		return kept
 	})
 }
 
