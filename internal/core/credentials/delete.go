@@ -120,7 +120,11 @@ func removeRole(w World) found {
 	owner := Owner(w.Grant.Spec.Request)
 	strangers := foreignPolicies(w.Role.Role, role.PolicyName)
 	if len(strangers) > 0 && w.Settings.Drift == DriftReport {
-		return found{verdict: condition.No(ReasonForeignPolicies, "the role %s has policies that others gave it: %s; take them off (aws iam detach-role-policy, aws iam delete-role-policy), then it is deleted", role.Name, listed(strangers))}
+		out := found{verdict: condition.No(ReasonForeignPolicies, "the role %s has policies that others gave it: %s; take them off (aws iam detach-role-policy, aws iam delete-role-policy), then it is deleted", role.Name, listed(strangers))}
+		if !isClosed(w.Role.Role) {
+			out.steps = []Step{SetTrust{role.Name, owner, closedTrust}}
+		}
+		return out
 	}
 	out := found{verdict: gone}
 	var said []string

@@ -75,6 +75,8 @@ func record(w World, want wanted, v verdicts) v1alpha1.CredentialsGrantStatus {
 		out.Role, out.Issuers = &role, want.trust.record()
 	case !want.mint && (out.Role == nil || w.Role.Live && !ownsRole(w)):
 		out.Role, out.Issuers = nil, nil
+	case !want.mint && w.Role.Live && isClosed(w.Role.Role):
+		out.Issuers = nil
 	}
 	return out
 }

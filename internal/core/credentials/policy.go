@@ -44,6 +44,12 @@ func trustPolicy(issuers []trusted, subjects []string) string {
 	return encoded(document)
 }
 
+// closedTrust is the trust policy of a role that waits for its deletion: a ServiceAccount
+// of the same name that somebody makes meanwhile does not become the role.
+const closedTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":["sts:AssumeRole","sts:AssumeRoleWithWebIdentity"]}]}`
+
+func isClosed(role Role) bool { return canonical(role.Trust) == canonical(closedTrust) }
+
 // encoded is JSON in one line, with <, > and & as they are.
 func encoded(value any) string {
 	var out bytes.Buffer

@@ -193,8 +193,12 @@ func TestADeletionIsNotHeldUpForEver(t *testing.T) {
 		steps   string
 		blocked credentials.Reason
 	}{
-		"policies of others are detached":       {0, attach, "ClearServiceAccount Detach DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
-		"policies of others are only reported":  {8, attach, "ClearServiceAccount", credentials.ReasonForeignPolicies},
+		"policies of others are detached":      {0, attach, "ClearServiceAccount Detach DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
+		"policies of others are only reported": {8, attach, "ClearServiceAccount SetTrust", credentials.ReasonForeignPolicies},
+		"the reported role trusts no one by now": {8, func(m *model) {
+			attach(m)
+			must.Get(crash.Pass(m, crash.None))(t)
+		}, "", credentials.ReasonForeignPolicies},
 		"the role is gone":                      {0, func(m *model) { m.roles = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
 		"the role is another's by now":          {0, func(m *model) { m.roles[roleName()].Tags = nil }, "ClearServiceAccount Release DeleteGrant", credentials.ReasonDeleting},
 		"the ServiceAccount is gone":            {0, func(m *model) { m.objects = nil }, "DeleteRole Release DeleteGrant", credentials.ReasonDeleting},
