@@ -43,6 +43,8 @@ func compile(policies []admissionv1.ValidatingAdmissionPolicy, bindings []admiss
 	if err != nil {
 		return nil, err
 	}
+	compiling.Lock()
+	defer compiling.Unlock()
 	var found []guard
 	for _, policy := range policies {
 		bound := slices.ContainsFunc(bindings, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
@@ -58,6 +60,10 @@ func compile(policies []admissionv1.ValidatingAdmissionPolicy, bindings []admiss
 	}
 	return found, nil
 }
+
+// compiling is held while policies are compiled: all compilers share a map of types that
+// the API server's library fills without a lock.
+var compiling sync.Mutex
 
 // expression is a validation or a variable, for the API server's library.
 type expression struct {

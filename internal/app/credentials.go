@@ -82,6 +82,9 @@ func declareCredentials() *declaration {
 	}
 }
 
+// ownConfigs are the ConfigMaps that the bootstraps write.
+var ownConfigs = []string{"tabard-issuer", "tabard-credentials"}
+
 // start adds the controller to a manager.
 func (f *credentialsFlags) start(mgr ctrl.Manager, op *operator) error {
 	if f.override.Infrastructure == "" && f.override.Platform == coreplatform.Kubernetes {
@@ -99,6 +102,7 @@ func (f *credentialsFlags) start(mgr ctrl.Manager, op *operator) error {
 	settings.OwnNamespaces = []string{op.namespace}
 	return credentials.Add(mgr, credentials.Options{
 		Settings: settings, Operator: identity.Identity{Base: identity.WebIdentity}, Writes: f.writes,
+		Own:      credentials.OwnConfigs{Reader: mgr.GetAPIReader(), Namespace: op.namespace, Names: ownConfigs},
 		AWS:      credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
 		Platform: reader,
 		PlatformNews: func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request] {

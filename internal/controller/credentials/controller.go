@@ -59,8 +59,8 @@ type Options struct {
 	PlatformNews func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request]
 	// Writes is how many changes a second are made in AWS; 0 is ten.
 	Writes float64
-	// Protected are further things in AWS that no request may reach.
-	Protected core.Protected
+	// Own say which roles Tabard's programs have: no request may reach them.
+	Own OwnConfigs
 	// Now is the clock, read once a pass; nil is the real one.
 	Now func() time.Time
 }
@@ -84,6 +84,7 @@ type Controller struct {
 	// resynced are the latest requests for a look that were followed, by grant.
 	resynced  sync.Map
 	providers *providers
+	own       *ownRoles
 	writes    *rate.Limiter
 }
 
@@ -105,6 +106,7 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 		writes: rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
 	}
 	c.minter, c.providers = &minter{options: options}, &providers{options: options, known: map[string]answer{}}
+	c.own = &ownRoles{configs: options.Own, now: options.Now}
 	c.roles = newInventory(options, c.writes)
 	c.known = newKnown(follow, metrics)
 	return c

@@ -64,8 +64,8 @@ func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issu
 
 // protected is what no request may reach: the issuers' buckets, and what Tabard itself is
 // in AWS.
-func (c *Controller) protected(world core.World, caller string) core.Protected {
-	out := core.Protected{Roles: c.options.Protected.Roles, Policies: c.options.Protected.Policies}
+func (c *Controller) protected(world core.World, own []string, caller string) core.Protected {
+	out := core.Protected{Roles: slices.Clone(own)}
 	for _, o := range c.known.issuers.All() {
 		for _, bucket := range []string{o.Spec.Publication.S3.Bucket, o.Status.Publication.Bucket} {
 			if bucket != "" && !slices.Contains(out.Buckets, bucket) {
@@ -75,7 +75,7 @@ func (c *Controller) protected(world core.World, caller string) core.Protected {
 	}
 	slices.Sort(out.Buckets)
 	if role := roleOfCaller(caller); role != "" {
-		out.Roles = append(slices.Clone(out.Roles), role)
+		out.Roles = append(out.Roles, role)
 	}
 	policies := []string{world.Settings.PermissionsBoundary}
 	for _, b := range world.Boundaries {
@@ -86,7 +86,7 @@ func (c *Controller) protected(world core.World, caller string) core.Protected {
 	slices.Sort(policies)
 	for _, arn := range slices.Compact(policies) {
 		if arn != "" {
-			out.Policies = append(slices.Clone(out.Policies), arn)
+			out.Policies = append(out.Policies, arn)
 		}
 	}
 	return out

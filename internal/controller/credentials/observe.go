@@ -41,7 +41,9 @@ func (c *Controller) observe(ctx context.Context, name types.NamespacedName) (co
 		world.Provider = core.DecodeProvider(world.Request)
 	}
 	c.observeCluster(&world, name)
-	c.observeAWS(ctx, &world)
+	if err := c.observeAWS(ctx, &world); err != nil {
+		return world, nil, err
+	}
 	targets := c.observeTargets(ctx, &world)
 	c.known.goesBy(name, &concern{core.Observed(world.Request, world.Grant), core.RoleNameOf(world)})
 	return world, targets, nil
@@ -77,17 +79,21 @@ func (c *Controller) observeCluster(world *core.World, name types.NamespacedName
 
 // observeAWS reads who the controller is, the issuers' providers, and what is known of
 // the role. It asks AWS nothing for requests of other clouds.
-func (c *Controller) observeAWS(ctx context.Context, world *core.World) {
+func (c *Controller) observeAWS(ctx context.Context, world *core.World) error {
 	role := core.RoleNameOf(*world)
 	if world.Provider.AWS == nil && role == "" {
-		return
+		return nil
+	}
+	own, err := c.own.get(ctx)
+	if err != nil {
+		return err
 	}
 	account, arn, f := c.minter.who(ctx)
 	world.Account, world.AccountFault = account, f
 	if arn != "" {
 		world.Settings.Partition = identity.PartitionOfARN(arn)
 	}
-	world.Protected = c.protected(*world, arn)
+	world.Protected = c.protected(*world, own, arn)
 	if world.AccountFault == nil {
 		world.Issuers, world.AccountFault = c.issuers(ctx, *world)
 	}
@@ -95,6 +101,7 @@ func (c *Controller) observeAWS(ctx context.Context, world *core.World) {
 	if world.Grant != nil && c.resyncs(world.Grant, world.Now) {
 		world.Role = c.roles.look(ctx, role)
 	}
+	return nil
 }
 
 // resyncs says that an administrator asks for a look at the grant's role that was not

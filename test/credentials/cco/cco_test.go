@@ -177,6 +177,7 @@ func TestAUserIsMintedByTheNameInTheStatus(t *testing.T) {
 	w := newWorld(t, Mint)
 	w.ask("a", w.spec(role))
 	w.until("a key is minted in spite of the role", func() bool { return w.secret("creds")["aws_access_key_id"] != "" })
+	w.until("its status is written", func() bool { return w.get("a").Status.Provisioned })
 	w.patch("a", `{"status": {"providerStatus": {"user": "of-somebody-else"}}}`, "status")
 	w.until("a user of that name", func() bool {
 		_, err := w.iam.GetUser(w.Context(), &iam.GetUserInput{UserName: aws.String("of-somebody-else")})
