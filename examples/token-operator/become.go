@@ -53,7 +53,7 @@ func (o *operator) become(ctx context.Context, me *unstructured.Unstructured) ou
 	case failure != nil:
 		return problem("Refused", failure.FirstLine())
 	case !isSession(caller, o.role):
-		return waiting("SecretOutdated", fmt.Sprintf("this operator still is %s; the Secret %s does not name %s yet", caller, o.secret(), o.role))
+		return waiting("SecretOutdated", fmt.Sprintf("this operator still is %s; the Secret %s does not name %s yet", caller, o.secret(), o.role)+because(request))
 	}
 	return ready(caller)
 }
@@ -78,18 +78,26 @@ func (o *operator) whoami(ctx context.Context, infrastructure kube.Infrastructur
 	return aws.ToString(out.Arn), nil
 }
 
-// secretMissing waits for a while before it warns, unless the Cloud Credential
-// Operator says what is wrong.
+// secretMissing waits for a while before it warns, unless the request's conditions
+// say what is wrong.
 func (o *operator) secretMissing(request *unstructured.Unstructured) outcome {
 	if o.missing.IsZero() {
 		o.missing = time.Now()
 	}
-	text := fmt.Sprintf("the Secret %s does not exist; the Cloud Credential Operator writes it for the CredentialsRequest %s", o.secret(), name)
+	text := fmt.Sprintf("the Secret %s does not exist; the Cloud Credential Operator or Tabard writes it for the CredentialsRequest %s", o.secret(), name)
 	why := complaint(request)
 	if why == "" && time.Since(o.missing) < o.patience {
 		return waiting("WaitingForSecret", text)
 	}
-	return problem("SecretMissing", text+", and says of that: "+cmp.Or(why, "nothing; is it running?"))
+	return problem("SecretMissing", text+", and says of that: "+cmp.Or(why, "nothing; is one of them running?"))
+}
+
+// because is what a request's conditions say against it, for the end of a sentence.
+func because(request *unstructured.Unstructured) string {
+	if why := complaint(request); why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // isSession says whether a caller is a role's session; STS names the role

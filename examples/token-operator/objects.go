@@ -54,7 +54,7 @@ func (o *operator) ensureRequest(ctx context.Context, owner *unstructured.Unstru
 		made.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())})
 		made.Object["spec"] = o.request()
 		if made, err = access.Create(ctx, made, metav1.CreateOptions{}); apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("the cluster serves no CredentialsRequests; is the Cloud Credential Operator installed? %w", err)
+			return nil, fmt.Errorf("the cluster serves no CredentialsRequests; is the Cloud Credential Operator or Tabard installed? %w", err)
 		}
 		return made, err
 	case err != nil:
@@ -68,7 +68,8 @@ func (o *operator) ensureRequest(ctx context.Context, owner *unstructured.Unstru
 	return access.Update(ctx, found, metav1.UpdateOptions{})
 }
 
-// complaint is what the Cloud Credential Operator says against the request.
+// complaint is what stands in the request's conditions against it. The Cloud Credential
+// Operator and Tabard write the same ones.
 func complaint(request *unstructured.Unstructured) string {
 	bad := []string{"CredentialsProvisionFailure", "InsufficientCloudCreds", "MissingTargetNamespace", "Ignored"}
 	for _, condition := range statusOf(request).Conditions {

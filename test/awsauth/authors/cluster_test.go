@@ -93,7 +93,7 @@ func (w *world) serveRequests() {
 // describe makes the cluster say what it is.
 func (w *world) describe(platform, mode string) {
 	w.Helper()
-	w.put(infrastructures, "Infrastructure", map[string]any{}, map[string]any{"platformStatus": map[string]any{
+	w.put(infrastructures, "Infrastructure", map[string]any{}, map[string]any{"infrastructureName": "prod-x7k2p", "platformStatus": map[string]any{
 		"type": platform,
 		"aws": map[string]any{"region": region, "serviceEndpoints": []any{
 			map[string]any{"name": "sts", "url": w.aws.URL()},

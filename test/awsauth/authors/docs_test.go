@@ -26,6 +26,8 @@ const (
 	// pagesRole and pagesToken are the role and the token file that the page names.
 	pagesRole  = "arn:aws:iam::" + account + ":role/operators/first"
 	pagesToken = "/var/run/secrets/openshift/serviceaccount/token"
+	// pagesPattern are the roles that the page's CredentialsBoundary allows.
+	pagesPattern = "arn:aws:iam::" + account + ":role/operators/*"
 )
 
 func readAll(t testing.TB, pattern string) string {
@@ -48,8 +50,8 @@ func readAll(t testing.TB, pattern string) string {
 func TestThePagesCommands(t *testing.T) {
 	text := readAll(t, page)
 	commands, policies := testkit.Blocks(text, "sh"), testkit.Blocks(text, "json")
-	if len(commands) != 4 || len(policies) != 1 {
-		t.Fatalf("%s has %d commands and %d policies; the test knows 4 and 1", page, len(commands), len(policies))
+	if len(commands) != 5 || len(policies) != 1 {
+		t.Fatalf("%s has %d commands and %d policies; the test knows 5 and 1", page, len(commands), len(policies))
 	}
 	w := newWorld(t)
 	w.serveCluster()
@@ -59,7 +61,7 @@ func TestThePagesCommands(t *testing.T) {
 	if got, want := w.Shell(commands[0]), "AWS\nManual\n"+w.Issuer()+"\n"; got != want {
 		t.Errorf("the cluster says %q, want %q", got, want)
 	}
-	w.Shell(commands[1] + "\n" + commands[2])
+	w.Shell(commands[2] + "\n" + commands[3])
 	trust := strings.ReplaceAll(policies[0], "oidc.example.com", strings.TrimPrefix(w.Issuer(), "https://"))
 	must.Get(w.administrator().CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String("first"), Path: aws.String("/operators/"), AssumeRolePolicyDocument: &trust,
@@ -67,14 +69,18 @@ func TestThePagesCommands(t *testing.T) {
 	p := w.start(w.deployedRole())
 	w.awaitCondition("WaitingForSecret", "does not exist")
 	w.checkExamples(testkit.Blocks(text, "yaml"))
-	w.answer()
-	shown := w.Shell(commands[3])
+	w.install()
+	w.allow(pagesPattern)
+	w.Shell(commands[1])
+	controller := w.fulfil()
+	shown := w.Shell(commands[4])
 	for _, want := range []string{session("first"), "WaitingForSecret", "Assumed", "AWSProviderSpec"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the commands do not show %s:\n%s", want, shown)
 		}
 	}
 	p.End()
+	controller.End()
 }
 
 // deployedRole is the role in the Deployment's environment; it also sees that
@@ -100,8 +106,8 @@ func valueOf(variables []corev1.EnvVar) string {
 	return ""
 }
 
-// checkExamples compares the page's objects with those that the operator and
-// the Cloud Credential Operator make, and what is no object with the manifests.
+// checkExamples compares the page's objects with those that the operator and what
+// fulfils its request make, and what is no object with the manifests.
 func (w *world) checkExamples(examples []string) {
 	w.Helper()
 	manifests := flat(readAll(w, filepath.Join(example, "manifests", "*.yaml")))
@@ -128,6 +134,7 @@ func (w *world) checkExamples(examples []string) {
 				w.Errorf("the page's Secret has %q, want %q", got, want)
 			}
 		case "Role": // the test of tenants grants it
+		case "CredentialsBoundary": // applied for the controller credentials
 		case "Subscription":
 			var subscription struct {
 				Spec struct{ Config struct{ Env []corev1.EnvVar } }
@@ -139,7 +146,7 @@ func (w *world) checkExamples(examples []string) {
 			w.Errorf("the test does not know what to do with the page's %s", object.GetKind())
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"CredentialsRequest": 1, "Role": 1, "Secret": 1, "Subscription": 1}, kinds); diff != "" {
+	if diff := cmp.Diff(map[string]int{"CredentialsBoundary": 1, "CredentialsRequest": 1, "Role": 1, "Secret": 1, "Subscription": 1}, kinds); diff != "" {
 		w.Errorf("the page's objects (-want +got):\n%s", diff)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -110,49 +108,20 @@ func (w *world) roleOf() string {
 	return ""
 }
 
-// answer does what the Cloud Credential Operator does for a request with a
-// role: it writes the Secret, in its form.
-func (w *world) answer() {
+// secret is the content of the operator's Secret, empty if there is none.
+func (w *world) secret() string {
 	w.Helper()
-	request := w.object(requests)
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.field(request, "spec", "secretRef", "namespace"), Name: w.field(request, "spec", "secretRef", "name"),
-			Labels:      map[string]string{"cloudcredential.openshift.io/credentials-request": "true"},
-			Annotations: map[string]string{"cloudcredential.openshift.io/credentials-request": request.GetNamespace() + "/" + request.GetName()},
-		},
-		Type: corev1.SecretTypeOpaque,
-		Data: map[string][]byte{"credentials": []byte(content(
-			w.field(request, "spec", "providerSpec", "stsIAMRoleARN"), w.field(request, "spec", "cloudTokenPath")))},
+	found, err := w.Kube.CoreV1().Secrets(name).Get(w.Context(), name+"-aws", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return ""
 	}
-	secrets := w.Kube.CoreV1().Secrets(secret.Namespace)
-	_, err := secrets.Create(w.Context(), secret, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		_, err = secrets.Update(w.Context(), secret, metav1.UpdateOptions{})
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
+	return string(found.Data["credentials"])
 }
 
-// content is what the Cloud Credential Operator writes into a Secret.
+// content is what stands in a Secret for a role.
 func content(role, tokenFile string) string {
 	return "[default]\nsts_regional_endpoints = regional\nrole_arn = " + role + "\nweb_identity_token_file = " + tokenFile
-}
-
-// complain is the Cloud Credential Operator's condition that it cannot.
-func (w *world) complain(message string) {
-	w.Helper()
-	request := w.object(requests)
-	now := time.Now().UTC().Format(time.RFC3339)
-	request.Object["status"] = map[string]any{
-		"provisioned": false, "lastSyncGeneration": request.GetGeneration(),
-		"conditions": []any{map[string]any{
-			"type": "CredentialsProvisionFailure", "status": "True", "reason": "CredentialsProvisionFailure",
-			"message": message, "lastProbeTime": now, "lastTransitionTime": now,
-		}},
-	}
-	must.Get(w.Dynamic.Resource(requests).Namespace(name).UpdateStatus(w.Context(), request, metav1.UpdateOptions{}))(w)
 }
 
 func (w *world) administrator() *iam.Client { return w.aws.IAM(account) }

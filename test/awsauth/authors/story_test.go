@@ -35,12 +35,18 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 		t.Errorf("the CredentialsRequest's owners are %v", request.GetOwnerReferences())
 	}
 
-	w.complain("failed to grant creds: the moon is full")
-	w.awaitCondition("SecretMissing", "the moon is full")
-	w.awaitEvent("Warning", "SecretMissing", "the moon is full")
+	// No CredentialsBoundary is for the namespace: the controller's reason is the operator's.
+	w.install()
+	controller := w.fulfil()
+	w.awaitCondition("SecretMissing", "failed to grant creds: Accepted: no CredentialsBoundary is for the namespace")
+	w.awaitEvent("Warning", "SecretMissing", "failed to grant creds: Accepted: no CredentialsBoundary is for the namespace")
 	w.aws.Admin().ClearJournal()
-	w.answer()
+	w.allow(first)
+	w.bindSecrets()
 	w.awaitCondition("Assumed", "this operator is "+session("first"))
+	if got, want := w.secret(), content(first, w.dir+"/token"); got != want {
+		t.Errorf("the Secret has %q, want %q", got, want)
+	}
 	w.awaitEvent("Normal", "Assumed", session("first"))
 	if calls := w.calls(); !strings.Contains(calls, "AssumeRoleWithWebIdentity by anonymous \n") ||
 		!strings.Contains(calls, "GetCallerIdentity by "+session("first")+" \n") {
@@ -50,11 +56,11 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 
 	// The administrator changes the environment: the pod starts anew.
 	p = w.start(second)
-	w.awaitCondition("SecretOutdated", "does not name "+second)
+	w.awaitCondition("SecretOutdated", "does not name "+second+" yet: failed to grant creds: Accepted: the role "+second+" is none of those")
 	if got := w.roleOf(); got != second {
 		t.Errorf("the CredentialsRequest asks for %s, want %s", got, second)
 	}
-	w.answer()
+	w.allow(pagesPattern)
 	w.awaitCondition("Refused", "check its Federated principal and its sub and aud conditions")
 	w.awaitEvent("Warning", "Refused", "STS AssumeRoleWithWebIdentity")
 	must.Get(w.administrator().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{
@@ -63,18 +69,26 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 	w.awaitCondition("Assumed", "this operator is "+session("second"))
 	p.End()
 
-	// Without patience a Secret that is gone is a warning at once; that it is
-	// gone the operator can only know from its watch.
+	// Without patience a Secret that is gone is a warning at once; that it is gone, and
+	// that it is back, the operator can only know from its watch.
 	w.aws.Admin().ClearJournal()
 	p = w.start(second, "-patience", "0s", "-every", "24h")
 	w.await("the operator to be its role again", func() (string, bool) {
 		return w.calls(), strings.Contains(w.calls(), "GetCallerIdentity by "+session("second")+" \n")
 	})
-	w.complain("") // nothing to say of what follows
+	controller.End()
 	must.Do(t, w.Kube.CoreV1().Secrets(name).Delete(t.Context(), name+"-aws", metav1.DeleteOptions{}))
-	w.awaitCondition("SecretMissing", "nothing; is it running?")
-	w.awaitEvent("Warning", "SecretMissing", "nothing; is it running?")
+	w.awaitCondition("SecretMissing", "nothing; is one of them running?")
+	w.awaitEvent("Warning", "SecretMissing", "nothing; is one of them running?")
+	controller = w.fulfil()
+	w.awaitCondition("Assumed", "this operator is "+session("second"))
 	p.End()
+
+	must.Do(t, w.Dynamic.Resource(requests).Namespace(name).Delete(t.Context(), name, metav1.DeleteOptions{}))
+	w.await("the Secret to go with the request", func() (string, bool) {
+		return w.secret(), w.secret() == "" && w.object(requests) == nil
+	})
+	controller.End()
 }
 
 // wantSpec is that of the CredentialsRequest for a role.
@@ -142,7 +156,7 @@ func TestTheOperatorWaitsForWhatIsLate(t *testing.T) {
 	w.serveCluster()
 	w.describe("AWS", "Manual")
 	w.awaitCondition("RequestFailed", "the cluster serves no CredentialsRequests")
-	w.awaitEvent("Warning", "RequestFailed", "is the Cloud Credential Operator installed?")
+	w.awaitEvent("Warning", "RequestFailed", "is the Cloud Credential Operator or Tabard installed?")
 	must.Do(t, w.Dynamic.Resource(authentications).Delete(t.Context(), "cluster", metav1.DeleteOptions{}))
 	w.awaitCondition("ClusterUnreadable", `the Authentication "cluster" does not exist`)
 	w.serveRequests()

@@ -1,0 +1,91 @@
+package authors
+
+import (
+	"os/exec"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// Where the controller credentials is.
+const (
+	system = "tabard-system"
+	minter = "tabard-credentials"
+)
+
+// install installs the controller credentials from the manifests, and bootstraps it as an
+// administrator of the cluster and of the account does.
+func (w *world) install() {
+	w.Helper()
+	w.Shell(`
+		kubectl apply -f config/manifests/00-namespace.yaml
+		kubectl apply -f config/crd/identity.tabard.dev_credentialsboundaries.yaml -f config/crd/identity.tabard.dev_credentialsgrants.yaml
+		kubectl apply -f config/crd/identity.tabard.dev_oidcissuers.yaml
+		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials.yaml -f config/manifests/policies.yaml`)
+	key := w.aws.Administrator(account)
+	bootstrap := exec.CommandContext(w.Context(), testkit.Tabard(w), "credentials", "bootstrap")
+	bootstrap.Env = append(w.inAWS(), "HOME="+w.dir, "KUBECONFIG="+w.Kubeconfig(w.Config),
+		"AWS_REGION="+region, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
+	if said, err := bootstrap.CombinedOutput(); err != nil {
+		w.Fatalf("tabard credentials bootstrap: %v\n%s", err, said)
+	}
+}
+
+// inAWS are the variables that lead a process to the local AWS.
+func (w *world) inAWS() []string {
+	return []string{"AWS_ENDPOINT_URL=" + w.aws.URL(), "AWS_ENDPOINT_URL_STS=" + w.aws.URL(), "AWS_CA_BUNDLE=" + w.dir + "/ca.pem"}
+}
+
+// fulfil runs the controller credentials as its Deployment does: with the Deployment's
+// arguments, and the rights and the token of its ServiceAccount.
+func (w *world) fulfil() *testkit.Process {
+	w.Helper()
+	deployment := must.Get(w.Kube.AppsV1().Deployments(system).Get(w.Context(), minter, metav1.GetOptions{}))(w)
+	told := must.Get(w.Kube.CoreV1().ConfigMaps(system).Get(w.Context(), minter, metav1.GetOptions{}))(w)
+	container := deployment.Spec.Template.Spec.Containers[0]
+	token := w.write("minter-token", []byte(w.Token(system, minter, 0, "sts.amazonaws.com")))
+	environment := append(w.inAWS(), "KUBECONFIG="+w.Kubeconfig(w.Account(system, minter)))
+	var variables []string // as the kubelet expands them in arguments
+	for _, variable := range container.Env {
+		value := variable.Value
+		if from := variable.ValueFrom; from != nil {
+			value = told.Data[from.ConfigMapKeyRef.Key]
+		}
+		if variable.Name == "AWS_WEB_IDENTITY_TOKEN_FILE" {
+			value = token
+		}
+		environment = append(environment, variable.Name+"="+value)
+		variables = append(variables, "$("+variable.Name+")", value)
+	}
+	var args []string
+	for _, arg := range container.Args {
+		args = append(args, strings.NewReplacer(variables...).Replace(arg))
+	}
+	return testkit.StartTabard(w, environment, append(args, "--metrics-bind-address=0", "--health-probe-bind-address=0")...)
+}
+
+// allow lets the operator's namespace name roles, by the page's commands; the roles are
+// those of a pattern instead of the page's.
+func (w *world) allow(pattern string) {
+	w.Helper()
+	text := readAll(w, page)
+	for _, boundary := range testkit.Blocks(text, "yaml") {
+		if strings.Contains(boundary, "kind: CredentialsBoundary") {
+			w.Shell("kubectl apply -f - <<'END'\n" + strings.ReplaceAll(boundary, pagesPattern, pattern) + "\nEND\n")
+		}
+	}
+}
+
+// bindSecrets lets the controller write Secrets of the operator's namespace, by the page's
+// command.
+func (w *world) bindSecrets() {
+	w.Helper()
+	for _, command := range testkit.Blocks(readAll(w, page), "sh") {
+		if strings.Contains(command, "create rolebinding") {
+			w.Shell(command)
+		}
+	}
+}
