@@ -132,7 +132,7 @@ func (w *world) keepUnknownFields() {
 	w.Helper()
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	const patch = `[{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-preserve-unknown-fields", "value": true},
-		{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required"}]`
+		{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required", "value": []}]`
 	_, err := w.Dynamic.Resource(definitions).Patch(w.Context(), "credentialsrequests.cloudcredential.openshift.io", types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
 	must.Do(w, err)
 	probe := &unstructured.Unstructured{Object: map[string]any{
@@ -224,4 +224,6 @@ func TestARequestWithoutProviderSpecEndsIt(t *testing.T) {
 	w := newWorld(t, Manual)
 	w.ask("a", fmt.Sprintf(`{"secretRef": {"namespace": %q, "name": "creds"}}`, w.namespace))
 	w.until("it has died", w.Died)
+	// Another one would die of it too.
+	must.Do(t, w.Dynamic.Resource(requests).Namespace(w.namespace).Delete(t.Context(), "a", metav1.DeleteOptions{}))
 }
