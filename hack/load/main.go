@@ -6,6 +6,8 @@
 //	go run ./hack/load webhook -accounts 200000
 //	go run ./hack/load webhook -localkube bin/localkube
 //	go run ./hack/load capacity -crowd 20000
+//	go run ./hack/load credentials -requests 10000 -writes-per-second 200
+//	go run ./hack/load credentials -requests 10000 -writes-per-second 200 -apart
 package main
 
 import (
@@ -18,6 +20,7 @@ import (
 
 	"github.com/tabard-dev/tabard/hack/load/awslocal"
 	"github.com/tabard-dev/tabard/hack/load/capacity"
+	"github.com/tabard-dev/tabard/hack/load/credentials"
 	"github.com/tabard-dev/tabard/hack/load/webhook"
 )
 
@@ -25,7 +28,7 @@ import (
 var parts = []struct {
 	name string
 	run  func(ctx context.Context, args []string) error
-}{{"awslocal", awslocal.Run}, {"webhook", webhook.Run}, {"capacity", capacity.Run}}
+}{{"awslocal", awslocal.Run}, {"webhook", webhook.Run}, {"capacity", capacity.Run}, {"credentials", credentials.Run}}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -53,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("there is no part %q: expected awslocal, webhook or capacity, or none for all", wanted)
+		return fmt.Errorf("there is no part %q: expected awslocal, webhook, capacity or credentials, or none for all", wanted)
 	}
 	return nil
 }

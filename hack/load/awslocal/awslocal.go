@@ -12,6 +12,8 @@ import (
 	"math"
 	"os/exec"
 	"time"
+
+	"github.com/tabard-dev/tabard/hack/load/oidc"
 )
 
 // settings are the flags.
@@ -41,11 +43,11 @@ func Run(ctx context.Context, args []string) error {
 const row = "%-16v %-26v %10v %12v %10v %10v %7v\n"
 
 func run(ctx context.Context, s settings) error {
-	issuer, err := newIssuer()
+	issuer, err := oidc.New()
 	if err != nil {
 		return err
 	}
-	defer issuer.close()
+	defer issuer.Close()
 	candidates := []func(context.Context, settings) (*server, error){startTabard}
 	if _, err := exec.LookPath("moto_server"); err == nil {
 		candidates = append(candidates, startMoto)
@@ -63,7 +65,7 @@ func run(ctx context.Context, s settings) error {
 
 // report starts a server, asks it, and stops it. Only the first is filled: what
 // another needs for as much is not our matter.
-func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *issuer, fill bool) error {
+func report(ctx context.Context, s settings, start func(context.Context, settings) (*server, error), issuer *oidc.Issuer, fill bool) error {
 	server, err := start(ctx, s)
 	if err != nil {
 		return err

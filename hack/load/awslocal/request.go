@@ -3,7 +3,6 @@ package awslocal
 import (
 	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // AWS's thumbprints are SHA-1
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/tabard-dev/tabard/hack/load/oidc"
 )
 
 // request is what is sent again and again. Its signature is good for a quarter
@@ -25,22 +26,24 @@ type request struct {
 	body              []byte
 }
 
+// subject is who asks for a session.
+const subject = "system:serviceaccount:team-a:app"
+
 func trusting(principal, action, condition string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":` + principal + `,"Action":"` + action + `"` + condition + `}]}`
 }
 
 // prepare makes what the requests need, and the requests.
-func prepare(ctx context.Context, s *server, i *issuer) ([]request, error) {
-	thumbprint := sha1.Sum(i.certificate) //nolint:gosec // AWS's thumbprints are SHA-1
+func prepare(ctx context.Context, s *server, i *oidc.Issuer) ([]request, error) {
 	client := s.iam()
 	provider, err := client.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
-		Url: &i.url, ClientIDList: []string{"sts.amazonaws.com"}, ThumbprintList: []string{hex.EncodeToString(thumbprint[:])},
+		Url: &i.URL, ClientIDList: []string{"sts.amazonaws.com"}, ThumbprintList: []string{i.Thumbprint()},
 	})
 	if err != nil {
 		return nil, err
 	}
 	web := trusting(`{"Federated":"`+*provider.OpenIDConnectProviderArn+`"}`, "sts:AssumeRoleWithWebIdentity",
-		fmt.Sprintf(`,"Condition":{"StringEquals":{"%[1]s:aud":"sts.amazonaws.com","%[1]s:sub":"system:serviceaccount:team-a:app"}}`, i.bare()))
+		fmt.Sprintf(`,"Condition":{"StringEquals":{"%[1]s:aud":"sts.amazonaws.com","%[1]s:sub":"%[2]s"}}`, i.Bare(), subject))
 	for name, trust := range map[string]string{"web": web, "chain": trusting(`{"AWS":"`+account+`"}`, "sts:AssumeRole", "")} {
 		if _, err := client.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &trust}); err != nil {
 			return nil, err
@@ -57,8 +60,8 @@ func prepare(ctx context.Context, s *server, i *issuer) ([]request, error) {
 	return s.requests(ctx, i)
 }
 
-func (s *server) requests(ctx context.Context, i *issuer) ([]request, error) {
-	token, err := i.token()
+func (s *server) requests(ctx context.Context, i *oidc.Issuer) ([]request, error) {
+	token, err := i.Token(subject)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,13 @@
-package awslocal
+// Package oidc signs tokens that a local AWS can verify, where no cluster does it.
+package oidc
 
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // AWS's thumbprints are SHA-1
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"math/big"
 	"net"
@@ -16,16 +19,18 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// issuer signs tokens and publishes its key over TLS, with a certificate that
+// Issuer signs tokens and publishes its key over TLS, with a certificate that
 // the provider's thumbprint makes trusted.
-type issuer struct {
-	url         string
+type Issuer struct {
+	// URL is the issuer's.
+	URL         string
 	certificate []byte
 	key         jose.JSONWebKey
 	server      *http.Server
 }
 
-func newIssuer() (*issuer, error) {
+// New makes an issuer on 127.0.0.1, which serves until Close.
+func New() (*Issuer, error) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, err
@@ -44,8 +49,8 @@ func newIssuer() (*issuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &issuer{
-		url: "https://" + listener.Addr().String(), certificate: certificate,
+	one := &Issuer{
+		URL: "https://" + listener.Addr().String(), certificate: certificate,
 		key: jose.JSONWebKey{Key: private, KeyID: "one", Algorithm: "RS256"},
 	}
 	handler, err := one.documents()
@@ -53,14 +58,14 @@ func newIssuer() (*issuer, error) {
 		return nil, err
 	}
 	one.server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Second}
-	go func() { _ = one.server.Serve(listener) }() // it ends with close
+	go func() { _ = one.server.Serve(listener) }() // it ends with Close
 	return one, nil
 }
 
-func (i *issuer) documents() (http.Handler, error) {
+func (i *Issuer) documents() (http.Handler, error) {
 	mux := http.NewServeMux()
 	for path, document := range map[string]any{
-		"/.well-known/openid-configuration": map[string]any{"issuer": i.url, "jwks_uri": i.url + "/keys"},
+		"/.well-known/openid-configuration": map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"},
 		"/keys":                             jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}},
 	} {
 		text, err := json.Marshal(document)
@@ -72,19 +77,27 @@ func (i *issuer) documents() (http.Handler, error) {
 	return mux, nil
 }
 
-func (i *issuer) close() { _ = i.server.Close() }
+// Close ends it.
+func (i *Issuer) Close() { _ = i.server.Close() }
 
-// bare is the issuer's URL without its scheme.
-func (i *issuer) bare() string { return strings.TrimPrefix(i.url, "https://") }
+// Bare is the issuer's URL without its scheme.
+func (i *Issuer) Bare() string { return strings.TrimPrefix(i.URL, "https://") }
 
-func (i *issuer) token() (string, error) {
+// Thumbprint is that of its certificate, as IAM wants it.
+func (i *Issuer) Thumbprint() string {
+	sum := sha1.Sum(i.certificate) //nolint:gosec // AWS's thumbprints are SHA-1
+	return hex.EncodeToString(sum[:])
+}
+
+// Token is one of a subject, for STS and an hour.
+func (i *Issuer) Token(subject string) (string, error) {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: i.key}, nil)
 	if err != nil {
 		return "", err
 	}
 	now := time.Now()
 	return jwt.Signed(signer).Claims(jwt.Claims{
-		Issuer: i.url, Subject: "system:serviceaccount:team-a:app", Audience: jwt.Audience{"sts.amazonaws.com"},
+		Issuer: i.URL, Subject: subject, Audience: jwt.Audience{"sts.amazonaws.com"},
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(time.Hour)),
 	}).Serialize()
 }
