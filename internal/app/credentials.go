@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -98,11 +99,15 @@ func (f *credentialsFlags) start(mgr ctrl.Manager, op *operator) error {
 	if err != nil {
 		return err
 	}
+	host, err := client.New(op.host, client.Options{Scheme: mgr.GetScheme()})
+	if err != nil {
+		return err
+	}
 	settings := f.settings
 	settings.OwnNamespaces = []string{op.namespace}
 	return credentials.Add(mgr, credentials.Options{
 		Settings: settings, Operator: identity.Identity{Base: identity.WebIdentity}, Writes: f.writes,
-		Own:      credentials.OwnConfigs{Reader: mgr.GetAPIReader(), Namespace: op.namespace, Names: ownConfigs},
+		Own:      credentials.OwnConfigs{Reader: host, Namespace: op.namespace, Names: ownConfigs},
 		AWS:      credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
 		Platform: reader,
 		PlatformNews: func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request] {

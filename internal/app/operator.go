@@ -103,12 +103,16 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 
 func describeControllers() string {
 	var text strings.Builder
+	width := 0
+	for _, c := range declared() {
+		width = max(width, len(c.name))
+	}
 	for _, c := range declared() {
 		does := c.does
 		if c.off {
-			does += "\n" + strings.Repeat(" ", 15) + "(off until it is named: '*' does not mean it)"
+			does += "\n" + strings.Repeat(" ", width+3) + "(off until it is named: '*' does not mean it)"
 		}
-		fmt.Fprintf(&text, "  %-12s %s\n", c.name, does)
+		fmt.Fprintf(&text, "  %-*s %s\n", width, c.name, does)
 	}
 	return text.String()
 }
