@@ -52,7 +52,7 @@ func prepare(t *testing.T) *fixture {
 	ctrl.SetLogger(logr.Discard())
 	f := &fixture{Cluster: shared(t), registry: prometheus.NewRegistry()}
 	f.Shell(`kubectl apply -f config/manifests/00-namespace.yaml
-kubectl apply -f config/rbac/webhookdeployment.yaml -f config/manifests/policies.yaml -f config/manifests/webhookdeployment.yaml
+kubectl apply -f config/rbac/webhookdeployment.yaml -f config/manifests/policies.yaml -f config/manifests/webhookdeployment/controller.yaml
 kubectl -n tabard-system delete deployment,service,poddisruptionbudget,events.events.k8s.io --all
 kubectl delete mutatingwebhookconfiguration --all
 kubectl delete infrastructures.config.openshift.io --all
@@ -85,6 +85,17 @@ func (f *fixture) run(t *testing.T) {
 		Settings: core.Settings{Manifest: manifest, Namespace: "tabard-system", Region: "us-west-2"}, Metrics: webhookdeployment.NewMetrics(f.registry),
 	}))
 	testkit.RunManager(t, mgr)
+}
+
+// TestTheControllerIsAddedWithTheManagersMetrics, as the program adds it: other tests have
+// a registry of their own.
+func TestTheControllerIsAddedWithTheManagersMetrics(t *testing.T) {
+	f := &fixture{Cluster: shared(t)}
+	mgr := must.Get(ctrl.NewManager(f.Config, ctrl.Options{
+		Scheme: f.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	}))(t)
+	manifest := must.Get(os.ReadFile(filepath.Join(testkit.Root(), "config/manifests/webhook.yaml")))(t)
+	must.Do(t, webhookdeployment.Add(mgr, webhookdeployment.Options{Settings: core.Settings{Manifest: manifest, Namespace: "tabard-system"}}))
 }
 
 func key(name string) client.ObjectKey {

@@ -18,8 +18,13 @@ type Metrics struct {
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
+	return newMetrics(controller.NewMetrics(registry, Name), registry)
+}
+
+// newMetrics registers the controller's own, beside those of all that are registered.
+func newMetrics(ofAll *controller.Metrics, registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		Metrics: controller.NewMetrics(registry, Name),
+		Metrics: ofAll,
 		state: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabard_webhookdeployment_state",
 			Help: "1 for what the controller does with the webhook's deployment, 0 for the others: Kept, or the reason why it deploys nothing.",
@@ -29,8 +34,9 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// sharedMetrics are those that the manager serves; there is one manager a process.
-var sharedMetrics = sync.OnceValue(func() *Metrics { return NewMetrics(metrics.Registry) })
+// sharedMetrics are those that the manager serves; there is one manager a process. Those
+// of all are the kit's, which registers them once.
+var sharedMetrics = sync.OnceValue(func() *Metrics { return newMetrics(controller.MetricsOf(Name), metrics.Registry) })
 
 // now takes over what a pass has decided.
 func (m *Metrics) now(reason core.Reason) {
