@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -102,6 +104,9 @@ func (f *credentialsFlags) start(mgr ctrl.Manager, op *operator) error {
 	host, err := client.New(op.host, client.Options{Scheme: mgr.GetScheme()})
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" { // a start reads all requests and roles once
+		debug.SetGCPercent(garbage)
 	}
 	settings := f.settings
 	settings.OwnNamespaces = []string{op.namespace}

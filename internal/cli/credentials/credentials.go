@@ -5,6 +5,7 @@ package credentials
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +68,8 @@ func New(streams command.Streams, world World) *cobra.Command {
 		Long:         long,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	out.AddCommand(newList(streams, world), newDescribe(streams, world), newBootstrap(streams, world), newRender(streams, world))
+	out.AddCommand(newList(streams, world), newDescribe(streams, world), newBootstrap(streams, world), newRender(streams, world),
+		newResync(streams, world), newAdopt(streams, world), newBind(streams, world), newUnbind(streams, world))
 	return out
 }
 
@@ -148,7 +150,11 @@ func (w *where) one(ctx context.Context, name string) (*seen, *cloudv1.Credentia
 			return out, &out.requests[i], nil
 		}
 	}
-	return nil, nil, fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", out.namespace, name)
+	return nil, nil, noRequest(out.namespace, name)
+}
+
+func noRequest(namespace, name string) error {
+	return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", namespace, name)
 }
 
 // world is a request's as far as these commands see it: enough to say who acts.
@@ -167,12 +173,15 @@ func grantOf(w core.World) *v1alpha1.CredentialsGrant {
 	return w.Grant
 }
 
+// refusal is why something that could be asked for is not done.
+type refusal struct{ error }
+
 // failed ends a command that the cluster or AWS did not let go on; what a person is to
 // write differently is unusable input.
 func failed(streams command.Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return command.Spoken(streams, func(c *cobra.Command, args []string) error {
 		err := run(c, args)
-		if apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
+		if _, is := errors.AsType[refusal](err); is || apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
 			return streams.Refuse(command.Found, err)
 		}
 		return err

@@ -1,0 +1,189 @@
+package credentials
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+)
+
+const adoptLong = `Have Tabard take over a request that a Cloud Credential Operator had and that is gone. Its
+finalizer on the request is proof that it had it, and Tabard leaves such a request alone
+until a person says otherwise.
+
+Tabard then writes the Secret that the operator wrote, and removes the operator's
+finalizer when the request is deleted. Access keys that the operator minted stay in the
+Secret until its owner says that they may go (docs/credentials.md).
+
+It is refused while an operator is live. The decision is recorded in the CredentialsGrant.
+
+Exit codes: 0 Tabard has it, or had it already; 1 it cannot be adopted, or the cluster
+refuses it; 2 the input cannot be used.`
+
+func newAdopt(streams command.Streams, world World) *cobra.Command {
+	w := &where{place: world.Place()}
+	out := &cobra.Command{
+		Use: "adopt NAME", Short: "Have Tabard take over a request that a Cloud Credential Operator had",
+		Long: adoptLong, Example: `  tabard credentials adopt registry -n openshift-image-registry`,
+		Args: oneName(streams),
+		RunE: failed(streams, func(c *cobra.Command, args []string) error { return adopt(c.Context(), streams, w, args[0]) }),
+	}
+	w.add(out.Flags(), false)
+	return out
+}
+
+func adopt(ctx context.Context, streams command.Streams, w *where, name string) error {
+	s, request, err := w.one(ctx, name)
+	if err != nil {
+		return err
+	}
+	acting := core.Act(core.AskedOf(s.world(request)))
+	switch {
+	case acting.Actor == core.ActorTabard:
+		return streams.Print(fmt.Sprintf("Tabard fulfils %s/%s already: %s.\n", request.Namespace, name, acting.Text))
+	case acting.Reason != core.ReasonNotAdopted:
+		return refusal{fmt.Errorf("%s/%s is not taken over: %s", request.Namespace, name, acting.Text)}
+	}
+	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Adopted = true }); err != nil {
+		return err
+	}
+	return streams.Print(fmt.Sprintf("Tabard takes %s/%s over: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name))
+}
+
+const bindLong = `Give a request the identity that somebody else made for it: a role in AWS, or an identity
+in Azure or Google Cloud. Tabard writes it where workloads look for it, and makes no role.
+
+The role is an administrator's decision, so that the CredentialsBoundary's patterns of
+roles do not count. Whether the role trusts the ServiceAccounts and allows what the
+request asks for is the decision's part too: "tabard credentials render" prints both.
+
+A request that has an identity of this kind already is refused; --replace gives it
+another. The decision is recorded in the CredentialsGrant, which needs the right to
+create and patch credentialsgrants.
+
+Exit codes: 0 it is bound; 1 it cannot be, or the cluster refuses it; 2 the input cannot
+be used.`
+
+// bindFlags are the identity.
+type bindFlags struct {
+	identity v1alpha1.BoundIdentity
+	replace  bool
+}
+
+func newBind(streams command.Streams, world World) *cobra.Command {
+	w := &where{place: world.Place()}
+	var b bindFlags
+	out := &cobra.Command{
+		Use: "bind NAME", Short: "Give a request an identity that somebody else made for it",
+		Long: bindLong,
+		Example: `  tabard credentials bind reports -n team-a --role-arn arn:aws:iam::123456789012:role/reports
+
+  tabard credentials bind disks -n storage --azure-client-id ID --azure-tenant-id ID \
+    --azure-subscription-id ID --azure-region westeurope
+
+  tabard credentials bind disks -n storage --gcp-service-account-email NAME@PROJECT.iam.gserviceaccount.com \
+    --gcp-audience //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER`,
+		Args: oneName(streams),
+		RunE: failed(streams, func(c *cobra.Command, args []string) error { return bind(c.Context(), streams, w, args[0], b) }),
+	}
+	w.add(out.Flags(), false)
+	f, i := out.Flags(), &b.identity
+	f.StringVar(&i.RoleARN, "role-arn", "", "the `ARN` of a role in AWS")
+	f.StringVar(&i.AzureClientID, "azure-client-id", "", "the client `ID` of an identity in Azure")
+	f.StringVar(&i.AzureTenantID, "azure-tenant-id", "", "its tenant's `ID`")
+	f.StringVar(&i.AzureSubscriptionID, "azure-subscription-id", "", "its subscription's `ID`")
+	f.StringVar(&i.AzureRegion, "azure-region", "", "its `region`")
+	f.StringVar(&i.ServiceAccountEmail, "gcp-service-account-email", "", "the `email` of a service account in Google Cloud")
+	f.StringVar(&i.Audience, "gcp-audience", "", "the `audience` of the workload identity provider in Google Cloud")
+	f.BoolVar(&b.replace, "replace", false, "give it another identity than it was bound to")
+	return out
+}
+
+func bind(ctx context.Context, streams command.Streams, w *where, name string, b bindFlags) error {
+	s, request, err := w.one(ctx, name)
+	if err != nil {
+		return err
+	}
+	of := s.world(request)
+	if wrong := core.Bindable(of, b.identity); wrong != "" {
+		return fmt.Errorf("%s/%s cannot be bound: %s", request.Namespace, name, wrong)
+	}
+	acting := core.Act(core.AskedOf(of))
+	if acting.Actor != core.ActorTabard {
+		return refusal{fmt.Errorf("%s/%s is not bound, Tabard does not fulfil it: %s", request.Namespace, name, acting.Text)}
+	}
+	if grant := grantOf(of); grant != nil && grant.Spec.Bound != nil && !b.replace {
+		if equality.Semantic.DeepEqual(*grant.Spec.Bound, b.identity) {
+			return streams.Print(fmt.Sprintf("%s/%s is bound to that already.\n", request.Namespace, name))
+		}
+		return refusal{fmt.Errorf("%s/%s is bound to %s: --replace binds it to %s", request.Namespace, name, identityText(*grant.Spec.Bound), identityText(b.identity))}
+	}
+	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Bound = &b.identity }); err != nil {
+		return err
+	}
+	return streams.Print(fmt.Sprintf("%s/%s is bound to %s: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name, identityText(b.identity)))
+}
+
+const unbindLong = `Take back the identity that "tabard credentials bind" gave a request. What is written for
+it goes, or gets the identity that the request names itself. A request without one has a
+role made for it if its CredentialsBoundary allows that, else it waits.
+
+Exit codes: 0 it is not bound; 1 the cluster refuses it; 2 the input cannot be used.`
+
+func newUnbind(streams command.Streams, world World) *cobra.Command {
+	w := &where{place: world.Place()}
+	out := &cobra.Command{
+		Use: "unbind NAME", Short: "Take back the identity that a request was bound to",
+		Long: unbindLong, Example: `  tabard credentials unbind reports -n team-a`,
+		Args: oneName(streams),
+		RunE: failed(streams, func(c *cobra.Command, args []string) error { return unbind(c.Context(), streams, w, args[0]) }),
+	}
+	w.add(out.Flags(), false)
+	return out
+}
+
+func unbind(ctx context.Context, streams command.Streams, w *where, name string) error {
+	s, request, err := w.one(ctx, name)
+	if err != nil {
+		return err
+	}
+	grant := grantOf(s.world(request))
+	if grant == nil || grant.Spec.Bound == nil {
+		return streams.Print(fmt.Sprintf("%s/%s is not bound.\n", request.Namespace, name))
+	}
+	was := identityText(*grant.Spec.Bound)
+	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Bound = nil }); err != nil {
+		return err
+	}
+	return streams.Print(fmt.Sprintf("%s/%s is no longer bound to %s.\n", request.Namespace, name, was))
+}
+
+// decide records a decision about a request, in its grant or in a new one. It is locked to
+// the grant that was read, and one of an earlier request is not taken for this one's.
+func (s *seen) decide(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) error {
+	w := s.world(request)
+	if w.Grant != nil && grantOf(w) == nil {
+		return refusal{fmt.Errorf(
+			"%s/%s has taken the place of an earlier request of the same name, of which what was made goes first: try again when the CredentialsGrant %s is gone",
+			request.Namespace, request.Name, w.Grant.Name)}
+	}
+	if w.Grant == nil {
+		grant := &v1alpha1.CredentialsGrant{
+			ObjectMeta: metav1.ObjectMeta{Name: core.GrantName(request.Namespace, request.Name)},
+			Spec:       v1alpha1.CredentialsGrantSpec{Request: v1alpha1.RequestRef{Namespace: request.Namespace, Name: request.Name, UID: request.UID}},
+		}
+		change(&grant.Spec)
+		return s.Create(ctx, grant, client.FieldOwner(fieldOwner))
+	}
+	before := w.Grant.DeepCopy()
+	change(&w.Grant.Spec)
+	return s.Patch(ctx, w.Grant, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(fieldOwner))
+}

@@ -1,0 +1,106 @@
+package credentials
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+)
+
+const resyncLong = `Have the controller look at a request's role in AWS now, and put it back as it was made.
+Without this it reads all roles once an hour: what others change in AWS announces itself
+to nobody.
+
+It writes an annotation to Tabard's record of the request, the CredentialsGrant, which
+needs the right to patch credentialsgrants. What the controller finds is an event of the
+request, and a condition of the grant.
+
+Exit codes: 0 it is asked for; 1 the cluster refuses it; 2 the input cannot be used, or
+there is no record of the request.`
+
+func newResync(streams command.Streams, world World) *cobra.Command {
+	w := &where{place: world.Place()}
+	var everything bool
+	out := &cobra.Command{
+		Use:   "resync [NAME]",
+		Short: "Have the controller look at a request's role in AWS now, or at all roles",
+		Long:  resyncLong,
+		Example: `  tabard credentials resync reports -n team-a
+
+  # the roles of all requests, of all namespaces
+  tabard credentials resync --all`,
+		Args: command.Spoken(streams, func(_ *cobra.Command, args []string) error {
+			if everything == (len(args) == 1) || len(args) > 1 {
+				return errors.New("resync takes the name of one CredentialsRequest, or --all; see tabard credentials resync --help")
+			}
+			return nil
+		}),
+		RunE: failed(streams, func(c *cobra.Command, args []string) error {
+			w.all = everything
+			return resync(c.Context(), streams, w, args)
+		}),
+	}
+	w.add(out.Flags(), false)
+	out.Flags().BoolVar(&everything, "all", false, "the roles of all requests, of all namespaces")
+	return out
+}
+
+// resync asks for a look at the role of one request, or at all.
+func resync(ctx context.Context, streams command.Streams, w *where, names []string) error {
+	s, err := w.read(ctx)
+	if err != nil {
+		return err
+	}
+	var found []*v1alpha1.CredentialsGrant
+	for i := range s.requests {
+		if len(names) > 0 && s.requests[i].Name != names[0] {
+			continue
+		}
+		if grant := grantOf(s.world(&s.requests[i])); grant != nil && grant.Status.Role != nil {
+			found = append(found, grant)
+		}
+	}
+	if len(names) > 0 && len(found) == 0 {
+		return s.withoutRole(names[0])
+	}
+	for done, grant := range found {
+		if err := s.annotate(ctx, grant); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("%d of %d are asked for; annotate CredentialsGrant %s: %w", done, len(found), grant.Name, err)
+		}
+	}
+	return streams.Print(fmt.Sprintf("The controller is asked to look at %d roles in AWS.\n", len(found)))
+}
+
+// withoutRole says why there is nothing to look at for a request.
+func (s *seen) withoutRole(name string) error {
+	at := slices.IndexFunc(s.requests, func(r cloudv1.CredentialsRequest) bool { return r.Name == name })
+	if at < 0 {
+		return noRequest(s.namespace, name)
+	}
+	return fmt.Errorf("Tabard made no role for the CredentialsRequest %s/%s: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
+}
+
+// annotate asks for a look. The time makes each asking another.
+func (s *seen) annotate(ctx context.Context, grant *v1alpha1.CredentialsGrant) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"annotations": map[string]string{core.ResyncAnnotation: s.Now().UTC().Format(time.RFC3339Nano)},
+	}})
+	if err != nil {
+		return err
+	}
+	return s.Patch(ctx, grant, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner))
+}
+
+// fieldOwner is who writes what a person decides.
+const fieldOwner = "tabard.credentials.cli"

@@ -1,0 +1,59 @@
+package credentials
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+)
+
+// Bindable says why an identity cannot be bound to a request, and what is expected; empty
+// if it can.
+func Bindable(w World, b v1alpha1.BoundIdentity) (wrong string) {
+	azure := map[string]string{
+		"--azure-client-id": b.AzureClientID, "--azure-tenant-id": b.AzureTenantID, "--azure-subscription-id": b.AzureSubscriptionID, "--azure-region": b.AzureRegion,
+	}
+	google := map[string]string{"--gcp-service-account-email": b.ServiceAccountEmail, "--gcp-audience": b.Audience}
+	var given []string
+	for cloud, fields := range map[string]map[string]string{"AWS": {"--role-arn": b.RoleARN}, "Azure": azure, "Google Cloud": google} {
+		if len(missing(fields)) < len(fields) {
+			given = append(given, cloud)
+		}
+	}
+	switch p := w.Provider; {
+	case len(given) == 0:
+		return "no identity is given: name a role with --role-arn, or the fields of an identity in Azure or Google Cloud"
+	case len(given) > 1:
+		return "identities of more than one cloud are given: name that of one"
+	case p.AWS != nil && given[0] == "AWS":
+		if _, ok := identity.ParseRoleARN(b.RoleARN); !ok {
+			return fmt.Sprintf("--role-arn is %.200q, expected the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", b.RoleARN)
+		}
+		return ""
+	case p.Azure != nil && given[0] == "Azure":
+		return lacking(azure)
+	case p.GCP != nil && given[0] == "Google Cloud":
+		return lacking(google)
+	}
+	return fmt.Sprintf("the identity is of %s, and the kind of the request's providerSpec is %q", given[0], w.Provider.Kind)
+}
+
+// missing are the names of the fields that are empty, in order.
+func missing(fields map[string]string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if fields[name] == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func lacking(fields map[string]string) string {
+	if names := missing(fields); len(names) > 0 {
+		return "the identity is not whole: give " + strings.Join(names, ", ") + " too"
+	}
+	return ""
+}

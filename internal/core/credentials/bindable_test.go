@@ -1,0 +1,41 @@
+package credentials_test
+
+import (
+	"strings"
+	"testing"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
+)
+
+func TestBindable(t *testing.T) {
+	aws := credentials.Provider{Kind: "AWSProviderSpec", AWS: &cloudv1.AWSProviderSpec{}}
+	azure := credentials.Provider{Kind: "AzureProviderSpec", Azure: &cloudv1.AzureProviderSpec{}}
+	google := credentials.Provider{Kind: "GCPProviderSpec", GCP: &cloudv1.GCPProviderSpec{}}
+	tests := map[string]struct {
+		provider credentials.Provider
+		identity v1alpha1.BoundIdentity
+		wrong    string
+	}{
+		"a role":                      {aws, v1alpha1.BoundIdentity{RoleARN: givenARN}, ""},
+		"an identity in Azure":        {azure, v1alpha1.BoundIdentity{AzureClientID: "c", AzureTenantID: "t", AzureSubscriptionID: "s", AzureRegion: "r"}, ""},
+		"one in Google Cloud":         {google, v1alpha1.BoundIdentity{ServiceAccountEmail: "e", Audience: "a"}, ""},
+		"nothing":                     {aws, v1alpha1.BoundIdentity{}, "no identity is given"},
+		"two":                         {aws, v1alpha1.BoundIdentity{RoleARN: givenARN, Audience: "a"}, "more than one cloud"},
+		"a user":                      {aws, v1alpha1.BoundIdentity{RoleARN: "arn:aws:iam::111122223333:user/u"}, "expected the ARN of a role"},
+		"a name":                      {aws, v1alpha1.BoundIdentity{RoleARN: "reports"}, "expected the ARN of a role"},
+		"half of Azure":               {azure, v1alpha1.BoundIdentity{AzureClientID: "c", AzureRegion: "r"}, "give --azure-subscription-id, --azure-tenant-id too"},
+		"half of Google Cloud":        {google, v1alpha1.BoundIdentity{ServiceAccountEmail: "e"}, "give --gcp-audience too"},
+		"a role for Azure":            {azure, v1alpha1.BoundIdentity{RoleARN: givenARN}, `of AWS, and the kind of the request's providerSpec is "AzureProviderSpec"`},
+		"a role for an unknown cloud": {credentials.Provider{Kind: "NutanixProviderSpec"}, v1alpha1.BoundIdentity{RoleARN: givenARN}, "NutanixProviderSpec"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := credentials.Bindable(credentials.World{Provider: test.provider}, test.identity)
+			if (got == "") != (test.wrong == "") || !strings.Contains(got, test.wrong) {
+				t.Errorf("it is wrong for %q, want %q", got, test.wrong)
+			}
+		})
+	}
+}
