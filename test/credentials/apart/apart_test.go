@@ -47,6 +47,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	awstest.Isolate(t)
 	options := testkit.ClusterOptions{CRDs: []string{testkit.CRDs}, Schemes: []func(*runtime.Scheme) error{cloudv1.AddToScheme}}
 	w := &world{host: testkit.StartCluster(t, options)}
 	w.aws = awstest.Start(t, awslocal.Options{Accounts: []string{account}, Region: region, TrustedCAs: w.host.Roots})
