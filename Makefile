@@ -10,8 +10,8 @@ PLATFORMS ?= linux/amd64,linux/arm64
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
-# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the API server's policies.
-OLDER     := test/oldmodules test/handoff hack/rights
+# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies.
+OLDER     := test/oldmodules test/handoff test/credentials/sdk hack/rights
 GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
