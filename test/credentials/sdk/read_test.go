@@ -25,9 +25,13 @@ const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 // more: whom the cloud takes the pod for then.
 type becomes func(t *testing.T, w *world, folder string) (string, error)
 
-// sdks are those of the three clouds by the name that the test gives them. Of Google's two,
+// sdks are those of the three clouds. AWS's has two Secrets to read, Google has two SDKs:
 // older programs have oauth2.
-var sdks = map[string]becomes{"aws": becomeAWS, "azure": becomeAzure, "google": becomeGoogle, "oauth2": becomeOAuth2}
+var sdks = map[string]becomes{"aws": becomeAWS, "minted": becomeAWS, "azure": becomeAzure, "google": becomeGoogle, "oauth2": becomeOAuth2}
+
+// secrets are what they read: "given" names a role that was there, "minted" one that the
+// controller has made.
+var secrets = map[string]string{"aws": "given", "minted": "minted", "azure": "azure", "google": "google", "oauth2": "google"}
 
 func becomeAWS(t *testing.T, w *world, folder string) (string, error) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,20 +33,22 @@ import (
 )
 
 const (
-	account   = "123456789012"
-	system    = "tabard-system"
-	team      = "team-a"
-	subject   = "system:serviceaccount:" + team + ":app"
-	audience  = "openshift"
-	boundary  = "arn:aws:iam::" + account + ":policy/boundary"
-	givenRole = "arn:aws:iam::" + account + ":role/given"
+	account        = "123456789012"
+	system         = "tabard-system"
+	team           = "team-a"
+	subject        = "system:serviceaccount:" + team + ":app"
+	audience       = "openshift"
+	boundary       = "arn:aws:iam::" + account + ":policy/boundary"
+	infrastructure = "lab"
+	givenRole      = "arn:aws:iam::" + account + ":role/given"
 
 	tenant   = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 	appID    = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
 	resource = "https://management.azure.com"
 
-	pool  = "//iam.googleapis.com/projects/123456789/locations/global/workloadIdentityPools/pool/providers/"
-	email = "app@project.iam.gserviceaccount.com"
+	pool     = "//iam.googleapis.com/projects/123456789/locations/global/workloadIdentityPools/pool/providers/"
+	universe = "apis.example"
+	email    = "app@project.iam.gserviceaccount.com"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
@@ -89,7 +92,7 @@ func newWorld(t testing.TB) *world {
 	federation := standin.Federation{Issuer: w.issuer, Subject: subject, Audience: audience}
 	w.clouds = standin.Start(t, standin.Options{
 		Azure:  standin.Application{Tenant: tenant, Client: appID, Resource: resource, Federation: federation},
-		Google: standin.Provider{Name: pool + "cluster", Account: email, Federation: federation},
+		Google: standin.Provider{Name: pool + "cluster", Account: email, Universe: universe, Federation: federation},
 		Roots:  roots,
 	})
 	w.aws = awstest.Start(t, awslocal.Options{Accounts: []string{account}, TrustedCAs: roots})
@@ -128,7 +131,7 @@ func (w *world) operate(t testing.TB, role string) {
 	must.Do(t, os.WriteFile(file, []byte(w.Token(system, "tabard-credentials", time.Hour, "sts.amazonaws.com")), 0o600))
 	testkit.StartTabard(t, []string{
 		"AWS_ENDPOINT_URL=" + w.aws.PlainURL(), "AWS_REGION=" + awstest.Region, "AWS_ROLE_ARN=" + role, "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
-	}, "operator", "--controllers=credentials", "--service-account=tabard-credentials", "--infrastructure-name=lab", "--region="+awstest.Region,
+	}, "operator", "--controllers=credentials", "--service-account=tabard-credentials", "--infrastructure-name="+infrastructure, "--region="+awstest.Region,
 		"--kubeconfig="+w.Kubeconfig(w.Config), "--metrics-bind-address=0", "--health-probe-bind-address=0", "--log-level=error")
 }
 
@@ -193,16 +196,15 @@ func (w *world) request(name, kind, fields string) *cloudv1.CredentialsRequest {
 }
 
 // mount is a Secret as the kubelet gives it to a pod: a file for each key.
-func (w *world) mount(name string) (folder string, data map[string]string) {
+func (w *world) mount(name string) (folder string) {
 	w.Helper()
 	var secret corev1.Secret
 	must.Do(w, w.Get(w.Context(), client.ObjectKey{Namespace: team, Name: name}, &secret))
-	folder, data = w.TempDir(), map[string]string{}
+	folder = w.TempDir()
 	for key, value := range secret.Data {
-		data[key] = string(value)
 		must.Do(w, os.WriteFile(filepath.Join(folder, key), value, 0o600))
 	}
-	return folder, data
+	return folder
 }
 
 // project puts a token where the Secrets say that it is.
@@ -211,8 +213,10 @@ func (w *world) project(token string) {
 	must.Do(w, os.WriteFile(w.token, []byte(token), 0o600))
 }
 
-// claims are those of a token that all clouds take.
-func (w *world) claims() map[string]any {
+// claims are those of a token that all clouds take, but for what is given.
+func (w *world) claims(but map[string]any) map[string]any {
 	now := time.Now().Unix()
-	return map[string]any{"iss": w.issuer, "sub": subject, "aud": []string{audience}, "iat": now, "nbf": now, "exp": now + 600}
+	claims := map[string]any{"iss": w.issuer, "sub": subject, "aud": []string{audience}, "iat": now, "nbf": now, "exp": now + 600}
+	maps.Copy(claims, but)
+	return claims
 }

@@ -17,6 +17,9 @@ type Provider struct {
 	Federation Federation
 	// Account is the e-mail address of the service account.
 	Account string
+	// Universe is the domain of another of Google's clouds that has the same provider and
+	// account, beside googleapis.com; the Holder's name ends with " of " and the domain there.
+	Universe string
 }
 
 const (
@@ -30,8 +33,13 @@ const (
 )
 
 func (s *Server) serveGoogle(mux *http.ServeMux) {
-	mux.HandleFunc("POST sts.googleapis.com/v1/token", s.exchange)
-	mux.HandleFunc("POST iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{method}", s.impersonate)
+	provider := s.options.Google
+	for universe, holder := range map[string]string{"googleapis.com": provider.Account, provider.Universe: provider.Account + " of " + provider.Universe} {
+		mux.HandleFunc("POST sts."+universe+"/v1/token", s.exchange)
+		mux.HandleFunc("POST iamcredentials."+universe+"/v1/projects/-/serviceAccounts/{method}", func(w http.ResponseWriter, r *http.Request) {
+			s.impersonate(w, r, holder)
+		})
+	}
 }
 
 // exchange gives a token of Google's STS for a federated one.
@@ -61,8 +69,9 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// impersonate gives the service account's token for one of Google's STS.
-func (s *Server) impersonate(w http.ResponseWriter, r *http.Request) {
+// impersonate gives the service account's token for one of Google's STS. The holder is how
+// the account is called then.
+func (s *Server) impersonate(w http.ResponseWriter, r *http.Request, holder string) {
 	provider := s.options.Google
 	account, called := strings.CutSuffix(r.PathValue("method"), ":generateAccessToken")
 	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -81,6 +90,6 @@ func (s *Server) impersonate(w http.ResponseWriter, r *http.Request) {
 	case json.NewDecoder(r.Body).Decode(&asked) != nil || !slices.Contains(asked.Scope, cloudPlatform):
 		refuse(http.StatusBadRequest, "INVALID_ARGUMENT", "Request contains an invalid argument: scope.")
 	default:
-		answer(w, http.StatusOK, map[string]string{"accessToken": s.give(account), "expireTime": time.Now().Add(life).UTC().Format(time.RFC3339)})
+		answer(w, http.StatusOK, map[string]string{"accessToken": s.give(holder), "expireTime": time.Now().Add(life).UTC().Format(time.RFC3339)})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -32,8 +31,9 @@ const (
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256}
 
 // verify reads a token as far as it may be trusted: the issuer is the federation's, it
-// published the key, and the token is for the federation's audience at this time. Who the
-// token's holder may become is the caller's.
+// published the key, and the token is for the federation's audience, and no other one, at this
+// time: AWS refuses a second audience, and of the other clouds it is not known. Who the token's
+// holder may become is the caller's.
 func (s *Server) verify(ctx context.Context, raw string, federation Federation) (claims jwt.Claims, refused reason) {
 	token, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil || token.UnsafeClaimsWithoutVerification(&claims) != nil {
@@ -56,7 +56,7 @@ func (s *Server) verify(ctx context.Context, raw string, federation Federation) 
 	switch {
 	case claims.Expiry == nil || claims.ValidateWithLeeway(jwt.Expected{Time: time.Now()}, 0) != nil:
 		return claims, outOfTime
-	case !slices.Contains(claims.Audience, federation.Audience):
+	case len(claims.Audience) != 1 || claims.Audience[0] != federation.Audience:
 		return claims, otherAudience
 	}
 	return claims, ""
@@ -86,7 +86,7 @@ func (s *Server) fetch(ctx context.Context, url string, into any) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it is only read
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s", url, response.Status)
 	}
