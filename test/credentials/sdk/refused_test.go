@@ -40,7 +40,7 @@ func TestTokensThatTheCloudsRefuse(t *testing.T) {
 			"InvalidIdentityToken: Incorrect token audience", "AADSTS700212", "it is for another audience",
 		},
 		"for another audience too": {
-			func(_ *testing.T, w *world) string { return w.Token(team, "app", 0, "another", audience) },
+			func(_ *testing.T, w *world) string { return w.Token(team, "app", 0, audience, "another") },
 			"more than one audience", "AADSTS700212", "it is for another audience",
 		},
 		"for the API server": {
