@@ -51,6 +51,8 @@ type model struct {
 	objects  map[credentials.Target]*object
 	// gone are the namespaces that do not exist.
 	gone map[string]bool
+	// unread is why no target can be read; empty if they can.
+	unread string
 	// fault is what AWS answers; nil for what was asked.
 	fault *fault.Fault
 	uid   int
@@ -178,8 +180,8 @@ func testBoundary() v1alpha1.CredentialsBoundary {
 }
 
 func (m *model) look(target credentials.Target) credentials.TargetState {
-	s := credentials.TargetState{Target: target, NamespaceMissing: m.gone[target.Namespace]}
-	if o := m.objects[target]; o != nil {
+	s := credentials.TargetState{Target: target, NamespaceMissing: m.gone[target.Namespace], Error: m.unread}
+	if o := m.objects[target]; o != nil && m.unread == "" {
 		s.Exists, s.Labels, s.Annotations, s.Extended = true, maps.Clone(o.labels), maps.Clone(o.annotations), o.extended
 		s.Digests = map[string]string{}
 		for key, value := range o.data {

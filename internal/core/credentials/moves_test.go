@@ -90,7 +90,7 @@ func TestAFailedStepIsTold(t *testing.T) {
 		"AWS is busy":                 {credentials.PutPolicy{}, busy, credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"a role is there by now":      {credentials.CreateRole{}, fault.Fault{Class: fault.Exists}, credentials.TypeRolePresent, credentials.ReasonRoleNotOurs, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
-		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned"},
+		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 30 * time.Second, "not provisioned"},
 		"the grant cannot be written": {credentials.Record{}, fault.Fault{Class: fault.Retry}, credentials.TypeRolePresent, credentials.ReasonRoleMissing, 30 * time.Second, "not provisioned"},
 	}

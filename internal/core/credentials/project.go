@@ -38,7 +38,9 @@ func project(w World, grant v1alpha1.CredentialsGrantStatus, v verdicts) *cloudv
 	if grant.Role != nil {
 		out.ProviderStatus = providerStatus(out.ProviderStatus, *grant.Role)
 	}
-	if ready.Status != metav1.ConditionUnknown {
+	// A target that cannot be read mostly waits for a right, and not for time: somebody has to
+	// be told, of that and no longer of what was wrong before.
+	if ready.Status != metav1.ConditionUnknown || !provisioned && ready.Reason == ReasonTargetUnreadable {
 		fail(out, failureOf(ready), ready.Message, w)
 	}
 	return out

@@ -33,11 +33,14 @@ func TestTheRequestsStatusIsInTheOperatorsForm(t *testing.T) {
 		change  func(*model)
 		want    string
 	}{
-		"fulfilled":                        {0, func(*model) {}, "provisioned"},
-		"the namespace is missing":         {0, func(m *model) { m.gone["apps"] = true }, "not provisioned, MissingTargetNamespace True NamespaceMissing"},
-		"the controller lacks a right":     {0, denied, "not provisioned" + insufficient},
-		"AWS is busy":                      {0, func(m *model) { m.fault = &fault.Fault{Class: fault.Throttled} }, "provisioned"},
-		"the ServiceAccount is another's":  {0, func(m *model) { m.account().annotations[credentials.RequestAnnotation] = "b/c" }, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"fulfilled":                       {0, func(*model) {}, "provisioned"},
+		"the namespace is missing":        {0, func(m *model) { m.gone["apps"] = true }, "not provisioned, MissingTargetNamespace True NamespaceMissing"},
+		"the controller lacks a right":    {0, denied, "not provisioned" + insufficient},
+		"AWS is busy":                     {0, func(m *model) { m.fault = &fault.Fault{Class: fault.Throttled} }, "provisioned"},
+		"the ServiceAccount is another's": {0, func(m *model) { m.account().annotations[credentials.RequestAnnotation] = "b/c" }, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"the target cannot be read":       {0, func(m *model) { m.unread = "forbidden" }, "provisioned"},
+		"nor could it be before": {0, func(m *model) { m.unread, m.request.Status.Provisioned = "forbidden", false },
+			"not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"it is being written":              {0, func(m *model) { delete(m.account().annotations, credentials.RoleAnnotation) }, "not provisioned"},
 		"another cloud's":                  {0, func(m *model) { m.request.Spec.ProviderSpec.Raw = []byte(`{"kind":"VSphereProviderSpec"}`) }, "provisioned, Ignored True InfrastructureMismatch"},
 		"beside an operator in Manual":     {0, func(m *model) { m.platform = openshift("Manual") }, "not written"},

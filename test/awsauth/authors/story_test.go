@@ -42,6 +42,7 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 	w.awaitEvent("Warning", "SecretMissing", "failed to grant creds: Accepted: no CredentialsBoundary is for the namespace")
 	w.aws.Admin().ClearJournal()
 	w.allow(first)
+	w.awaitCondition("SecretMissing", "create rolebinding tabard-credentials-secrets")
 	w.bindSecrets()
 	w.awaitCondition("Assumed", "this operator is "+session("first"))
 	if got, want := w.secret(), content(first, w.dir+"/token"); got != want {
