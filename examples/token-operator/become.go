@@ -29,7 +29,10 @@ func (o *operator) become(ctx context.Context, me *unstructured.Unstructured) ou
 	if err != nil {
 		return problem("ClusterUnreadable", err.Error())
 	}
-	if !answer.On(tokenmode.AWS) {
+	// A cluster that is not OpenShift has none of these objects. There, the role in the
+	// environment says that tokens are to be used.
+	openShift := objects.Infrastructure != nil || objects.CloudCredential != nil || objects.Authentication != nil
+	if !answer.On(tokenmode.AWS) && (openShift || o.role == "") {
 		return waiting("NotTokenMode", cmp.Or(answer.Reason, "this operator works with AWS alone, not with "+string(answer.Cloud)))
 	}
 	if !identity.IsRoleARN(o.role) {

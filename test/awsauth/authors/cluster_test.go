@@ -48,6 +48,8 @@ type world struct {
 	*testkit.Cluster
 	dir string
 	aws *awstest.Lab
+	// environment is what the operator's environment has beside what it always has.
+	environment []string
 }
 
 // newWorld has no kinds of OpenShift's, and nothing of the example yet.

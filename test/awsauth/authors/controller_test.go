@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -17,16 +18,21 @@ const (
 )
 
 // install installs the controller credentials from the manifests, and bootstraps it as an
-// administrator of the cluster and of the account does.
-func (w *world) install() {
+// administrator of the cluster and of the account does. Where the cluster is not
+// OpenShift, the bootstrap goes by the OIDCIssuer.
+func (w *world) install(flags ...string) {
 	w.Helper()
 	w.Shell(`
 		kubectl apply -f config/manifests/00-namespace.yaml
 		kubectl apply -f config/crd/identity.tabard.dev_credentialsboundaries.yaml -f config/crd/identity.tabard.dev_credentialsgrants.yaml
 		kubectl apply -f config/crd/identity.tabard.dev_oidcissuers.yaml
 		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials.yaml -f config/manifests/policies.yaml`)
+	w.Make(&v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}, Spec: v1alpha1.OIDCIssuerSpec{
+		URL: w.Issuer(), Providers: []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com", audience}}},
+		Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "issuer-bucket", Region: region}},
+	}})
 	key := w.aws.Administrator(account)
-	bootstrap := exec.CommandContext(w.Context(), testkit.Tabard(w), "credentials", "bootstrap")
+	bootstrap := exec.CommandContext(w.Context(), testkit.Tabard(w), append([]string{"credentials", "bootstrap"}, flags...)...)
 	bootstrap.Env = append(w.inAWS(), "HOME="+w.dir, "KUBECONFIG="+w.Kubeconfig(w.Config),
 		"AWS_REGION="+region, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
 	if said, err := bootstrap.CombinedOutput(); err != nil {

@@ -24,10 +24,10 @@ func (w *world) start(role string, flags ...string) *testkit.Process {
 	kubeconfig := w.Kubeconfig(w.Account(name, name))
 	tokenFile := w.write("token", []byte(w.Token(name, name, 0, audience)))
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), program, append([]string{"-token-file", tokenFile, "-every", "200ms"}, flags...)...)
-	command.Env = []string{
+	command.Env = append([]string{
 		"KUBECONFIG=" + kubeconfig, "POD_NAMESPACE=" + name, "ROLEARN=" + role,
 		"AWS_CA_BUNDLE=" + w.dir + "/ca.pem", "AWS_ROLE_SESSION_NAME=pod",
-	}
+	}, w.environment...)
 	return testkit.StartProcess(w, command)
 }
 

@@ -92,6 +92,23 @@ func TestTheOperatorBecomesItsRole(t *testing.T) {
 	controller.End()
 }
 
+// TestTheOperatorBecomesItsRoleOnAnyKubernetes that has Tabard and is not OpenShift.
+func TestTheOperatorBecomesItsRoleOnAnyKubernetes(t *testing.T) {
+	w := newWorld(t)
+	w.apply("")
+	w.serveRequests()
+	w.register()
+	w.install("--infrastructure-name=prod")
+	w.allow(pagesPattern)
+	w.bindSecrets()
+	controller := w.fulfil()
+	w.environment = append(w.inAWS(), "AWS_REGION="+region)
+	p := w.start(w.role("first", audience))
+	w.awaitCondition("Assumed", "this operator is "+session("first"))
+	p.End()
+	controller.End()
+}
+
 // wantSpec is that of the CredentialsRequest for a role.
 func (w *world) wantSpec(role string) map[string]any {
 	return map[string]any{
@@ -148,13 +165,18 @@ func TestTheOperatorAsksForNothingThatItMayNot(t *testing.T) {
 func TestTheOperatorWaitsForWhatIsLate(t *testing.T) {
 	w := newWorld(t)
 	w.apply("00-namespace.yaml", "rbac.yaml")
-	p := w.start(someRole)
+	p := w.start("")
 	w.await("a log that tells of the status", func() (string, bool) {
 		return p.Log(), strings.Contains(p.Log(), "the status cannot be written")
 	})
 	w.apply("crd.yaml")
 	w.awaitCondition("NotTokenMode", `no Infrastructure "cluster" names a platform`)
+	p.End()
+	p = w.start(someRole)
+	w.awaitCondition("RequestFailed", "the cluster serves no CredentialsRequests")
 	w.serveCluster()
+	w.describe("AWS", "Mint")
+	w.awaitCondition("NotTokenMode", "the credentials mode is Mint")
 	w.describe("AWS", "Manual")
 	w.awaitCondition("RequestFailed", "the cluster serves no CredentialsRequests")
 	w.awaitEvent("Warning", "RequestFailed", "is the Cloud Credential Operator or Tabard installed?")
