@@ -12,11 +12,12 @@ const (
 	tabard = credentials.ActorTabard
 	cco    = credentials.ActorCCO
 	nobody = credentials.ActorNobody
+	aws    = "AWSProviderSpec"
+	azure  = "AzureProviderSpec"
 )
 
 // TestAct is the table of who acts of docs/credentials.md.
 func TestAct(t *testing.T) {
-	aws, azure := "AWSProviderSpec", "AzureProviderSpec"
 	const secret, account = credentials.KindSecret, credentials.KindServiceAccount
 	unknown := platform.Facts{Missing: []string{"Infrastructure could not be read"}}
 	absent := openshift(platform.Manual)
