@@ -72,7 +72,7 @@ conformance: build localkube ## Use programs that are not ours (needs node 20, n
 	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
 
 .PHONY: demo
-demo: build localkube ## Tell the first story on this machine (KEEP=1 leaves the lab running)
+demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1 leaves the lab running)
 	@go run ./hack/demo
 
 .PHONY: generate

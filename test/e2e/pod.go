@@ -160,7 +160,12 @@ func (s *Story) runPod(ctx context.Context) error {
 
 // program runs keyless-pod in a pod of the team and decodes its answer.
 func (s *Story) program(ctx context.Context, pod string, args ...string) (map[string]string, error) {
-	out, err := s.InPod(ctx, team, pod, append([]string{s.KeylessPod}, args...)...)
+	return s.programIn(ctx, team, pod, args...)
+}
+
+// programIn does so in a namespace.
+func (s *Story) programIn(ctx context.Context, namespace, pod string, args ...string) (map[string]string, error) {
+	out, err := s.InPod(ctx, namespace, pod, append([]string{s.KeylessPod}, args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 // Package e2e runs whole scenarios on the real programs. The first of them is
 // Tabard's story: from nothing to AWS credentials in a pod with no stored key,
-// and then everything that is refused. The demo prints it, the tests run it and
+// and then everything that is refused; and in a second chapter from a
+// CredentialsRequest to a role, and back. The demo prints it, the tests run it and
 // go on from it.
 package e2e
 
@@ -10,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +63,12 @@ func Steps() []Step {
 	}
 }
 
+// Chapters are the parts of the story, in order.
+func Chapters() [][]Step { return [][]Step{Steps(), Credentials()} }
+
 // Tell runs all steps and prints each with its seconds.
 func (s *Story) Tell(ctx context.Context) error {
-	for i, step := range Steps() {
+	for i, step := range slices.Concat(Chapters()...) {
 		fmt.Fprintf(s.Out, "\n%d. %s\n", i+1, step.Title)
 		start := time.Now()
 		if err := step.Run(s, ctx); err != nil {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -18,7 +19,7 @@ func TestStory(t *testing.T) {
 			t.Errorf("take the lab down: %v", err)
 		}
 	})
-	for _, step := range Steps() {
+	for _, step := range slices.Concat(Chapters()...) {
 		ok := t.Run(step.Title, func(t *testing.T) {
 			must.Do(t, step.Run(s, t.Context()))
 		})
