@@ -187,19 +187,25 @@ func TestTakenAccountsAreHeld(t *testing.T) {
 		"tabard-certificate/tabard-certificate": byCertificate, "tabard-system/tabard-capacity": byCapacity,
 	} {
 		namespace, name, _ := strings.Cut(account, "/")
-		taken := w.as(namespace, name)
-		for what, attack := range attacks {
-			err := attack.try(t.Context(), taken)
-			if attack.by != "" {
-				err = refused(err, attack.by)
-			}
-			if err != nil {
-				t.Errorf("%s: %s: %v", account, what, err)
-			}
-		}
+		w.try(w.as(namespace, name), attacks)
 	}
 	w.Remove(group())
 	w.Remove(group2())
+}
+
+// try makes each attack as an account, and demands that what is said refuses it, or that
+// it is allowed.
+func (w world) try(taken client.Client, attacks map[string]attack) {
+	w.Helper()
+	for what, attack := range attacks {
+		err := attack.try(w.Context(), taken)
+		if attack.by != "" {
+			err = refused(err, attack.by)
+		}
+		if err != nil {
+			w.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 // TestWithoutThePoliciesTheAttacksSucceed shows that it is the policies that refuse:
