@@ -42,6 +42,7 @@ type Roles interface {
 	SetTags(ctx context.Context, id identity.Identity, role string, set map[string]string, remove []string) error
 	SetSession(ctx context.Context, id identity.Identity, role string, longest time.Duration) error
 	DeleteRole(ctx context.Context, id identity.Identity, name string, owner cloud.Tag) error
+	Policy(ctx context.Context, id identity.Identity, arn string) (document string, exists bool, err error)
 }
 
 // description is what a role in AWS says of itself.

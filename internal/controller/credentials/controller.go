@@ -29,7 +29,9 @@ import (
 // +kubebuilder:rbac:groups=cloudcredential.openshift.io,resources=credentialsrequests/status,verbs=patch
 // +kubebuilder:rbac:groups=identity.tabard.dev,resources=credentialsgrants,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=identity.tabard.dev,resources=credentialsgrants/status,verbs=patch
-// +kubebuilder:rbac:groups=identity.tabard.dev,resources=credentialsboundaries;oidcissuers,verbs=list;watch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers,verbs=list;watch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=credentialsboundaries,verbs=get;list;watch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=credentialsboundaries/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
@@ -121,7 +123,11 @@ func Add(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
-	return New(controller.NewKit(mgr, Name, core.Finalizer), follow, sharedMetrics(), options).Register(mgr)
+	c := New(controller.NewKit(mgr, Name, core.Finalizer), follow, sharedMetrics(), options)
+	if err := c.Register(mgr); err != nil {
+		return err
+	}
+	return c.addBoundaries(mgr)
 }
 
 // Register makes the manager run the controller.

@@ -67,13 +67,10 @@ func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issu
 func (c *Controller) protected(world core.World, own []string, caller string) core.Protected {
 	out := core.Protected{Roles: slices.Clone(own)}
 	for _, o := range c.known.issuers.All() {
-		for _, bucket := range []string{o.Spec.Publication.S3.Bucket, o.Status.Publication.Bucket} {
-			if bucket != "" && !slices.Contains(out.Buckets, bucket) {
-				out.Buckets = append(out.Buckets, bucket)
-			}
-		}
+		out.Buckets = append(out.Buckets, bucketsOf(o)...)
 	}
 	slices.Sort(out.Buckets)
+	out.Buckets = slices.Compact(out.Buckets)
 	if role := roleOfCaller(caller); role != "" {
 		out.Roles = append(out.Roles, role)
 	}
@@ -87,6 +84,16 @@ func (c *Controller) protected(world core.World, own []string, caller string) co
 	for _, arn := range slices.Compact(policies) {
 		if arn != "" {
 			out.Policies = append(out.Policies, arn)
+		}
+	}
+	return out
+}
+
+// bucketsOf are the buckets of an issuer: the wanted one, and the one that it has.
+func bucketsOf(o *v1alpha1.OIDCIssuer) (out []string) {
+	for _, bucket := range []string{o.Spec.Publication.S3.Bucket, o.Status.Publication.Bucket} {
+		if bucket != "" && !slices.Contains(out, bucket) {
+			out = append(out, bucket)
 		}
 	}
 	return out

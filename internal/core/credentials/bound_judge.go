@@ -82,7 +82,7 @@ func WithinAWSBoundary(b *v1alpha1.CredentialsBoundary, inAWS *iampolicy.Policy)
 		return condition.No(ReasonCeilingInvalid, "spec.aws.ceiling %v", err)
 	}
 	if answer := iampolicy.Contains(inAWS, ceiling); answer.Answer != iampolicy.Yes {
-		return condition.No(ReasonBeyondAWSBoundary, "spec.aws.ceiling goes beyond the permissions boundary in AWS, which cuts its roles down: %s", answer.Reason)
+		return condition.No(ReasonBeyondAWSBoundary, "spec.aws.ceiling goes beyond the permissions boundary in AWS, which cuts roles down: %s", answer.Reason)
 	}
 	return condition.Yes(ReasonReady, "")
 }

@@ -19,6 +19,8 @@ const (
 	ReasonBeyondCeiling         Reason = "BeyondCeiling"
 	ReasonCeilingUndecidable    Reason = "CeilingUndecidable"
 	ReasonReachesProtected      Reason = "ReachesProtected"
+	// ReasonIssuerNotKept is of a CredentialsBoundary.
+	ReasonIssuerNotKept Reason = "IssuerBucketNotKept"
 )
 
 // boundReasons explain the reasons of Bound.

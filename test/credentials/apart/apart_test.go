@@ -120,6 +120,7 @@ func TestTheServedClusterIsServedFromAnother(t *testing.T) {
 	w.served.Make(allow(), request("checkout"))
 	controller := w.start(t, "credentials", "--infrastructure-name=served", "--region="+region, "--credentials-permissions-boundary="+boundary)
 	w.served.Await(func() error { return w.become(w.served) })
+	w.served.Await(w.boundaryIsJudged)
 	if err := w.become(w.host); err == nil || !strings.Contains(err.Error(), "AccessDenied") && !strings.Contains(err.Error(), "InvalidIdentityToken") {
 		t.Errorf("the hosting cluster's ServiceAccount of the same name gets %v, want that it is refused", err)
 	}
@@ -145,6 +146,20 @@ func (w *world) issuerIsReady() error {
 	}
 	if !meta.IsStatusConditionTrue(issuer.Status.Conditions, "Ready") {
 		return fmt.Errorf("the issuer is not Ready: %+v", issuer.Status.Conditions)
+	}
+	return nil
+}
+
+// boundaryIsJudged: the policy in AWS was made by hand, and lets roles write the bucket of
+// the issuer.
+func (w *world) boundaryIsJudged() error {
+	judged := allow()
+	if err := w.served.Get(w.served.Context(), client.ObjectKeyFromObject(judged), judged); err != nil {
+		return err
+	}
+	ready := meta.FindStatusCondition(judged.Status.Conditions, "Ready")
+	if ready == nil || ready.Reason != "IssuerBucketNotKept" || !strings.Contains(ready.Message, bucket) {
+		return fmt.Errorf("the boundary says %+v, want that its policy does not keep roles from %s", ready, bucket)
 	}
 	return nil
 }

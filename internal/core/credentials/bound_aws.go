@@ -1,0 +1,118 @@
+package credentials
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
+
+// BoundaryWorld is what a CredentialsBoundary is judged by, besides itself.
+type BoundaryWorld struct {
+	Boundary *v1alpha1.CredentialsBoundary
+	Settings Settings
+	// Document is the policy of PermissionsBoundaryOf, in JSON; Exists says that there is
+	// one. Fault is why it could not be read, nil for nothing.
+	Document string
+	Exists   bool
+	Fault    *fault.Fault
+	// Buckets are those of all issuers.
+	Buckets []string
+	Now     time.Time
+}
+
+// PermissionsBoundaryOf is the ARN of the policy that bounds a boundary's roles; empty if
+// there is none, or no role is made under it.
+func PermissionsBoundaryOf(b *v1alpha1.CredentialsBoundary, settings Settings) string {
+	if b.Spec.AWS == nil || b.Spec.AWS.Ceiling == "" {
+		return ""
+	}
+	return cmp.Or(b.Spec.AWS.PermissionsBoundary, settings.PermissionsBoundary)
+}
+
+// DecideBoundary is the status of a CredentialsBoundary, and when to look again: what is
+// in AWS announces itself by nothing.
+func DecideBoundary(w BoundaryWorld) (status v1alpha1.CredentialsBoundaryStatus, again time.Duration) {
+	v := judgeInAWS(w)
+	again = BoundaryAgain
+	if isPassing(v) {
+		again = retryAgain
+	}
+	return v1alpha1.CredentialsBoundaryStatus{
+		ObservedGeneration: w.Boundary.Generation,
+		Conditions:         condition.List(w.Boundary.Status.Conditions, w.Boundary.Generation, w.Now, condition.Named{Type: TypeReady, Verdict: v}),
+	}, again
+}
+
+// BoundaryAgain is when to look at a boundary again.
+const BoundaryAgain = time.Hour
+
+func judgeInAWS(w BoundaryWorld) condition.Verdict {
+	v := JudgeBoundary(w.Boundary, w.Settings)
+	arn := PermissionsBoundaryOf(w.Boundary, w.Settings)
+	aws := w.Boundary.Spec.AWS
+	switch {
+	case !v.IsTrue() || aws == nil || aws.Ceiling == "":
+		return v
+	case arn == "":
+		return condition.No(ReasonNoPermissionsBoundary, "its roles have no permissions boundary: run tabard credentials bootstrap, or set spec.aws.permissionsBoundary")
+	case w.Fault != nil:
+		return awsTrouble(*w.Fault)
+	case !w.Exists:
+		return condition.No(ReasonNoPermissionsBoundary, "there is no policy %s in AWS, so that no role can be made: run tabard credentials bootstrap, or set spec.aws.permissionsBoundary", arn)
+	}
+	inAWS, err := iampolicy.Parse([]byte(w.Document))
+	if err != nil {
+		return condition.No(ReasonBeyondAWSBoundary, "the policy %s in AWS cannot be read: %v", arn, err)
+	}
+	for _, bucket := range w.Buckets {
+		resource := "arn:" + cmp.Or(w.Settings.Partition, "aws") + ":s3:::" + bucket + "/*"
+		if may, _ := iampolicy.MayAllow(inAWS, "s3:PutObject", resource); may {
+			return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from the bucket %s of an issuer: run tabard credentials bootstrap, which adds it", arn, bucket)
+		}
+	}
+	within := WithinAWSBoundary(w.Boundary, inAWS)
+	switch {
+	case within.IsTrue():
+		return condition.Yes(ReasonReady, "%s, and the policy %s in AWS allows all of it", v.Message, arn)
+	case w.Boundary.Name == v1alpha1.DefaultBoundary: // it bounds nothing, so that AWS alone does
+		return condition.Yes(ReasonReady, "%s; the policy %s in AWS bounds its roles", v.Message, arn)
+	}
+	// A Deny on everything but some things is of resources too that no such action has.
+	if allowed, err := iampolicy.Parse(withoutDeny(w.Document)); err == nil && WithinAWSBoundary(w.Boundary, allowed).IsTrue() {
+		return condition.Yes(ReasonReady, "%s; %s", v.Message, within.Message)
+	}
+	return within
+}
+
+// withoutDeny are the statements of a policy that allow.
+func withoutDeny(document string) []byte {
+	allowing := slices.DeleteFunc(statementsOf(document), func(s element) bool { return s.text("Effect") != "Allow" })
+	return []byte(encoded(struct {
+		Version   string
+		Statement []element
+	}{"2012-10-17", allowing}))
+}
+
+// BoundaryReference explains the condition of a CredentialsBoundary and its reasons.
+var BoundaryReference = condition.Kind{
+	Name:  "CredentialsBoundary",
+	Types: []condition.Type{{Name: TypeReady, Holds: "the boundary can be used, and the permissions boundary in AWS allows all that its ceiling does and keeps roles from the issuers' buckets"}},
+	Reasons: []condition.Explanation{
+		condition.Explain(ReasonReady, TypeReady, "Requests of its namespaces are judged by it.", "Nothing to do."),
+		condition.Explain(ReasonBoundaryInvalid, TypeReady, "A field cannot be used; every request of its namespaces is refused.", "Correct the field that the message names."),
+		condition.Explain(ReasonCeilingInvalid, TypeReady, "The ceiling is no policy that AWS would take; every request is refused.", "Correct spec.aws.ceiling."),
+		condition.Explain(ReasonCeilingTooWide, TypeReady, "The ceiling does not list services and resources; every request is refused.", "Write the services and ARNs that are meant."),
+		condition.Explain(ReasonBeyondAWSBoundary, TypeReady, "The ceiling, or the path, goes beyond what AWS lets the roles do, or that cannot be decided; requests are accepted that AWS cuts down.", "Lower the ceiling, or raise the permissions boundary that the message names."),
+		condition.Explain(ReasonNoPermissionsBoundary, TypeReady, "There is no policy for the permissions boundary of its roles, so that none can be made.", "Run tabard credentials bootstrap, or set spec.aws.permissionsBoundary."),
+		condition.Explain(ReasonIssuerNotKept, TypeReady, "The permissions boundary in AWS was made before an issuer, and does not keep roles from its bucket. Requests are still refused that reach it.", "Run tabard credentials bootstrap again."),
+		condition.Explain(ReasonNotAuthenticated, TypeReady, "AWS does not accept the controller's token.", "Run tabard credentials bootstrap with an AWS session of your own."),
+		condition.Explain(ReasonAccessDenied, TypeReady, "The controller may not read the policy.", "Run tabard credentials bootstrap; name the policy with --permissions-boundary if it is your own."),
+		condition.Explain(ReasonAWSUnavailable, TypeReady, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."),
+		condition.Explain(ReasonAWSRefused, TypeReady, "AWS refused to show the policy.", "Follow AWS's own text in the message."),
+	},
+}
