@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,9 +19,6 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 )
-
-// blockedAgain is when to look at what a person must mend.
-const blockedAgain = 5 * time.Minute
 
 // pass is one look at one request.
 type pass struct {
@@ -53,12 +49,20 @@ func (c *Controller) begin(key reconcile.Request, world core.World, plan *core.P
 	return p
 }
 
-// perform makes the steps of the plan. A fault becomes a condition.
+// perform makes the steps of the plan. A fault becomes a condition, and the decision says
+// when to look after it: what IAM does not find right after it was made is there soon.
 func (p *pass) perform(ctx context.Context) controller.Outcome {
-	return controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
-		Steps: p.plan.Steps, Do: p.do, Again: p.plan.Again, Blocked: blockedAgain,
-		Tell: func(step core.Step, f fault.Fault) { *p.plan = core.Failed(*p.plan, step, f, p.world) },
+	told := false
+	outcome := controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
+		Steps: p.plan.Steps, Do: p.do, Again: p.plan.Again,
+		Tell: func(step core.Step, f fault.Fault) {
+			*p.plan, told = core.Failed(*p.plan, step, f, p.world), true
+		},
 	})
+	if told {
+		outcome.Again = p.plan.Again
+	}
+	return outcome
 }
 
 // do makes one step true.

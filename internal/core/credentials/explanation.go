@@ -55,6 +55,7 @@ var roleReasons = []condition.Explanation{
 	condition.Explain(ReasonForeignPolicies, rolePresent+", "+deletionBlocked, "Others gave the role policies, and the controller only reports that.", "Take the policies off, or have the controller enforce."),
 	condition.Explain(ReasonRoleNotOurs, rolePresent, "A role of the name is there that is not the request's; it is never touched.", "Delete that role, or give the request another name."),
 	condition.Explain(ReasonAccountChanged, rolePresent+", "+deletionBlocked, "The role was made in another account than the controller is in.", "Run the controller in the former account, or delete the role there."),
+	condition.Explain(ReasonPermissionsBoundaryMissing, rolePresent, "The policy that is to be the role's permissions boundary does not exist in the account, or AWS does not attach it.", "Run tabard credentials bootstrap, or correct spec.aws.permissionsBoundary of the CredentialsBoundary."),
 	condition.Explain(ReasonNotAuthenticated, rolePresent+", "+deletionBlocked, "AWS does not accept the controller's token.", "Run tabard credentials bootstrap with an AWS session of your own."),
 	condition.Explain(ReasonAccessDenied, rolePresent+", "+deletionBlocked, "The controller is known to AWS and lacks a right.", "Run tabard credentials bootstrap with an AWS session of your own."),
 	condition.Explain(ReasonAWSUnavailable, rolePresent+", "+deletionBlocked, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."),

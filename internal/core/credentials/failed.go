@@ -16,7 +16,11 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
 	v := verdictsOf(plan)
 	trouble := awsTrouble(f)
 	switch step.(type) {
-	case CreateRole, PutPolicy, SetTrust, SetBoundary, SetTags, SetSession, RemovePolicy, Detach, DeleteRole:
+	case CreateRole, SetBoundary:
+		if arn := missingBoundary(step, f); arn != "" {
+			trouble = condition.No(ReasonPermissionsBoundaryMissing, "the permissions boundary %s does not exist in the account, or is not attachable: run tabard credentials bootstrap, it makes the boundary policy; or correct the ARN in spec.aws.permissionsBoundary of the CredentialsBoundary", arn)
+		}
+	case PutPolicy, SetTrust, SetTags, SetSession, RemovePolicy, Detach, DeleteRole:
 	case WriteServiceAccount, WriteSecret, ClearServiceAccount, ClearSecret:
 		if trouble = condition.No(ReasonTargetRefused, "the API server refused: %s", f.Error()); f.Passing() {
 			trouble = condition.Unknown(ReasonTargetUnreadable, "the API server did not answer as expected: %s", f.Error())

@@ -78,6 +78,9 @@ func TestABoundRoleWinsAndIsUndone(t *testing.T) {
 func TestAFailedStepIsTold(t *testing.T) {
 	denied := fault.Fault{Class: fault.Denied, Service: "IAM", Operation: "PutRolePolicy", Code: "AccessDenied"}
 	busy := fault.Fault{Class: fault.Throttled, Service: "IAM", Operation: "PutRolePolicy", Code: "Throttling"}
+	gone := func(operation, text string) fault.Fault {
+		return fault.Fault{Class: fault.Gone, Service: "IAM", Operation: operation, Code: "NoSuchEntity", Message: text}
+	}
 	tests := map[string]struct {
 		step   credentials.Step
 		fault  fault.Fault
@@ -89,6 +92,11 @@ func TestAFailedStepIsTold(t *testing.T) {
 		"a policy is denied":          {credentials.PutPolicy{}, denied, credentials.TypeRolePresent, credentials.ReasonAccessDenied, 5 * time.Minute, "not provisioned, InsufficientCloudCreds True CloudCredsInsufficient"},
 		"AWS is busy":                 {credentials.PutPolicy{}, busy, credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"a role is there by now":      {credentials.CreateRole{}, fault.Fault{Class: fault.Exists}, credentials.TypeRolePresent, credentials.ReasonRoleNotOurs, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"no boundary at creation":     {credentials.CreateRole{Want: credentials.RoleWant{Boundary: testBound}}, gone("CreateRole", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"no boundary to put back":     {credentials.SetBoundary{Boundary: testBound}, gone("PutRolePermissionsBoundary", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"no role to be bounded":       {credentials.SetBoundary{Boundary: testBound}, gone("PutRolePermissionsBoundary", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
+		"a role seen, then gone":      {credentials.CreateRole{Want: credentials.RoleWant{Boundary: testBound}}, gone("GetRole", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
+		"no role for its policy yet":  {credentials.PutPolicy{}, gone("PutRolePolicy", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 30 * time.Second, "not provisioned"},
@@ -100,6 +108,30 @@ func TestAFailedStepIsTold(t *testing.T) {
 			plan := credentials.Failed(m.next(), test.step, test.fault, m.seen)
 			if v := says(plan, test.kind); v.Reason != test.reason || plan.Again != test.again || status(plan.Project) != test.status {
 				t.Errorf("%s is %+v, the next look is in %s, the status is %s, want %s, %s, %s", test.kind, v, plan.Again, status(plan.Project), test.reason, test.again, test.status)
+			}
+		})
+	}
+}
+
+func TestWhatNoRepetitionMendsIsToldWithWhatToDo(t *testing.T) {
+	tests := map[string]struct {
+		step credentials.Step
+		code string
+		want []string
+	}{
+		"a quota":                  {credentials.CreateRole{}, "LimitExceeded", []string{"Cannot exceed", "quota of IAM raised"}},
+		"a policy AWS refuses":     {credentials.PutPolicy{}, "MalformedPolicyDocument", []string{"Cannot exceed", "statementEntries"}},
+		"something yet unheard of": {credentials.PutPolicy{}, "Unheard", []string{"Unheard: Cannot exceed"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel(0)
+			plan := credentials.Failed(m.next(), test.step, fault.Fault{Class: fault.Invalid, Service: "IAM", Operation: "X", Code: test.code, Message: "Cannot exceed"}, m.seen)
+			v := says(plan, credentials.TypeRolePresent)
+			for _, want := range test.want {
+				if v.Reason != credentials.ReasonAWSRefused || !strings.Contains(v.Message, want) || plan.Again != 5*time.Minute {
+					t.Errorf("the role is %+v, the next look is in %s, want %s in the text", v, plan.Again, want)
+				}
 			}
 		})
 	}

@@ -60,6 +60,8 @@ const (
 	ReasonForeignPolicies Reason = "ForeignPolicies"
 	ReasonRoleNotOurs     Reason = "RoleNotOurs"
 	ReasonAccountChanged  Reason = "AccountChanged"
+	// ReasonPermissionsBoundaryMissing: the policy that bounds the role is not in the account.
+	ReasonPermissionsBoundaryMissing Reason = "PermissionsBoundaryMissing"
 )
 
 // Reasons that concern AWS as a whole.

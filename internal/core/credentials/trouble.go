@@ -21,7 +21,39 @@ func awsTrouble(f fault.Fault) condition.Verdict {
 	case f.Class == fault.Exists:
 		return condition.No(ReasonRoleNotOurs, "there is a role of the name that is not the request's (%s): it is left as it is; delete it, or give the request another name", f.Error())
 	}
-	return condition.No(ReasonAWSRefused, "AWS refused: %s", f.Error())
+	return condition.No(ReasonAWSRefused, "AWS refused: %s%s", f.Error(), advice(f.Code))
+}
+
+// advice is what to do about what no repetition mends (IAM API Reference, errors of
+// CreateRole, PutRolePolicy and UpdateAssumeRolePolicy); empty where AWS's text must do.
+func advice(code string) string {
+	switch code {
+	case "LimitExceeded":
+		return ": have the quota of IAM raised for the account, or delete what is not needed of the kind that AWS names"
+	case "MalformedPolicyDocument":
+		return ": correct the statement in spec.providerSpec.statementEntries that AWS names"
+	}
+	return ""
+}
+
+// missingBoundary is the permissions boundary that AWS says does not exist; empty where it
+// says something else. A role is made out of nothing but that policy; where the boundary of
+// a role is set, the role may be what is gone, and AWS's text alone tells which.
+func missingBoundary(step Step, f fault.Fault) string {
+	if f.Class != fault.Gone {
+		return ""
+	}
+	switch s := step.(type) {
+	case CreateRole:
+		if f.Operation == "CreateRole" {
+			return s.Want.Boundary
+		}
+	case SetBoundary:
+		if strings.Contains(f.Message, "attachable") || s.Boundary != "" && strings.Contains(f.Message, s.Boundary) {
+			return s.Boundary
+		}
+	}
+	return ""
 }
 
 // isPassing says that a verdict is about something that goes by itself.
