@@ -32,6 +32,9 @@ func accept(w World, acting Acting) (wanted, condition.Verdict) {
 	case out.targets[0].Kind == KindServiceAccount && w.Provider.AWS == nil:
 		return out, condition.No(ReasonServiceAccountNotAWS, "%s is the target and the provider is %s: ServiceAccounts are supported for AWS only, name a Secret", out.targets[0], w.Provider.Kind)
 	}
+	if len(out.targets) > 1 && w.Platform.Operator.Live && w.Provider.AWS.STSIAMRoleARN != "" {
+		out.targets = out.targets[:1] // the operator makes the Secret of a request that names its role
+	}
 	out.secret.cco = !w.Platform.Operator.Live && len(out.targets) == 1
 	given, v := acceptIdentity(w, &out)
 	if !v.IsTrue() {

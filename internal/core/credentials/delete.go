@@ -93,6 +93,9 @@ func targetRemoval(w World) (steps []Step, block *condition.Verdict) {
 			block = blocked(condition.Unknown(ReasonTargetUnreadable, "%s could not be read: %s", s.Target, condition.Steady(s.Error)))
 			continue
 		}
+		if request != nil && isOperators(w, s) && slices.Contains(request.Finalizers, cloudv1.Finalizer) {
+			continue // it goes with the request by the operator's hand
+		}
 		steps = append(steps, clearTarget(s, RequestName(ref.Namespace, ref.Name), was != nil && was.Created)...)
 	}
 	return steps, block

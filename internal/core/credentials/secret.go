@@ -54,6 +54,8 @@ func conflict(w World, s TargetState, request string) *condition.Verdict {
 		out = condition.No(ReasonTargetOfAnother, "%s is that of CredentialsRequest %s, expected one request for each Secret: delete one of the two, or name another Secret", s.Target, named)
 	case s.Type != "" && s.Type != "Opaque":
 		out = condition.No(ReasonSecretConflict, "%s has the type %s, expected Opaque, and types cannot be changed: delete it, then it is made anew", s.Target, s.Type)
+	case isOperators(w, s):
+		out = condition.No(ReasonSecretConflict, "%s was written by the Cloud Credential Operator, which is live (keys %s), so it is left to it: once its mode is Manual and the request names no role, delete the Secret, then it is made anew", s.Target, keysOf(s))
 	case named == request || cco == request && adopted:
 		return nil
 	case cco != "" && cco != request:
@@ -66,6 +68,13 @@ func conflict(w World, s TargetState, request string) *condition.Verdict {
 		out = condition.No(ReasonSecretConflict, "%s is there, is not the request's and holds the keys %s: delete it, name another Secret, or annotate it %s=%s to give it to the request", s.Target, keysOf(s), RequestAnnotation, request)
 	}
 	return &out
+}
+
+// isOperators says that a Secret is that of a Cloud Credential Operator that is live:
+// beside one Tabard writes none of its marks, so that one wrote the Secret, if only after
+// Tabard. Whoever wrote to it then would write the same fields.
+func isOperators(w World, s TargetState) bool {
+	return s.Kind == KindSecret && w.Platform.Operator.Live && s.Annotations[cloudv1.RequestKey] != ""
 }
 
 func keysOf(s TargetState) string {

@@ -39,6 +39,9 @@ type Version struct {
 	Annotations map[string]string
 	// Data are the keys of a Secret.
 	Data []string
+	// Secret is what a request names, and Role says that it names a role.
+	Secret string
+	Role   bool
 	// Request is the UID of a grant's request.
 	Request string
 	// Mode is that of a CloudCredential; Known marks the moment from which on Tabard is known
@@ -104,6 +107,9 @@ func versionOf(o *unstructured.Unstructured) (Version, error) {
 	}
 	slices.Sort(v.Data)
 	v.Request, _, _ = unstructured.NestedString(o.Object, "spec", "request", "uid")
+	v.Secret, _, _ = unstructured.NestedString(o.Object, "spec", "secretRef", "name")
+	role, _, _ := unstructured.NestedString(o.Object, "spec", "providerSpec", "stsIAMRoleARN")
+	v.Role = role != ""
 	v.Mode, _, _ = unstructured.NestedString(o.Object, "spec", "credentialsMode")
 	return v, nil
 }

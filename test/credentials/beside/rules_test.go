@@ -42,15 +42,21 @@ func broken(r Recording) (out []string) {
 }
 
 // noFieldOfBoth goes by every version: a write by one takes a field from the other, so no
-// version by itself has a field of both.
+// version by itself has a field of both. One field passes, once: when a person has the
+// operator serve a request (by a mode that is not Manual, or by a role in the request),
+// it writes over what Tabard put into the Secret, and Tabard never writes it again.
 func noFieldOfBoth(r Recording) (out []string) {
-	owner, told := map[string]string{}, map[string]bool{}
+	owner, told, serves := map[string]string{}, map[string]bool{}, serving{role: map[string]bool{}}
 	for _, v := range r.Versions {
+		serves.follow(v)
 		for _, by := range []string{tabard, cco} {
 			for _, field := range v.Fields[by] {
 				at := v.ID + " " + field
 				before := owner[at]
 				if owner[at] = by; before == "" || before == by || told[at] {
+					continue
+				}
+				if by == cco && field == "f:data f:credentials" && serves.secret(v) {
 					continue
 				}
 				told[at] = true
@@ -59,6 +65,28 @@ func noFieldOfBoth(r Recording) (out []string) {
 		}
 	}
 	return out
+}
+
+// serving says which requests people have the operator serve.
+type serving struct {
+	// other says that the mode is not Manual, or was when a Secret's key was minted.
+	other bool
+	// role has the Secrets of requests that name a role, or did.
+	role map[string]bool
+}
+
+func (s *serving) follow(v Version) {
+	switch {
+	case v.Kind == kindMode:
+		s.other = v.Mode != "Manual"
+	case v.Kind == kindRequest && v.Role:
+		s.role[v.Secret] = true
+	}
+}
+
+func (s *serving) secret(v Version) bool {
+	_, minted := v.Annotations[cloudv1.MintedPolicyAnnotation]
+	return s.other || minted || s.role[v.Name]
 }
 
 func noSpecNorStatus(r Recording) (out []string) {
@@ -95,12 +123,17 @@ func handsOff(r Recording) (out []string) {
 				out = append(out, fmt.Sprintf("%s has Tabard's %q", v, v.Fields[tabard]))
 			}
 		case kindGrant:
-			if made := slices.ContainsFunc(v.Fields[tabard], func(f string) bool { return strings.HasPrefix(f, "f:spec") }); made && !named[v.Request] {
+			if isMade(v) && !named[v.Request] {
 				out = append(out, fmt.Sprintf("%s was made by Tabard", v))
 			}
 		}
 	}
 	return out
+}
+
+// isMade says that Tabard made a grant: one that an administrator made gets a status.
+func isMade(grant Version) bool {
+	return slices.ContainsFunc(grant.Fields[tabard], func(f string) bool { return strings.HasPrefix(f, "f:spec") })
 }
 
 // onlyWhereManual: a request is young if it came after Tabard had seen a mode that is not
@@ -121,7 +154,7 @@ func onlyWhereManual(r Recording) (out []string) {
 			seen[id] = true
 			young[id] = other
 		}
-		if young[id] && len(v.Fields[tabard]) > 0 {
+		if young[id] && len(v.Fields[tabard]) > 0 && (v.Kind != kindGrant || isMade(v)) {
 			out = append(out, fmt.Sprintf("%s has Tabard's %q", v, v.Fields[tabard]))
 		}
 	}

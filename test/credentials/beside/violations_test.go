@@ -56,6 +56,19 @@ func TestEachRuleSeesWhatBreaksIt(t *testing.T) {
 		"a field goes from Tabard to the operator, told in another order": {
 			Recording{Versions: []Version{secret(2, owned("", "f:data f:credentials")), secret(1, owned("f:data f:credentials", ""))}}, "no field is written by both",
 		},
+		"the operator mints over what Tabard wrote, once a person changed the mode": {Recording{Versions: []Version{
+			mode(1, "Manual", false), secret(2, owned("f:data f:credentials", "")), mode(3, "Mint", false), secret(4, owned("", "f:data f:credentials")),
+		}}, ""},
+		"Tabard writes again what the operator minted over": {Recording{Versions: []Version{
+			secret(2, owned("f:data f:credentials", "")), mode(3, "Mint", false), secret(4, owned("", "f:data f:credentials")),
+			mode(5, "Manual", false), secret(6, owned("f:data f:credentials", "")),
+		}}, "no field is written by both"},
+		"the operator takes a label that Tabard wrote, once a person changed the mode": {Recording{Versions: []Version{
+			secret(2, owned("f:metadata f:labels f:x", "")), mode(3, "Mint", false), secret(4, owned("", "f:metadata f:labels f:x")),
+		}}, "no field is written by both"},
+		"a request names a role, whose Secret the operator then writes": {Recording{Versions: []Version{
+			secret(1, owned("f:data f:credentials", "")), {Revision: 2, Kind: kindRequest, ID: "a", Secret: "s", Role: true}, secret(3, owned("", "f:data f:credentials")),
+		}}, ""},
 		"the same field of two objects": {Recording{Versions: []Version{
 			secret(1, owned("", "f:type")), {Revision: 2, Kind: kindSecret, ID: "another", Fields: owned("f:type", "")},
 		}}, ""},

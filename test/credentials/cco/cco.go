@@ -22,8 +22,9 @@ type Mode string
 
 // The modes.
 const (
-	Mint   Mode = "Mint"
-	Manual Mode = "Manual"
+	Mint        Mode = "Mint"
+	Manual      Mode = "Manual"
+	Passthrough Mode = "Passthrough"
 )
 
 var (
@@ -198,6 +199,9 @@ func (s *StandIn) provision(ctx context.Context, r *request, asked awsSpec) erro
 		r.Status.fail("MissingTargetNamespace", "NamespaceMissing", "target namespace "+r.Spec.SecretRef.Namespace+" not found", true)
 	case mode == Mint || s.hasUser(ctx, r):
 		err = s.mint(ctx, r, asked)
+		s.synced(r, before)
+	case mode == Passthrough:
+		err = s.copyRoot(ctx, r)
 		s.synced(r, before)
 	case asked.STSIAMRoleARN == "":
 		// Nothing is written to a Secret; while there is none, each look is a new time.

@@ -185,6 +185,15 @@ func TestAUserIsMintedByTheNameInTheStatus(t *testing.T) {
 	})
 }
 
+func TestPassthroughCopiesTheRootKeys(t *testing.T) {
+	w := newWorld(t, Passthrough)
+	w.ask("a", w.spec(role))
+	w.until("the root keys are there", func() bool { return w.secret("creds")["aws_access_key_id"] == "root-key-id" })
+	if r := w.get("a"); r.Status.ProviderStatus != nil {
+		t.Errorf("the status names the user %+v, want none", r.Status.ProviderStatus)
+	}
+}
+
 func TestAKeyStaysWhenTheModeBecomesManual(t *testing.T) {
 	w := newWorld(t, Mint)
 	w.ask("a", w.spec(role))

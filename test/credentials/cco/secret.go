@@ -77,6 +77,14 @@ func (s *StandIn) writeToken(ctx context.Context, r *request, asked awsSpec) err
 	})
 }
 
+// copyRoot writes the keys of the root Secret, which are not those of any user here.
+func (s *StandIn) copyRoot(ctx context.Context, r *request) error {
+	return s.write(ctx, r, map[string]string{mintedKey: ""}, map[string]string{
+		"aws_access_key_id": "root-key-id", "aws_secret_access_key": "root-key",
+		"credentials": "[default]\naws_access_key_id = root-key-id\naws_secret_access_key = root-key",
+	})
+}
+
 // hasUser says that a user was minted for the request: while it is in order, the mode
 // Manual leaves its key where it is.
 func (s *StandIn) hasUser(ctx context.Context, r *request) bool {
