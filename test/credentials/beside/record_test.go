@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,7 +125,14 @@ func (r *recorder) listen() {
 	}
 }
 
-// end stops recording.
+// soFar is what the watches have said.
+func (r *recorder) soFar() Recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Recording{Versions: slices.Clone(r.versions)}
+}
+
+// finish stops recording.
 func (r *recorder) finish(t *testing.T) Recording {
 	t.Helper()
 	close(r.stop)

@@ -66,7 +66,7 @@ type Write struct {
 
 // Role is a role of the account.
 type Role struct {
-	Name, Owner string
+	Name string
 	// State is all that can be read of it.
 	State string
 }
@@ -119,7 +119,7 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) ([]string, error) {
 		return nil, nil
 	}
 	var tree map[string]any
-	if err := json.Unmarshal(entry.FieldsV1.Raw, &tree); err != nil {
+	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &tree); err != nil {
 		return nil, err
 	}
 	return leaves("", tree), nil

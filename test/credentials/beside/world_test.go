@@ -4,6 +4,7 @@
 package beside
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,12 +15,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -44,7 +48,10 @@ const (
 	deployed  = "cloud-credential-operator"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(testkit.Main(m))
+}
 
 // world is an OpenShift cluster on AWS, as far as Tabard can see.
 type world struct {
@@ -149,16 +156,15 @@ func (w *world) one(version, kind, name string, spec, status map[string]any) {
 	}
 }
 
-// start runs both programs.
-func (w *world) start(t *testing.T, flags ...string) {
+// start runs Tabard.
+func (w *world) start(t *testing.T, flags ...string) *testkit.Process {
 	t.Helper()
-	w.operator = standin.Start(t, w.Dynamic, w.iam, standin.Manual)
 	token := w.aws.Write("token", w.Token(system, "tabard-credentials", 0, audience))
 	environment := []string{
 		"AWS_ENDPOINT_URL=" + w.aws.URL(), "AWS_CA_BUNDLE=" + w.aws.Write("ca.crt", string(w.aws.CACertificate())), "AWS_REGION=" + region,
 		"AWS_ROLE_ARN=arn:aws:iam::" + account + ":role/tabard-credentials", "AWS_WEB_IDENTITY_TOKEN_FILE=" + token,
 	}
-	testkit.StartTabard(t, environment, append([]string{
+	return testkit.StartTabard(t, environment, append([]string{
 		"operator", "--controllers=credentials", "--service-account=tabard-credentials", "--credentials-permissions-boundary=" + boundary,
 		"--kubeconfig=" + w.Kubeconfig(w.Account(system, "tabard-credentials")), "--credentials-writes-per-second=100",
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--log-level=error",
@@ -201,19 +207,16 @@ func (w *world) left() (out []string) {
 	return out
 }
 
-// end has the operator back in the mode Manual, deletes all requests and waits until
-// nothing is left; what is left then is for the rules.
-func (w *world) end() []string {
+// end deletes all requests and waits until nothing is left of them; what is left in the
+// end is for the rules.
+func (w *world) end() (left []string) {
 	w.Helper()
 	must.Do(w, w.DeleteAllOf(w.Context(), &cloudv1.CredentialsRequest{}, client.InNamespace(shop)))
-	deadline := time.Now().Add(testkit.Patience)
-	for {
-		left := w.left()
-		if len(left) == 0 || time.Now().After(deadline) {
-			return left
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	_ = wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, testkit.Patience, true, func(context.Context) (bool, error) {
+		left = w.left()
+		return len(left) == 0, nil
+	})
+	return left
 }
 
 // seen says that Tabard has told of a request why it does nothing for it.
