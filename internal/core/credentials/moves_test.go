@@ -126,7 +126,7 @@ func TestWhatNoRepetitionMendsIsToldWithWhatToDo(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			m := newModel(0)
-			plan := credentials.Failed(m.next(), test.step, fault.Fault{Class: fault.Invalid, Service: "IAM", Operation: "X", Code: test.code, Message: "Cannot exceed"}, m.seen)
+			plan := credentials.Failed(m.next(), test.step, fault.Fault{Class: fault.Invalid, Service: "IAM", Operation: "PutRolePolicy", Code: test.code, Message: "Cannot exceed"}, m.seen)
 			v := says(plan, credentials.TypeRolePresent)
 			for _, want := range test.want {
 				if v.Reason != credentials.ReasonAWSRefused || !strings.Contains(v.Message, want) || plan.Again != 5*time.Minute {

@@ -46,7 +46,7 @@ func trustPolicy(issuers []trusted, subjects []string) string {
 
 // closedTrust is the trust policy of a role that waits for its deletion: a ServiceAccount
 // of the same name that somebody makes meanwhile does not become the role.
-const closedTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":["sts:AssumeRole","sts:AssumeRoleWithWebIdentity"]}]}`
+const closedTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":{"AWS":"*"},"Action":"sts:AssumeRole"}]}`
 
 func isClosed(role Role) bool { return canonical(role.Trust) == canonical(closedTrust) }
 

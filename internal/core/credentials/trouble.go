@@ -21,16 +21,16 @@ func awsTrouble(f fault.Fault) condition.Verdict {
 	case f.Class == fault.Exists:
 		return condition.No(ReasonRoleNotOurs, "there is a role of the name that is not the request's (%s): it is left as it is; delete it, or give the request another name", f.Error())
 	}
-	return condition.No(ReasonAWSRefused, "AWS refused: %s%s", f.Error(), advice(f.Code))
+	return condition.No(ReasonAWSRefused, "AWS refused: %s%s", f.Error(), advice(f))
 }
 
 // advice is what to do about what no repetition mends (IAM API Reference, errors of
 // CreateRole, PutRolePolicy and UpdateAssumeRolePolicy); empty where AWS's text must do.
-func advice(code string) string {
-	switch code {
-	case "LimitExceeded":
+func advice(f fault.Fault) string {
+	switch {
+	case f.Code == "LimitExceeded":
 		return ": have the quota of IAM raised for the account, or delete what is not needed of the kind that AWS names"
-	case "MalformedPolicyDocument":
+	case f.Code == "MalformedPolicyDocument" && f.Operation == "PutRolePolicy": // else the trust, which is not the request's
 		return ": correct the statement in spec.providerSpec.statementEntries that AWS names"
 	}
 	return ""
