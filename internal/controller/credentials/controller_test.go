@@ -2,6 +2,7 @@ package credentials_test
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,6 +82,8 @@ type fixture struct {
 	told       *events.FakeRecorder
 	woken      chan reconcile.Request
 	namespace  string
+	// issuer is the URL of the issuer that roles trust.
+	issuer string
 	// as is who the controller is; options change what it is made of.
 	as      client.Client
 	options func(*credentials.Options)
@@ -93,8 +96,15 @@ func newFixture(t *testing.T) *fixture {
 
 func newFixtureOn(t *testing.T, cluster *testkit.Cluster) *fixture {
 	t.Helper()
+	return newFixtureBy(t, cluster, testIssuer, nil)
+}
+
+// newFixtureBy has an issuer whose documents AWS reads, trusting roots.
+func newFixtureBy(t *testing.T, cluster *testkit.Cluster, issuer string, roots *x509.CertPool) *fixture {
+	t.Helper()
 	f := &fixture{
-		Cluster: cluster, as: cluster, options: func(*credentials.Options) {}, aws: awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2"}),
+		Cluster: cluster, as: cluster, issuer: issuer, options: func(*credentials.Options) {},
+		aws:  awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2", TrustedCAs: roots}),
 		told: events.NewFakeRecorder(1000), woken: make(chan reconcile.Request, 10000),
 		platform: &here{facts: platform.Facts{Infrastructure: infra, Region: "us-west-2"}},
 	}
@@ -109,7 +119,7 @@ func newFixtureOn(t *testing.T, cluster *testkit.Cluster) *fixture {
 		t.Setenv(name, value)
 	}
 	f.aws.Must(f.iam.CreateOpenIDConnectProvider(t.Context(), &iam.CreateOpenIDConnectProviderInput{
-		Url: aws.String(testIssuer), ClientIDList: []string{"sts.amazonaws.com", "openshift"},
+		Url: &issuer, ClientIDList: []string{"sts.amazonaws.com", "openshift"},
 	}))
 	f.aws.Must(f.iam.CreatePolicy(t.Context(), &iam.CreatePolicyInput{
 		PolicyName: aws.String("boundary"), Path: aws.String("/tabard/"), PolicyDocument: aws.String(document("s3:*", "*")),
@@ -129,7 +139,7 @@ func (f *fixture) world() {
 	issuer := &v1alpha1.OIDCIssuer{
 		ObjectMeta: metav1.ObjectMeta{Name: "cluster"},
 		Spec: v1alpha1.OIDCIssuerSpec{
-			URL: testIssuer, Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "keys", Region: "us-west-2"}},
+			URL: f.issuer, Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "keys", Region: "us-west-2"}},
 			Providers: []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com"}}},
 		},
 	}
