@@ -243,7 +243,7 @@ func (m *model) Violation() string {
 		}
 	}
 	for target, o := range m.objects {
-		if o.annotations[credentials.RequestAnnotation] != "team/app" {
+		if o.annotations[credentials.RequestAnnotation] != "team/app" || m.isOperators(target) {
 			continue
 		}
 		known := m.grant != nil && slices.ContainsFunc(m.grant.Status.Targets, func(g v1alpha1.GrantedTarget) bool {
@@ -310,7 +310,7 @@ func (m *model) unwell() string {
 		if _, after, is := strings.Cut(o.data["credentials"], "role_arn = "); is {
 			arn, _, _ = strings.Cut(after, "\n")
 		}
-		if o.annotations[credentials.RequestAnnotation] == "team/app" && !m.works(arn) {
+		if o.annotations[credentials.RequestAnnotation] == "team/app" && !m.isOperators(target) && !m.works(arn) {
 			return target.String() + " leads to no role"
 		}
 	}

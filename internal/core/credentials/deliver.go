@@ -115,14 +115,14 @@ func clearFormer(w World, want wanted, ready bool) (out found, left string) {
 		return out, "what the request had before is taken back once the new one works"
 	}
 	const not = "what the request had before is not yet taken back: "
-	var stuck []string
+	var stuck, theirs []string
 	for _, target := range former {
 		s := stateOf(w, target)
 		if s.Error != "" {
 			stuck = append(stuck, s.Target.String()+" could not be read: "+condition.Steady(s.Error))
 		}
 		if isOperators(w, s) {
-			stuck = append(stuck, s.Target.String()+" was written by the Cloud Credential Operator too, which is live: it is left to it")
+			theirs = append(theirs, s.Target.String()+" was written by the Cloud Credential Operator too, which is live: it is left to it")
 			continue
 		}
 		out.steps = append(out.steps, clearTarget(s, RequestName(w.Request.Namespace, w.Request.Name), remembered(w, target).Created)...)
@@ -137,6 +137,9 @@ func clearFormer(w World, want wanted, ready bool) (out found, left string) {
 		if !removal.verdict.IsTrue() && !removal.live {
 			return out, not + removal.verdict.Message
 		}
+	}
+	if len(theirs) > 0 {
+		return out, not + strings.Join(theirs, "; ")
 	}
 	return out, "what the request had before is being taken back"
 }

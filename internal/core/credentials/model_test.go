@@ -63,12 +63,19 @@ type model struct {
 	wrong string
 	// ours are the owners of all requests that there were.
 	ours map[string]bool
+	// left are Secrets that were left to a live operator for good, with their grant.
+	left map[credentials.Target]bool
+}
+
+// isOperators says that a Secret with the operator's mark is left to the operator.
+func (m *model) isOperators(target credentials.Target) bool {
+	return m.objects[target].annotations[cloudv1.RequestKey] != "" && (m.platform.Operator.Live || m.left[target])
 }
 
 func newModel(variety byte) *model {
 	m := &model{
 		now: noon, drift: credentials.DriftEnforce,
-		roles: map[string]*credentials.Role{}, objects: map[credentials.Target]*object{}, gone: map[string]bool{}, ours: map[string]bool{},
+		roles: map[string]*credentials.Role{}, objects: map[credentials.Target]*object{}, gone: map[string]bool{}, ours: map[string]bool{}, left: map[credentials.Target]bool{},
 		platform: kubernetes(), issuers: []credentials.Issuer{testIssuer(1)},
 	}
 	if variety&8 != 0 {
@@ -250,6 +257,9 @@ func (m *model) Perform(step credentials.Step, fail bool) error {
 		}
 	case credentials.DeleteGrant:
 		m.grant = nil
+		for target := range m.objects {
+			m.left[target] = m.isOperators(target)
+		}
 	case credentials.WriteServiceAccount, credentials.WriteSecret, credentials.ClearServiceAccount, credentials.ClearSecret:
 		return m.performTarget(step)
 	default:
