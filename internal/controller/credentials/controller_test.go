@@ -82,6 +82,8 @@ type fixture struct {
 	told       *events.FakeRecorder
 	woken      chan reconcile.Request
 	namespace  string
+	registry   *prometheus.Registry
+	passes     *controller.Metrics
 	// issuer is the URL of the issuer that roles trust.
 	issuer string
 	// as is who the controller is; options change what it is made of.
@@ -180,7 +182,8 @@ func (f *fixture) forget(ctx context.Context) {
 func (f *fixture) start(t *testing.T) {
 	t.Helper()
 	auth := must.Get(awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now}))(t)
-	registry := prometheus.NewRegistry()
+	f.registry = prometheus.NewRegistry()
+	f.passes = controller.NewMetrics(f.registry, credentials.Name)
 	options := credentials.Options{
 		Settings: core.Settings{OwnNamespaces: []string{ownNamespace}, Drift: core.DriftEnforce, PermissionsBoundary: testPolicyARN},
 		Operator: identity.Identity{Base: identity.Session}, Platform: f.platform, Writes: 1000,
@@ -190,9 +193,9 @@ func (f *fixture) start(t *testing.T) {
 	f.controller = credentials.New(
 		controller.Kit{
 			Client: f.as, Live: f.as, Events: f.told, Owner: "tabard.credentials",
-			Metrics: controller.NewMetrics(registry, credentials.Name),
+			Metrics: f.passes,
 		},
-		must.Get(credentials.FollowedBy(f.Config))(t), credentials.NewMetrics(registry), options)
+		must.Get(credentials.FollowedBy(f.Config))(t), credentials.NewMetrics(f.registry), options)
 	must.Do(t, f.controller.Follow(t.Context(), func(request reconcile.Request) {
 		select {
 		case f.woken <- request:
