@@ -63,6 +63,7 @@ var harmless = map[string]string{
 	"identity.tabard.dev/iamroleselectorreports/status":       "a report is read by people; what it says gives nothing",
 	"identity.tabard.dev/credentialsgrants":                   "the record of the controller credentials, which reads what it has written; it has to be its own alone",
 	"identity.tabard.dev/credentialsgrants/status":            "the record of the controller credentials, which reads what it has written; it has to be its own alone",
+	"identity.tabard.dev/credentialsboundaries/status":        "what the controller credentials says of boundaries; nothing goes by it",
 	"cloudcredential.openshift.io/credentialsrequests/status": "no decision goes by it",
 	"identity.tabard.dev/oidcissuers/finalizers":              "it lets an object be named as an owner, and nothing else",
 	"policy/poddisruptionbudgets":                             "a budget puts evictions off, and gives no identity",

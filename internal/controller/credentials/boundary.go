@@ -2,7 +2,10 @@ package credentials
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"sync"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -15,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
 // BoundaryName is the name of the controller that judges CredentialsBoundaries.
@@ -25,10 +29,27 @@ const BoundaryName = "credentialsboundary"
 type Boundaries struct {
 	kit controller.Kit
 	of  *Controller
+
+	mu       sync.Mutex
+	policies map[string]policyInAWS
 }
 
+// policyInAWS is what was read of a policy.
+type policyInAWS struct {
+	document string
+	exists   bool
+	fault    *fault.Fault
+	until    time.Time
+}
+
+// policyFor is how long a policy that was read counts: most boundaries share one, and all
+// are looked at when an issuer changes.
+const policyFor = time.Minute
+
 // NewBoundaries makes it, with the AWS and the settings of a controller.
-func NewBoundaries(kit controller.Kit, of *Controller) *Boundaries { return &Boundaries{kit, of} }
+func NewBoundaries(kit controller.Kit, of *Controller) *Boundaries {
+	return &Boundaries{kit: kit, of: of, policies: map[string]policyInAWS{}}
+}
 
 // addBoundaries has the manager judge each boundary when it changes, when an issuer does,
 // and once an hour.
@@ -80,7 +101,24 @@ func (b *Boundaries) observe(ctx context.Context, world *core.BoundaryWorld) {
 		return
 	}
 	world.Settings.Partition = identity.PartitionOfARN(caller)
-	var err error
-	world.Document, world.Exists, err = b.of.options.AWS.Roles.Policy(ctx, b.of.options.Operator, arn)
-	world.Fault = controller.FaultOf(err)
+	read := b.policy(ctx, arn)
+	world.Document, world.Exists, world.Fault = read.document, read.exists, read.fault
+}
+
+// policy reads a policy, unless it was read lately.
+func (b *Boundaries) policy(ctx context.Context, arn string) policyInAWS {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.of.options.Now()
+	if read, has := b.policies[arn]; has && now.Before(read.until) {
+		return read
+	}
+	maps.DeleteFunc(b.policies, func(_ string, read policyInAWS) bool { return !now.Before(read.until) })
+	document, exists, err := b.of.options.AWS.Roles.Policy(ctx, b.of.options.Operator, arn)
+	read := policyInAWS{document, exists, controller.FaultOf(err), now.Add(policyFor)}
+	if err != nil {
+		read.until = now.Add(unknownFor)
+	}
+	b.policies[arn] = read
+	return read
 }

@@ -3,6 +3,7 @@ package credentials_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -22,6 +23,9 @@ import (
 // all buckets, the issuer's too.
 func TestABoundarySaysWhetherItCanBeUsed(t *testing.T) {
 	f := newFixture(t)
+	var ahead time.Duration
+	f.options = func(o *credentials.Options) { o.Now = func() time.Time { return time.Now().Add(ahead) } }
+	f.start(t)
 	judge := credentials.NewBoundaries(controller.Kit{
 		Client: f.as, Live: f.as, Events: f.told, Owner: "tabard.credentialsboundary",
 		Metrics: controller.NewMetrics(prometheus.NewRegistry(), credentials.BoundaryName),
@@ -43,6 +47,18 @@ func TestABoundarySaysWhetherItCanBeUsed(t *testing.T) {
 	if boundary.ResourceVersion != before {
 		t.Error("the same look wrote the status again")
 	}
+	read := func() (calls int) {
+		for _, entry := range f.aws.Admin().Journal() {
+			if entry.Operation == "GetPolicy" {
+				calls++
+			}
+		}
+		return calls
+	}
+	if got := read(); got != 1 {
+		t.Errorf("two looks read the policy %d times, want once", got)
+	}
+	ahead += 2 * time.Minute
 	f.aws.Must(f.iam.CreatePolicyVersion(t.Context(), &iam.CreatePolicyVersionInput{
 		PolicyArn: aws.String(testPolicyARN), PolicyDocument: aws.String(document("s3:GetObject", "arn:aws:s3:::team/*")), SetAsDefault: true,
 	}))
