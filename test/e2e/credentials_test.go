@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(testkit.RunAsProgram(m, standInForAWS)) }
 // standInForAWS does with the SDK what docs/credentials.md has the aws command line do,
 // which not every machine has. make conformance types the page with the real one.
 func standInForAWS(args []string) error {
-	ctx := context.Background()
+	ctx := context.Background() //nolint:forbidigo // this is a program, and ends by itself
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
 	if err != nil {
 		return err
@@ -42,7 +42,9 @@ func standInForAWS(args []string) error {
 				return err
 			}
 			for _, role := range page.Roles {
-				fmt.Println(aws.ToString(role.RoleName))
+				if _, err := fmt.Fprintln(os.Stdout, aws.ToString(role.RoleName)); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

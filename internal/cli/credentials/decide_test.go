@@ -116,7 +116,7 @@ func TestAResyncIsAskedForByTheGrant(t *testing.T) {
 	}{
 		"neither a name nor all": {[]string{"resync"}, "takes the name of one CredentialsRequest, or --all"},
 		"both":                   {[]string{"resync", "reports", "--all"}, "takes the name of one CredentialsRequest, or --all"},
-		"no role":                {[]string{"resync", "waits"}, "made no role for the CredentialsRequest team-a/waits"},
+		"no role":                {[]string{"resync", "waits"}, "no role was made for the CredentialsRequest team-a/waits"},
 		"no request":             {[]string{"resync", "nosuch"}, "there is no CredentialsRequest team-a/nosuch"},
 	} {
 		if code, out, said := b.run(test.args...); code != command.Unusable || out != "" || !strings.Contains(said, test.want) {

@@ -88,7 +88,7 @@ func (s *seen) withoutRole(name string) error {
 	if at < 0 {
 		return noRequest(s.namespace, name)
 	}
-	return fmt.Errorf("Tabard made no role for the CredentialsRequest %s/%s: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
+	return fmt.Errorf("no role was made for the CredentialsRequest %s/%s: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
 }
 
 // annotate asks for a look. The time makes each asking another.
