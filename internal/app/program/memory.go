@@ -13,7 +13,7 @@ import (
 
 // memoryShare is how many hundredths of its limit the runtime is told to stay below:
 // the kernel counts more than the runtime knows of.
-const memoryShare = 80
+const memoryShare = 75
 
 // LimitMemory tells the runtime how much memory there is, so that it collects in time
 // what is not needed any more, and returns that in bytes: what a flag says, else the

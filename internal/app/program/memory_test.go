@@ -14,7 +14,7 @@ func TestTheRuntimeIsToldTheMemoryLimit(t *testing.T) {
 		want, told     int64 // told is 0 for unchanged
 		err            string
 	}{
-		"a flag says it":                         {flag: "200Mi", want: 200 << 20, told: 200 << 20 / 100 * 80},
+		"a flag says it":                         {flag: "200Mi", want: 200 << 20, told: 200 << 20 / 100 * 75},
 		"the runtime's own variable goes before": {flag: "200Mi", variable: "100MiB", want: 200 << 20},
 		"what is no quantity":                    {flag: "much", err: `--memory-limit is "much", expected a quantity of memory such as 256Mi`},
 		"less than nothing":                      {flag: "-1", err: "--memory-limit"},
