@@ -31,6 +31,7 @@ type credentialsFlags struct {
 	settings core.Settings
 	drift    string
 	writes   float64
+	foreign  bool
 	platform platform.Flags
 	override coreplatform.Override
 }
@@ -43,6 +44,7 @@ func (f *credentialsFlags) add(flags *pflag.FlagSet, prefix string) {
 	flags.StringToStringVar(&f.settings.Tags, prefix+"role-tags", nil, "further tags of roles, as KEY=VALUE,KEY=VALUE")
 	flags.StringVar(&f.drift, prefix+"drift", string(core.DriftEnforce), "Enforce or Report: what is done about policies that others add to a role")
 	flags.Float64Var(&f.writes, prefix+"writes-per-second", 10, "how many changes a second are made in AWS at most")
+	flags.BoolVar(&f.foreign, prefix+"read-foreign-roles", false, "read the roles that requests name, once an hour, and tell by the condition RoleOutOfSync what they lack; the controller's role needs iam:GetRole, iam:ListRolePolicies, iam:GetRolePolicy, iam:ListAttachedRolePolicies, iam:GetPolicy and iam:GetPolicyVersion on them")
 	f.platform.Add(flags)
 }
 
@@ -112,9 +114,10 @@ func (f *credentialsFlags) start(mgr ctrl.Manager, op *operator) error {
 	settings.OwnNamespaces = []string{op.namespace}
 	return credentials.Add(mgr, credentials.Options{
 		Settings: settings, Operator: identity.Identity{Base: identity.WebIdentity}, Writes: f.writes,
-		Own:      credentials.OwnConfigs{Reader: host, Namespace: op.namespace, Names: ownConfigs},
-		AWS:      credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
-		Platform: reader,
+		ReadForeign: f.foreign,
+		Own:         credentials.OwnConfigs{Reader: host, Namespace: op.namespace, Names: ownConfigs},
+		AWS:         credentials.AWS{Accounts: caller.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
+		Platform:    reader,
 		PlatformNews: func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request] {
 			return platform.Source(reader, who)
 		},

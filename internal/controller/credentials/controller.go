@@ -61,6 +61,8 @@ type Options struct {
 	PlatformNews func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request]
 	// Writes is how many changes a second are made in AWS; 0 is ten.
 	Writes float64
+	// ReadForeign has the roles that requests name read, to tell what they lack.
+	ReadForeign bool
 	// Own say which roles Tabard's programs have: no request may reach them.
 	Own OwnConfigs
 	// Now is the clock, read once a pass; nil is the real one.
@@ -87,6 +89,7 @@ type Controller struct {
 	resynced  sync.Map
 	providers *providers
 	own       *ownRoles
+	foreign   *foreignRoles
 	writes    *rate.Limiter
 }
 
@@ -108,6 +111,7 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 		writes: rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
 	}
 	c.minter, c.providers = &minter{options: options}, &providers{options: options, known: map[string]answer{}}
+	c.foreign = &foreignRoles{options: options, known: map[string]foreignRole{}}
 	c.own = &ownRoles{configs: options.Own, now: options.Now}
 	c.roles = newInventory(options, c.writes)
 	c.known = newKnown(follow, metrics)

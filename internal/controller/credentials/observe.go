@@ -97,6 +97,9 @@ func (c *Controller) observeAWS(ctx context.Context, world *core.World) error {
 	if world.AccountFault == nil {
 		world.Issuers, world.AccountFault = c.issuers(ctx, *world)
 	}
+	if arn, _ := core.GivenRole(*world); arn != "" && c.options.ReadForeign && world.AccountFault == nil {
+		world.Foreign = c.foreign.get(ctx, arn, world.Account)
+	}
 	world.Role = c.roles.of(role)
 	if world.Grant != nil && c.resyncs(world.Grant, world.Now) {
 		world.Role = c.roles.look(ctx, role)

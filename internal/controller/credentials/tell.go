@@ -25,7 +25,7 @@ func (r onRequest) Eventf(regarding, related runtime.Object, kind, reason, actio
 		switch action {
 		case core.TypeAccepted, core.TypeRolePresent, core.TypeDelivered:
 			return
-		case core.TypeStaticKeysPresent, core.TypeDeletionBlocked: // True is the bad one
+		case core.TypeStaticKeysPresent, core.TypeDeletionBlocked, core.TypeRoleOutOfSync: // True is the bad one
 			kind = map[string]string{corev1.EventTypeNormal: corev1.EventTypeWarning, corev1.EventTypeWarning: corev1.EventTypeNormal}[kind]
 		}
 		regarding, related = referenceTo(grant.Spec.Request), grant

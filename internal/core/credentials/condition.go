@@ -16,6 +16,8 @@ type verdicts struct {
 	left string
 	// static and blocked are nil where there is nothing to tell.
 	static, blocked *condition.Verdict
+	// foreign is what a role of somebody else lacks; nil where none was read.
+	foreign *condition.Verdict
 }
 
 // links are the conditions that Ready waits for, in order.
@@ -52,6 +54,9 @@ func (v verdicts) conditions(w World) []metav1.Condition {
 	all := append(v.links(), condition.Named{Type: TypeReady, Verdict: v.ready()})
 	if v.static != nil {
 		all = append(all, condition.Named{Type: TypeStaticKeysPresent, Verdict: *v.static})
+	}
+	if v.foreign != nil {
+		all = append(all, condition.Named{Type: TypeRoleOutOfSync, Verdict: *v.foreign})
 	}
 	if v.blocked != nil {
 		all = append(all, condition.Named{Type: TypeDeletionBlocked, Verdict: *v.blocked})

@@ -120,7 +120,7 @@ func fulfil(w World, acting Acting) Plan {
 	if role.live {
 		return Plan{Acting: acting, LookLive: true, Again: lookSoon}
 	}
-	v.role = role.verdict
+	v.role, v.foreign = role.verdict, outOfSync(w)
 	out := Plan{Acting: acting, Grant: record(w, want, v), Events: role.events, Again: cmp.Or(want.trust.next, LookAgain)}
 	steps := role.steps
 	if role.verdict.IsTrue() || role.going {

@@ -16,6 +16,7 @@ var Reference = condition.Kind{
 		{Name: TypeDelivered, Holds: "the Secret or the ServiceAccount leads workloads to the identity"},
 		{Name: TypeReady, Holds: "the three above are True"},
 		{Name: TypeStaticKeysPresent, Holds: "the Secret holds keys that do not expire; only there if it does"},
+		{Name: TypeRoleOutOfSync, Holds: "the role that the request names lacks something that the request asks for; only there with --credentials-read-foreign-roles, on requests that name a role"},
 		{Name: TypeDeletionBlocked, Holds: "the request is deleted and something keeps what was made for it from going; on such grants only"},
 	},
 	Reasons: slices.Concat(actorReasons, acceptedReasons, boundReasons, roleReasons, deliveredReasons, otherReasons),
@@ -79,6 +80,10 @@ var otherReasons = []condition.Explanation{
 	condition.Explain(ReasonNotReached, rolePresent+", "+delivered, "The condition was not looked at, because something before it stands in the way.", "Mend what the Ready condition names."),
 	condition.Explain(ReasonReady, TypeReady, "Workloads find the identity, and it is as wanted.", "Nothing to do."),
 	condition.Explain(ReasonStaticKeys, TypeStaticKeysPresent, "The Secret holds a static key beside the token configuration.", "Follow the message: the Secret's owner says when it may go."),
+	condition.Explain(ReasonRoleOutOfSync, TypeRoleOutOfSync, "The role that somebody else made lacks a right or a trust that the request needs.", "Change the role as the message says; tabard credentials render prints one that fits."),
+	condition.Explain(ReasonRoleInSync, TypeRoleOutOfSync, "The role allows what the request asks for and trusts whom it names.", "Nothing to do."),
+	condition.Explain(ReasonRoleSyncUndecided, TypeRoleOutOfSync, "It cannot be decided whether the role allows what the request asks for.", "Compare the role with tabard credentials render."),
+	condition.Explain(ReasonRoleUnread, TypeRoleOutOfSync, "The role could not be read.", "Give the controller's role the rights that the message names: iam:GetRole, iam:ListRolePolicies, iam:GetRolePolicy, iam:ListAttachedRolePolicies, iam:GetPolicy and iam:GetPolicyVersion."),
 	condition.Explain(ReasonDeleting, accepted+", "+rolePresent+", "+delivered+", "+deletionBlocked, "The request is deleted, and what was made for it is being taken back.", "Nothing to do, unless DeletionBlocked is True."),
 }
 

@@ -68,6 +68,9 @@ func verdictsOf(plan Plan) verdicts {
 	if static, ok := condition.Read(plan.Grant.Conditions, TypeStaticKeysPresent); ok {
 		out.static = &static
 	}
+	if foreign, ok := condition.Read(plan.Grant.Conditions, TypeRoleOutOfSync); ok {
+		out.foreign = &foreign
+	}
 	if block, ok := condition.Read(plan.Grant.Conditions, TypeDeletionBlocked); ok {
 		out.blocked = &block
 	}

@@ -18,8 +18,18 @@ const (
 	TypeReady = "Ready"
 	// TypeStaticKeysPresent: the Secret still holds keys that do not expire.
 	TypeStaticKeysPresent = "StaticKeysPresent"
+	// TypeRoleOutOfSync: a role that somebody else made lacks what the request asks for.
+	TypeRoleOutOfSync = "RoleOutOfSync"
 	// TypeDeletionBlocked: something keeps the deletion from its end.
 	TypeDeletionBlocked = "DeletionBlocked"
+)
+
+// Reasons of TypeRoleOutOfSync, of which True is the bad one.
+const (
+	ReasonRoleOutOfSync     Reason = "RoleOutOfSync"
+	ReasonRoleInSync        Reason = "RoleInSync"
+	ReasonRoleSyncUndecided Reason = "RoleSyncUndecided"
+	ReasonRoleUnread        Reason = "RoleUnread"
 )
 
 // Reasons of who acts: see Act. They are told by conditions of the grant, by events or

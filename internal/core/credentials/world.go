@@ -26,6 +26,8 @@ type World struct {
 	Boundaries []v1alpha1.CredentialsBoundary
 	// NamespaceLabels are those of the request's namespace; nil if they could not be read.
 	NamespaceLabels map[string]string
+	// Foreign is the role that the request names, if roles of others are read.
+	Foreign *ForeignRole
 	// Protected are things that no request may reach, whatever its boundary says.
 	Protected Protected
 	// Issuers are the cluster's issuers, the wanted one first.
