@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/platform"
+	"github.com/tabard-dev/tabard/internal/core/tokensecret"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -86,6 +88,23 @@ func TestThePagesTableOfWhoActsIsTrue(t *testing.T) {
 	} {
 		if !told[reason] {
 			t.Errorf("no row of the page has the reason %s", reason)
+		}
+	}
+}
+
+// TestThePageNamesWhatRemovesStaticKeys: the page's part on minted keys names the
+// annotations, keys and condition that the decision knows.
+func TestThePageNamesWhatRemovesStaticKeys(t *testing.T) {
+	page := string(must.Get(os.ReadFile("../../../docs/credentials.md"))(t))
+	_, part, found := strings.Cut(page, "\n## Access keys that were minted before\n")
+	if !found {
+		t.Fatal("the page has no part on minted keys")
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	for _, want := range append(slices.Clone(tokensecret.StaticKeys), cloudv1.MintedPolicyAnnotation,
+		credentials.RemoveStaticKeysAnnotation+"=true", credentials.TypeStaticKeysPresent) {
+		if !strings.Contains(part, want) {
+			t.Errorf("the part on minted keys does not name %s", want)
 		}
 	}
 }
