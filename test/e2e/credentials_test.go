@@ -12,6 +12,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -48,6 +49,19 @@ func standInForAWS(args []string) error {
 			}
 		}
 		return nil
+	case strings.HasPrefix(line, "iam list-policies --scope Local "):
+		for pages := iam.NewListPoliciesPaginator(iam.NewFromConfig(cfg), &iam.ListPoliciesInput{Scope: iamtypes.PolicyScopeTypeLocal}); pages.HasMorePages(); {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return err
+			}
+			for _, policy := range page.Policies {
+				if _, err := fmt.Fprintln(os.Stdout, aws.ToString(policy.PolicyName)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	case strings.HasPrefix(line, "iam put-role-policy ") && len(args) == 8:
 		value := func(flag string) *string { return &args[slices.Index(args, flag)+1] }
 		_, err = iam.NewFromConfig(cfg).PutRolePolicy(ctx, &iam.PutRolePolicyInput{
@@ -61,6 +75,7 @@ func standInForAWS(args []string) error {
 // listing tells what a request could leave behind.
 const listing = `echo "--- what there is"
 aws iam list-roles --query 'Roles[].[RoleName]' --output text
+aws iam list-policies --scope Local --query 'Policies[].[PolicyName]' --output text
 kubectl get credentialsgrants -o name
 kubectl get serviceaccounts -A -o 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.metadata.annotations}{"\n"}{end}' | grep -v reports/default
 echo "--- end"
