@@ -70,8 +70,10 @@ func judgeInAWS(w BoundaryWorld) condition.Verdict {
 		return condition.No(ReasonBeyondAWSBoundary, "the policy %s in AWS cannot be read: %v", arn, err)
 	}
 	for _, bucket := range w.Buckets {
-		resource := "arn:" + cmp.Or(w.Settings.Partition, "aws") + ":s3:::" + bucket + "/*"
-		if may, _ := iampolicy.MayAllow(inAWS, "s3:PutObject", resource); may {
+		resource := "arn:" + cmp.Or(w.Settings.Partition, "aws") + ":s3:::" + bucket
+		objects, _ := iampolicy.MayAllow(inAWS, "s3:PutObject", resource+"/*")
+		itself, _ := iampolicy.MayAllow(inAWS, "s3:PutBucketPolicy", resource)
+		if objects || itself {
 			return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from the bucket %s of an issuer: run tabard credentials bootstrap, which adds it", arn, bucket)
 		}
 	}

@@ -27,6 +27,7 @@ func bootstrapped(t *testing.T, buckets ...string) string {
 
 func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 	narrow := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::data/*"}]}`
+	objectsOnly := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:*","Resource":"arn:aws:s3:::keys/*"}]}`
 	denying := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:PutObject","Resource":"arn:aws:s3:::data/secret/*"}]}`
 	tests := map[string]struct {
 		change func(*credentials.BoundaryWorld)
@@ -34,18 +35,19 @@ func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 		says   string
 		again  time.Duration
 	}{
-		"as the bootstrap makes it":    {func(*credentials.BoundaryWorld) {}, credentials.ReasonReady, testBound + " in AWS allows all of it", time.Hour},
-		"an issuer that came later":    {func(w *credentials.BoundaryWorld) { w.Buckets = []string{"keys", "later"} }, credentials.ReasonIssuerNotKept, "the bucket later of an issuer: run tabard credentials bootstrap", time.Hour},
-		"a policy that allows less":    {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = narrow, nil }, credentials.ReasonBeyondAWSBoundary, "s3:PutObject", time.Hour},
-		"a policy that denies a part":  {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = denying, nil }, credentials.ReasonReady, "which cuts roles down", time.Hour},
-		"a policy that is none":        {func(w *credentials.BoundaryWorld) { w.Document = "{" }, credentials.ReasonBeyondAWSBoundary, "cannot be read", time.Hour},
-		"no policy of the ARN":         {func(w *credentials.BoundaryWorld) { w.Exists = false }, credentials.ReasonNoPermissionsBoundary, "there is no policy " + testBound, time.Hour},
-		"no ARN":                       {func(w *credentials.BoundaryWorld) { w.Settings.PermissionsBoundary = "" }, credentials.ReasonNoPermissionsBoundary, "tabard credentials bootstrap", time.Hour},
-		"AWS is busy":                  {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Throttled} }, credentials.ReasonAWSUnavailable, "", 30 * time.Second},
-		"the controller may not read":  {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Denied} }, credentials.ReasonAccessDenied, "tabard credentials bootstrap", time.Hour},
-		"the boundary itself is wrong": {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.Namespaces = nil }, credentials.ReasonBoundaryInvalid, "no namespace", time.Hour},
-		"no ceiling, and no policy":    {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS.Ceiling, w.Exists = "", false }, credentials.ReasonReady, "no role is made", time.Hour},
-		"nothing of AWS":               {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS, w.Exists = nil, false }, credentials.ReasonReady, "without spec.aws", time.Hour},
+		"as the bootstrap makes it":        {func(*credentials.BoundaryWorld) {}, credentials.ReasonReady, testBound + " in AWS allows all of it", time.Hour},
+		"an issuer that came later":        {func(w *credentials.BoundaryWorld) { w.Buckets = []string{"keys", "later"} }, credentials.ReasonIssuerNotKept, "the bucket later of an issuer: run tabard credentials bootstrap", time.Hour},
+		"a policy that keeps objects only": {func(w *credentials.BoundaryWorld) { w.Document = objectsOnly }, credentials.ReasonIssuerNotKept, "the bucket keys of an issuer", time.Hour},
+		"a policy that allows less":        {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = narrow, nil }, credentials.ReasonBeyondAWSBoundary, "s3:PutObject", time.Hour},
+		"a policy that denies a part":      {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = denying, nil }, credentials.ReasonReady, "which cuts roles down", time.Hour},
+		"a policy that is none":            {func(w *credentials.BoundaryWorld) { w.Document = "{" }, credentials.ReasonBeyondAWSBoundary, "cannot be read", time.Hour},
+		"no policy of the ARN":             {func(w *credentials.BoundaryWorld) { w.Exists = false }, credentials.ReasonNoPermissionsBoundary, "there is no policy " + testBound, time.Hour},
+		"no ARN":                           {func(w *credentials.BoundaryWorld) { w.Settings.PermissionsBoundary = "" }, credentials.ReasonNoPermissionsBoundary, "tabard credentials bootstrap", time.Hour},
+		"AWS is busy":                      {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Throttled} }, credentials.ReasonAWSUnavailable, "", 30 * time.Second},
+		"the controller may not read":      {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Denied} }, credentials.ReasonAccessDenied, "tabard credentials bootstrap", time.Hour},
+		"the boundary itself is wrong":     {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.Namespaces = nil }, credentials.ReasonBoundaryInvalid, "no namespace", time.Hour},
+		"no ceiling, and no policy":        {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS.Ceiling, w.Exists = "", false }, credentials.ReasonReady, "no role is made", time.Hour},
+		"nothing of AWS":                   {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS, w.Exists = nil, false }, credentials.ReasonReady, "without spec.aws", time.Hour},
 		"its own policy, not there": {func(w *credentials.BoundaryWorld) {
 			w.Boundary.Spec.AWS.PermissionsBoundary, w.Exists = "arn:aws:iam::"+testAccount+":policy/team", false
 		}, credentials.ReasonNoPermissionsBoundary, "policy/team", time.Hour},
