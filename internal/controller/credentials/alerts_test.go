@@ -24,7 +24,7 @@ var (
 )
 
 // serves says what of an expression is not served: a metric, or the value of a label. Any
-// reason that a grant can have may be served.
+// condition and reason that a grant can have may be served.
 func (f *fixture) serves(expression string) error {
 	values := map[string]bool{}
 	for _, family := range must.Get(f.registry.Gather())(f) {
@@ -34,6 +34,9 @@ func (f *fixture) serves(expression string) error {
 				values[family.GetName()+" "+label.GetName()+" "+label.GetValue()] = true
 			}
 		}
+	}
+	for _, kind := range core.Reference.Types {
+		values["tabard_controller_conditions condition "+kind.Name] = true
 	}
 	for _, e := range core.Reference.Reasons {
 		values["tabard_credentials_requests reason "+string(e.Reason)] = true
@@ -96,7 +99,7 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 		}
 		alerts = append(alerts, rule.Alert)
 	}
-	for _, like := range []string{"TargetNamespaceMissing", "ProvisioningFailed", "DeprovisioningFailed", "InsufficientRights"} {
+	for _, like := range []string{"TargetNamespaceMissing", "ProvisioningFailed", "DeprovisioningFailed", "InsufficientRights", "StaleCredentials"} {
 		if !slices.Contains(alerts, "TabardCredentials"+like) {
 			t.Errorf("there is no alert TabardCredentials%s", like)
 		}
