@@ -11,6 +11,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/controller/credentials"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
@@ -40,6 +41,15 @@ func (s *credentialsSession) Caller(ctx context.Context, region string) (account
 
 // Region is that of the session.
 func (s *credentialsSession) Region() string { return s.auth.Region() }
+
+// ReadRole reads a role of the session's account.
+func (s *credentialsSession) ReadRole(ctx context.Context, region, arn string) (core.ForeignRole, error) {
+	account, _, err := s.Caller(ctx, region)
+	if err != nil {
+		return core.ForeignRole{}, err
+	}
+	return credentials.ReadForeign(ctx, s.roles, session(region), arn, account)
+}
 
 // EnsurePolicy makes a managed policy as wanted.
 func (s *credentialsSession) EnsurePolicy(ctx context.Context, region, arn string, policy cli.Policy) (changed bool, err error) {

@@ -1,6 +1,10 @@
 package credentials
 
-import "context"
+import (
+	"context"
+
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
+)
 
 // AWS is a person's own session.
 type AWS interface {
@@ -14,6 +18,8 @@ type AWS interface {
 	EnsurePolicy(ctx context.Context, region, arn string, policy Policy) (changed bool, err error)
 	// EnsureRole makes a role with its one policy, and says what it changed.
 	EnsureRole(ctx context.Context, region string, role Role) (changed []string, err error)
+	// ReadRole reads a role of the session's account with its policies, by its ARN.
+	ReadRole(ctx context.Context, region, arn string) (core.ForeignRole, error)
 }
 
 // Policy is a managed policy as wanted.

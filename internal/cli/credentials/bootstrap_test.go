@@ -28,6 +28,8 @@ type account struct {
 	policies map[string]credentials.Policy
 	roles    map[string]credentials.Role
 	refuses  string
+	// foreign is the role that is read.
+	foreign core.ForeignRole
 }
 
 func newAccount() *account {
@@ -58,6 +60,15 @@ func (a *account) EnsureRole(_ context.Context, _ string, role credentials.Role)
 	}
 	a.roles[role.Name] = role
 	return []string{"role"}, nil
+}
+
+func (a *account) ReadRole(_ context.Context, _, arn string) (core.ForeignRole, error) {
+	if a.refuses == "ReadRole" {
+		return core.ForeignRole{}, errors.New("AccessDenied")
+	}
+	role := a.foreign
+	role.ARN = arn
+	return role, nil
 }
 
 func oidcIssuer() *v1alpha1.OIDCIssuer {

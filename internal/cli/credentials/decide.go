@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -62,8 +63,10 @@ const bindLong = `Give a request the identity that somebody else made for it: a 
 in Azure or Google Cloud. Tabard writes it where workloads look for it, and makes no role.
 
 The role is an administrator's decision, so that the CredentialsBoundary's patterns of
-roles do not count. Whether the role trusts the ServiceAccounts and allows what the
-request asks for is the decision's part too: "tabard credentials render" prints both.
+roles do not count. If you have an AWS session of the role's account, the role is read
+first: one that does not allow what the request asks for, or does not trust whom it
+names, is refused, and --force binds it nevertheless. "tabard credentials render" prints
+a role that fits.
 
 A request that has an identity of this kind already is refused; --replace gives it
 another. The decision is recorded in the CredentialsGrant, which needs the right to
@@ -76,11 +79,13 @@ be used.`
 type bindFlags struct {
 	identity v1alpha1.BoundIdentity
 	replace  bool
+	force    bool
+	aws      func() (AWS, error)
 }
 
 func newBind(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place()}
-	var b bindFlags
+	b := bindFlags{aws: world.AWS}
 	out := &cobra.Command{
 		Use: "bind NAME", Short: "Give a request an identity that somebody else made for it",
 		Long: bindLong,
@@ -103,6 +108,7 @@ func newBind(streams command.Streams, world World) *cobra.Command {
 	f.StringVar(&i.AzureRegion, "azure-region", "", "its `region`")
 	f.StringVar(&i.ServiceAccountEmail, "gcp-service-account-email", "", "the `email` of a service account in Google Cloud")
 	f.StringVar(&i.Audience, "gcp-audience", "", "the `audience` of the workload identity provider in Google Cloud")
+	f.BoolVar(&b.force, "force", false, "bind a role that lacks something of what the request needs")
 	f.BoolVar(&b.replace, "replace", false, "give it another identity than it was bound to")
 	return out
 }
@@ -126,10 +132,47 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 		}
 		return refusal{fmt.Errorf("%s/%s is bound to %s: --replace binds it to %s", request.Namespace, name, identityText(*grant.Spec.Bound), identityText(b.identity))}
 	}
+	checked, err := b.check(ctx, s, of)
+	if err != nil {
+		return err
+	}
 	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Bound = &b.identity }); err != nil {
 		return err
 	}
+	if err := streams.Print(checked); err != nil {
+		return err
+	}
 	return streams.Print(fmt.Sprintf("%s/%s is bound to %s: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name, identityText(b.identity)))
+}
+
+// check compares a role in AWS with what the request needs, and says what came of it. One
+// that cannot be read is bound: the administrator of a cluster need not be one of AWS.
+func (b bindFlags) check(ctx context.Context, s *seen, of core.World) (said string, err error) {
+	if b.identity.RoleARN == "" {
+		return "", nil
+	}
+	aws, err := b.aws()
+	if err != nil || aws == nil {
+		return fmt.Sprintf("not checked: there is no AWS session that could read %s\n", b.identity.RoleARN), nil
+	}
+	if err := s.readController(ctx, defaultNamespace, &of); err != nil {
+		return "", err
+	}
+	if err := s.addIssuers(ctx, &of); err != nil {
+		return "", err
+	}
+	role, err := aws.ReadRole(ctx, cmp.Or(aws.Region(), s.facts.Region), b.identity.RoleARN)
+	if err != nil {
+		return fmt.Sprintf("not checked: %s could not be read: %v\n", b.identity.RoleARN, err), nil
+	}
+	switch v := core.CompareRole(of, &role); {
+	case v.IsTrue() && !b.force:
+		return "", refusal{fmt.Errorf("%s/%s is not bound: %s; mend the role (tabard credentials render prints one that fits), or use --force", of.Request.Namespace, of.Request.Name, v.Message)}
+	case v.IsTrue():
+		return "warning: " + v.Message + "\n", nil
+	default:
+		return "checked: " + v.Message + "\n", nil
+	}
 }
 
 const unbindLong = `Take back the identity that "tabard credentials bind" gave a request. What is written for

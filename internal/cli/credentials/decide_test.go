@@ -124,3 +124,45 @@ func TestAResyncIsAskedForByTheGrant(t *testing.T) {
 		}
 	}
 }
+
+func TestARoleIsComparedBeforeItIsBound(t *testing.T) {
+	const (
+		allows = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"arn:aws:s3:::data/*"}]}`
+		trusts = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRoleWithWebIdentity",
+			"Principal":{"Federated":"arn:aws:iam::111122223333:oidc-provider/issuer-bucket.s3.eu-central-1.amazonaws.com"},
+			"Condition":{"StringEquals":{"issuer-bucket.s3.eu-central-1.amazonaws.com:sub":"system:serviceaccount:team-a:reports",
+			"issuer-bucket.s3.eu-central-1.amazonaws.com:aud":"sts.amazonaws.com"}}}]}`
+	)
+	bind := []string{"bind", "reports", "--role-arn", reportsRole}
+	tests := map[string]struct {
+		aws   *account // nil is no session
+		args  []string
+		code  int
+		says  string
+		bound bool
+	}{
+		"it fits":                    {&account{foreign: core.ForeignRole{Exists: true, Trust: trusts, Policies: []string{allows}}}, bind, 0, "checked: the role " + reportsRole + " allows", true},
+		"it allows nothing":          {&account{foreign: core.ForeignRole{Exists: true, Trust: trusts}}, bind, command.Found, "statementEntries[0]", false},
+		"it trusts others":           {&account{foreign: core.ForeignRole{Exists: true, Trust: strings.Replace(trusts, "team-a", "team-b", 1), Policies: []string{allows}}}, bind, command.Found, "does not admit system:serviceaccount:team-a:reports", false},
+		"it is not there":            {&account{}, bind, command.Found, "does not exist", false},
+		"it is not there, by force":  {&account{}, append(bind, "--force"), 0, "warning: the role " + reportsRole + " does not exist", true},
+		"it may not be read":         {&account{refuses: "ReadRole"}, bind, 0, "not checked: " + reportsRole + " could not be read: AccessDenied", true},
+		"there is no session in AWS": {nil, bind, 0, "not checked: there is no AWS session", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			of := request("reports")
+			b := newBed(t, plainKubernetes, of, oidcIssuer())
+			if test.aws != nil {
+				b.aws = test.aws
+			}
+			code, out, said := b.run(test.args...)
+			if code != test.code || !strings.Contains(out+said, test.says) {
+				t.Errorf("exit code %d, it says %q %q, want %d and %q", code, out, said, test.code, test.says)
+			}
+			if got := b.grant(of); (got != nil && got.Spec.Bound != nil) != test.bound {
+				t.Errorf("the grant is %+v, want bound %t", got, test.bound)
+			}
+		})
+	}
+}

@@ -25,9 +25,18 @@ func (r *rendering) online(ctx context.Context, name string) ([]core.World, erro
 	if err := s.readController(ctx, r.controller, &w); err != nil {
 		return nil, err
 	}
+	if err := s.addIssuers(ctx, &w); err != nil {
+		return nil, err
+	}
+	r.tell(&w)
+	return []core.World{w}, nil
+}
+
+// addIssuers adds the issuers that are in use.
+func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 	issuers, err := ownIssuers(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, o := range issuers {
 		if !o.DeletionTimestamp.IsZero() {
@@ -44,8 +53,7 @@ func (r *rendering) online(ctx context.Context, name string) ([]core.World, erro
 	if url := s.facts.Issuer; url != "" && !slices.ContainsFunc(w.Issuers, func(i core.Issuer) bool { return i.URL == url }) {
 		w.Issuers = append(w.Issuers, core.Issuer{URL: url})
 	}
-	r.tell(&w)
-	return []core.World{w}, nil
+	return nil
 }
 
 // readController reads what "tabard credentials bootstrap" told the controller: account,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/fault"
@@ -31,6 +32,12 @@ type foreignRole struct {
 	until time.Time
 }
 
+// ReadsRoles reads roles and managed policies.
+type ReadsRoles interface {
+	Get(ctx context.Context, id identity.Identity, name string) (cloud.Role, error)
+	Policy(ctx context.Context, id identity.Identity, arn string) (document string, exists bool, err error)
+}
+
 // get reads a role, unless it was read within the hour. It never changes one.
 func (f *foreignRoles) get(ctx context.Context, arn, account string) *core.ForeignRole {
 	f.mu.Lock()
@@ -40,7 +47,7 @@ func (f *foreignRoles) get(ctx context.Context, arn, account string) *core.Forei
 		return &known.role
 	}
 	maps.DeleteFunc(f.known, func(_ string, known foreignRole) bool { return !now.Before(known.until) })
-	read, err := f.read(ctx, arn, account)
+	read, err := ReadForeign(ctx, f.options.AWS.Roles, f.options.Operator, arn, account)
 	known := foreignRole{read, now.Add(foreignFor)}
 	if known.role.Fault = controller.FaultOf(err); err != nil {
 		known.until = now.Add(knownFor)
@@ -49,13 +56,14 @@ func (f *foreignRoles) get(ctx context.Context, arn, account string) *core.Forei
 	return &known.role
 }
 
-func (f *foreignRoles) read(ctx context.Context, arn, account string) (core.ForeignRole, error) {
+// ReadForeign reads a role of an account with its policies, by somebody's rights.
+func ReadForeign(ctx context.Context, roles ReadsRoles, as identity.Identity, arn, account string) (core.ForeignRole, error) {
 	out := core.ForeignRole{ARN: arn}
 	parsed, ok := identity.ParseRoleARN(arn)
 	if !ok || parsed.Account != account {
-		return out, fault.Fault{Class: fault.Denied, Message: fmt.Sprintf("it is no role of account %s, in which the controller is", account)}
+		return out, fault.Fault{Class: fault.Denied, Message: fmt.Sprintf("it is no role of account %s, whose roles are read", account)}
 	}
-	role, err := f.options.AWS.Roles.Get(ctx, f.options.Operator, parsed.Name)
+	role, err := roles.Get(ctx, as, parsed.Name)
 	if err != nil || !role.Exists || role.ARN != arn {
 		return out, err
 	}
@@ -64,14 +72,14 @@ func (f *foreignRoles) read(ctx context.Context, arn, account string) (core.Fore
 		out.Policies = append(out.Policies, role.Policies[name])
 	}
 	for _, attached := range role.Attached {
-		document, err := f.managed(ctx, attached)
+		document, err := managed(ctx, roles, as, attached)
 		if err != nil {
 			return out, err
 		}
 		out.Policies = append(out.Policies, document)
 	}
 	if role.Boundary != "" {
-		document, err := f.managed(ctx, role.Boundary)
+		document, err := managed(ctx, roles, as, role.Boundary)
 		if err != nil {
 			return out, err
 		}
@@ -81,8 +89,8 @@ func (f *foreignRoles) read(ctx context.Context, arn, account string) (core.Fore
 }
 
 // managed reads a managed policy of a role.
-func (f *foreignRoles) managed(ctx context.Context, arn string) (string, error) {
-	document, exists, err := f.options.AWS.Roles.Policy(ctx, f.options.Operator, arn)
+func managed(ctx context.Context, roles ReadsRoles, as identity.Identity, arn string) (string, error) {
+	document, exists, err := roles.Policy(ctx, as, arn)
 	if err == nil && !exists {
 		err = fault.Fault{Class: fault.Gone, Service: "IAM", Operation: "GetPolicy", Message: "there is no policy " + arn}
 	}

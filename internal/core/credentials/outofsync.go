@@ -33,25 +33,31 @@ func outOfSync(w World) *condition.Verdict {
 	if role == nil || arn == "" || role.ARN != arn || w.Provider.AWS == nil {
 		return nil
 	}
-	var v condition.Verdict
+	v := CompareRole(w, role)
+	return &v
+}
+
+// CompareRole says whether a role lacks what an AWS request asks for, or does not trust
+// whom it names: True is that it does, Unknown that it cannot be told.
+func CompareRole(w World, role *ForeignRole) condition.Verdict {
 	switch {
 	case role.Fault != nil:
-		v = condition.Unknown(ReasonRoleUnread, "the role %s could not be read: %s", arn, role.Fault.Error())
+		return condition.Unknown(ReasonRoleUnread, "the role %s could not be read: %s", role.ARN, role.Fault.Error())
 	case !role.Exists:
-		v = condition.Yes(ReasonRoleOutOfSync, "the role %s does not exist", arn)
-	default:
-		wrong, unsure := w.lacks(role)
-		wrong = append(wrong, w.distrusts(role)...)
-		switch {
-		case len(wrong) > 0:
-			v = condition.Yes(ReasonRoleOutOfSync, "the role %s: %s", arn, strings.Join(append(wrong, unsure...), "; "))
-		case len(unsure) > 0:
-			v = condition.Unknown(ReasonRoleSyncUndecided, "the role %s: %s", arn, strings.Join(unsure, "; "))
-		default:
-			v = condition.No(ReasonRoleInSync, "the role %s allows what the request asks for and trusts whom it names", arn)
-		}
+		return condition.Yes(ReasonRoleOutOfSync, "the role %s does not exist", role.ARN)
 	}
-	return &v
+	wrong, unsure := w.lacks(role)
+	wrong = append(wrong, w.distrusts(role)...)
+	if len(w.Issuers) == 0 {
+		unsure = append(unsure, "no issuer is known, so that its trust policy cannot be judged")
+	}
+	switch {
+	case len(wrong) > 0:
+		return condition.Yes(ReasonRoleOutOfSync, "the role %s: %s", role.ARN, strings.Join(append(wrong, unsure...), "; "))
+	case len(unsure) > 0:
+		return condition.Unknown(ReasonRoleSyncUndecided, "the role %s: %s", role.ARN, strings.Join(unsure, "; "))
+	}
+	return condition.No(ReasonRoleInSync, "the role %s allows what the request asks for and trusts whom it names", role.ARN)
 }
 
 // lacks says which requested statement the role's policies, or its boundary, do not allow.
