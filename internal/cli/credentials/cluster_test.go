@@ -69,12 +69,19 @@ func (b *bed) Cluster() (credentials.Cluster, error) {
 	}, nil
 }
 
+func (b *bed) session() (credentials.AWS, error) {
+	if b.aws == nil {
+		return nil, errors.New("no credentials were found")
+	}
+	return b.aws, nil
+}
+
 // run runs a command and returns its exit code and what it wrote.
 func (b *bed) run(args ...string) (code int, out, said string) {
 	b.t.Helper()
 	var stdout, stderr bytes.Buffer
 	world := credentials.World{
-		Place: func() credentials.Place { return b }, AWS: func() (credentials.AWS, error) { return b.aws, nil }, ReadFile: os.ReadFile,
+		Place: func() credentials.Place { return b }, AWS: b.session, ReadFile: os.ReadFile,
 	}
 	root := credentials.New(command.Streams{In: bytes.NewBufferString(b.in), Out: &stdout, Err: &stderr}, world)
 	root.SetArgs(args)

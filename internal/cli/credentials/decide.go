@@ -3,6 +3,7 @@ package credentials
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,8 @@ Tabard then writes the Secret that the operator wrote, and removes the operator'
 finalizer when the request is deleted. Access keys that the operator minted stay in the
 Secret until its owner says that they may go (docs/credentials.md).
 
-It is refused while an operator is live. The decision is recorded in the CredentialsGrant.
+It is refused while an operator is live. The decision is recorded in the CredentialsGrant,
+which needs the right to create and patch credentialsgrants.
 
 Exit codes: 0 Tabard has it, or had it already; 1 it cannot be adopted, or the cluster
 refuses it; 2 the input cannot be used.`
@@ -63,10 +65,12 @@ const bindLong = `Give a request the identity that somebody else made for it: a 
 in Azure or Google Cloud. Tabard writes it where workloads look for it, and makes no role.
 
 The role is an administrator's decision, so that the CredentialsBoundary's patterns of
-roles do not count. If you have an AWS session of the role's account, the role is read
-first: one that does not allow what the request asks for, or does not trust whom it
-names, is refused, and --force binds it nevertheless. "tabard credentials render" prints
-a role that fits.
+roles do not count. The namespace needs a CredentialsBoundary nevertheless.
+
+If you have an AWS session of the role's account, the role is read first: one that does
+not allow what the request asks for, or does not trust whom it names, is refused, and
+--force binds it nevertheless. A role that cannot be read or judged is bound, and the
+command says so. "tabard credentials render" prints a role that fits.
 
 A request that has an identity of this kind already is refused; --replace gives it
 another. The decision is recorded in the CredentialsGrant, which needs the right to
@@ -119,6 +123,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 		return err
 	}
 	of := s.world(request)
+	unread := errors.Join(s.readController(ctx, defaultNamespace, &of), s.addIssuers(ctx, &of))
 	if wrong := core.Bindable(of, b.identity); wrong != "" {
 		return fmt.Errorf("%s/%s cannot be bound: %s", request.Namespace, name, wrong)
 	}
@@ -132,7 +137,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 		}
 		return refusal{fmt.Errorf("%s/%s is bound to %s: --replace binds it to %s", request.Namespace, name, identityText(*grant.Spec.Bound), identityText(b.identity))}
 	}
-	checked, err := b.check(ctx, s, of)
+	checked, err := b.check(ctx, cmp.Or(s.facts.Region, "us-east-1"), of, unread)
 	if err != nil {
 		return err
 	}
@@ -145,46 +150,56 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 	return streams.Print(fmt.Sprintf("%s/%s is bound to %s: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name, identityText(b.identity)))
 }
 
-// check compares a role in AWS with what the request needs, and says what came of it. One
-// that cannot be read is bound: the administrator of a cluster need not be one of AWS.
-func (b bindFlags) check(ctx context.Context, s *seen, of core.World) (said string, err error) {
+// check compares a role in AWS with what the request needs, and says what came of it. A
+// role that is proved to lack something is refused. One that could not be read or judged is
+// bound, and that is said: the administrator of a cluster need not be one of AWS.
+func (b bindFlags) check(ctx context.Context, region string, of core.World, unread error) (said string, err error) {
 	if b.identity.RoleARN == "" {
 		return "", nil
 	}
+	unchecked := func(err error) (string, error) {
+		return fmt.Sprintf("not checked: the role %s could not be compared with the request: %v\n", b.identity.RoleARN, err), nil
+	}
+	if unread != nil {
+		return unchecked(unread)
+	}
 	aws, err := b.aws()
-	if err != nil || aws == nil {
-		return fmt.Sprintf("not checked: there is no AWS session that could read %s\n", b.identity.RoleARN), nil
-	}
-	if err := s.readController(ctx, defaultNamespace, &of); err != nil {
-		return "", err
-	}
-	if err := s.addIssuers(ctx, &of); err != nil {
-		return "", err
-	}
-	role, err := aws.ReadRole(ctx, cmp.Or(aws.Region(), s.facts.Region), b.identity.RoleARN)
 	if err != nil {
-		return fmt.Sprintf("not checked: %s could not be read: %v\n", b.identity.RoleARN, err), nil
+		return unchecked(fmt.Errorf("there is no AWS session: %w", err))
+	}
+	role, err := aws.ReadRole(ctx, cmp.Or(aws.Region(), region), b.identity.RoleARN)
+	if err != nil {
+		return unchecked(err)
 	}
 	switch v := core.CompareRole(of, &role); {
 	case v.IsTrue() && !b.force:
 		return "", refusal{fmt.Errorf("%s/%s is not bound: %s; mend the role (tabard credentials render prints one that fits), or use --force", of.Request.Namespace, of.Request.Name, v.Message)}
 	case v.IsTrue():
 		return "warning: " + v.Message + "\n", nil
+	case v.Status == metav1.ConditionUnknown:
+		return "not decided: " + v.Message + "\n", nil
 	default:
 		return "checked: " + v.Message + "\n", nil
 	}
 }
 
-const unbindLong = `Take back the identity that "tabard credentials bind" gave a request. What is written for
-it goes, or gets the identity that the request names itself. A request without one has a
-role made for it if its CredentialsBoundary allows that, else it waits.
+const unbindLong = `End the use of the identity that "tabard credentials bind" gave a request. The request then
+gets the role that it names itself, or a role that Tabard makes, if its CredentialsBoundary
+allows one of the two.
+
+If it allows neither, what was written for the bound identity stays until the request is
+deleted, because workloads use it. AWS stops them when the role's trust policy no longer
+admits them.
+
+The decision is recorded in the CredentialsGrant, which needs the right to patch
+credentialsgrants.
 
 Exit codes: 0 it is not bound; 1 the cluster refuses it; 2 the input cannot be used.`
 
 func newUnbind(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place()}
 	out := &cobra.Command{
-		Use: "unbind NAME", Short: "Take back the identity that a request was bound to",
+		Use: "unbind NAME", Short: "End the use of the identity that a request was bound to",
 		Long: unbindLong, Example: `  tabard credentials unbind reports -n team-a`,
 		Args: oneName(streams),
 		RunE: failed(streams, func(c *cobra.Command, args []string) error { return unbind(c.Context(), streams, w, args[0]) }),

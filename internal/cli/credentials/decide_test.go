@@ -134,25 +134,35 @@ func TestARoleIsComparedBeforeItIsBound(t *testing.T) {
 			"issuer-bucket.s3.eu-central-1.amazonaws.com:aud":"sts.amazonaws.com"}}}]}`
 	)
 	bind := []string{"bind", "reports", "--role-arn", reportsRole}
+	retired := oidcIssuer()
+	retired.Name, retired.Spec.URL, retired.Annotations = "former", "https://former.example", map[string]string{core.RetiredAnnotation: "true"}
+	current := []client.Object{oidcIssuer()}
+	fits := func() *account {
+		return &account{foreign: core.ForeignRole{Exists: true, Trust: trusts, Policies: []string{allows}}}
+	}
 	tests := map[string]struct {
-		aws   *account // nil is no session
-		args  []string
-		code  int
-		says  string
-		bound bool
+		issuers []client.Object
+		aws     *account // nil is no session
+		args    []string
+		code    int
+		says    string
+		bound   bool
 	}{
-		"it fits":                    {&account{foreign: core.ForeignRole{Exists: true, Trust: trusts, Policies: []string{allows}}}, bind, 0, "checked: the role " + reportsRole + " allows", true},
-		"it allows nothing":          {&account{foreign: core.ForeignRole{Exists: true, Trust: trusts}}, bind, command.Found, "statementEntries[0]", false},
-		"it trusts others":           {&account{foreign: core.ForeignRole{Exists: true, Trust: strings.Replace(trusts, "team-a", "team-b", 1), Policies: []string{allows}}}, bind, command.Found, "does not admit system:serviceaccount:team-a:reports", false},
-		"it is not there":            {&account{}, bind, command.Found, "does not exist", false},
-		"it is not there, by force":  {&account{}, append(bind, "--force"), 0, "warning: the role " + reportsRole + " does not exist", true},
-		"it may not be read":         {&account{refuses: "ReadRole"}, bind, 0, "not checked: " + reportsRole + " could not be read: AccessDenied", true},
-		"there is no session in AWS": {nil, bind, 0, "not checked: there is no AWS session", true},
+		"an issuer leaves, which it does not trust": {append(current, retired), fits(), bind, 0, "checked: the role " + reportsRole + " allows", true},
+		"no issuer is known":                        {nil, fits(), bind, 0, "not decided: the role " + reportsRole + ": no issuer is known", true},
+		"a role of another partition":               {current, fits(), []string{"bind", "reports", "--role-arn", "arn:aws-cn:iam::111122223333:role/reports"}, command.Unusable, "a role of the partition aws-cn; the cluster's is aws", false},
+		"it fits":                                   {current, fits(), bind, 0, "checked: the role " + reportsRole + " allows", true},
+		"it allows nothing":                         {current, &account{foreign: core.ForeignRole{Exists: true, Trust: trusts}}, bind, command.Found, "statementEntries[0]", false},
+		"it trusts others":                          {current, &account{foreign: core.ForeignRole{Exists: true, Trust: strings.Replace(trusts, "team-a", "team-b", 1), Policies: []string{allows}}}, bind, command.Found, "does not admit system:serviceaccount:team-a:reports", false},
+		"it is not there":                           {current, &account{}, bind, command.Found, "does not exist", false},
+		"it is not there, by force":                 {current, &account{}, append(bind, "--force"), 0, "warning: the role " + reportsRole + " does not exist", true},
+		"it may not be read":                        {current, &account{refuses: "ReadRole"}, bind, 0, "not checked: the role " + reportsRole + " could not be compared with the request: AccessDenied", true},
+		"there is no session in AWS":                {current, nil, bind, 0, "there is no AWS session: no credentials were found", true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			of := request("reports")
-			b := newBed(t, plainKubernetes, of, oidcIssuer())
+			b := newBed(t, plainKubernetes, append(test.issuers, of)...)
 			if test.aws != nil {
 				b.aws = test.aws
 			}

@@ -28,6 +28,7 @@ func (r *rendering) online(ctx context.Context, name string) ([]core.World, erro
 	if err := s.addIssuers(ctx, &w); err != nil {
 		return nil, err
 	}
+	w.Settings.Partition = cmp.Or(w.Settings.Partition, identity.Partition("us-east-1"))
 	r.tell(&w)
 	return []core.World{w}, nil
 }
@@ -42,7 +43,7 @@ func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 		if !o.DeletionTimestamp.IsZero() {
 			continue
 		}
-		known := core.Issuer{Name: o.Name, URL: o.Spec.URL}
+		known := core.Issuer{Name: o.Name, URL: o.Spec.URL, Retired: o.Annotations[core.RetiredAnnotation] == "true"}
 		for _, p := range o.Spec.Providers {
 			if p.AssumeRoleARN == "" {
 				known.Audiences = p.Audiences
@@ -57,9 +58,12 @@ func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 }
 
 // readController reads what "tabard credentials bootstrap" told the controller: account,
-// partition and boundary. Without it the flags say so.
+// partition and boundary. Without it the flags say so. The partition stays empty if neither
+// the controller nor the cluster's region tells it.
 func (s *seen) readController(ctx context.Context, namespace string, w *core.World) error {
-	w.Settings.Partition = identity.Partition(cmp.Or(s.facts.Region, "us-east-1"))
+	if s.facts.Region != "" {
+		w.Settings.Partition = identity.Partition(s.facts.Region)
+	}
 	if grant := grantOf(*w); grant != nil && grant.Status.Role != nil {
 		w.Account = grant.Status.Role.AccountID
 	}

@@ -29,16 +29,25 @@ func Bindable(w World, b v1alpha1.BoundIdentity) (wrong string) {
 	case len(given) > 1:
 		return "identities of more than one cloud are given: name that of one"
 	case p.AWS != nil && given[0] == "AWS":
-		if _, ok := identity.ParseRoleARN(b.RoleARN); !ok {
-			return fmt.Sprintf("--role-arn is %.200q, expected the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", b.RoleARN)
-		}
-		return ""
+		return notARole(b.RoleARN, w.Settings.Partition)
 	case p.Azure != nil && given[0] == "Azure":
 		return lacking(azure)
 	case p.GCP != nil && given[0] == "Google Cloud":
 		return lacking(google)
 	}
 	return fmt.Sprintf("the identity is of %s, and the kind of the request's providerSpec is %q", given[0], w.Provider.Kind)
+}
+
+// notARole says why an ARN is not that of a role in a partition; an empty partition is any.
+func notARole(text, partition string) string {
+	arn, ok := identity.ParseRoleARN(text)
+	switch {
+	case !ok:
+		return fmt.Sprintf("--role-arn is %.200q, expected the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", text)
+	case partition != "" && arn.Partition != partition:
+		return fmt.Sprintf("--role-arn is %.200q, a role of the partition %s; the cluster's is %s", text, arn.Partition, partition)
+	}
+	return ""
 }
 
 // missing are the names of the fields that are empty, in order.

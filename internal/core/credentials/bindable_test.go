@@ -18,6 +18,7 @@ func TestBindable(t *testing.T) {
 		identity v1alpha1.BoundIdentity
 		wrong    string
 	}{
+		"a role of another partition": {aws, v1alpha1.BoundIdentity{RoleARN: "arn:aws-cn:iam::111122223333:role/r"}, "a role of the partition aws-cn; the cluster's is aws"},
 		"a role":                      {aws, v1alpha1.BoundIdentity{RoleARN: givenARN}, ""},
 		"an identity in Azure":        {azure, v1alpha1.BoundIdentity{AzureClientID: "c", AzureTenantID: "t", AzureSubscriptionID: "s", AzureRegion: "r"}, ""},
 		"one in Google Cloud":         {google, v1alpha1.BoundIdentity{ServiceAccountEmail: "e", Audience: "a"}, ""},
@@ -32,7 +33,7 @@ func TestBindable(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := credentials.Bindable(credentials.World{Provider: test.provider}, test.identity)
+			got := credentials.Bindable(credentials.World{Provider: test.provider, Settings: credentials.Settings{Partition: "aws"}}, test.identity)
 			if (got == "") != (test.wrong == "") || !strings.Contains(got, test.wrong) {
 				t.Errorf("it is wrong for %q, want %q", got, test.wrong)
 			}

@@ -50,6 +50,8 @@ type world struct {
 	aws *awstest.Lab
 	// environment is what the operator's environment has beside what it always has.
 	environment []string
+	// session is an administrator's environment, nil before it is asked for.
+	session []string
 }
 
 // newWorld has no kinds of OpenShift's, and nothing of the example yet.

@@ -31,13 +31,24 @@ func (w *world) install(flags ...string) {
 		URL: w.Issuer(), Providers: []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com", audience}}},
 		Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "issuer-bucket", Region: region}},
 	}})
-	key := w.aws.Administrator(account)
-	bootstrap := exec.CommandContext(w.Context(), testkit.Tabard(w), append([]string{"credentials", "bootstrap"}, flags...)...)
-	bootstrap.Env = append(w.inAWS(), "HOME="+w.dir, "KUBECONFIG="+w.Kubeconfig(w.Config),
-		"AWS_REGION="+region, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
-	if said, err := bootstrap.CombinedOutput(); err != nil {
+	if said, err := w.credentials(append([]string{"bootstrap"}, flags...)...); err != nil {
 		w.Fatalf("tabard credentials bootstrap: %v\n%s", err, said)
 	}
+}
+
+// credentials runs "tabard credentials" as an administrator of the cluster and of the
+// account.
+func (w *world) credentials(args ...string) (said string, err error) {
+	w.Helper()
+	if w.session == nil {
+		key := w.aws.Administrator(account)
+		w.session = append(w.inAWS(), "HOME="+w.dir, "KUBECONFIG="+w.Kubeconfig(w.Config),
+			"AWS_REGION="+region, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
+	}
+	command := exec.CommandContext(w.Context(), testkit.Tabard(w), append([]string{"credentials"}, args...)...)
+	command.Env = w.session
+	text, err := command.CombinedOutput()
+	return string(text), err
 }
 
 // inAWS are the variables that lead a process to the local AWS.
