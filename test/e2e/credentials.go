@@ -92,7 +92,7 @@ func (s *Story) askForRole(ctx context.Context) error {
 
 // annotated waits until the ServiceAccount names a role.
 func (s *Story) annotated(ctx context.Context) error {
-	return onlab.Eventually(ctx, onlab.Patience, func(ctx context.Context) error {
+	err := onlab.Eventually(ctx, onlab.Patience, func(ctx context.Context) error {
 		account, err := s.kube.CoreV1().ServiceAccounts(reports).Get(ctx, writer, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -102,6 +102,11 @@ func (s *Story) annotated(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil {
+		said, _ := s.RunTabard(ctx, "credentials", "describe", writer, "-n", reports, "--infrastructure-name", "lab")
+		return fmt.Errorf("%w\n%s", err, said)
+	}
+	return nil
 }
 
 func (s *Story) roleName() string { return s.role[strings.LastIndex(s.role, "/")+1:] }

@@ -78,6 +78,9 @@ func acceptIdentity(w World, out *wanted) (given bool, v condition.Verdict) {
 
 // acceptRole is the role to make.
 func acceptRole(w World, out wanted, bound AWSBound, v condition.Verdict) (wanted, condition.Verdict) {
+	if w.AccountFault != nil && len(w.Issuers) == 0 { // AWS did not say which issuers it knows
+		return out, awsTrouble(*w.AccountFault)
+	}
 	trust, can := trustOf(w, Audiences(out.targets[0]))
 	if !can.IsTrue() {
 		return out, can

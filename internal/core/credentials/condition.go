@@ -81,7 +81,7 @@ func (v verdicts) again(quiet time.Duration) time.Duration {
 	for _, link := range v.links() {
 		switch {
 		case link.IsTrue() || link.Reason == ReasonNotReached:
-		case isPassing(link.Verdict):
+		case isPassing(link.Verdict) || link.Reason == ReasonNotAuthenticated: // a new role or provider is accepted seconds later
 			out = min(out, retryAgain)
 		default:
 			out = min(out, waitAgain)

@@ -164,7 +164,7 @@ func (m *model) Observe() credentials.World {
 		w.Targets = append(w.Targets, m.look(target))
 	}
 	if m.fault != nil {
-		w.Account, w.AccountFault = "", m.fault
+		w.Account, w.AccountFault, w.Issuers = "", m.fault, nil // as AWS says which of them it knows
 		return w
 	}
 	if role := m.roles[credentials.RoleNameOf(w)]; role != nil {

@@ -165,7 +165,7 @@ func TestFaultsOfAWSAreTold(t *testing.T) {
 	}{
 		"throttled":       {fault.Throttled, credentials.ReasonAWSUnavailable, 30 * time.Second},
 		"denied":          {fault.Denied, credentials.ReasonAccessDenied, 5 * time.Minute},
-		"unauthenticated": {fault.Unauthenticated, credentials.ReasonNotAuthenticated, 5 * time.Minute},
+		"unauthenticated": {fault.Unauthenticated, credentials.ReasonNotAuthenticated, 30 * time.Second},
 		"refused":         {fault.Invalid, credentials.ReasonAWSRefused, 5 * time.Minute},
 	}
 	for name, test := range tests {

@@ -223,6 +223,7 @@ func Eventually(ctx context.Context, patience time.Duration, ask func(context.Co
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
+	var before error // what the last answer but one was: the last may only say that time is up
 	for {
 		err := ask(ctx)
 		if err == nil {
@@ -230,8 +231,9 @@ func Eventually(ctx context.Context, patience time.Duration, ask func(context.Co
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("still so after %s: %w", patience, err)
+			return fmt.Errorf("still so after %s: %w", patience, errors.Join(before, err))
 		case <-ticker.C:
+			before = err
 		}
 	}
 }
