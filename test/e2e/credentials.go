@@ -39,9 +39,13 @@ func Credentials() []Step {
 }
 
 // allowTeam bootstraps the controller and applies the shipped boundary. The first chapter
-// ended with a deleted provider, which the issuer's controller puts back when it looks.
+// ended with a deleted provider, which the issuer's controller puts back when it looks:
+// the annotation has it look now.
 func (s *Story) allowTeam(ctx context.Context) error {
 	if _, err := s.Kubectl(ctx, "annotate", "oidcissuer", IssuerName, "tabard.dev/look=again", "--overwrite"); err != nil {
+		return err
+	}
+	if err := s.providerBack(ctx); err != nil {
 		return err
 	}
 	said, err := s.RunTabard(ctx, "credentials", "bootstrap", "--infrastructure-name", "lab")
@@ -66,6 +70,15 @@ func (s *Story) allowTeam(ctx context.Context) error {
 	}
 	s.say("requests of the namespace %s may ask for s3://%s/%s/*", reports, reportsBucket, reports)
 	return s.example(ctx, "boundary")
+}
+
+// providerBack waits until AWS knows the issuer again.
+func (s *Story) providerBack(ctx context.Context) error {
+	provider := &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.ProviderARN(s.AccountID))}
+	return onlab.Eventually(ctx, onlab.Patience, func(ctx context.Context) error {
+		_, err := iam.NewFromConfig(s.Admin).GetOpenIDConnectProvider(ctx, provider)
+		return err
+	})
 }
 
 // example applies a file of the example.

@@ -55,7 +55,8 @@ type Controller struct {
 
 // Add registers the controller with a manager.
 func (c *Controller) Add(mgr ctrl.Manager) error {
-	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	// An annotation is how a person asks for a look now.
+	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("issuer").
 		For(&v1alpha1.OIDCIssuer{}, changed).
