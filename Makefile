@@ -10,9 +10,9 @@ PLATFORMS ?= linux/amd64,linux/arm64
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
-# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies.
-OLDER     := test/oldmodules test/handoff test/credentials/sdk hack/rights
-GENERATED := api config/crd config/rbac docs/reference examples/bucket-controller/bucket
+# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies, Helm.
+OLDER     := test/oldmodules test/handoff test/credentials/sdk hack/rights hack/chart
+GENERATED := api charts config docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
 LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app/program.Version=$(VERSION)
@@ -76,7 +76,7 @@ demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1
 	@go run ./hack/demo
 
 .PHONY: generate
-generate: ## Write everything that is generated: deepcopy, config/crd, config/rbac, docs/reference
+generate: ## Write everything that is generated: deepcopy, config, docs/reference, the chart's README
 	$(GEN) object crd paths=./api/... output:crd:dir=config/crd
 	@# No marker says it of a map's values: null is let in, for a rule to refuse it. The API server drops it before rules otherwise.
 	sed -i 's/^\( *\)additionalProperties:$$/&\n\1  nullable: true/' config/crd/services.k8s.aws_iamroleselectors.yaml config/crd/identity.tabard.dev_iamrolechoices.yaml
@@ -84,6 +84,7 @@ generate: ## Write everything that is generated: deepcopy, config/crd, config/rb
 	@for name in $(patsubst internal/controller/%/controller.go,%,$(wildcard internal/controller/*/controller.go)); do $(GEN) rbac:roleName=tabard-$$name,fileName=$$name.yaml paths=./internal/controller/$$name/... output:rbac:dir=config/rbac || exit 1; done
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
 	go run ./hack/reference
+	cd hack/chart && go run . ../..
 	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac
 
 .PHONY: lint

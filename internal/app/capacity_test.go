@@ -36,7 +36,7 @@ var theCluster = testkit.SharedCluster(
 	testkit.ClusterOptions{CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.MachineAPI}},
 	func(c *testkit.Cluster) {
 		c.MakeNamespaces("tabard-system", "openshift-machine-api", "openshift-config-managed")
-		c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity.yaml", "config/manifests/openshift/capacity.yaml")
+		c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity/controller.yaml", "config/manifests/openshift/capacity.yaml")
 	})
 
 // capacityLab is tabard capacity on a real API server, and a local AWS that trusts this

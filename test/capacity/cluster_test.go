@@ -55,7 +55,7 @@ func startCluster(t *testing.T, version string, foreign ...testkit.ForeignKinds)
 		c.ServeOnly(t, version)
 	}
 	c.MakeNamespaces(system, "openshift-config-managed", machinesNamespace)
-	c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity.yaml", openshiftManifest)
+	c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity/controller.yaml", openshiftManifest)
 	return c
 }
 

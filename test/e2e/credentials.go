@@ -48,6 +48,9 @@ func (s *Story) allowTeam(ctx context.Context) error {
 	if err := s.providerBack(ctx); err != nil {
 		return err
 	}
+	if _, err := s.Kubectl(ctx, "apply", "-f", filepath.Join(s.Root, "config", "manifests", "credentials")); err != nil {
+		return err
+	}
 	said, err := s.RunTabard(ctx, "credentials", "bootstrap", "--infrastructure-name", "lab")
 	if err != nil {
 		return err

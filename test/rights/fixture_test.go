@@ -33,7 +33,7 @@ func install(t *testing.T) world {
 	t.Helper()
 	w := world{shared(t)}
 	w.Shell("kubectl delete mutatingwebhookconfiguration --all") // a test before has made it what cannot be applied onto
-	w.Shell("kubectl apply -f config/manifests -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	w.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
 	if err := w.Create(t.Context(), secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS)); err != nil && !exists(err) {
 		t.Fatal(err)
 	}

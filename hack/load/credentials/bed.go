@@ -115,7 +115,7 @@ func (b *bed) cluster(ctx context.Context, name string) (lab.Lab, error) {
 	if err != nil {
 		return up, err
 	}
-	for _, file := range append(kinds, "config/rbac/credentials.yaml", "config/manifests/credentials.yaml") {
+	for _, file := range append(kinds, "config/rbac/credentials.yaml", "config/manifests/credentials/controller.yaml") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return up, err

@@ -26,7 +26,7 @@ func (w *world) install(flags ...string) {
 		kubectl apply -f config/manifests/00-namespace.yaml
 		kubectl apply -f config/crd/identity.tabard.dev_credentialsboundaries.yaml -f config/crd/identity.tabard.dev_credentialsgrants.yaml
 		kubectl apply -f config/crd/identity.tabard.dev_oidcissuers.yaml
-		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials.yaml -f config/manifests/policies.yaml`)
+		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials/controller.yaml -f config/manifests/policies.yaml`)
 	w.Make(&v1alpha1.OIDCIssuer{ObjectMeta: metav1.ObjectMeta{Name: "main"}, Spec: v1alpha1.OIDCIssuerSpec{
 		URL: w.Issuer(), Providers: []v1alpha1.Provider{{Audiences: []string{"sts.amazonaws.com", audience}}},
 		Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "issuer-bucket", Region: region}},

@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 		c.Shell(`
 			kubectl apply -f config/manifests/00-namespace.yaml
 			kubectl apply -f config/rbac/issuer.yaml -f config/rbac/credentials.yaml
-			kubectl apply -f config/manifests/issuer.yaml -f config/manifests/credentials.yaml -f config/manifests/policies.yaml`)
+			kubectl apply -f config/manifests/issuer.yaml -f config/manifests/credentials/controller.yaml -f config/manifests/policies.yaml`)
 		c.MakeNamespaces("shop")
 	}
 	provider := w.aws.Provider(account, w.host.Issuer(), audience)

@@ -82,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	w.iam = w.aws.IAM(account)
 	w.Shell(`
 		kubectl apply -f config/manifests/00-namespace.yaml
-		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials.yaml -f config/manifests/policies.yaml
+		kubectl apply -f config/rbac/credentials.yaml -f config/manifests/credentials/controller.yaml -f config/manifests/policies.yaml
 		kubectl create namespace ` + shop + `
 		kubectl create namespace ` + operators + `
 		kubectl -n ` + shop + ` create rolebinding tabard-credentials-secrets --clusterrole=tabard-credentials-secrets --serviceaccount=tabard-system:tabard-credentials`)

@@ -68,6 +68,7 @@ func TestNodeACredentialsRequestsPodsHaveTheirRoles(t *testing.T) {
 
 // install gives the controller credentials, which waits for it, its role in AWS.
 func install(b *bed.Bed) {
+	b.Kubectl("apply", "-f", filepath.Join(b.Root, "config", "manifests", "credentials"))
 	b.Kubectl("patch", "deployment", "tabard-credentials", "-n", system, "--patch-file", filepath.Join(b.Dir, "manifests", "issuer-patch.yaml"))
 	b.Run("credentials", "bootstrap", "--infrastructure-name", "lab")
 	b.Kubectl("rollout", "status", "-n", system, "deployment/tabard-credentials", "--timeout=180s")

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+)
+
+const (
+	chartFolder = "charts/tabard"
+	system      = "tabard-system"
+)
+
+// values are those of a chart.
+type values = map[string]any
+
+// plain is a file of config/manifests: a template of the chart, with values.
+type plain struct {
+	file, template string
+	values         values
+}
+
+func on(components ...string) values {
+	out := values{}
+	for _, component := range components {
+		out[component] = values{"enabled": true}
+	}
+	return out
+}
+
+func webhookOf(clouds ...any) values { return values{"webhook": values{"clouds": clouds}} }
+
+// plains are all files of config/manifests. Those in the folder itself are what the pages
+// install with "kubectl apply -f config/manifests"; the others are applied by name.
+func plains() []plain {
+	addresses := []any{"192.0.2.1/32", "192.0.2.2/32"} // RFC 5737: for documentation
+	selectors := values{"roleSelectors": values{"enabled": true, "warnings": true, "report": values{"enabled": true}}}
+	return []plain{
+		{"00-namespace.yaml", "namespaces.yaml", values{"namespaces": values{"system": true}}},
+		{"certificate.yaml", "certificate.yaml", nil},
+		{"issuer.yaml", "issuer.yaml", nil},
+		{"operator.yaml", "operator.yaml", nil},
+		{"policies.yaml", "policies.yaml", nil},
+		{"webhook.yaml", "webhook.yaml", nil},
+		{"capacity/controller.yaml", "capacity.yaml", on("capacity")},
+		{"clouds/webhook-all.yaml", "webhook.yaml", webhookOf("aws", "azure", "gcp")},
+		{"clouds/webhook-azure.yaml", "webhook.yaml", webhookOf("azure")},
+		{"clouds/webhook-gcp.yaml", "webhook.yaml", webhookOf("gcp")},
+		{"credentials/controller.yaml", "credentials.yaml", on("credentials")},
+		{"network/webhook-networkpolicy.yaml", "network.yaml", values{"networkPolicy": values{"enabled": true, "apiServers": addresses}}},
+		{"openshift/capacity.yaml", "openshift-capacity.yaml", on("openshift", "capacity")},
+		{"openshift/issuer.yaml", "openshift-issuer.yaml", on("openshift")},
+		{"role-selectors/capacity.yaml", "role-selectors-capacity.yaml", on("roleSelectors", "capacity")},
+		{"role-selectors/policies.yaml", "role-selectors-policies.yaml", selectors},
+		{"role-selectors/report.yaml", "role-selectors-report.yaml", selectors},
+		{"role-selectors/rights.yaml", "role-selectors-rights.yaml", selectors},
+		{"role-selectors/warnings.yaml", "role-selectors-warnings.yaml", selectors},
+		{"webhookdeployment/controller.yaml", "webhookdeployment.yaml", values{"webhook": values{"enabled": false}, "webhookDeployment": values{"enabled": true}}},
+	}
+}
+
+// plainManifests are the files of config/manifests by name.
+func plainManifests(folder string) (map[string]string, error) {
+	loaded, err := loader.LoadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the chart %s: %w", folder, err)
+	}
+	out := map[string]string{}
+	for _, p := range plains() {
+		rendered, err := render(loaded, p.values, "")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.file, err)
+		}
+		text := strings.Trim(rendered["tabard/templates/"+p.template], "\n")
+		if text == "" {
+			return nil, fmt.Errorf("%s: the chart's template %s says nothing with its values", p.file, p.template)
+		}
+		out[filepath.Join("config/manifests", p.file)] = "# Written by make generate from charts/tabard/templates/" + p.template + "; do not edit.\n#\n" + text + "\n"
+	}
+	return out, nil
+}
+
+// render renders the chart's templates, by name. The service is what makes the release,
+// empty for nothing: helm says Helm.
+func render(c *chart.Chart, with values, service string) (map[string]string, error) {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"}
+	release := chartutil.ReleaseOptions{Name: "tabard", Namespace: system, IsInstall: true}
+	all, err := chartutil.ToRenderValues(c, with, release, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	all["Release"].(map[string]any)["Service"] = service
+	return engine.Render(c, all)
+}
