@@ -313,15 +313,15 @@ func TestAdministrator(t *testing.T) {
 			if test.account != "" {
 				account = test.account
 			}
-			variables, err := lab.Env(account)
+			environment, err := lab.Env(account)
 			if test.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refused) {
 					t.Fatalf("got %v, want %q", err, test.refused)
 				}
 				return
 			}
-			if err != nil || variables[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) || variables[7] != (Variable{"AWSLOCAL_ADMIN_TOKEN", "t"}) {
-				t.Errorf("got %v, %v", variables, err)
+			if set := environment.Set; err != nil || set[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) || set[7] != (Variable{"AWSLOCAL_ADMIN_TOKEN", "t"}) {
+				t.Errorf("got %v, %v", environment, err)
 			}
 		})
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
@@ -101,9 +99,6 @@ func statusOf(record process.Record, alive bool) ProcessStatus {
 	return status
 }
 
-// Variable is one entry of an environment.
-type Variable struct{ Name, Value string }
-
 // AccountError says that a lab does not have an account.
 type AccountError struct {
 	Account string
@@ -114,38 +109,6 @@ type AccountError struct {
 // Error implements error.
 func (err *AccountError) Error() string {
 	return fmt.Sprintf("the lab has no account %q; it has %v", err.Account, err.Known)
-}
-
-// Env is what a person's shell needs to use the lab: as the cluster's
-// administrator and as the administrator of an account of the local AWS.
-func (lab Lab) Env(account string) ([]Variable, error) {
-	if known := append([]string{AccountID}, lab.Accounts...); !slices.Contains(known, account) {
-		return nil, &AccountError{account, known}
-	}
-	accessKeyID, secretAccessKey, err := lab.administrator(account)
-	if err != nil {
-		return nil, err
-	}
-	adminToken, err := lab.adminToken()
-	if err != nil {
-		return nil, err
-	}
-	return []Variable{
-		{"KUBECONFIG", lab.Kubeconfig()},
-		{"AWS_ENDPOINT_URL", lab.AWSURL()},
-		{"AWS_CA_BUNDLE", lab.AWSCA()},
-		{"AWS_REGION", Region},
-		// The name that boto3 and the AWS CLI read.
-		{"AWS_DEFAULT_REGION", Region},
-		{"AWS_ACCESS_KEY_ID", accessKeyID},
-		{"AWS_SECRET_ACCESS_KEY", secretAccessKey},
-		{"AWSLOCAL_ADMIN_TOKEN", adminToken},
-		{"TABARD_LAB_DIR", lab.Dir},
-		{envLabCA, lab.AWSCA()},
-		{"TABARD_ISSUER_URL", lab.IssuerURL()},
-		{"TABARD_ISSUER_BUCKET", lab.Bucket},
-		{"TABARD_WEBHOOK_PORT", strconv.Itoa(lab.Ports.Webhook)},
-	}, nil
 }
 
 // adminToken returns the secret of the local AWS's admin API, which the local AWS

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +37,7 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 	}{
 		"status without a lab":            {[]string{"status", "--dir", empty}, "tabard lab up --dir " + empty},
 		"status in an unknown format":     {[]string{"status", "-o", "yaml", "--dir", empty}, "json"},
+		"env in an unknown format":        {[]string{"env", "-o", "csh", "--dir", empty}, "shell, fish, powershell, dotenv, json"},
 		"env without a lab":               {[]string{"env", "--dir", empty}, "no lab here"},
 		"run without a lab":               {[]string{"run", "--dir", empty, "pod/x", "--", "true"}, "no lab here"},
 		"run without two dashes":          {[]string{"run", "--dir", empty, "pod/x", "true"}, "put -- between"},
@@ -66,23 +66,6 @@ func TestDownWithoutALabIsFine(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err != nil {
 		t.Errorf("the folder: %v", err)
-	}
-}
-
-// A shell is the judge of what is printed for a shell.
-func TestEnvIsReadByAShell(t *testing.T) {
-	variables := []lab.Variable{{Name: "KUBECONFIG", Value: "/a b/it's $HOME `x`"}, {Name: "AWS_REGION", Value: "us-west-2"}}
-	var script bytes.Buffer
-	must.Do(t, writeEnv(&script, variables, "/lab's/bin"))
-	program := script.String() + script.String() + `printf '%s\n' "$KUBECONFIG" "$AWS_REGION" "$PATH"`
-	command := exec.CommandContext(t.Context(), "/bin/sh", "-euc", program)
-	command.Env = []string{"PATH=/bin"}
-	output, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
-	if diff := cmp.Diff("/a b/it's $HOME `x`\nus-west-2\n/lab's/bin:/bin\n", string(output)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -2,10 +2,8 @@ package lab
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -69,47 +67,4 @@ func number(value int64, unit string) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d%s", value, unit)
-}
-
-func newEnv(streams command.Streams, flags *folder) *cobra.Command {
-	var account string
-	command := &cobra.Command{
-		Use:   "env",
-		Short: "Print what a shell needs to use a lab: eval \"$(tabard lab env)\"",
-		Long: "Prints the variables of the cluster's administrator and of an administrator of the local AWS account,\n" +
-			"access key included, for a POSIX shell.",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			loaded, err := flags.load()
-			if err != nil {
-				return err
-			}
-			variables, err := loaded.Env(account)
-			if _, unknown := errors.AsType[*lab.AccountError](err); unknown {
-				return streams.Unusable(err)
-			}
-			if err != nil {
-				return err
-			}
-			return writeEnv(streams.Out, variables, loaded.Path("bin"))
-		},
-	}
-	command.Flags().StringVar(&account, "account", lab.AccountID, "the `account` of the local AWS whose administrator's key is printed")
-	return command
-}
-
-func writeEnv(out io.Writer, variables []lab.Variable, bin string) error {
-	var script strings.Builder
-	for _, variable := range variables {
-		fmt.Fprintf(&script, "export %s=%s\n", variable.Name, quote(variable.Value))
-	}
-	// A second eval must not make the PATH longer.
-	fmt.Fprintf(&script, "case \":$PATH:\" in *:%s:*) ;; *) export PATH=%s:\"$PATH\" ;; esac\n", quote(bin), quote(bin))
-	_, err := io.WriteString(out, script.String())
-	return err
-}
-
-// quote makes a value one word of a POSIX shell.
-func quote(value string) string {
-	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }

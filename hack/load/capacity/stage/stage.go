@@ -95,12 +95,12 @@ func (s *Stage) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	variables, err := s.lab.Env(lab.AccountID)
+	environment, err := s.lab.Env(lab.AccountID)
 	if err != nil {
 		return err
 	}
 	s.env = map[string]string{}
-	for _, each := range variables {
+	for _, each := range environment.Set {
 		s.env[each.Name] = each.Value
 	}
 	authority, err := os.ReadFile(s.lab.AWSCA())
