@@ -35,7 +35,8 @@ type RunOptions struct {
 	// it does not exist, for its owner only. Empty: the file admin-token in Dir, or,
 	// without Dir, an admin API that answers nobody but who asks for its health.
 	AdminTokenFile string
-	// Stdout is told where the server listens, in lines of NAME=VALUE.
+	// Stdout is told where the server listens, in lines of NAME=VALUE. ReadFolder finds
+	// it by Dir while it runs.
 	Stdout io.Writer
 }
 
@@ -64,15 +65,19 @@ func Run(ctx context.Context, options RunOptions) error {
 	if err := server.startAll(options); err != nil {
 		return errors.Join(err, server.Close(ctx))
 	}
+	withdraw, err := server.announce(options)
+	if err != nil {
+		return errors.Join(err, server.Close(ctx))
+	}
 	if _, err := fmt.Fprintf(options.Stdout, "AWS_ENDPOINT_URL=%s\n", server.URL()); err != nil {
-		return errors.Join(fmt.Errorf("awslocal: telling the address: %w", err), server.Close(ctx))
+		return errors.Join(fmt.Errorf("awslocal: telling the address: %w", err), withdraw(), server.Close(ctx))
 	}
 	ticker := time.NewTicker(keepEvery)
 	defer ticker.Stop()
 	kept.keep(ctx, ticker.C)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	return errors.Join(server.Close(closing), kept.save())
+	return errors.Join(withdraw(), server.Close(closing), kept.save())
 }
 
 // introduce says what this is, so that nobody takes its keys for real ones, nor

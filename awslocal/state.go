@@ -98,13 +98,17 @@ func (s *Server) keepAdministrators(accounts []iam.AccountSnapshot) error {
 
 // readAdministrators reads the keys of all accounts that ever used the folder.
 func (s *Server) readAdministrators() (map[string]iam.Key, error) {
-	stored := map[string]iam.Key{}
 	text, err := s.readFile(administratorsFile)
 	if text == nil || err != nil {
-		return stored, err
+		return map[string]iam.Key{}, err
 	}
+	return parseAdministrators(filepath.Join(s.options.Dir, administratorsFile), text)
+}
+
+func parseAdministrators(path string, text []byte) (map[string]iam.Key, error) {
+	stored := map[string]iam.Key{}
 	if err := json.Unmarshal(text, &stored); err != nil {
-		return nil, fmt.Errorf("awslocal: reading %s: %w; remove the file to get new keys", filepath.Join(s.options.Dir, administratorsFile), err)
+		return nil, fmt.Errorf("awslocal: reading %s: %w; remove the file to get new keys", path, err)
 	}
 	return stored, nil
 }

@@ -28,6 +28,17 @@ func (lab Lab) AWSVariables(ca string) []Variable {
 	}
 }
 
+// MetadataVariables keep a program away from the machine's own instance metadata
+// service, at 169.254.169.254 on EC2, whose role it would become. The SDKs that know
+// the first variable do not ask; the others ask a port at which nothing answers, and
+// which no program but root's can take.
+func MetadataVariables() []Variable {
+	return []Variable{
+		{"AWS_EC2_METADATA_DISABLED", "true"},
+		{"AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://" + Loopback + ":1"},
+	}
+}
+
 // writeAWSManifests writes what pods on the node need to find the local AWS: two
 // ConfigMaps for any namespace, and a patch for the Deployment of the issuer's
 // controller. The CA is made by the local AWS itself, so it must be up.

@@ -1,12 +1,16 @@
 package lab
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tabard-dev/tabard/awslocal"
 )
 
 // Variable is one entry of an environment.
@@ -61,13 +65,14 @@ func (lab Lab) Env(account string) (Environment, error) {
 	if known := append([]string{AccountID}, lab.Accounts...); !slices.Contains(known, account) {
 		return Environment{}, &AccountError{account, known}
 	}
-	accessKeyID, secretAccessKey, err := lab.administrator(account)
+	folder := lab.awsFolder()
+	key, err := folder.Administrator(account)
 	if err != nil {
-		return Environment{}, err
+		return Environment{}, lab.unread(err)
 	}
-	adminToken, err := lab.adminToken()
+	adminToken, err := folder.AdminToken()
 	if err != nil {
-		return Environment{}, err
+		return Environment{}, lab.unread(err)
 	}
 	set := []Variable{
 		{"KUBECONFIG", lab.Kubeconfig()},
@@ -76,8 +81,8 @@ func (lab Lab) Env(account string) (Environment, error) {
 		{"AWS_REGION", Region},
 		// The name that boto3 and the AWS CLI read.
 		{"AWS_DEFAULT_REGION", Region},
-		{"AWS_ACCESS_KEY_ID", accessKeyID},
-		{"AWS_SECRET_ACCESS_KEY", secretAccessKey},
+		{"AWS_ACCESS_KEY_ID", key.AccessKeyID},
+		{"AWS_SECRET_ACCESS_KEY", key.SecretAccessKey},
 		{"AWSLOCAL_ADMIN_TOKEN", adminToken},
 		{"TABARD_LAB_DIR", lab.Dir},
 		{envLabCA, lab.AWSCA()},
@@ -86,4 +91,23 @@ func (lab Lab) Env(account string) (Environment, error) {
 		{"TABARD_WEBHOOK_PORT", strconv.Itoa(lab.Ports.Webhook)},
 	}
 	return Environment{Set: set, Unset: Outranking(os.Environ()), Bin: lab.Path("bin")}, nil
+}
+
+// awsFolder is what the local AWS has written down for its clients.
+func (lab Lab) awsFolder() awslocal.Folder {
+	return awslocal.Folder{Dir: lab.Path("aws"), URL: lab.AWSURL(), AdminTokenFile: lab.Path("aws", "admin-token")}
+}
+
+// unread says how to get a file of the local AWS back.
+func (lab Lab) unread(err error) error {
+	return fmt.Errorf("%w; is the lab up? \"tabard lab up --dir %s\" repairs it", err, lab.Dir)
+}
+
+// Journal is the journal of the lab's local AWS.
+func (lab Lab) Journal(ctx context.Context) ([]awslocal.Entry, error) {
+	entries, err := lab.awsFolder().Journal(ctx)
+	if err != nil {
+		return nil, lab.unread(err)
+	}
+	return entries, nil
 }

@@ -297,7 +297,7 @@ func TestAdministrator(t *testing.T) {
 		"a further account's key is read":  {account: "222222222222", data: `{"222222222222":{"accessKeyID":"AKIA1","secretAccessKey":"s"},"123456789012":{}}`},
 		"an unknown account is refused":    {account: "333333333333", refused: `the lab has no account "333333333333"; it has [123456789012 222222222222]`},
 		"another account's is not":         {data: `{"210987654321":{"accessKeyID":"AKIA1","secretAccessKey":"s"}}`, refused: "names no administrator"},
-		"a broken file is told":            {data: `[`, refused: "not readable"},
+		"a broken file is told":            {data: `[`, refused: "unexpected end of JSON"},
 		"a file that is not there is told": {refused: "is the lab up?"},
 	}
 	for name, test := range tests {
@@ -308,7 +308,7 @@ func TestAdministrator(t *testing.T) {
 			if test.data != "" {
 				must.Do(t, os.WriteFile(lab.Path("aws", "administrators.json"), []byte(test.data), 0o600))
 			}
-			must.Do(t, os.WriteFile(lab.Path("aws", "admin-token"), []byte("t\n"), 0o600))
+			must.Do(t, os.WriteFile(lab.Path("aws", "admin-token"), []byte("t23456789012345678901\n"), 0o600))
 			account := AccountID
 			if test.account != "" {
 				account = test.account
@@ -320,7 +320,7 @@ func TestAdministrator(t *testing.T) {
 				}
 				return
 			}
-			if set := environment.Set; err != nil || set[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) || set[7] != (Variable{"AWSLOCAL_ADMIN_TOKEN", "t"}) {
+			if set := environment.Set; err != nil || set[5] != (Variable{"AWS_ACCESS_KEY_ID", "AKIA1"}) || set[7] != (Variable{"AWSLOCAL_ADMIN_TOKEN", "t23456789012345678901"}) {
 				t.Errorf("got %v, %v", environment, err)
 			}
 		})

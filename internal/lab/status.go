@@ -1,10 +1,7 @@
 package lab
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/tabard-dev/tabard/internal/lab/process"
 )
@@ -109,35 +106,4 @@ type AccountError struct {
 // Error implements error.
 func (err *AccountError) Error() string {
 	return fmt.Sprintf("the lab has no account %q; it has %v", err.Account, err.Known)
-}
-
-// adminToken returns the secret of the local AWS's admin API, which the local AWS
-// made and wrote down.
-func (lab Lab) adminToken() (string, error) {
-	text, err := os.ReadFile(lab.Path("aws", "admin-token"))
-	if err != nil {
-		return "", fmt.Errorf("the token of the local AWS's admin API: %w; is the lab up? \"tabard lab up --dir %s\" repairs it", err, lab.Dir)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
-// administrator returns the access key of an account's administrator, which the
-// local AWS made and wrote down.
-func (lab Lab) administrator(account string) (accessKeyID, secretAccessKey string, err error) {
-	path := lab.Path("aws", "administrators.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", fmt.Errorf("the administrators of the local AWS: %w; is the lab up?", err)
-	}
-	var byAccount map[string]struct {
-		AccessKeyID     string `json:"accessKeyID"`
-		SecretAccessKey string `json:"secretAccessKey"`
-	}
-	if err := json.Unmarshal(data, &byAccount); err != nil {
-		return "", "", fmt.Errorf("%s is not readable: %w", path, err)
-	}
-	if key, found := byAccount[account]; found {
-		return key.AccessKeyID, key.SecretAccessKey, nil
-	}
-	return "", "", fmt.Errorf("%s names no administrator of account %s", path, account)
 }

@@ -1,7 +1,7 @@
 package local
 
 import (
-	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,8 +28,9 @@ Its admin API (clock, faults, journal, state) wants the secret in admin-token be
 
 State is in memory and ends with the process, unless --state names a file for it.
 That file holds all secrets of the accounts.`,
-		Example: `  tabard awslocal --listen 127.0.0.1:4566 --dir ./aws
-  aws --endpoint-url https://127.0.0.1:4566 --ca-bundle ./aws/ca.crt sts get-caller-identity`,
+		Example: `  tabard awslocal --dir ./aws &
+  eval "$(tabard awslocal env --dir ./aws)"
+  aws sts get-caller-identity`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := program.NewLogger(os.Stderr, level)
@@ -37,7 +38,7 @@ That file holds all secrets of the accounts.`,
 				return err
 			}
 			if options.Dir == "" {
-				return program.Unusable(errors.New("--dir is required: the certificate and the administrators' keys are kept there"))
+				return noDir("the certificate and the administrators' keys are kept there")
 			}
 			options.Logger, options.Stdout = logger, cmd.OutOrStdout()
 			return awslocal.Run(cmd.Context(), options)
@@ -46,7 +47,7 @@ That file holds all secrets of the accounts.`,
 	f := command.Flags()
 	f.StringVar(&options.Listen, "listen", "127.0.0.1:4566", "address to serve TLS on; empty: no TLS")
 	f.StringVar(&options.ListenPlain, "listen-plain", "", "address to serve plain HTTP on; empty: none")
-	f.StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
+	command.PersistentFlags().StringVar(&options.Dir, "dir", "", "folder for the certificate authority and the administrators' keys")
 	f.StringVar(&options.AdminTokenFile, "admin-token-file", "", "file with the secret that the admin API wants, made where it does not exist; empty: admin-token in --dir")
 	f.StringVar(&options.State, "state", "", "file in which all state is kept, so that it survives a restart; empty: in memory only")
 	f.StringSliceVar(&options.Accounts, "account", []string{"123456789012"}, "account to have; repeat for several")
@@ -54,5 +55,11 @@ That file holds all secrets of the accounts.`,
 	f.IntVar(&options.RolesPerAccount, "roles-per-account", 1000, "how many roles an account may have; AWS raises the quota on request")
 	f.BoolVar(&options.FetchThumbprints, "fetch-thumbprints", false, "make a new OIDC provider without thumbprints get its server's, as AWS does; the server must answer then")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	command.AddCommand(awslocalEnvCommand(&options.Dir))
 	return command
+}
+
+// noDir says that --dir is missing, and what it is for.
+func noDir(purpose string) error {
+	return program.Unusable(fmt.Errorf("--dir is required: %s", purpose))
 }

@@ -157,3 +157,14 @@ func TestEverythingAddedIsTold(t *testing.T) {
 		t.Errorf("told %q, want %q", told.String(), wantTold)
 	}
 }
+
+func TestQuietTellsNothingThatIsAdded(t *testing.T) {
+	var told bytes.Buffer
+	job := &job{options: Options{Err: &told, Quiet: true}, pod: examplePod(), environment: Environment{"HOME": "/root"}}
+	job.add("A", "1")
+	job.add("HOME", "/elsewhere")
+	job.say("an error")
+	if want := "lab run: an error\n"; told.String() != want || job.environment["A"] != "1" {
+		t.Errorf("told %q, want %q; the environment is %v", told.String(), want, job.environment)
+	}
+}

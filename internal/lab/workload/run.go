@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +28,8 @@ type Options struct {
 	Container string
 	// Command is the program and its arguments; empty is the container's own.
 	Command []string
+	// Quiet prints nothing of what is added or changed.
+	Quiet bool
 	// NoNamespaces runs the command in this machine's own file system.
 	NoNamespaces bool
 	// Record is the name that the run is recorded under, for the lab to end it;
@@ -71,7 +74,7 @@ type job struct {
 
 // Run runs a command as its pod would, until it ends, and returns its exit
 // code. Signals are passed on to it. What is added to the pod's environment,
-// or changed in it, is printed to Err. ctx bounds the preparation only.
+// or changed in it, is printed to Err, unless Options are quiet. ctx bounds the preparation only.
 func Run(ctx context.Context, in lab.Lab, options Options) (int, error) {
 	client, err := in.Client()
 	if err != nil {
@@ -199,14 +202,14 @@ func (job *job) run(ctx context.Context) (int, error) {
 	}
 	if !isSandboxed {
 		if !job.options.NoNamespaces {
-			job.say("the volumes cannot be mounted at the pod's paths: %v", err)
+			job.tell("the volumes cannot be mounted at the pod's paths: %v", err)
 		}
 		ca, home = job.lab.AWSCA(), filepath.Join(job.volumes.dir, "lab", "home")
 		if err := job.leadToFolders(); err != nil {
 			return 0, err
 		}
 	}
-	for _, variable := range job.lab.AWSVariables(ca) {
+	for _, variable := range slices.Concat(job.lab.AWSVariables(ca), lab.MetadataVariables()) {
 		job.add(variable.Name, variable.Value)
 	}
 	// A container has these from its image and its runtime. The home folder is
@@ -229,7 +232,7 @@ func (job *job) run(ctx context.Context) (int, error) {
 // Kubernetes clients, whose token path is fixed, a configuration instead.
 func (job *job) leadToFolders() error {
 	for _, one := range rewrite(job.environment, job.mounts) {
-		job.say("rewritten %s=%s (was %s)", one.Name, one.To, one.From)
+		job.tell("rewritten %s=%s (was %s)", one.Name, one.To, one.From)
 	}
 	const conventional = "/var/run/secrets/kubernetes.io/serviceaccount"
 	for _, mount := range job.mounts {
@@ -249,12 +252,19 @@ func (job *job) leadToFolders() error {
 func (job *job) add(name, value string) {
 	if own, isSet := job.environment[name]; isSet {
 		if own != value {
-			job.say("kept %s as the pod sets it", name)
+			job.tell("kept %s as the pod sets it", name)
 		}
 		return
 	}
 	job.environment[name] = value
-	job.say("added %s=%s", name, value)
+	job.tell("added %s=%s", name, value)
+}
+
+// tell says what is added or changed.
+func (job *job) tell(format string, arguments ...any) {
+	if !job.options.Quiet {
+		job.say(format, arguments...)
+	}
 }
 
 func (job *job) say(format string, arguments ...any) {

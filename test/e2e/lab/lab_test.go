@@ -310,10 +310,14 @@ func (bench *bench) checkEnvironment() {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: the environment (-pod and told, +seen):\n%s", form, diff)
 		}
-		for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_CA_BUNDLE"} {
+		for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_CA_BUNDLE", "AWS_EC2_METADATA_DISABLED", "AWS_EC2_METADATA_SERVICE_ENDPOINT"} {
 			if got[name] == "" {
 				t.Errorf("%s: %s is not there", form, name)
 			}
+		}
+		// With --quiet there is nothing but what the command prints.
+		if quiet := bench.try(append(append([]string{"run", "--quiet"}, flags...), "pod/web", "--", "env")...); quiet.err != "" || quiet.out != done.out {
+			t.Errorf("%s: --quiet said %q and changed the output from %q to %q", form, quiet.err, done.out, quiet.out)
 		}
 		// The token is where the variable says, and the API server knows it.
 		done = bench.try(append(append([]string{"run"}, flags...), "pod/web", "--", "sh", "-c", `cat "$AWS_WEB_IDENTITY_TOKEN_FILE"`)...)

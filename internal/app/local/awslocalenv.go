@@ -1,0 +1,88 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	labcommand "github.com/tabard-dev/tabard/internal/cli/lab"
+	"github.com/tabard-dev/tabard/internal/lab"
+)
+
+func awslocalEnvCommand(dir *string) *cobra.Command {
+	var account, format string
+	command := &cobra.Command{
+		Use:   "env",
+		Short: "Print what a shell or a .env file needs to use a running local AWS",
+		Long: `Print the variables of an administrator of the local AWS that runs with the same
+--dir, access key included. Variables that would take precedence over that key or the
+endpoint are unset.`,
+		Example: `  eval "$(tabard awslocal env --dir ./aws)"
+  tabard awslocal env --dir ./aws -o fish | source
+  tabard awslocal env --dir ./aws -o dotenv > .env`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := labcommand.CheckEnvironmentFormat(format); err != nil {
+				return program.Unusable(err)
+			}
+			folder, err := readFolder(cmd.Context(), *dir)
+			if err != nil {
+				return err
+			}
+			environment, err := environmentOf(folder, account)
+			if err != nil {
+				return err
+			}
+			return environment.Write(cmd.OutOrStdout(), format)
+		},
+	}
+	command.Flags().StringVar(&account, "account", "", "the `account` whose administrator's key is printed (default: the first)")
+	labcommand.AddEnvironmentFormat(command, &format)
+	return command
+}
+
+// readFolder finds the local AWS that runs with a folder.
+func readFolder(ctx context.Context, dir string) (awslocal.Folder, error) {
+	if dir == "" {
+		return awslocal.Folder{}, noDir("name the folder that the running \"tabard awslocal --dir\" has")
+	}
+	folder, err := awslocal.ReadFolder(ctx, dir)
+	if errors.Is(err, awslocal.ErrNotServing) {
+		return folder, program.Unusable(fmt.Errorf("%w; start it with \"tabard awslocal --dir %s\"", err, dir))
+	}
+	return folder, err
+}
+
+// environmentOf is what a client of the local AWS needs; an empty account is the first.
+func environmentOf(folder awslocal.Folder, account string) (lab.Environment, error) {
+	if account == "" && len(folder.Accounts) > 0 {
+		account = folder.Accounts[0]
+	}
+	if !slices.Contains(folder.Accounts, account) {
+		return lab.Environment{}, program.Unusable(fmt.Errorf("--account %q is not one of this local AWS; it has %v", account, folder.Accounts))
+	}
+	key, err := folder.Administrator(account)
+	if err != nil {
+		return lab.Environment{}, err
+	}
+	token, err := folder.AdminToken()
+	if err != nil {
+		return lab.Environment{}, err
+	}
+	return lab.Environment{
+		Set: []lab.Variable{
+			{Name: "AWS_ENDPOINT_URL", Value: folder.URL}, {Name: "AWS_CA_BUNDLE", Value: folder.CAFile()},
+			// boto3 and the AWS CLI read the second name.
+			{Name: "AWS_REGION", Value: folder.Region}, {Name: "AWS_DEFAULT_REGION", Value: folder.Region},
+			{Name: "AWS_ACCESS_KEY_ID", Value: key.AccessKeyID}, {Name: "AWS_SECRET_ACCESS_KEY", Value: key.SecretAccessKey},
+			{Name: "AWSLOCAL_ADMIN_TOKEN", Value: token},
+		},
+		Unset: lab.Outranking(os.Environ()),
+	}, nil
+}
