@@ -30,12 +30,14 @@ const (
 type Named struct {
 	Reference string
 	Images    []v1.Image
+	// Documents are manifests that Attach made of documents about the images.
+	Documents []v1.Image
 }
 
 // Archive writes a tar of an OCI image layout with the images of one reference, and
 // returns the digest of what it names.
 func Archive(w io.Writer, reference string, images ...v1.Image) (v1.Hash, error) {
-	digests, err := ArchiveAll(w, Named{reference, images})
+	digests, err := ArchiveAll(w, Named{Reference: reference, Images: images})
 	if err != nil {
 		return v1.Hash{}, err
 	}
@@ -50,11 +52,11 @@ func ArchiveAll(w io.Writer, all ...Named) ([]v1.Hash, error) {
 	var tops []v1.Descriptor
 	var digests []v1.Hash
 	for _, named := range all {
-		top, err := a.named(named)
+		found, err := a.named(named)
 		if err != nil {
 			return nil, err
 		}
-		tops, digests = append(tops, top), append(digests, top.Digest)
+		tops, digests = append(tops, found...), append(digests, found[0].Digest)
 	}
 	if err := a.close(tops); err != nil {
 		return nil, fmt.Errorf("write the image's archive: %w", err)
@@ -62,35 +64,40 @@ func ArchiveAll(w io.Writer, all ...Named) ([]v1.Hash, error) {
 	return digests, nil
 }
 
-// named writes what a reference names and describes it.
-func (a archive) named(named Named) (v1.Descriptor, error) {
+// named writes what a reference names and the documents about it, and describes them
+// in this order.
+func (a archive) named(named Named) ([]v1.Descriptor, error) {
 	tag, err := name.NewTag(named.Reference, name.StrictValidation)
 	if err != nil {
-		return v1.Descriptor{}, fmt.Errorf("the reference of an image is a registry, a repository and a tag: %w", err)
+		return nil, fmt.Errorf("the reference of an image is a registry, a repository and a tag: %w", err)
 	}
 	described, err := descriptors(named.Images)
 	if err != nil {
-		return v1.Descriptor{}, err
+		return nil, err
 	}
 	for _, image := range named.Images {
 		if err := a.image(image); err != nil {
-			return v1.Descriptor{}, fmt.Errorf("write the image's archive: %w", err)
+			return nil, fmt.Errorf("write the image's archive: %w", err)
 		}
+	}
+	documents, err := a.attached(named, described)
+	if err != nil {
+		return nil, err
 	}
 	top := described[0].Descriptor
 	if len(described) > 1 {
 		index := mutate.IndexMediaType(mutate.AppendManifests(empty.Index, described...), types.OCIImageIndex)
 		descriptor, err := partial.Descriptor(index)
 		if err != nil {
-			return v1.Descriptor{}, fmt.Errorf("describe the index of images: %w", err)
+			return nil, fmt.Errorf("describe the index of images: %w", err)
 		}
 		top = *descriptor
 		if err := a.manifest(index); err != nil {
-			return v1.Descriptor{}, fmt.Errorf("write the image's archive: %w", err)
+			return nil, fmt.Errorf("write the image's archive: %w", err)
 		}
 	}
 	top.Annotations = map[string]string{tagAnnotation: tag.TagStr(), nameAnnotation: named.Reference}
-	return top, nil
+	return append([]v1.Descriptor{top}, documents...), nil
 }
 
 // descriptors describes each image with its platform. No two may have the same.

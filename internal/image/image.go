@@ -24,10 +24,10 @@ import (
 // not root.
 const User = "65532:65532"
 
-const (
-	source  = "https://github.com/tabard-dev/tabard"
-	license = "Apache-2.0"
-)
+// Source is where the programs of the images are developed.
+const Source = "https://github.com/tabard-dev/tabard"
+
+const license = "Apache-2.0"
 
 // Spec says what is in an image.
 type Spec struct {
@@ -39,6 +39,11 @@ type Spec struct {
 	Architecture string
 	// Version is the version of the program, for the image's label.
 	Version string
+	// Description is one sentence about the program, for the image's label.
+	Description string
+	// Revision is the commit that the program was built from, for the image's label;
+	// empty if it is not known.
+	Revision string
 	// Created is the image's creation time. The zero value stands for the
 	// beginning of 1970, never for now.
 	Created time.Time
@@ -99,14 +104,30 @@ func configuration(spec Spec, created v1.Time) *v1.ConfigFile {
 			// So that kubectl exec finds the program by its name.
 			Env:        []string{"PATH=/"},
 			WorkingDir: "/",
-			Labels: map[string]string{
-				"org.opencontainers.image.title":    spec.Name,
-				"org.opencontainers.image.version":  spec.Version,
-				"org.opencontainers.image.source":   source,
-				"org.opencontainers.image.licenses": license,
-			},
+			Labels:     labels(spec, created),
 		},
 	}
+}
+
+// labels are the annotations that the OCI image specification names beforehand. What
+// is not known has no label.
+func labels(spec Spec, created v1.Time) map[string]string {
+	known := map[string]string{
+		"title":       spec.Name,
+		"description": spec.Description,
+		"version":     spec.Version,
+		"revision":    spec.Revision,
+		"source":      Source,
+		"licenses":    license,
+		"created":     created.Format(time.RFC3339),
+	}
+	labels := map[string]string{}
+	for name, value := range known {
+		if value != "" {
+			labels["org.opencontainers.image."+name] = value
+		}
+	}
+	return labels
 }
 
 // WithArguments is an image of the same layers whose program gets arguments if the

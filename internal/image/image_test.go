@@ -29,6 +29,7 @@ func built(t *testing.T, architecture string) v1.Image {
 	t.Helper()
 	made := must.Get(image.Build(image.Spec{
 		Program: save(t, executable(t, machines[architecture], nil)), Name: "tabard", Architecture: architecture, Version: "devel",
+		Description: "A program", Revision: "4f1c0de",
 	}))(t)
 	return made
 }
@@ -120,10 +121,13 @@ func TestTheProgramRunsAsNobodySpecial(t *testing.T) {
 	want := v1.Config{
 		User: "65532:65532", Entrypoint: []string{"/tabard"}, Env: []string{"PATH=/"}, WorkingDir: "/",
 		Labels: map[string]string{
-			"org.opencontainers.image.title":    "tabard",
-			"org.opencontainers.image.version":  "devel",
-			"org.opencontainers.image.source":   "https://github.com/tabard-dev/tabard",
-			"org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.title":       "tabard",
+			"org.opencontainers.image.description": "A program",
+			"org.opencontainers.image.version":     "devel",
+			"org.opencontainers.image.revision":    "4f1c0de",
+			"org.opencontainers.image.source":      "https://github.com/tabard-dev/tabard",
+			"org.opencontainers.image.licenses":    "Apache-2.0",
+			"org.opencontainers.image.created":     "1970-01-01T00:00:00Z",
 		},
 	}
 	if diff := cmp.Diff(want, config.Config); diff != "" {
