@@ -5,6 +5,8 @@ export GOTOOLCHAIN := local
 export GOFLAGS := -buildvcs=false
 
 VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
+# The commit, if that is what is built: a change that is not committed makes it another program.
+REVISION   = $(shell test -z "$$(git status --porcelain 2>&1)" && git rev-parse HEAD)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
@@ -37,7 +39,7 @@ build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload 
 .PHONY: image
 image: ## Build the images bin/image/tabard.tar and tabard-webhook.tar, without Docker (PLATFORMS=linux/amd64 for one)
 	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook; do go run ./hack/image --program ./cmd/$${program%:*} \
-	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
+	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --revision '$(REVISION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)

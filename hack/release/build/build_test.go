@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"bytes"
@@ -30,11 +30,12 @@ func checkout(t *testing.T, text string) string {
 func buildIn(t *testing.T, folder, version string, platforms ...string) (archive []byte, said string, err error) {
 	t.Helper()
 	var progress bytes.Buffer
-	j := job{
-		source: folder, program: ".", repository: "registry.example/cloak", version: version,
-		linkerFlags: "-X main.version=devel", folder: filepath.Join(folder, "bin"), platforms: platforms, progress: &progress,
+	i := Images{
+		Compiler: Compiler{Source: folder, LinkerFlags: "-X main.version=devel", Progress: &progress},
+		Program:  ".", Repository: "registry.example/cloak", Version: version, Revision: "4f1c0de", Platforms: platforms,
+		Programs: filepath.Join(folder, "bin"), Archive: filepath.Join(folder, "bin", "cloak.tar"), Progress: &progress,
 	}
-	if err := j.run(t.Context(), func(string) string { return "" }); err != nil {
+	if _, err := i.Run(t.Context()); err != nil {
 		return nil, progress.String(), err
 	}
 	archive, err = os.ReadFile(filepath.Join(folder, "bin", "cloak.tar"))
@@ -49,6 +50,11 @@ func TestTwoCheckoutsOfOneSourceGiveTheSameArchive(t *testing.T) {
 	second, _, err := buildIn(t, checkout(t, source), "devel", "linux/amd64", "linux/arm64")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, want := range []string{`"bomFormat": "CycloneDX"`, `"gitCommit": "4f1c0de"`} {
+		if got := bytes.Count(first, []byte(want)); got != 2 {
+			t.Errorf("%s is %d times in the archive, want once for each platform", want, got)
+		}
 	}
 	if !bytes.Equal(first, second) {
 		t.Error("the archives differ")
@@ -80,14 +86,14 @@ func TestABuildThatFailsLeavesNoArchive(t *testing.T) {
 }
 
 func TestTheCreationTimeIsGivenOrNone(t *testing.T) {
-	if got, err := creation(""); err != nil || !got.IsZero() {
+	if got, err := Creation(""); err != nil || !got.IsZero() {
 		t.Errorf("without a time: got %v and error %v, want the zero time", got, err)
 	}
-	if got, err := creation("1750000000"); err != nil || got.Unix() != 1750000000 {
+	if got, err := Creation("1750000000"); err != nil || got.Unix() != 1750000000 {
 		t.Errorf("got %v and error %v, want second 1750000000", got, err)
 	}
 	for _, wrong := range []string{"today", "-1", "1.5"} {
-		if _, err := creation(wrong); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, err := Creation(wrong); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("SOURCE_DATE_EPOCH=%s: got error %v, want one that names it", wrong, err)
 		}
 	}
