@@ -25,6 +25,8 @@ SSO: whatever the AWS CLI uses), or a random part if you have no session: a name
 others can guess can be taken before you make it. Nothing is made in AWS, and
 no cluster is called.
 
+In a lab, "tabard lab env" sets the variables that name the lab's bucket and issuer.
+
 It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file
 is written; 1 the file exists already; 2 no issuer can be made from the flags.
 
@@ -82,8 +84,8 @@ func initCommand() *cobra.Command {
 	f.StringVar(&proposal.Name, "name", "cluster", "the OIDCIssuer's name, with which the bucket's begins")
 	f.StringVar(&proposal.Region, "region", "", "the bucket's region (default: $AWS_REGION)")
 	f.StringVar(&proposal.Account, "account", "", "the AWS account in the bucket's name (default: that of your session)")
-	f.StringVar(&proposal.Bucket, "bucket", "", "the bucket's name (default: NAME-oidc-ACCOUNT)")
-	f.StringVar(&proposal.URL, "url", "", "the issuer's URL (default: that of the bucket; a CDN's, or a lab's, if you have one)")
+	f.StringVar(&proposal.Bucket, "bucket", os.Getenv("TABARD_ISSUER_BUCKET"), "the bucket's name (default: $TABARD_ISSUER_BUCKET, else NAME-oidc-ACCOUNT)")
+	f.StringVar(&proposal.URL, "url", os.Getenv("TABARD_ISSUER_URL"), "the issuer's `URL`, such as a CDN's (default: $TABARD_ISSUER_URL, else that of the bucket)")
 	return command
 }
 

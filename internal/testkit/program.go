@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -35,17 +36,28 @@ func StartTabard(t testing.TB, environment []string, args ...string) *Process {
 // RunWithProgram builds the program in a folder, tells the tests of a package where
 // it is, runs them and returns their exit code, for TestMain.
 func RunWithProgram(m *testing.M, folder string, program *string) int {
+	return runWith(m, program, filepath.Base(folder), "build", "-o", "PROGRAM", folder)
+}
+
+// RunWithHelm does the same with the real helm, of the version that the chart's module has.
+func RunWithHelm(m *testing.M, program *string) int {
+	return runWith(m, program, "helm", "build", "-C", filepath.Join(Root(), "hack", "chart"), "-o", "PROGRAM", "helm.sh/helm/v3/cmd/helm")
+}
+
+// runWith builds a program by arguments of go, in which PROGRAM stands for its path.
+func runWith(m *testing.M, program *string, name string, args ...string) int {
 	dir, err := os.MkdirTemp("", "program")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	*program = filepath.Join(dir, filepath.Base(folder))
-	build := exec.Command("go", "build", "-o", *program, folder) //nolint:noctx // it ends by itself
+	*program = filepath.Join(dir, name)
+	args[slices.Index(args, "PROGRAM")] = *program
+	build := exec.Command("go", args...) //nolint:noctx // it ends by itself
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, folder, "cannot be built:", err)
+		fmt.Fprintln(os.Stderr, name, "cannot be built:", err)
 		return 1
 	}
 	return Main(m)

@@ -4,10 +4,8 @@ package chart
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,26 +26,9 @@ import (
 const everything = "--set credentials.enabled=true,capacity.enabled=true,roleSelectors.enabled=true,roleSelectors.warnings=true," +
 	"roleSelectors.report.enabled=true,metrics.service.enabled=true,metrics.dashboard.enabled=true"
 
-// helm is the program's folder, for PATH.
 var helm string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "helm")
-	if err == nil {
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-		helm = dir
-		build := exec.Command("go", "build", "-C", filepath.Join(testkit.Root(), "hack", "chart"), "-o", filepath.Join(dir, "helm"), "helm.sh/helm/v3/cmd/helm") //nolint:noctx // it ends by itself
-		build.Stderr = os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "helm cannot be built:", err)
-		return 1
-	}
-	return testkit.Main(m)
-}
+func TestMain(m *testing.M) { os.Exit(testkit.RunWithHelm(m, &helm)) }
 
 // world is a cluster, and a shell with helm in it.
 type world struct{ *testkit.Cluster }
@@ -61,7 +42,7 @@ func newWorld(t *testing.T) world {
 func (w world) shell(script string) string {
 	w.Helper()
 	home := w.TempDir()
-	return w.Shell("export PATH=" + helm + ":$PATH HELM_CACHE_HOME=" + home + " HELM_CONFIG_HOME=" + home + " HELM_DATA_HOME=" + home + "\n" + script)
+	return w.Shell("export PATH=" + filepath.Dir(helm) + ":$PATH HELM_CACHE_HOME=" + home + " HELM_CONFIG_HOME=" + home + " HELM_DATA_HOME=" + home + "\n" + script)
 }
 
 var (

@@ -33,6 +33,15 @@ type Bed struct {
 // logs if it failed.
 func Open(t *testing.T) *Bed {
 	t.Helper()
+	b, began := Bare(t), time.Now()
+	b.install()
+	b.Since(began, "installing Tabard")
+	return b
+}
+
+// Bare is a lab with a node and without Tabard, but with its images.
+func Bare(t *testing.T) *Bed {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "node-") // t.TempDir's are too long for sockets
 	if err != nil {
 		t.Fatal(err)
@@ -56,8 +65,6 @@ func Open(t *testing.T) *Bed {
 	if b.Account, err = b.Lab.Account(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.install()
-	t.Logf("Tabard is installed after %.1f s", time.Since(began).Seconds())
 	return b
 }
 
@@ -108,12 +115,21 @@ func (b *Bed) install() {
 	if len(blocks) != 1 {
 		b.t.Fatalf("docs/lab.md has %d blocks of commands to run, want one", len(blocks))
 	}
-	script := "set -euo pipefail\neval \"$(bin/tabard lab env --dir \"$LAB\")\"\n" + blocks[0]
-	command := exec.CommandContext(b.t.Context(), "bash", "-c", script)
-	command.Dir, command.Env = b.Root, append(os.Environ(), "LAB="+b.Dir)
-	if said, err := command.CombinedOutput(); err != nil {
-		b.t.Fatalf("install Tabard as docs/lab.md says: %v\n%s", err, said)
+	b.Shell(b.Root, blocks[0])
+}
+
+// Shell runs commands in a folder, as a person does in the lab's environment, with LAB as
+// its folder. They must succeed.
+func (b *Bed) Shell(dir, script string) string {
+	b.t.Helper()
+	begin := "set -euo pipefail\neval \"$(\"$TABARD_BIN\" lab env --dir \"$LAB\")\"\n"
+	command := exec.CommandContext(b.t.Context(), "bash", "-c", begin+script)
+	command.Dir, command.Env = dir, append(os.Environ(), "LAB="+b.Dir, "TABARD_BIN="+b.Tabard)
+	said, err := command.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("%v\n%s\n%s", err, script, said)
 	}
+	return string(said)
 }
 
 // Run runs tabard, which must succeed.

@@ -127,7 +127,7 @@ func (s *Stage) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, file := range []string{"rbac/capacity.yaml", "manifests/capacity.yaml", "manifests/openshift/capacity.yaml"} {
+	for _, file := range []string{"rbac/capacity.yaml", "manifests/capacity/controller.yaml", "manifests/openshift/capacity.yaml"} {
 		text, err := os.ReadFile(filepath.Join(s.options.Root, "config", file))
 		if err != nil {
 			return err
