@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -38,6 +39,9 @@ func run(paths []string, page string, out io.Writer) error {
 	w, err := parse(texts)
 	if err != nil {
 		return err
+	}
+	if len(w.accounts) == 0 {
+		return fmt.Errorf("there is no ServiceAccount in %s: expected the manifests of an installation", strings.Join(paths, ", "))
 	}
 	if page != "" {
 		return os.WriteFile(page, []byte(w.page()), 0o644) //nolint:gosec // a page of the documentation

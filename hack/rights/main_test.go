@@ -41,7 +41,11 @@ func TestRunRefusesWhatItCannotRead(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("kind: Role\nrules: [{verb: [get]}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, paths := range map[string][]string{"no manifests": nil, "no such file": {"nowhere"}, "there is no manifest in": {t.TempDir()}, "unknown field": {broken}} {
+	empty := filepath.Join(t.TempDir(), "empty.yaml")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, paths := range map[string][]string{"no manifests": nil, "there is no ServiceAccount in": {empty}, "no such file": {"nowhere"}, "there is no manifest in": {t.TempDir()}, "unknown field": {broken}} {
 		if err := run(paths, "", &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", paths, err, want)
 		}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNoChoiceOfComponentsOpensAWay renders the chart with each component alone, with each one
+// off, and with all of them, and searches each for ways from one account to another. A policy
+// that went with a component, while the right that it guards stayed, would be found here.
+func TestNoChoiceOfComponentsOpensAWay(t *testing.T) {
+	search := filepath.Join(t.TempDir(), "rights")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join(root, "hack/rights"), "-o", search, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build hack/rights: %v\n%s", err, out)
+	}
+	c := load(t)
+	for name, with := range choices() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rendered, err := render(c, with, "Helm")
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "chart.yaml")
+			// The notes are a text for people and no manifest.
+			delete(rendered, "tabard/templates/NOTES.txt")
+			text := strings.Join(slices.Collect(maps.Values(rendered)), "\n---\n")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.CommandContext(t.Context(), search, file).CombinedOutput(); err != nil { //nolint:gosec // built above
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// choices are the values by what they turn on or off.
+func choices() map[string]values {
+	all := map[string]values{
+		"issuer": {"enabled": true}, "webhook": {"enabled": true}, "injection": {"enabled": true}, "credentials": {"enabled": true},
+		"capacity": {"enabled": true}, "openshift": {"enabled": true}, "certificate": {"enabled": true},
+		"roleSelectors": {"enabled": true, "warnings": false, "report": values{"enabled": true}},
+	}
+	none := map[string]values{"webhookDeployment": {"enabled": true}}
+	for component := range all {
+		none[component] = values{"enabled": false}
+	}
+	of := func(chosen map[string]values, but string, with values) values {
+		out := values{"namespaces": values{"system": true}}
+		for component, each := range chosen {
+			out[component] = each
+		}
+		if but != "" {
+			out[but] = with
+		}
+		return out
+	}
+	out := map[string]values{"all": of(all, "", nil), "the webhook by its operator alone": of(none, "", nil), "the defaults": {}}
+	for component, on := range all {
+		out["all but "+component] = of(all, component, values{"enabled": false})
+		if component == "webhook" {
+			continue // it takes the place of its operator
+		}
+		out["the webhook by its operator and "+component] = of(none, component, on)
+	}
+	return out
+}
