@@ -93,6 +93,7 @@ func (lab Lab) apiServerArguments() []string {
 		"--event-ttl=15m", "--profiling=false", "--shutdown-watch-termination-grace-period=0s",
 		"--max-requests-inflight=100", "--max-mutating-requests-inflight=50",
 	}
+	arguments = append(arguments, lab.auditArguments()...)
 	if lab.Node != nil {
 		return append(arguments, lab.nodeAPIServerArguments()...)
 	}

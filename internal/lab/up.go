@@ -110,6 +110,7 @@ func (lab Lab) prepare(options UpOptions, now time.Time) (Lab, error) {
 		func() error { return lab.ensureKeys(now) },
 		lab.writeKubeconfigs,
 		lab.writeManifests,
+		lab.writeAuditPolicy,
 		lab.writeNode,
 		lab.linkPrograms,
 	} {

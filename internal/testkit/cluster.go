@@ -74,7 +74,7 @@ func StartCluster(t testing.TB, options ClusterOptions) *Cluster {
 		paths = append(paths, filepath.Join(Root(), path))
 	}
 	for _, kinds := range options.Foreign {
-		paths = append(paths, kinds.paths(t)...)
+		paths = append(paths, kinds.Files(t)...)
 	}
 	if len(paths) > 0 {
 		c.InstallCRDsFrom(t, paths...)

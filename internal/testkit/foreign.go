@@ -61,13 +61,13 @@ func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
 	t.Helper()
 	var paths []string
 	for _, each := range kinds {
-		paths = append(paths, each.paths(t)...)
+		paths = append(paths, each.Files(t)...)
 	}
 	s.InstallCRDsFrom(t, paths...)
 }
 
-// paths are the files in the module's folder, which is fetched if it is not there.
-func (k ForeignKinds) paths(t testing.TB) (paths []string) {
+// Files are those of the kinds in the module's folder, which is fetched if it is not there.
+func (k ForeignKinds) Files(t testing.TB) (paths []string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", k.module+"@"+k.version)
 	command.Dir = t.TempDir() // outside of any module, whose requirements it would join

@@ -26,13 +26,12 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers/finalizers,verbs=update
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=identity.tabard.dev,resources=oidcissuers/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list,namespace=default
 // +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create,resourceNames=tabard-issuer,namespace=tabard-system
-// +kubebuilder:rbac:urls=/openid/v1/jwks;/.well-known/openid-configuration,verbs=get
+// +kubebuilder:rbac:urls=/openid/v1/jwks,verbs=get
 
 // retries says when a pass that has failed is made again: after a second, then
 // after twice as long each time, never after longer than core.LookAgain. Whatever
