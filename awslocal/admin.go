@@ -6,6 +6,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal/internal/clock"
 	"github.com/tabard-dev/tabard/awslocal/internal/fault"
 	"github.com/tabard-dev/tabard/awslocal/internal/s3"
+	"github.com/tabard-dev/tabard/iampolicy"
 )
 
 // Admin looks into a server, moves its clock and gives it trouble. It is safe for concurrent use.
@@ -34,6 +35,47 @@ type Entry struct {
 	Status int `json:"status"`
 	// Error is the answer's error code, empty for success.
 	Error string `json:"error,omitempty"`
+	// WebIdentity is what the call's web identity token claims; nil for calls without
+	// one, and for a text that is no token.
+	WebIdentity *WebIdentity `json:"webIdentity,omitempty"`
+	// Decision is why policies refused the call; nil where it was answered, or was
+	// refused for another reason.
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// WebIdentity is who a web identity token says that its holder is. The token itself
+// is not kept.
+type WebIdentity struct {
+	Issuer   string   `json:"issuer"`
+	Subject  string   `json:"subject"`
+	Audience []string `json:"audience"`
+	// Verified says that the issuer's signature is good. Without that anybody may have
+	// written the rest.
+	Verified bool `json:"verified"`
+}
+
+// Decision is why policies refused a call. AWS tells its callers less.
+type Decision struct {
+	// Action and Resource are what the policies were asked.
+	Action   string `json:"action"`
+	Resource string `json:"resource"`
+	// Effect is "implicitDeny", which says that no statement allows the action, or
+	// "explicitDeny".
+	Effect iampolicy.Effect `json:"effect"`
+	// Kind is that of the policy which decided: "identity", "resource", "trust",
+	// "boundary" or "session".
+	Kind iampolicy.Kind `json:"kind"`
+	// Policy is the policy's name, or its ARN where it has one; of a resource's policy
+	// the resource's ARN. It is empty where no policy of the kind has an Allow, and for
+	// session policies.
+	Policy string `json:"policy,omitempty"`
+	// Statement is the index, counted from 0, of the statement that denies, or for an
+	// implicit deny of the one that comes closest to allowing the action; nil for none.
+	Statement *int `json:"statement,omitempty"`
+	// Sid is that statement's, if it has one.
+	Sid string `json:"sid,omitempty"`
+	// Reason says what in the statement does not fit.
+	Reason string `json:"reason"`
 }
 
 // Reset forgets all state, the journal and the clock's shifts, enables all
@@ -64,10 +106,14 @@ func (a *Admin) Journal() []Entry { return a.since("") }
 func (a *Admin) since(id string) []Entry {
 	entries := []Entry{}
 	for _, e := range a.server.journal.Since(id) {
-		entries = append(entries, Entry{
+		entry := Entry{
 			Time: e.Time, RequestID: e.ID, Service: e.Service, Operation: e.Operation, Region: e.Region, Caller: e.Caller,
-			AccessKeyID: e.AccessKeyID, Resource: e.Resource, Status: e.Status, Error: e.Error,
-		})
+			AccessKeyID: e.AccessKeyID, Resource: e.Resource, Status: e.Status, Error: e.Error, Decision: (*Decision)(e.Decision),
+		}
+		if e.Token != nil {
+			entry.WebIdentity = &WebIdentity{e.Token.Issuer, e.Token.Subject, e.Token.Audience, e.Token.Verified}
+		}
+		entries = append(entries, entry)
 	}
 	return entries
 }

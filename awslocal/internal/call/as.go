@@ -38,8 +38,8 @@ func authorizer(c *Call, credential Credential) func(string, string, Side, iampo
 		policies := credential.Policies
 		policies.Resource = side.Policy
 		policies.RestrictPublicBuckets = side.RestrictPublicBuckets
-		return iampolicy.Evaluate(&iampolicy.Request{
+		return c.Evaluate(&iampolicy.Request{
 			Principal: principal, Action: action, Resource: resource, ResourceAccountID: side.AccountID, Context: context,
-		}, &policies)
+		}, &policies, credential.Names)
 	}
 }

@@ -87,6 +87,19 @@ type Entry struct {
 	Status   int    `json:"status"`
 	// Error is the error code of the answer, empty for success.
 	Error string `json:"error,omitempty"`
+	// Token is what the call's web identity token claims, nil for calls without one.
+	Token *Token
+	// Decision is why policies refused the call, nil where they did not.
+	Decision *Decision
+}
+
+// Token is who a web identity token says that its holder is.
+type Token struct {
+	Issuer, Subject string
+	Audience        []string
+	// Verified says that the issuer's signature is good: else anybody may have written
+	// the rest.
+	Verified bool
 }
 
 // Fault is an answer that is an error, in AWS's own code and text.

@@ -20,6 +20,7 @@ type Credential struct {
 	// Policies are the caller's identity and session policies, and its
 	// permissions boundary.
 	Policies iampolicy.Policies
+	Names    PolicyNames
 	// Used is told of each request that the key has signed; nil where nobody
 	// asks.
 	Used func(service, region string, at time.Time)

@@ -29,12 +29,14 @@ func (s *Service) readToken(c *call.Call, found *cluster, raw string) (podClaims
 	if err != nil {
 		return podClaims{}, s.refuseToken(c, found, err)
 	}
+	c.Entry.Token = token.Entry()
 	if token.Issuer != found.issuer {
 		return podClaims{}, badToken(textTokenIssuer)
 	}
 	if err := s.verify(c, found, token); err != nil {
 		return podClaims{}, s.refuseToken(c, found, err)
 	}
+	c.Entry.Token.Verified = true
 	return s.checkClaims(token)
 }
 

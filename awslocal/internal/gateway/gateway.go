@@ -100,6 +100,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK}
 	g.serve(recorded, c)
 	c.Entry.Status = recorded.status
+	if c.Entry.Error == "" {
+		c.Entry.Decision = nil // the call went on without the right
+	}
 	g.options.Journal.Add(*c.Entry)
 }
 

@@ -18,7 +18,9 @@ type Role struct {
 	Identity []*iampolicy.Policy
 	// Boundary is nil for a role without permissions boundary.
 	Boundary *iampolicy.Policy
-	Tags     []query.Tag
+	// Names are those of Identity and Boundary.
+	Names call.PolicyNames
+	Tags  []query.Tag
 }
 
 // Role finds a role by account and name. The name's case does not matter.
@@ -39,6 +41,7 @@ func (s *Service) Role(accountID, name string) (Role, bool) {
 		Trust:      found.trust.effective(s.seenID, s.newARN).policy,
 		Identity:   found.policies(s.seenPolicy),
 		Boundary:   found.limit(s.seenPolicy),
+		Names:      found.names(),
 		Tags:       found.tags,
 	}, true
 }
@@ -155,6 +158,7 @@ func (s *Service) credential(u *user, secret string) call.Credential {
 		},
 		Context:  context,
 		Policies: iampolicy.Policies{Identity: u.policies(s.seenPolicy), Boundary: u.limit(s.seenPolicy)},
+		Names:    u.names(),
 	}
 }
 

@@ -53,6 +53,15 @@ func (h *holder) policies(seen func(*managed) *iampolicy.Policy) []*iampolicy.Po
 	return list
 }
 
+// names are those of policies and of the boundary.
+func (h *holder) names() call.PolicyNames {
+	names := call.PolicyNames{Identity: slices.Concat(slices.Sorted(maps.Keys(h.inline)), slices.Sorted(maps.Keys(h.attached)))}
+	if h.boundary != nil {
+		names.Boundary = h.boundary.arn()
+	}
+	return names
+}
+
 // limit is the policy of the permissions boundary, nil for none.
 func (h *holder) limit(seen func(*managed) *iampolicy.Policy) *iampolicy.Policy {
 	if h.boundary == nil {

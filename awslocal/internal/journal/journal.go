@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,8 +18,11 @@ const (
 	// maxText is how many bytes of a field are kept, more than any name, ARN or
 	// key of AWS has.
 	maxText = 4 << 10
-	// overhead is what an entry takes besides its texts.
-	overhead = 256
+	// overhead is what an entry takes besides its texts, its token and decision
+	// included.
+	overhead = 640
+	// maxAudiences is how many audiences of a token are kept; AWS takes one.
+	maxAudiences = 8
 	// maxBytes is what all entries take together. There is room for limit calls
 	// about objects with the longest keys.
 	maxBytes = 16 << 20
@@ -47,6 +51,7 @@ func (j *Journal) Add(entry call.Entry) {
 	if j.noted != nil {
 		j.noted(entry)
 	}
+	unshare(&entry)
 	size := own(&entry)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,10 +89,33 @@ func own(entry *call.Entry) int {
 	return overhead + size
 }
 
-func texts(entry *call.Entry) [8]*string {
-	return [...]*string{
+func texts(entry *call.Entry) []*string {
+	fields := []*string{
 		&entry.ID, &entry.Service, &entry.Operation, &entry.Region,
 		&entry.Caller, &entry.AccessKeyID, &entry.Resource, &entry.Error,
+	}
+	if t := entry.Token; t != nil {
+		fields = append(fields, &t.Issuer, &t.Subject)
+		for i := range t.Audience {
+			fields = append(fields, &t.Audience[i])
+		}
+	}
+	if d := entry.Decision; d != nil {
+		fields = append(fields, &d.Action, &d.Resource, &d.Policy, &d.Sid, &d.Reason)
+	}
+	return fields
+}
+
+// unshare copies what an entry points to, so that its texts can be cut.
+func unshare(entry *call.Entry) {
+	if entry.Token != nil {
+		token := *entry.Token
+		token.Audience = slices.Clone(token.Audience[:min(len(token.Audience), maxAudiences)])
+		entry.Token = &token
+	}
+	if entry.Decision != nil {
+		decision := *entry.Decision
+		entry.Decision = &decision
 	}
 }
 

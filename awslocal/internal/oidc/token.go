@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tabard-dev/tabard/awslocal/internal/call"
 )
 
 // algorithms are those that STS takes. IAM: "Creating and managing an OIDC
@@ -58,6 +60,11 @@ func ReadToken(raw string) (*Token, error) {
 	t.algorithm, _ = text(header["alg"])
 	t.keyID, _ = text(header["kid"])
 	return t, t.fill(claims)
+}
+
+// Entry is what the journal says of a token that is not verified yet.
+func (t *Token) Entry() *call.Token {
+	return &call.Token{Issuer: t.Issuer, Subject: t.Subject, Audience: t.Audience}
 }
 
 // readPart reads one of a token's first two parts.

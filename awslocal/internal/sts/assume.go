@@ -120,6 +120,7 @@ func (s *Service) assumeRole(c *call.Call, form query.Form) any {
 	problem := want.carried.inherit(s.attributesOf(c))
 	role, known := s.role(want.roleARN)
 	if !known {
+		c.NoRole(assumeRoleAction, want.roleARN)
 		call.Refuse(mayNot(c.Caller.Principal.ARN, assumeRoleAction, want.roleARN))
 	}
 	if action := refusedAction(c, role, want, external); action != "" {

@@ -60,6 +60,7 @@ func (s *Service) grantForService(c *call.Call, ask ServiceRequest) Granted {
 	}
 	role, known := s.role(ask.RoleARN)
 	if !known {
+		c.NoRole(assumeRoleAction, ask.RoleARN)
 		call.Refuse(mayNot(ask.Service, assumeRoleAction, ask.RoleARN))
 	}
 	for _, action := range append([]string{assumeRoleAction}, want.carried.needs()...) {
@@ -97,10 +98,10 @@ func (s *Service) trustsService(c *call.Call, role iam.Role, action string, ask 
 	context.Set("aws:ResourceAccount", role.AccountID)
 	context.Set("aws:SourceAccount", ask.SourceAccount)
 	context.Set("aws:SourceArn", ask.SourceARN)
-	return iampolicy.Evaluate(&iampolicy.Request{
+	return c.Evaluate(&iampolicy.Request{
 		Principal: iampolicy.Principal{Kind: iampolicy.Service, ARN: ask.Service},
 		Action:    action, Resource: role.ARN, ResourceAccountID: role.AccountID, Context: context,
-	}, &iampolicy.Policies{Resource: role.Trust}).Allowed()
+	}, &iampolicy.Policies{Resource: role.Trust}, call.PolicyNames{}).Allowed()
 }
 
 // chain lets a session, which nobody else gets to see, assume the target.

@@ -118,6 +118,7 @@ func (s *Service) credential(one *session) (call.Credential, bool) {
 		},
 		Context:  one.context(role),
 		Policies: iampolicy.Policies{Identity: role.Identity, Boundary: role.Boundary, Session: one.policies},
+		Names:    role.Names,
 		Used: func(_, region string, at time.Time) {
 			s.options.Directory.RoleUsed(one.accountID, one.role, one.roleID, region, at)
 		},

@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	webIdentityAction = "sts:AssumeRoleWithWebIdentity"
 	// grace is how long after its expiry a token is taken still. STS:
 	// AssumeRoleWithWebIdentity, the error ExpiredTokenException.
 	grace = 5 * time.Minute
@@ -38,7 +39,9 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) any {
 	if err != nil {
 		s.refuseToken(c, err)
 	}
+	c.Entry.Token = token.Entry()
 	provider := s.provider(c, want.roleARN, token)
+	c.Entry.Token.Verified = true
 	audience := s.checkClaims(provider, token)
 	if token.HasTags || token.HasSourceIdentity {
 		passed, good := claimed(raw)
@@ -48,6 +51,9 @@ func (s *Service) assumeRoleWithWebIdentity(c *call.Call, form query.Form) any {
 		want.passed, want.carried = passed, passed.clone()
 	}
 	role, known := s.role(want.roleARN)
+	if !known {
+		c.NoRole(webIdentityAction, want.roleARN)
+	}
 	if !known || !trusted(c, role, want, provider, token, audience) {
 		call.Refuse(notPermitted())
 	}
@@ -137,9 +143,9 @@ func trusted(c *call.Call, role iam.Role, want wanted, provider iam.Provider, to
 		ResourceAccountID: role.AccountID,
 		Context:           context,
 	}
-	for _, action := range append([]string{"sts:AssumeRoleWithWebIdentity"}, want.carried.needs()...) {
+	for _, action := range append([]string{webIdentityAction}, want.carried.needs()...) {
 		request.Action = action
-		if !iampolicy.Evaluate(&request, &iampolicy.Policies{Resource: role.Trust}).Allowed() {
+		if !c.Evaluate(&request, &iampolicy.Policies{Resource: role.Trust}, call.PolicyNames{}).Allowed() {
 			return false
 		}
 	}

@@ -55,7 +55,7 @@ That file holds all secrets of the accounts.`,
 	f.IntVar(&options.RolesPerAccount, "roles-per-account", 1000, "how many roles an account may have; AWS raises the quota on request")
 	f.BoolVar(&options.FetchThumbprints, "fetch-thumbprints", false, "make a new OIDC provider without thumbprints get its server's, as AWS does; the server must answer then")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
-	command.AddCommand(awslocalEnvCommand(&options.Dir))
+	command.AddCommand(awslocalEnvCommand(&options.Dir), awslocalJournalCommand(&options.Dir))
 	return command
 }
 

@@ -31,7 +31,7 @@ func New(streams command.Streams) *cobra.Command {
 	flags := &folder{streams: streams}
 	command.PersistentFlags().StringVar(&flags.dir, "dir", "", "the lab's `folder` (default $TABARD_LAB_DIR, else "+lab.DefaultDir(os.Getenv)+")")
 	command.AddCommand(
-		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags),
+		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags), newJournal(streams, flags),
 		newRun(streams, flags), newRunInit(streams), newStop(streams, flags), newDown(streams, flags),
 		newLoad(streams, flags), newNodeInit(flags), newNodeExec(flags), newPause(),
 	)

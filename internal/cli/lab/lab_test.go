@@ -38,6 +38,8 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 		"status without a lab":            {[]string{"status", "--dir", empty}, "tabard lab up --dir " + empty},
 		"status in an unknown format":     {[]string{"status", "-o", "yaml", "--dir", empty}, "json"},
 		"env in an unknown format":        {[]string{"env", "-o", "csh", "--dir", empty}, "shell, fish, powershell, dotenv, json"},
+		"journal in an unknown format":    {[]string{"journal", "-o", "yaml", "--dir", empty}, "text, json"},
+		"journal without a lab":           {[]string{"journal", "--dir", empty}, "no lab here"},
 		"env without a lab":               {[]string{"env", "--dir", empty}, "no lab here"},
 		"run without a lab":               {[]string{"run", "--dir", empty, "pod/x", "--", "true"}, "no lab here"},
 		"run without two dashes":          {[]string{"run", "--dir", empty, "pod/x", "true"}, "put -- between"},

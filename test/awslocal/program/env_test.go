@@ -3,11 +3,13 @@
 package program_test
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -89,5 +91,24 @@ func TestCommandLineFailsWithVariablesThatTakePrecedence(t *testing.T) {
 				t.Errorf("it changes nothing: %s", said)
 			}
 		})
+	}
+}
+
+func TestAwslocalJournalSaysWhoWasRefused(t *testing.T) {
+	dir := start(t)
+	folder := must.Get(awslocal.ReadFolder(t.Context(), dir))(t)
+	client := must.Get(folder.Client())(t)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, folder.URL+"?Version=2010-05-08&Action=ListUsers", nil))(t)
+	answer, err := client.Do(request)
+	must.Do(t, err)
+	must.Do(t, answer.Body.Close())
+	for _, flags := range [][]string{nil, {"--refused"}, {"-o", "json"}} {
+		said := must.Get(tabard(t, append([]string{"awslocal", "journal", "--dir", dir}, flags...)...))(t)
+		if !strings.Contains(said, "MissingAuthenticationToken") || !strings.Contains(said, "anonymous") {
+			t.Errorf("with %v it says %s", flags, said)
+		}
+	}
+	if said, err := tabard(t, "awslocal", "journal", "--dir", dir, "-o", "table"); err == nil || !strings.Contains(said, "text, json") {
+		t.Errorf("a format that is not one: %s, %v", said, err)
 	}
 }

@@ -47,6 +47,33 @@ endpoint are unset.`,
 	return command
 }
 
+func awslocalJournalCommand(dir *string) *cobra.Command {
+	var flags labcommand.JournalFlags
+	command := &cobra.Command{
+		Use:     "journal",
+		Short:   "Print who asked a running local AWS for what, and why it refused",
+		Long:    labcommand.JournalLong,
+		Example: `  tabard awslocal journal --dir ./aws --refused`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := flags.Check(); err != nil {
+				return program.Unusable(err)
+			}
+			folder, err := readFolder(cmd.Context(), *dir)
+			if err != nil {
+				return err
+			}
+			entries, err := folder.Journal(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return lab.WriteJournal(cmd.OutOrStdout(), entries, flags.Refused, flags.Format)
+		},
+	}
+	flags.Add(command)
+	return command
+}
+
 // readFolder finds the local AWS that runs with a folder.
 func readFolder(ctx context.Context, dir string) (awslocal.Folder, error) {
 	if dir == "" {
