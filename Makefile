@@ -9,6 +9,8 @@ VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 REVISION   = $(shell test -z "$$(git status --porcelain 2>&1)" && git rev-parse HEAD)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
+# The folder of make release and make push.
+DIST      ?= dist
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
@@ -40,6 +42,16 @@ build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload 
 image: ## Build the images bin/image/tabard.tar and tabard-webhook.tar, without Docker (PLATFORMS=linux/amd64 for one)
 	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook; do go run ./hack/image --program ./cmd/$${program%:*} \
 	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --revision '$(REVISION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
+
+# All times in the files are the commit's, so that one commit gives one release.
+.PHONY: release
+release: ## Write the files of a release to DIST (VERSION=v0.1.0; RELEASE_PLATFORMS=linux/amd64 for one)
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} go run ./hack/release --version '$(VERSION)' --revision '$(REVISION)' \
+	  --ldflags '-s -w $(LDFLAGS)' --platforms '$(RELEASE_PLATFORMS)' --out '$(DIST)'
+
+.PHONY: push
+push: ## Push the images of DIST (REGISTRY=registry.example.com/team)
+	@go run ./hack/push --registry '$(REGISTRY)' $(wildcard $(DIST)/*-image_*.tar)
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)
@@ -132,5 +144,5 @@ race-core: localkube ## The same for the decisions, the webhook and the librarie
 	@for module in $(LIBRARIES); do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
-clean: ## Remove bin; the cache of localkube stays
-	rm -rf bin
+clean: ## Remove bin and DIST; the cache of localkube stays
+	rm -rf bin '$(DIST)'

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/tabard-dev/tabard/internal/app"
-	"github.com/tabard-dev/tabard/internal/app/local"
 )
 
-func main() { os.Exit(app.Main(os.Args[1:], local.Commands())) }
+func main() { os.Exit(app.Main(os.Args[1:], extra())) }

@@ -20,6 +20,9 @@ func Main(args []string, extra program.Extra) int {
 	return program.Run(rootCommand(filepath.Base(os.Args[0]), extra), args)
 }
 
+// Root is the command tabard, for whoever writes about it.
+func Root(extra program.Extra) *cobra.Command { return rootCommand("tabard", extra) }
+
 func rootCommand(name string, extra program.Extra) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tabard",
