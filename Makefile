@@ -144,5 +144,5 @@ race-core: localkube ## The same for the decisions, the webhook and the librarie
 	@for module in $(LIBRARIES); do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
-clean: ## Remove bin and DIST; the cache of localkube stays
-	rm -rf bin '$(DIST)'
+clean: ## Remove bin and dist; the cache of localkube stays
+	rm -rf bin dist

@@ -57,7 +57,7 @@ func (r release) run(ctx context.Context) error {
 			return fmt.Errorf("make a folder for the release: %w", err)
 		}
 	}
-	for _, step := range []func(context.Context) error{r.programs, r.images, r.pages, r.texts, r.evidence} {
+	for _, step := range []func(context.Context) error{r.programs, r.images, r.pages, r.chart, r.texts, r.evidence} {
 		if err := step(ctx); err != nil {
 			return err
 		}

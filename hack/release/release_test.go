@@ -63,7 +63,7 @@ func TestTwoReleasesOfOneCommitAreTheSameBytesAndTheProgramRuns(t *testing.T) {
 	}
 	platform := runtime.GOOS + "_" + runtime.GOARCH
 	want := []string{
-		"checksums.txt", "krew.yaml", "notes.md", "tabard.yaml",
+		"checksums.txt", "krew.yaml", "notes.md", "tabard-0.1.0-rc.1.tgz", "tabard.yaml",
 		"tabard_" + version1 + ".intoto.json", "tabard_" + version1 + "_" + platform + ".cdx.json", "tabard_" + version1 + "_" + platform + ".tar.gz",
 		"tabard_" + version1 + "_completions.tar.gz", "tabard_" + version1 + "_man.tar.gz",
 	}
@@ -127,6 +127,10 @@ func pagesAreThere(t *testing.T, all map[string][]byte) {
 		if !strings.Contains(page, says) {
 			t.Errorf("the man page of tabard policy check does not say %q:\n%.400s", says, page)
 		}
+	}
+	chart := unpacked(t, all["tabard-0.1.0-rc.1.tgz"])
+	if about := string(must.Get(os.ReadFile(filepath.Join(chart, "tabard", "Chart.yaml")))(t)); !strings.Contains(about, "\nappVersion: "+version1+"\n") {
+		t.Errorf("the chart's images are of another version:\n%s", about)
 	}
 	if strings.Contains(string(all["tabard.yaml"]), ":devel") {
 		t.Error("tabard.yaml has an image of another version")

@@ -81,3 +81,14 @@ func TestKrewInstallsTheProgramOfEachPlatform(t *testing.T) {
 		t.Errorf("the platform is %+v, want the archive and its program", windows)
 	}
 }
+
+func TestTheChartHasTheVersionOfTheRelease(t *testing.T) {
+	const about = "name: tabard\n# A release sets both: see docs/releasing.md.\nversion: 0.0.0-devel\nappVersion: devel\nkubeVersion: \">=1\"\n"
+	want := "name: tabard\nversion: 1.2.3\nappVersion: v1.2.3\nkubeVersion: \">=1\"\n"
+	if diff := cmp.Diff(want, string(must.Get(chartOf([]byte(about), "v1.2.3"))(t))); diff != "" {
+		t.Errorf("Chart.yaml (-want +got):\n%s", diff)
+	}
+	if _, err := chartOf([]byte("version: 1\n"), "v1.2.3"); err == nil || !strings.Contains(err.Error(), "appVersion on 0 lines") {
+		t.Errorf("got error %v of a chart without appVersion, want one that says so", err)
+	}
+}
