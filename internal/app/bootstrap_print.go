@@ -28,7 +28,7 @@ func (p printing) run(ctx context.Context, out io.Writer, issuer *v1alpha1.OIDCI
 		}
 		session := identity.Identity{Base: identity.Session}.In(issuer.Spec.Publication.S3.Region)
 		if account, _, err = caller.New(auth).Caller(ctx, session); err != nil {
-			return fmt.Errorf("you are nobody in AWS: %w; sign in, or name the account with --account", err)
+			return fmt.Errorf("AWS does not know your session: %w; sign in, or name the account with --account", err)
 		}
 	case !identity.IsAccountID(account):
 		return program.Unusable(fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", account))

@@ -112,7 +112,7 @@ func bootstrap(ctx context.Context, streams command.Streams, world World, place 
 		}
 		region = session.Region()
 		if account, _, err = session.Caller(ctx, region); err != nil {
-			return streams.Refuse(command.Found, fmt.Errorf("you are nobody in AWS: %w; sign in first, aws sts get-caller-identity must answer", err))
+			return streams.Refuse(command.Found, fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", err))
 		}
 	}
 	s, err := setupOf(k, w, account, region)

@@ -25,6 +25,8 @@ const maxPasses = 30
 type World interface {
 	// Stored is the OIDCIssuer in the cluster, nil if there is none yet.
 	Stored(ctx context.Context, name string) (*v1alpha1.OIDCIssuer, error)
+	// Place asks the cluster what decides whether to begin, and AWS for the operator's role.
+	Place(ctx context.Context, role string) (Place, error)
 	// Observe reads everything that a decision needs.
 	Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (core.World, error)
 	// Perform makes one step true. Steps about the object itself are not for
@@ -60,7 +62,13 @@ type Bootstrap struct {
 	// DropForeignKeys removes keys from the published set that status does not
 	// know.
 	DropForeignKeys bool
-	// Out receives one line a change.
+	// Consent is what the person has allowed beforehand.
+	Consent Consent
+	// DryRun shows the plan, and writes nothing.
+	DryRun bool
+	// Confirm asks the person; nil goes on without asking.
+	Confirm func(question string) (bool, error)
+	// Out receives the plan, and then one line a change.
 	Out io.Writer
 
 	// stored says that the cluster has the object.
@@ -86,12 +94,18 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 		b.say("warning: %s", warning)
 	}
 	b.stored = stored != nil
+	if goOn, err := b.prepare(ctx, wanted); err != nil || !goOn {
+		return err
+	}
 	world, err := b.publish(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	if err := b.operatorRole(ctx, world); err != nil {
 		return err
+	}
+	for _, line := range undo(wanted.Name, core.RoleName(wanted.Name, wanted.Spec.URL), b.Operator) {
+		b.say("%s", line)
 	}
 	b.say("next: kubectl apply -f the same file; the operator keeps everything in step from here")
 	return nil
@@ -123,8 +137,8 @@ func (b *Bootstrap) publish(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (c
 		if err != nil {
 			return world, err
 		}
-		if world.Caller.Fault != nil {
-			return world, fmt.Errorf("you are nobody in AWS: %w; sign in first, aws sts get-caller-identity must answer", *world.Caller.Fault)
+		if err := signedIn(world); err != nil {
+			return world, err
 		}
 		if err := b.adoptRevoked(ctx, issuer); err != nil {
 			return world, err
@@ -230,7 +244,7 @@ func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
 	spec := world.Issuer.Spec
 	target, ok := ownProvider(world)
 	if !ok {
-		b.say("no provider in the operator's own account is wanted (spec.providers): the operator needs another way to become somebody in AWS")
+		b.say("no provider in the operator's own account is wanted (spec.providers): the operator needs other AWS credentials")
 		return nil
 	}
 	arn, err := b.World.EnsureRole(ctx, Role{

@@ -32,6 +32,18 @@ type still struct {
 	// remembered and released are what the object in the cluster was told.
 	remembered []v1alpha1.ProviderStatus
 	released   bool
+	// place is what the cluster answers, healthy if nil.
+	place *Place
+	// token is the issuer that a token of the API server names, and rivals the other OIDCIssuers.
+	token  string
+	rivals []v1alpha1.OIDCIssuer
+}
+
+func (s *still) Place(context.Context, string) (Place, error) {
+	if s.place == nil {
+		return Place{Issuer: wanted().Spec.URL, Namespace: true}, nil
+	}
+	return *s.place, nil
 }
 
 func (s *still) Stored(context.Context, string) (*v1alpha1.OIDCIssuer, error) { return s.stored, nil }
@@ -42,7 +54,8 @@ func (s *still) Observe(_ context.Context, issuer *v1alpha1.OIDCIssuer) (core.Wo
 		Caller:  core.Caller{AccountID: "123456789012", ARN: "arn:aws:iam::123456789012:user/alice"},
 		Cluster: core.Cluster{APIServers: []core.APIServer{{Address: "10.0.0.1:6443", JWKS: []byte(keySet)}}},
 	}
-	world.Providers = s.providers
+	world.Providers, world.Rivals = s.providers, s.rivals
+	world.Cluster.APIServers[0].Token.Issuer = s.token
 	if s.nobody {
 		world.Caller = core.Caller{Fault: &fault.Fault{Class: fault.Unauthenticated, Service: "STS", Operation: "GetCallerIdentity", Code: "ExpiredToken"}}
 	}
@@ -88,7 +101,7 @@ func TestBootstrapStopsWhereAPersonMustAct(t *testing.T) {
 		changes int
 		waits   int
 	}{
-		"somebody who is nobody in AWS is told to sign in": {
+		"somebody whom AWS does not know is told to sign in": {
 			world: &still{nobody: true}, says: "aws sts get-caller-identity"},
 		"an issuer whose URL differs from the stored one is refused": {
 			world: &still{stored: other}, says: "cannot change"},

@@ -74,14 +74,14 @@ func (p *Proposal) sayInstallation(file string) {
 	p.say("%s gives the new cluster its issuer: it has to be in the installer's folder manifests before", filepath.Join(p.OutputDir, installManifest))
 	p.say("  openshift-install create cluster")
 	p.say("as soon as its API server answers, with your own AWS session and a kubeconfig of the cluster:")
-	p.sayBootstrap(file)
+	p.sayBootstrap(file, "")
 	p.say("until then AWS refuses the cluster's tokens; what needs a role during the installation waits for it")
 }
 
 // sayLiving says what to do on a cluster that runs, and what follows from it.
 func (p *Proposal) sayLiving(file string) {
 	p.say("next, with your own AWS session and a kubeconfig of the cluster:")
-	p.sayBootstrap(file)
+	p.sayBootstrap(file, " --allow-other-issuer")
 	p.say("make every role that trusts the issuer of today trust this one too: tokens will name it")
 	p.say("write the issuer of today down; an empty one is OpenShift's default, and the same patch sets it again:")
 	p.say("  oc get authentication cluster -o jsonpath='{.spec.serviceAccountIssuer}'")
@@ -96,9 +96,9 @@ func (p *Proposal) sayLiving(file string) {
 	p.say("    oc adm reboot-machine-config-pool mcp/worker mcp/master")
 }
 
-func (p *Proposal) sayBootstrap(file string) {
+func (p *Proposal) sayBootstrap(file, consent string) {
 	p.say("  oc apply -f config/manifests/openshift/issuer.yaml")
-	p.say("  tabard issuer bootstrap -f %s", file)
+	p.say("  tabard issuer bootstrap -f %s%s", file, consent)
 	p.say("  oc apply -f %s", file)
 }
 

@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,7 +97,27 @@ func (c *Cluster) ask(ctx context.Context, server controller.APIServer, wantKeys
 	return seen, raw
 }
 
+// IssuerName is the issuer that the API server's discovery document names.
+func (c *Cluster) IssuerName(ctx context.Context) (string, error) {
+	body, err := get(ctx, c.Config, "/.well-known/openid-configuration")
+	if err != nil {
+		return "", err
+	}
+	var document struct {
+		Issuer string `json:"issuer"`
+	}
+	if err := json.Unmarshal(body, &document); err != nil {
+		return "", fmt.Errorf("the API server's discovery document: %w", err)
+	}
+	return document.Issuer, nil
+}
+
 func getJWKS(ctx context.Context, config *rest.Config) ([]byte, error) {
+	return get(ctx, config, "/openid/v1/jwks")
+}
+
+// get reads one of the two documents that an API server has about its tokens.
+func get(ctx context.Context, config *rest.Config, path string) ([]byte, error) {
 	http1, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -105,7 +126,7 @@ func getJWKS(ctx context.Context, config *rest.Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("/openid/v1/jwks").String(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath(path).String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +140,7 @@ func getJWKS(ctx context.Context, config *rest.Config) ([]byte, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET /openid/v1/jwks: %s; grant the ClusterRole system:service-account-issuer-discovery", response.Status)
+		return nil, fmt.Errorf("GET %s: %s; grant the ClusterRole system:service-account-issuer-discovery", path, response.Status)
 	}
 	return body, nil
 }

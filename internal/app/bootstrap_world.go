@@ -1,0 +1,224 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
+	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// bootstrapWorld is the world as a person's own sessions reach it.
+type bootstrapWorld struct {
+	*issuer.Observer
+	roles  *iamrole.Roles
+	client client.Client
+	config client.ObjectKey
+}
+
+func newBootstrapWorld(config *rest.Config, account client.ObjectKey) (*bootstrapWorld, error) {
+	auth, err := newAuth()
+	if err != nil {
+		return nil, err
+	}
+	observer, err := newObserver(auth, config, identity.Session, account)
+	if err != nil {
+		return nil, err
+	}
+	return &bootstrapWorld{
+		Observer: observer, roles: iamrole.New(auth), client: observer.Cluster.Client, config: account,
+	}, nil
+}
+
+// Stored reads the issuer. A cluster without the kind has none.
+func (w *bootstrapWorld) Stored(ctx context.Context, name string) (*v1alpha1.OIDCIssuer, error) {
+	var stored v1alpha1.OIDCIssuer
+	err := w.client.Get(ctx, client.ObjectKey{Name: name}, &stored)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	return &stored, err
+}
+
+// Place asks the cluster what decides whether to begin. Rights are asked for only where there is
+// a namespace to have them in.
+func (w *bootstrapWorld) Place(ctx context.Context, role string) (cli.Place, error) {
+	var out cli.Place
+	var err error
+	if out.Issuer, err = w.Cluster.IssuerName(ctx); err != nil {
+		out.IssuerError = err.Error()
+	}
+	if seen, err := w.roles.Get(ctx, w.Operator, role); err != nil {
+		out.RoleError = err.Error()
+	} else {
+		out.RoleExists = seen.Exists
+	}
+	switch err := w.client.Get(ctx, client.ObjectKey{Name: w.config.Namespace}, &corev1.Namespace{}); {
+	case apierrors.IsNotFound(err):
+		return out, nil
+	case err != nil && !apierrors.IsForbidden(err): // who may not look may still be allowed to write
+		return out, err
+	}
+	out.Namespace = true
+	var config corev1.ConfigMap
+	if err := w.client.Get(ctx, w.config, &config); err == nil {
+		out.Role = config.Data["roleARN"]
+	} else if !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+		return out, err
+	}
+	out.Lacks, err = w.lacks(ctx)
+	return out, err
+}
+
+// lacks are the rights to the ConfigMap that the person does not have.
+func (w *bootstrapWorld) lacks(ctx context.Context) (out []string, err error) {
+	for _, verb := range []string{"get", "create", "patch"} {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "configmaps", Namespace: w.config.Namespace, Name: w.config.Name},
+		}}
+		if err := w.client.Create(ctx, review); err != nil {
+			return nil, fmt.Errorf("ask the cluster for your rights: %w", err)
+		}
+		if !review.Status.Allowed {
+			out = append(out, fmt.Sprintf("%s the ConfigMap %s", verb, w.config))
+		}
+	}
+	return out, nil
+}
+
+// Observe reads the world, rivals included where the kind is served.
+func (w *bootstrapWorld) Observe(ctx context.Context, wanted *v1alpha1.OIDCIssuer) (core.World, error) {
+	var list v1alpha1.OIDCIssuerList
+	if err := w.client.List(ctx, &list); err != nil && !meta.IsNoMatchError(err) {
+		return core.World{}, err
+	}
+	var rivals []v1alpha1.OIDCIssuer
+	for _, other := range list.Items {
+		if other.Name != wanted.Name {
+			rivals = append(rivals, other)
+		}
+	}
+	world := w.Observer.Observe(ctx, wanted, rivals)
+	w.ObserveTrust(ctx, world)
+	return world, nil
+}
+
+// Perform makes a step in AWS true.
+func (w *bootstrapWorld) Perform(ctx context.Context, step core.Step) error {
+	return w.AWS.Perform(ctx, step)
+}
+
+// Remember adds providers to the status of the issuer in the cluster.
+func (w *bootstrapWorld) Remember(ctx context.Context, name string, providers []v1alpha1.ProviderStatus) error {
+	err := w.change(ctx, name, w.client.Status().Patch, func(wanted *v1alpha1.OIDCIssuer) {
+		for _, provider := range providers {
+			if !slices.ContainsFunc(wanted.Status.Providers, func(p v1alpha1.ProviderStatus) bool { return p.AccountID == provider.AccountID }) {
+				wanted.Status.Providers = append(wanted.Status.Providers, provider)
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("tell the OIDCIssuer %s of its providers before they are made: %w", name, err)
+	}
+	return nil
+}
+
+// Release removes the finalizer from the issuer in the cluster.
+func (w *bootstrapWorld) Release(ctx context.Context, name string) error {
+	patch := func(ctx context.Context, o client.Object, p client.Patch, _ ...client.SubResourcePatchOption) error {
+		return w.client.Patch(ctx, o, p)
+	}
+	return client.IgnoreNotFound(w.change(ctx, name, patch, func(wanted *v1alpha1.OIDCIssuer) {
+		controllerutil.RemoveFinalizer(wanted, core.Finalizer)
+	}))
+}
+
+// change patches the issuer in the cluster as it is now, again if the operator
+// wrote in between.
+func (w *bootstrapWorld) change(ctx context.Context, name string,
+	patch func(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error, change func(*v1alpha1.OIDCIssuer),
+) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		var stored v1alpha1.OIDCIssuer
+		if err := w.client.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
+			return err
+		}
+		wanted := stored.DeepCopy()
+		change(wanted)
+		return patch(ctx, wanted, client.MergeFromWithOptions(&stored, client.MergeFromWithOptimisticLock{}))
+	})
+}
+
+// EnsureRole makes the role as wanted.
+func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string, error) {
+	arn, _, err := w.roles.Ensure(ctx, role.Identity, iamrole.Want{
+		Name: role.Name, Owner: cloud.Tag{Key: core.OwnerTag, Value: role.Owner}, Trust: role.Trust,
+		PolicyName: cli.PolicyName, Policy: role.Policy, Description: cli.RoleDescription,
+	})
+	return arn, err
+}
+
+// TellOperator writes the ConfigMap that the operator's Deployment reads. Pods that read it before
+// are replaced.
+func (w *bootstrapWorld) TellOperator(ctx context.Context, arn, region string) (string, error) {
+	var before corev1.ConfigMap
+	if err := client.IgnoreNotFound(w.client.Get(ctx, w.config, &before)); err != nil {
+		return "", err
+	}
+	data := map[string]string{"roleARN": arn, "region": region}
+	config := applycorev1.ConfigMap(w.config.Name, w.config.Namespace).WithData(data)
+	if err := w.client.Apply(ctx, config, client.FieldOwner("tabard.bootstrap"), client.ForceOwnership); err != nil {
+		return "", err
+	}
+	told := fmt.Sprintf("ConfigMap %s tells the operator its role", w.config)
+	if before.Data["roleARN"] == "" || before.Data["roleARN"] == arn && before.Data["region"] == region {
+		return told, nil // pods that wait for it start by themselves
+	}
+	return told + w.restart(ctx, arn), nil
+}
+
+// restart replaces the operator's pods, and says so, or what to type for it.
+func (w *bootstrapWorld) restart(ctx context.Context, arn string) string {
+	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"identity.tabard.dev/operator-role":%q}}}}}`, arn)
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.config.Namespace, Name: w.config.Name}}
+	err := w.client.Patch(ctx, deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner("tabard.bootstrap"))
+	switch {
+	case err == nil:
+		return fmt.Sprintf("; the pods of Deployment %s are replaced, since it has changed", w.config)
+	case apierrors.IsNotFound(err):
+		return ""
+	}
+	return fmt.Sprintf("; it has changed, and the pods that read it could not be replaced (%v): kubectl rollout restart deployment/%s --namespace %s", err, w.config.Name, w.config.Namespace)
+}
+
+// Wait sleeps, or ends with the context.
+func (w *bootstrapWorld) Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,187 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+// Place is what a bootstrap asks of the cluster before it writes anything.
+type Place struct {
+	// Issuer is what the API server's discovery document names; where it could not be
+	// read, it is empty and IssuerError says why.
+	Issuer, IssuerError string
+	// Namespace says that the operator's namespace exists.
+	Namespace bool
+	// Role is the ARN of the role that the operator is told now, empty for none.
+	Role string
+	// Lacks are rights in the cluster that the person's session does not have.
+	Lacks []string
+	// RoleExists says that AWS has the role of RoleName; RoleError why that is not known.
+	RoleExists bool
+	RoleError  string
+}
+
+// Consent are what a person has allowed by flags.
+type Consent struct {
+	// OtherIssuer publishes although the cluster's tokens name another issuer.
+	OtherIssuer bool
+	// ReplaceRole tells the operator this issuer's role in place of that of another OIDCIssuer.
+	ReplaceRole bool
+}
+
+// ErrDeclined says that the person answered no. Nothing was written.
+var ErrDeclined = errors.New("nothing was written")
+
+// prepare looks at everything, refuses what would go wrong, shows the plan and asks. It writes nothing.
+func (b *Bootstrap) prepare(ctx context.Context, wanted *v1alpha1.OIDCIssuer) (goOn bool, err error) {
+	world, err := b.World.Observe(ctx, wanted)
+	if err != nil {
+		return false, err
+	}
+	if err := signedIn(world); err != nil {
+		return false, err
+	}
+	place, err := b.World.Place(ctx, core.RoleName(wanted.Name, wanted.Spec.URL))
+	if err != nil {
+		return false, err
+	}
+	if err := refusals(world, place, b.Operator, b.Consent); err != nil {
+		return false, err
+	}
+	for _, line := range planned(world, place, b.Operator) {
+		b.say("%s", line)
+	}
+	if b.DryRun {
+		b.say("this was a dry run: nothing was written")
+		return false, nil
+	}
+	return true, b.confirm()
+}
+
+func (b *Bootstrap) confirm() error {
+	if b.Confirm == nil {
+		return nil
+	}
+	yes, err := b.Confirm("Continue?")
+	if err == nil && !yes {
+		err = ErrDeclined
+	}
+	return err
+}
+
+func signedIn(world core.World) error {
+	if world.Caller.Fault != nil {
+		return fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", *world.Caller.Fault)
+	}
+	return nil
+}
+
+// refusals are all reasons not to begin, together.
+func refusals(world core.World, place Place, operator core.Subject, consent Consent) error {
+	var errs []error
+	if !consent.OtherIssuer {
+		errs = append(errs, otherIssuer(world, place))
+	}
+	if !place.Namespace {
+		errs = append(errs, fmt.Errorf("there is no namespace %s, in which the operator would be told its role: install Tabard first (helm install tabard charts/tabard --namespace %s --create-namespace), then run this again", operator.Namespace, operator.Namespace))
+	}
+	for _, right := range place.Lacks {
+		errs = append(errs, fmt.Errorf("your session in the cluster may not %s: ask whoever administers it, or use another kubeconfig", right))
+	}
+	if at := slices.IndexFunc(world.Rivals, func(rival v1alpha1.OIDCIssuer) bool { return isRoleOf(place.Role, rival) }); at >= 0 && !consent.ReplaceRole {
+		errs = append(errs, fmt.Errorf("the operator's role is %s, that of the OIDCIssuer %s: with another it could not publish for that one any more; add --replace-role if it shall be so", place.Role, world.Rivals[at].Name))
+	}
+	return errors.Join(errs...)
+}
+
+// isRoleOf says that an ARN is of the role that a bootstrap makes for an issuer.
+func isRoleOf(arn string, of v1alpha1.OIDCIssuer) bool {
+	return arn != "" && path.Base(arn) == core.RoleName(of.Name, of.Spec.URL)
+}
+
+// otherIssuer refuses a file for another issuer than the cluster's tokens name. What the tokens
+// say wins over the discovery document, which the operator's ServiceAccount need not exist for.
+func otherIssuer(world core.World, place Place) error {
+	const consent = "set kube-apiserver's --service-account-issuer first, or add --allow-other-issuer to publish before you do"
+	want := world.Issuer.Spec.URL
+	names := tokensName(world.Cluster)
+	if len(names) == 0 && place.Issuer != "" {
+		names = []string{place.Issuer}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("what issuer the cluster's tokens name cannot be told (%s): ask for the right to read /.well-known/openid-configuration at the API server, or add --allow-other-issuer if you know that it is %s", place.IssuerError, want)
+	}
+	for _, name := range names {
+		if name != want {
+			return fmt.Errorf("the cluster's tokens name the issuer %s, the file says %s: both must be equal byte for byte, or AWS refuses the tokens; %s", name, want, consent)
+		}
+	}
+	return nil
+}
+
+// tokensName are the issuers that tokens of the API servers name, of those that gave one.
+func tokensName(cluster core.Cluster) (names []string) {
+	for _, server := range cluster.APIServers {
+		if name := server.Token.Issuer; server.Token.Error == "" && name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// planned says what will be made, and what is there already.
+func planned(world core.World, place Place, operator core.Subject) []string {
+	spec := world.Issuer.Spec
+	s3 := spec.Publication.S3
+	lines := []string{
+		fmt.Sprintf("issuer %s, as %s in account %s", spec.URL, world.Caller.ARN, world.Caller.AccountID),
+		mark(world.Bucket.Exists, world.Bucket.Fault != nil) + fmt.Sprintf("bucket %s in %s, with two documents that everybody may read", s3.Bucket, s3.Region),
+	}
+	own := false
+	for _, p := range world.Providers {
+		if p.Want == nil {
+			continue
+		}
+		own = own || p.Want.AssumeRoleARN == ""
+		lines = append(lines, mark(p.Exists, p.Fault != nil)+fmt.Sprintf("OIDC provider %s, audiences %s", p.ARN, strings.Join(p.Want.Audiences, ", ")))
+	}
+	if !own {
+		return lines
+	}
+	lines = append(lines, mark(place.RoleExists, place.RoleError != "")+fmt.Sprintf("role %s for the ServiceAccount %s/%s: it keeps bucket and provider", core.RoleName(world.Issuer.Name, spec.URL), operator.Namespace, operator.ServiceAccount))
+	config := fmt.Sprintf("ConfigMap %s/%s, which tells the operator its role", operator.Namespace, operator.ServiceAccount)
+	if place.Role != "" && !isRoleOf(place.Role, *world.Issuer) {
+		return append(lines, "  ~ "+config+" in place of "+place.Role)
+	}
+	return append(lines, mark(place.Role != "", false)+config)
+}
+
+// mark tells what is made from what is there and is put right where it differs.
+func mark(exists, unknown bool) string {
+	switch {
+	case unknown:
+		return "  ? "
+	case exists:
+		return "  = "
+	}
+	return "  + "
+}
+
+// undo says how to take back what the bootstrap has made.
+func undo(name, role string, operator core.Subject) []string {
+	return []string{
+		"to undo all of it later:",
+		fmt.Sprintf(`  kubectl patch oidcissuer %s --type=merge -p '{"spec":{"deletionPolicy":"Delete"}}'`, name),
+		"  kubectl delete oidcissuer " + name,
+		fmt.Sprintf("  aws iam delete-role-policy --role-name %s --policy-name %s", role, PolicyName),
+		"  aws iam delete-role --role-name " + role,
+		fmt.Sprintf("  kubectl delete configmap %s --namespace %s", operator.ServiceAccount, operator.Namespace),
+	}
+}
