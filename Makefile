@@ -101,6 +101,14 @@ generate: ## Write everything that is generated: deepcopy, config, docs/referenc
 	cd hack/chart && go run . ../..
 	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac
 
+.PHONY: site
+site: site/node_modules/.package-lock.json ## Write the docs as a site with search into bin/site (needs node 20, npm; SITE_BASE=/tabard/ for one below a path)
+	site/node_modules/.bin/vitepress build site
+
+# npm writes this file last.
+site/node_modules/.package-lock.json: site/package.json site/package-lock.json site/.npmrc
+	cd site && npm ci
+
 .PHONY: lint
 lint: ## Check style, known mistakes, import rules, sizes, and ways from one account to another
 	go run ./hack/imports
@@ -144,5 +152,5 @@ race-core: localkube ## The same for the decisions, the webhook and the librarie
 	@for module in $(LIBRARIES); do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
-clean: ## Remove bin and dist; the cache of localkube stays
-	rm -rf bin dist
+clean: ## Remove bin, dist and what make site installs; the cache of localkube stays
+	rm -rf bin dist site/node_modules site/.vitepress/cache site/.vitepress/.temp

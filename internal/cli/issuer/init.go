@@ -110,7 +110,7 @@ func (p *Proposal) proposeBucket(ctx context.Context) error {
 		defer cancel()
 		var err error
 		if tail, err = p.Caller(ctx, p.Region); err != nil {
-			p.say("you are nobody in AWS (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", err)
+			p.say("AWS does not know your session (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", err)
 		}
 	}
 	for tail == "" || core.NameWarning(named(p.Name, tail)) != "" {
