@@ -48,7 +48,7 @@ func load(tree fs.FS) ([]file, error) {
 // isForeign says that a folder holds nothing that people write for us to judge.
 func isForeign(name string, folder fs.DirEntry) bool {
 	base := folder.Name()
-	return name != "." && (base == "testdata" || base == "bin" || strings.HasPrefix(base, "."))
+	return name != "." && (base == "testdata" || base == "bin" || base == "node_modules" || strings.HasPrefix(base, "."))
 }
 
 func parse(name string, source []byte) (file, error) {
