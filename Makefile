@@ -105,6 +105,10 @@ generate: ## Write everything that is generated: deepcopy, config, docs/referenc
 site: site/node_modules/.package-lock.json ## Write the docs as a site with search into bin/site (needs node 20, npm; SITE_BASE=/tabard/ for one below a path)
 	site/node_modules/.bin/vitepress build site
 
+.PHONY: site-check
+site-check: site ## Open every page of the site in Chromium: links, widths, contrast, search (a minute; $$CHROMIUM names the program)
+	node site/check.mjs bin/site
+
 # npm writes this file last.
 site/node_modules/.package-lock.json: site/package.json site/package-lock.json site/.npmrc
 	cd site && npm ci

@@ -19,7 +19,7 @@ export function menu(docs) {
   if (lost.length > 0) {
     throw new Error(`docs/index.md has no link to ${lost.join(', ')}: add one to a list there`)
   }
-  return sections.map((s) => ({ ...s, collapsed: s.text === 'Decisions' }))
+  return sections
 }
 
 // pages are the paths of all pages, from docs, with slashes.

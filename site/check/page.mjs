@@ -1,0 +1,53 @@
+// Widths in pixels: a small telephone, a tablet, a desk.
+const widths = [320, 768, 1280]
+
+// Page is one page of the site in a tab.
+export class Page {
+  constructor(tab, address, scheme, complain) {
+    Object.assign(this, { tab, address, scheme, complain })
+  }
+
+  // check complains about what is wrong with the page, and returns its links and ids.
+  async check() {
+    const { tab, address, complain } = this
+    const listeners = {
+      request: (request) => {
+        const url = new URL(request.url())
+        if (url.origin !== address.origin && url.protocol !== 'data:') complain(`asks another host, ${url.origin}`)
+      },
+      response: (response) => response.status() >= 400 && complain(`asks for ${response.url().replace(address.origin, '')}, which answers ${response.status()}`),
+      console: (message) => message.type() === 'error' && complain(`says in the console: ${message.text()}`),
+      pageerror: (error) => complain(`throws ${error.message}`),
+    }
+    for (const [event, listener] of Object.entries(listeners)) tab.on(event, listener)
+    await tab.goto(address.href, { waitUntil: 'networkidle' })
+    await this.checkWidths()
+    await this.checkAccessibility()
+    const found = await tab.evaluate(() => ({
+      links: [...document.querySelectorAll('a[href]')].map((a) => a.href),
+      ids: [...document.querySelectorAll('[id]')].map((e) => e.id),
+    }))
+    for (const [event, listener] of Object.entries(listeners)) tab.off(event, listener)
+    return found
+  }
+
+  // checkWidths complains about pages that scroll sideways. What is wide scrolls by itself.
+  async checkWidths() {
+    for (const width of widths) {
+      await this.tab.setViewportSize({ width, height: 800 })
+      const scroll = await this.tab.evaluate(() => {
+        const protruding = [...document.body.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth).at(-1)
+        return { width: document.scrollingElement.scrollWidth, by: protruding?.outerHTML.slice(0, 120) }
+      })
+      if (scroll.width > width) this.complain(`scrolls sideways at ${width} px: it is ${scroll.width} px wide, by ${scroll.by}`)
+    }
+  }
+
+  // checkAccessibility asks axe for the rules of WCAG 2 at level AA, contrast among them.
+  async checkAccessibility() {
+    const { violations } = await this.tab.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'], resultTypes: ['violations'] }))
+    for (const { id, help, nodes } of violations) {
+      this.complain(`${this.scheme}: ${id}: ${help}: ${nodes.length} times, first ${nodes[0].html.slice(0, 160)} ${nodes[0].any?.[0]?.message ?? ''}`)
+    }
+  }
+}
