@@ -106,7 +106,7 @@ site: site/node_modules/.package-lock.json ## Write the docs as a site with sear
 	site/node_modules/.bin/vitepress build site
 
 .PHONY: site-check
-site-check: site ## Open every page of the site in Chromium: links, widths, contrast, search (a minute; $$CHROMIUM names the program)
+site-check: site ## Open every page of the site in Chromium: links, widths, contrast, search (a minute; CHROMIUM=PROGRAM for one that is not on the PATH)
 	node site/check.mjs bin/site
 
 # npm writes this file last.

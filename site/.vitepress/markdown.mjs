@@ -15,10 +15,13 @@ export const options = (root, repository) => ({
     md.disable('emoji')
     md.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
     md.core.ruler.before('normalize', 'front', (state) => front(state, root))
+    md.core.ruler.push('picture', picture)
     md.core.ruler.push('outside', (state) => outside(state, root, repository))
     for (const rule of ['html_inline', 'html_block']) {
       md.renderer.rules[rule] = (tokens, i) => (tags.test(tokens[i].content) ? tokens[i].content : md.utils.escapeHtml(tokens[i].content))
     }
+    // Long names may break where their parts end.
+    md.renderer.rules.code_inline = (tokens, i) => `<code>${md.utils.escapeHtml(tokens[i].content).replace(/[./:_=,]+|(?<=[a-z])(?=[A-Z])/g, '$&<wbr>')}</code>`
     // Vue would evaluate what is in two braces.
     const render = md.renderer.render
     md.renderer.render = (...all) => render.apply(md.renderer, all).replaceAll('{{', '&#123;&#123;')
@@ -28,9 +31,18 @@ export const options = (root, repository) => ({
 // front begins the front page with the README's first sentence and its picture.
 function front(state, root) {
   if (state.env.relativePath !== 'index.md') return
-  const [, sentence, picture] = /^# .*\n\n([^\n]+)\n\n(!\[[^\]]*\]\(docs\/images\/[^)]+\))\n/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
-  if (!picture) throw new Error('README.md: expected a title, one line about Tabard, and a picture from docs/images at its beginning')
-  state.src = state.src.replace(/^(# .*\n)/, `$1\n${sentence}\n\n${picture.replace('(docs/', '(./')}\n`)
+  const [, sentence, image] = /^# .*\n\n([^\n]+)\n\n(!\[[^\]]*\]\(docs\/images\/[^)]+\))\n/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+  if (!image) throw new Error('README.md: expected a title, one line about Tabard, and a picture from docs/images at its beginning')
+  state.src = state.src.replace(/^(# .*\n)/, `$1\n${sentence}\n\n${image.replace('(docs/', '(./')}\n`)
+}
+
+// picture marks paragraphs that are a picture, and lets the keyboard scroll them.
+function picture({ tokens }) {
+  tokens.forEach((token, i) => {
+    if (token.type !== 'paragraph_open' || tokens[i + 1].children.some((child) => child.type !== 'image')) return
+    token.attrSet('class', 'picture')
+    token.attrSet('tabindex', '0')
+  })
 }
 
 // outside has links that leave docs lead to the repository, if the file is there.
