@@ -1,7 +1,7 @@
 // Command reference writes docs/reference: the fields of our kinds, from the
 // generated CRDs; the reasons of their conditions, from each kind's list in
-// internal/core; and what the local AWS plays, from its own tables and the
-// AWS SDK's. It is run in the root of the repository:
+// internal/core; what the local AWS plays, from its own tables and the AWS
+// SDK's; and the commands with their flags, from the programs. It is run in the root of the repository:
 //
 //	go run ./hack/reference
 package main
@@ -52,7 +52,16 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("awslocal.md: %w", err)
 	}
-	return errors.Join(write("awslocal.md", page), write("reasons.md", reasonPage(explained)))
+	commands, err := commandPages()
+	if err != nil {
+		return fmt.Errorf("cli: %w", err)
+	}
+	// What a command was called before is not described any more.
+	failed := errors.Join(os.RemoveAll(filepath.Join(folder, "cli")), os.MkdirAll(filepath.Join(folder, "cli"), 0o755))
+	for name, page := range commands {
+		failed = errors.Join(failed, write(filepath.Join("cli", name+".md"), page))
+	}
+	return errors.Join(failed, write("awslocal.md", page), write("reasons.md", reasonPage(explained)))
 }
 
 // write puts a page into the folder, after a line that says where it is from.

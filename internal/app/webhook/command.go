@@ -86,11 +86,11 @@ func Main(args []string) int {
 	if len(args) > 0 && args[0] == "webhook" {
 		args = args[1:]
 	}
-	return program.Run(root(), args)
+	return program.Run(Root(), args)
 }
 
-// root is the command of that program.
-func root() *cobra.Command {
+// Root is the command of that program.
+func Root() *cobra.Command {
 	command := Command()
 	command.Use = "tabard-webhook"
 	command.Example = strings.ReplaceAll(command.Example, "tabard webhook", "tabard-webhook")

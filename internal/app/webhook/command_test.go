@@ -9,7 +9,7 @@ import (
 
 // TestTheProgramTakesWhatTheCommandTakes: and says by which name it is called.
 func TestTheProgramTakesWhatTheCommandTakes(t *testing.T) {
-	command := root()
+	command := Root()
 	if strings.Contains(command.UsageString(), "tabard webhook") {
 		t.Errorf("it speaks of another program: %s", command.UsageString())
 	}
