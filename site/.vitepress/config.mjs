@@ -27,7 +27,8 @@ export default defineConfig({
   base: process.env.SITE_BASE || '/',
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   markdown: options(root, repository),
-  vite: { plugins: [packages] },
+  // The index of the search is one file, which is read when somebody searches.
+  vite: { plugins: [packages], build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
     nav: [{ text: 'Quickstart', link: '/quickstart' }, { text: 'Installing', link: '/install' }, { text: 'GitHub', link: repository }],
     sidebar: menu(docs),

@@ -20,13 +20,18 @@ export const options = (root, repository) => ({
     for (const rule of ['html_inline', 'html_block']) {
       md.renderer.rules[rule] = (tokens, i) => (tags.test(tokens[i].content) ? tokens[i].content : md.utils.escapeHtml(tokens[i].content))
     }
-    // Long names may break where their parts end.
-    md.renderer.rules.code_inline = (tokens, i) => `<code>${md.utils.escapeHtml(tokens[i].content).replace(/[./:_=,]+|(?<=[a-z])(?=[A-Z])/g, '$&<wbr>')}</code>`
+    md.renderer.rules.code_inline = (tokens, i) => inlineCode(tokens[i].content, md.utils.escapeHtml)
     // Vue would evaluate what is in two braces.
     const render = md.renderer.render
     md.renderer.render = (...all) => render.apply(md.renderer, all).replaceAll('{{', '&#123;&#123;')
   },
 })
+
+// inlineCode lets long names break where their parts end, and flags nowhere.
+function inlineCode(content, escape) {
+  const whole = /^-\S{1,30}$/.test(content) ? ' class="whole"' : ''
+  return `<code${whole}>${escape(content).replace(/[./:_=,]+|(?<=[a-z])(?=[A-Z])/g, '$&<wbr>')}</code>`
+}
 
 // front begins the front page with the README's first sentence and its picture.
 function front(state, root) {

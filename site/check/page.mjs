@@ -20,7 +20,9 @@ export class Page {
       pageerror: (error) => complain(`throws ${error.message}`),
     }
     for (const [event, listener] of Object.entries(listeners)) tab.on(event, listener)
-    await tab.goto(address.href, { waitUntil: 'networkidle' })
+    await tab.goto(address.href)
+    // From then on it is what readers see and use.
+    await tab.waitForFunction(() => document.querySelector('#app')?.__vue_app__)
     await this.checkWidths()
     await this.checkAccessibility()
     const found = await tab.evaluate(() => ({
