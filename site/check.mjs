@@ -81,7 +81,7 @@ class Check {
   async search(word) {
     const context = await this.open({})
     const tab = await context.newPage()
-    tab.setDefaultTimeout(20_000)
+    tab.setDefaultTimeout(10_000)
     try {
       await tab.goto(this.site.href)
       await tab.locator('#local-search button').click()

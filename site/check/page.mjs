@@ -20,9 +20,13 @@ export class Page {
       pageerror: (error) => complain(`throws ${error.message}`),
     }
     for (const [event, listener] of Object.entries(listeners)) tab.on(event, listener)
-    await tab.goto(address.href)
-    // From then on it is what readers see and use.
-    await tab.waitForFunction(() => document.querySelector('#app')?.__vue_app__)
+    try {
+      await tab.goto(address.href)
+      // From then on it is what readers see and use.
+      await tab.waitForFunction(() => document.querySelector('#app')?.__vue_app__)
+    } catch (err) {
+      complain(`does not start: ${err.message.split('\n')[0]}`)
+    }
     await this.checkWidths()
     await this.checkAccessibility()
     const found = await tab.evaluate(() => ({
