@@ -19,7 +19,9 @@ OLDER     := test/oldmodules test/handoff test/credentials/sdk hack/rights hack/
 GENERATED := api charts config docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
-LDFLAGS   := -X github.com/tabard-dev/tabard/internal/app/program.Version=$(VERSION)
+PROGRAM   := github.com/tabard-dev/tabard/internal/app/program
+# The commit and its time: not the time of the build, so that one commit gives one program.
+LDFLAGS    = -X $(PROGRAM).Version=$(VERSION) -X $(PROGRAM).Commit=$(REVISION) -X $(PROGRAM).CommitDate=$(if $(REVISION),$(shell git log -1 --format=%cI))
 GOTEST    := go test -timeout 20m
 
 # The programs that the tests start: the lab is made of them.

@@ -52,7 +52,8 @@ prints bucket, provider and role with both policies, for somebody who may make t
 without it afterwards to publish the documents; what is as wanted is left alone.`
 
 func bootstrapCommand() *cobra.Command {
-	var file, kubeconfig, namespace, account string
+	var file, namespace, account string
+	var kubeconfig command.Kubeconfig
 	var wish cli.Bootstrap
 	var yes bool
 	var print printing
@@ -78,7 +79,7 @@ func bootstrapCommand() *cobra.Command {
 			if print.form != "" {
 				return print.run(cmd.Context(), cmd.OutOrStdout(), wanted, operator)
 			}
-			config, err := program.KubeConfig(kubeconfig)
+			config, err := program.KubeConfigOf(&kubeconfig)
 			if err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func bootstrapCommand() *cobra.Command {
 	}
 	f := bootstrap.Flags()
 	f.StringVarP(&file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
-	command.AddKubeconfig(f, &kubeconfig, "the cluster")
+	kubeconfig.AddFlags(f)
 	f.StringVarP(&namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
 	f.StringVar(&print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")

@@ -32,13 +32,13 @@ func credentialsWorld() cli.World {
 
 // credentialsPlace finds a cluster by the flags of the kubeconfig and of the platform.
 type credentialsPlace struct {
-	kubeconfig string
+	kubeconfig command.Kubeconfig
 	platform   platform.Flags
 }
 
 // AddFlags adds the flags.
 func (p *credentialsPlace) AddFlags(f *pflag.FlagSet) {
-	command.AddKubeconfig(f, &p.kubeconfig, "the cluster")
+	p.kubeconfig.AddFlags(f)
 	p.platform.Add(f)
 }
 
@@ -51,11 +51,11 @@ func (p *credentialsPlace) Cluster() (cli.Cluster, error) {
 	if err != nil {
 		return cli.Cluster{}, err
 	}
-	config, err := program.KubeConfig(p.kubeconfig)
+	config, err := program.KubeConfigOf(&p.kubeconfig)
 	if err != nil {
 		return cli.Cluster{}, err
 	}
-	namespace, err := contextNamespace(p.kubeconfig)
+	namespace, err := p.kubeconfig.Namespace()
 	if err != nil {
 		return cli.Cluster{}, err
 	}

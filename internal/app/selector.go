@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/selector"
 )
 
@@ -19,12 +19,12 @@ func explainCommand() *cobra.Command {
 }
 
 // connectSelectors makes the clients that explaining needs.
-func connectSelectors(kubeconfig string) (selector.Cluster, error) {
-	config, err := program.KubeConfig(kubeconfig)
+func connectSelectors(kubeconfig *command.Kubeconfig) (selector.Cluster, error) {
+	config, err := program.KubeConfigOf(kubeconfig)
 	if err != nil {
 		return selector.Cluster{}, err
 	}
-	namespace, err := contextNamespace(kubeconfig)
+	namespace, err := kubeconfig.Namespace()
 	if err != nil {
 		return selector.Cluster{}, err
 	}
@@ -34,13 +34,4 @@ func connectSelectors(kubeconfig string) (selector.Cluster, error) {
 	}
 	kinds, err := discovery.NewDiscoveryClientForConfig(config)
 	return selector.Cluster{Objects: objects, Kinds: kinds, Namespace: namespace}, err
-}
-
-// contextNamespace is the namespace that the kubeconfig's context names, or
-// default.
-func contextNamespace(kubeconfig string) (string, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).Namespace()
-	return namespace, err
 }

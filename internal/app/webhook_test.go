@@ -104,7 +104,7 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 		"a cloud that nobody knows":    {args: "--clouds=aws,ibm", says: "--clouds=aws,ibm: it has \"ibm\", expected some of aws, azure, gcp, with commas between them", code: program.ExitUnusable},
 		"no cloud":                     {args: "--clouds=,", says: "--clouds=,: it is empty, expected some of", code: program.ExitUnusable},
 		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: program.ExitRefused},
-		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "no cluster to talk to at --kube-api", code: program.ExitRefused},
+		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "the kubeconfig (/nonexistent) cannot be read", code: program.ExitRefused},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (k *Keeper[T]) Record(ctx context.Context, set func(T)) error {
 	if err != nil {
 		return fmt.Errorf("write status of %s: %w", wanted.GetName(), err)
 	}
-	k.kit.announce(wanted, k.stored.GetConditions(), wanted.GetConditions())
+	k.kit.announce(ctx, wanted, k.stored.GetConditions(), wanted.GetConditions())
 	k.stored = wanted
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -29,8 +30,9 @@ func (k *Keeper[T]) Finish(ctx context.Context, set func(T), outcome Outcome) (r
 	return reconcile.Result{RequeueAfter: outcome.Again}, nil
 }
 
-// announce emits an event for each condition whose status or reason changed.
-func (k Kit) announce(object Object, before, after []metav1.Condition) {
+// announce emits an event for each condition whose status or reason changed, and logs one that
+// has turned False: events are kept for an hour.
+func (k Kit) announce(ctx context.Context, object Object, before, after []metav1.Condition) {
 	for _, condition := range after {
 		old := meta.FindStatusCondition(before, condition.Type)
 		if old != nil && old.Status == condition.Status && old.Reason == condition.Reason {
@@ -42,6 +44,7 @@ func (k Kit) announce(object Object, before, after []metav1.Condition) {
 		kind := corev1.EventTypeNormal
 		if condition.Status == metav1.ConditionFalse {
 			kind = corev1.EventTypeWarning
+			log.FromContext(ctx).Info("condition is False", "condition", condition.Type, "reason", condition.Reason, "message", condition.Message)
 		}
 		note := Shorten(condition.Type+": "+condition.Message, "the condition")
 		k.Events.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", note)

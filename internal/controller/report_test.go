@@ -5,8 +5,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 )
@@ -41,7 +43,9 @@ func TestAnnounce(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			recorder := events.NewFakeRecorder(1)
-			Kit{Events: recorder}.announce(&v1alpha1.OIDCIssuer{}, tc.before, tc.after)
+			var logged []string
+			logger := funcr.New(func(_, line string) { logged = append(logged, line) }, funcr.Options{})
+			Kit{Events: recorder}.announce(log.IntoContext(t.Context(), logger), &v1alpha1.OIDCIssuer{}, tc.before, tc.after)
 			got := ""
 			select {
 			case got = <-recorder.Events:
@@ -49,6 +53,9 @@ func TestAnnounce(t *testing.T) {
 			}
 			if got != tc.want {
 				t.Errorf("event %q, want %q", got, tc.want)
+			}
+			if warns := strings.HasPrefix(tc.want, "Warning"); warns != (len(logged) == 1) || warns && !strings.Contains(logged[0], tc.after[0].Reason) {
+				t.Errorf("logged %q", logged)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,12 @@ func TestAReleaseIsRolledBackAndUninstalled(t *testing.T) {
 	w := newWorld(t)
 	w.shell("helm install tabard charts/tabard -n tabard-system --create-namespace " + everything)
 	first := w.objects()
+	said := w.shell(`"$TABARD_BIN" version`)
+	for _, want := range []string{`(?m)^tabard-certificate/tabard-certificate +devel$`, `(?m)^oidcissuers.identity.tabard.dev +v1alpha1$`, `(?m)^Kubernetes +v1`} {
+		if !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("tabard version does not say %s:\n%s", want, said)
+		}
+	}
 	w.shell("helm upgrade tabard charts/tabard -n tabard-system --reuse-values --set issuer.replicas=2,capacity.enabled=false")
 	if cmp.Equal(first, w.objects()) {
 		t.Error("the upgrade changed nothing")

@@ -15,7 +15,9 @@ Try it on this machine, without a cloud account:
 
   tabard lab up
   eval "$(tabard lab env)"
-  tabard issuer bootstrap -f "$TABARD_LAB_DIR/manifests/issuer.yaml"`
+  tabard lab status
+
+That is a Kubernetes control plane and a local AWS. docs/quickstart.md goes on from there.`
 
 // Commands are those of the lab.
 func Commands() program.Extra {

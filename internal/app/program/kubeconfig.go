@@ -4,16 +4,21 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // KubeConfig is the named file, else what $KUBECONFIG names, or if that is not set the
 // user's default file, else the pod's own account.
 func KubeConfig(path string) (*rest.Config, error) {
-	config, err := load(path, nil)
+	return KubeConfigOf(&command.Kubeconfig{Path: path})
+}
+
+// KubeConfigOf is the cluster that flags name.
+func KubeConfigOf(flags *command.Kubeconfig) (*rest.Config, error) {
+	config, err := flags.Config()
 	if err != nil {
-		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or $KUBECONFIG", err)
+		return nil, err
 	}
 	// The API server divides itself up (API Priority and Fairness); five requests a
 	// second, client-go's own limit, would take minutes for hundreds of objects.
@@ -26,15 +31,11 @@ func KubeConfigAt(path, server string) (*rest.Config, error) {
 	if server == "" {
 		return KubeConfig(path)
 	}
-	config, err := load(path, &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: server}})
+	flags := command.Kubeconfig{Path: path}
+	flags.Server(server)
+	config, err := flags.Config()
 	if err != nil {
-		return nil, fmt.Errorf("no cluster to talk to at --kube-api: %w", err)
+		return nil, fmt.Errorf("--kube-api: %w", err)
 	}
 	return config, nil
-}
-
-func load(path string, overrides *clientcmd.ConfigOverrides) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 }

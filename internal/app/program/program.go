@@ -18,8 +18,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
-// Version is set when a release is built.
-var Version = "devel"
+// Version is set when a release is built; Commit is what is built, with its time, and empty
+// where changes are not committed.
+var Version, Commit, CommitDate = "devel", "", ""
 
 // Exit codes of all programs.
 const (

@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // The exit codes other than 0.
@@ -32,12 +31,6 @@ func (e *Exit) Error() string { return e.What }
 
 // ExitCode is the exit code of the program.
 func (e *Exit) ExitCode() int { return e.Code }
-
-// AddKubeconfig adds the flag by which every command finds its cluster; of says which
-// cluster that is.
-func AddKubeconfig(flags *pflag.FlagSet, into *string, of string) {
-	flags.StringVar(into, "kubeconfig", "", "kubeconfig of "+of+" (default: $KUBECONFIG, then ~/.kube/config, then the pod's own ServiceAccount)")
-}
 
 // Streams are what the commands read and write.
 type Streams struct {

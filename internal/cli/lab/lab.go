@@ -29,6 +29,12 @@ func New(streams command.Streams) *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	flags := &folder{streams: streams}
+	command.PersistentPreRunE = func(running *cobra.Command, _ []string) error {
+		if flag := running.Flag("dir"); flag.Changed && flag.Value.String() == "" {
+			return streams.Unusable(errors.New("--dir is empty, expected a folder: is a variable of the command line not set?"))
+		}
+		return nil
+	}
 	command.PersistentFlags().StringVar(&flags.dir, "dir", "", "the lab's `folder` (default $TABARD_LAB_DIR, else "+lab.DefaultDir(os.Getenv)+")")
 	command.AddCommand(
 		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags), newJournal(streams, flags),

@@ -38,6 +38,7 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 		"status without a lab":            {[]string{"status", "--dir", empty}, "tabard lab up --dir " + empty},
 		"status in an unknown format":     {[]string{"status", "-o", "yaml", "--dir", empty}, "json"},
 		"env in an unknown format":        {[]string{"env", "-o", "csh", "--dir", empty}, "shell, fish, powershell, dotenv, json"},
+		"an empty folder":                 {[]string{"down", "--dir="}, "--dir is empty"},
 		"journal in an unknown format":    {[]string{"journal", "-o", "yaml", "--dir", empty}, "text, json"},
 		"journal without a lab":           {[]string{"journal", "--dir", empty}, "no lab here"},
 		"env without a lab":               {[]string{"env", "--dir", empty}, "no lab here"},

@@ -40,7 +40,7 @@ in the eks.amazonaws.com/role-arn of their ServiceAccount), or described in a fi
 // inputs are the flags that say what is read.
 type inputs struct {
 	files           []string
-	kubeconfig      string
+	kubeconfig      command.Kubeconfig
 	semantics       string
 	controllersFile string
 	controllers     []string
@@ -63,7 +63,7 @@ func newCARM(streams command.Streams, connect Connect) *cobra.Command {
 	carm.Flags().AddFlagSet(plan.Flags())
 	f := carm.PersistentFlags()
 	f.StringArrayVarP(&in.files, "filename", "f", nil, "read a `file` or folder of YAML or JSON instead of a cluster; - is the standard input; repeatable")
-	command.AddKubeconfig(f, &in.kubeconfig, "the cluster")
+	in.kubeconfig.AddFlags(f)
 	f.StringVar(&in.semantics, "controllers", "ack", "who reads the selectors: ack, or tabard for controllers that know effect: Deny")
 	f.StringVar(&in.controllersFile, "controllers-file", "", "describe the controllers by a `file`, instead of finding their Deployments")
 	f.StringArrayVar(&in.controllers, "controller", nil, "describe a controller as `KEY=VALUE,...`; lists are joined by +; repeatable")
@@ -89,8 +89,8 @@ func (in *inputs) check() error {
 	if in.output != "text" && in.output != "json" {
 		return fmt.Errorf("-o is %q; it must be text or json", in.output)
 	}
-	if len(in.files) > 0 && in.kubeconfig != "" {
-		return fmt.Errorf("-f reads files and --kubeconfig a cluster: give one of them")
+	if len(in.files) > 0 && in.kubeconfig.IsSet() {
+		return fmt.Errorf("-f reads files and --kubeconfig or --context a cluster: give one of them")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (in *inputs) read(ctx context.Context, streams command.Streams, connect Con
 	}
 	var from source = &files{paths: in.files, in: streams.In}
 	if len(in.files) == 0 {
-		client, err := connect(in.kubeconfig)
+		client, err := connect(&in.kubeconfig)
 		if err != nil {
 			return nil, nil, err
 		}

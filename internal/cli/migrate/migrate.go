@@ -9,8 +9,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
-// Connect makes a client of a cluster by a kubeconfig; empty is the usual one.
-type Connect func(kubeconfig string) (dynamic.Interface, error)
+// Connect makes a client of a cluster by a kubeconfig.
+type Connect func(kubeconfig *command.Kubeconfig) (dynamic.Interface, error)
 
 // New returns the command "migrate" with its sub-commands. Every error of theirs
 // but those about flags is a *command.Exit, which has been said already.

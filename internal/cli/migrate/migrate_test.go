@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -31,11 +30,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-func connect(path string) (dynamic.Interface, error) {
-	if path == "" {
-		path = os.Getenv("KUBECONFIG")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", path)
+func connect(kubeconfig *command.Kubeconfig) (dynamic.Interface, error) {
+	config, err := kubeconfig.Config()
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ here is what controllers decide that know all fields.`
 
 // explainFlags are those of explain.
 type explainFlags struct {
-	kubeconfig string
+	kubeconfig command.Kubeconfig
 	namespace  string
 	output     string
 	show       string
@@ -68,7 +68,7 @@ func newExplain(streams command.Streams, connect Connect) *cobra.Command {
 	}
 	f := explain.Flags()
 	f.StringVarP(&flags.namespace, "namespace", "n", "", "the resource's `namespace` (default: that of the kubeconfig)")
-	command.AddKubeconfig(f, &flags.kubeconfig, "the cluster")
+	flags.kubeconfig.AddFlags(f)
 	f.StringVarP(&flags.output, "output", "o", "table", "the output's `format`: table, or json or yaml for programs")
 	f.StringVar(&flags.show, "show", "all", "which selectors are listed: all, or matching for those that select the resource")
 	f.StringVar(&flags.account, "controller-account", "", "the `account` of the controller's own role, to say what follows where no selector applies")
@@ -88,7 +88,7 @@ func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect
 	if err := f.check(); err != nil {
 		return err
 	}
-	cluster, err := connect(f.kubeconfig)
+	cluster, err := connect(&f.kubeconfig)
 	if err != nil {
 		return err
 	}

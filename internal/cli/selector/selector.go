@@ -26,8 +26,8 @@ type Discovery interface {
 	ServerGroupsAndResourcesWithContext(context.Context) ([]*metav1.APIGroup, []*metav1.APIResourceList, error)
 }
 
-// Connect makes a client of a cluster by a kubeconfig; empty is the usual one.
-type Connect func(kubeconfig string) (Cluster, error)
+// Connect makes a client of a cluster by a kubeconfig.
+type Connect func(kubeconfig *command.Kubeconfig) (Cluster, error)
 
 // New returns the command "selector" with its sub-commands. Every error of theirs
 // but those about flags is a *command.Exit, which has been said already.

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/manifest"
@@ -38,11 +37,8 @@ func newRoot(streams command.Streams) *cobra.Command {
 	return root
 }
 
-func connect(path string) (Cluster, error) {
-	if path == "" {
-		path = os.Getenv("KUBECONFIG")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", path)
+func connect(kubeconfig *command.Kubeconfig) (Cluster, error) {
+	config, err := kubeconfig.Config()
 	if err != nil {
 		return Cluster{}, err
 	}

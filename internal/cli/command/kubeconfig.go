@@ -1,0 +1,112 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Kubeconfig says which cluster a command asks, and as whom, by the flags that kubectl has for
+// that. The zero value is the usual cluster.
+type Kubeconfig struct {
+	// Path is a file; empty is $KUBECONFIG, then the user's own file, then the pod's account.
+	Path string
+
+	overrides clientcmd.ConfigOverrides
+}
+
+// AddKubeconfig adds the one flag by which every process finds its cluster; of says which
+// cluster that is.
+func AddKubeconfig(flags *pflag.FlagSet, into *string, of string) {
+	flags.StringVar(into, "kubeconfig", "", "kubeconfig `file` of "+of+" (default: $KUBECONFIG, then ~/.kube/config, then the pod's own ServiceAccount)")
+}
+
+// AddFlags adds all flags, for commands that people type.
+func (k *Kubeconfig) AddFlags(flags *pflag.FlagSet) {
+	AddKubeconfig(flags, &k.Path, "the cluster")
+	o := &k.overrides
+	flags.StringVar(&o.CurrentContext, "context", "", "`name` of the kubeconfig's context (default: its current one)")
+	flags.StringVar(&o.Context.Cluster, "cluster", "", "`name` of the kubeconfig's cluster, in place of the context's")
+	flags.StringVar(&o.Context.AuthInfo, "user", "", "`name` of the kubeconfig's user, in place of the context's")
+	flags.StringVar(&o.AuthInfo.Impersonate, "as", "", "`user` to act as, such as system:serviceaccount:NAMESPACE:NAME")
+	flags.StringArrayVar(&o.AuthInfo.ImpersonateGroups, "as-group", nil, "`group` to act as; may be repeated")
+	flags.StringVar(&o.Timeout, "request-timeout", "", "longest `time` of one request to the cluster, such as 10s (default: no limit)")
+}
+
+// IsSet says that a flag names a cluster, or somebody to ask it as.
+func (k *Kubeconfig) IsSet() bool {
+	o := k.overrides
+	return k.Path+o.CurrentContext+o.Context.Cluster+o.Context.AuthInfo+o.AuthInfo.Impersonate != "" || len(o.AuthInfo.ImpersonateGroups) > 0
+}
+
+// Server sets the API server's URL in place of the kubeconfig's.
+func (k *Kubeconfig) Server(url string) { k.overrides.ClusterInfo.Server = url }
+
+// Config is how to reach the cluster.
+func (k *Kubeconfig) Config() (*rest.Config, error) {
+	if err := k.readable(); err != nil {
+		return nil, err
+	}
+	config, err := k.loading().ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("no cluster to talk to: there is no kubeconfig (%s), expected one: set --kubeconfig or $KUBECONFIG", k.files())
+	case err != nil:
+		return nil, fmt.Errorf("no cluster to talk to: %w (kubeconfig %s)", err, k.files())
+	}
+	return config, nil
+}
+
+// Namespace is that of the context, or default.
+func (k *Kubeconfig) Namespace() (string, error) {
+	if err := k.readable(); err != nil {
+		return "", err
+	}
+	namespace, _, err := k.loading().Namespace()
+	return namespace, err
+}
+
+func (k *Kubeconfig) rules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.Path
+	return rules
+}
+
+func (k *Kubeconfig) loading() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(k.rules(), &k.overrides)
+}
+
+// files names where the kubeconfig is looked for.
+func (k *Kubeconfig) files() string {
+	if k.Path != "" {
+		return k.Path
+	}
+	if files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); files != "" {
+		return "$KUBECONFIG, which is " + files
+	}
+	return clientcmd.RecommendedHomeFile
+}
+
+// readable refuses a named file that cannot be read, and says which. Of several in $KUBECONFIG
+// each may be absent, as with kubectl.
+func (k *Kubeconfig) readable() error {
+	paths := k.rules().GetLoadingPrecedence()
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err == nil {
+			_ = file.Close()
+			continue
+		}
+		absent := errors.Is(err, fs.ErrNotExist)
+		if absent && k.Path == "" && (len(paths) > 1 || os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "") {
+			continue
+		}
+		return fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+const twoContexts = `apiVersion: v1
+kind: Config
+current-context: one
+contexts:
+- {name: one, context: {cluster: one, user: alice}}
+- {name: two, context: {cluster: two, user: bob, namespace: shop}}
+clusters:
+- {name: one, cluster: {server: "https://one.example.com"}}
+- {name: two, cluster: {server: "https://two.example.com"}}
+users:
+- {name: alice, user: {token: a}}
+- {name: bob, user: {token: b}}
+`
+
+func TestTheFlagsOfKubectlNameTheCluster(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	must.Do(t, os.WriteFile(file, []byte(twoContexts), 0o600))
+	t.Setenv("KUBECONFIG", file)
+	for args, want := range map[string]string{
+		"":                                     "https://one.example.com a default  []",
+		"--context=two":                        "https://two.example.com b shop  []",
+		"--cluster=two":                        "https://two.example.com a default  []",
+		"--user=bob":                           "https://one.example.com b default  []",
+		"--as=carol --as-group=x --as-group=y": "https://one.example.com a default carol [x y]",
+	} {
+		var k Kubeconfig
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		k.AddFlags(flags)
+		must.Do(t, flags.Parse(strings.Fields(args)))
+		config, namespace := must.Get(k.Config())(t), must.Get(k.Namespace())(t)
+		got := strings.Join([]string{config.Host, config.BearerToken, namespace, config.Impersonate.UserName, "[" + strings.Join(config.Impersonate.Groups, " ") + "]"}, " ")
+		if diff := cmp.Diff(want, got); diff != "" || k.IsSet() != (args != "") {
+			t.Errorf("%q, set %t (-want +got):\n%s", args, k.IsSet(), diff)
+		}
+	}
+	k := Kubeconfig{}
+	k.overrides.Timeout = "7s"
+	if config := must.Get(k.Config())(t); config.Timeout.Seconds() != 7 {
+		t.Errorf("the timeout is %s", config.Timeout)
+	}
+}
+
+// TestAKubeconfigThatCannotBeUsedIsNamed, wherever it comes from.
+func TestAKubeconfigThatCannotBeUsedIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	broken, good := filepath.Join(dir, "broken"), filepath.Join(dir, "good")
+	must.Do(t, os.WriteFile(broken, []byte("{"), 0o600))
+	must.Do(t, os.WriteFile(good, []byte(twoContexts), 0o600))
+	cases := map[string]struct {
+		path, env, context string
+		says               []string
+	}{
+		"a flag's file that is absent":  {path: "/nowhere/config", says: []string{"/nowhere/config"}},
+		"a flag's file that is broken":  {path: broken, says: []string{broken}},
+		"a folder":                      {path: dir, says: []string{dir}},
+		"the variable's file is absent": {env: "/nowhere/config", says: []string{"$KUBECONFIG", "/nowhere/config"}},
+		"none at all":                   {says: []string{"no cluster to talk to", "--kubeconfig or $KUBECONFIG"}},
+		"a context that is not in it":   {path: good, context: "three", says: []string{"three", good}},
+		"of several one may be absent":  {env: "/nowhere/config" + string(os.PathListSeparator) + good},
+		"of several none is there":      {env: "/nowhere/a" + string(os.PathListSeparator) + "/nowhere/b", says: []string{"/nowhere/a", "/nowhere/b"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", c.env)
+			k := Kubeconfig{Path: c.path}
+			k.overrides.CurrentContext = c.context
+			_, err := k.Config()
+			if (err == nil) != (len(c.says) == 0) {
+				t.Fatalf("got error %v", err)
+			}
+			for _, text := range c.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("error %q does not say %q", err, text)
+				}
+			}
+		})
+	}
+}
