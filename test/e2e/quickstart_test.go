@@ -12,10 +12,13 @@ import (
 )
 
 // TestQuickstart runs every command of docs/quickstart.md, in order, in one
-// shell that stops at the first failure.
+// shell that stops at the first failure; then all of it again.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
-	newReader(t).follow(readPage(t, "quickstart.md"))
+	r := newReader(t)
+	for range 2 {
+		r.follow(readPage(t, "quickstart.md"))
+	}
 }
 
 // reader does what a page says, with a lab of their own.

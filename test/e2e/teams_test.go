@@ -45,6 +45,7 @@ func TestThreeTeamsInThreeAccounts(t *testing.T) {
 		t.Errorf("the controller's account has the buckets %q, want only the issuer's, %s", got, issuer)
 	}
 	r.follow(after)
+	r.follow(page) // and all of it again
 }
 
 // account asks an account for the names of its buckets. The issuer's is that of
