@@ -106,10 +106,15 @@ func bootstrapCommand() *cobra.Command {
 	f.BoolVar(&wish.Consent.OtherIssuer, "allow-other-issuer", false, "publish although the cluster's tokens name another issuer, such as before kube-apiserver is set to this one")
 	f.BoolVar(&wish.Consent.ReplaceRole, "replace-role", false, "tell the operator this issuer's role in place of that of another OIDCIssuer")
 	f.BoolVar(&wish.DropForeignKeys, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
-	if err := bootstrap.MarkFlagRequired("filename"); err != nil {
-		panic(err) // the flag is defined three lines above
-	}
+	required(bootstrap, "filename")
 	return bootstrap
+}
+
+// required marks a flag that the command cannot do without.
+func required(command *cobra.Command, flag string) {
+	if err := command.MarkFlagRequired(flag); err != nil {
+		panic(err) // the flag is defined by the caller
+	}
 }
 
 // readIssuer reads and checks the file.

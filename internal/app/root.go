@@ -36,7 +36,7 @@ the issuer, a policy says who may become which role.` + extra.Hint,
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl tabard"}
 	}
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), versionCommand())
+	add(root, "use", issuerCommand(), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), readyCommand(), versionCommand())
 	add(root, "use", extra.Use...)
 	add(root, "process", operatorCommand(), webhook.Command(), capacityCommand())
 	add(root, "process", extra.Processes...)

@@ -3,6 +3,7 @@
 package site_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,7 @@ func TestJavaScriptTheCheckOfTheSiteFindsFaults(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(folder, name+".html"), []byte(page), 0o600))
 	}
 	out, err := run(t, root, "node", "site/check.mjs", folder)
-	if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != 1 {
+	if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != 1 {
 		t.Errorf("the check ended with %v, expected exit code 1", err)
 	}
 	found := strings.Split(strings.TrimSpace(out), "\n")[1:]

@@ -18,9 +18,14 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
-// Version is set when a release is built; Commit is what is built, with its time, and empty
-// where changes are not committed.
-var Version, Commit, CommitDate = "devel", "", ""
+// Version is set when a release is built.
+var Version = "devel"
+
+// Commit is what is built, empty where changes are not committed.
+var Commit string
+
+// CommitDate is the time of the commit.
+var CommitDate string
 
 // Exit codes of all programs.
 const (

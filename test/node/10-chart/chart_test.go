@@ -33,11 +33,9 @@ func TestNodeTheReadmesLinesInstallTabard(t *testing.T) {
 	began := time.Now()
 	install(t, b, dir)
 	b.Since(began, "from \"helm install\" until the issuer is Ready")
-	for _, name := range []string{"tabard-issuer", "tabard-operator", "tabard-webhook"} {
-		b.Kubectl("rollout", "status", "-n", "tabard-system", "deployment/"+name, "--timeout=180s")
+	if said := b.Shell(dir, "helm test tabard --namespace tabard-system --timeout 3m"); !strings.Contains(said, "Succeeded") {
+		t.Errorf("helm test said\n%s", said)
 	}
-	b.Kubectl("rollout", "status", "-n", "tabard-certificate", "deployment/tabard-certificate", "--timeout=180s")
-	b.Shell(dir, `until kubectl get mutatingwebhookconfiguration tabard-webhook -o jsonpath='{.webhooks[0].clientConfig.caBundle}' | grep -q .; do sleep 1; done`)
 	b.LoadWorkload()
 	role := b.Team(team, nil)
 	b.Apply(team, "deployment.yaml", role)

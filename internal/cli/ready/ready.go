@@ -1,0 +1,139 @@
+// Package ready holds the command "tabard ready": it waits until what is installed of Tabard is
+// ready, and says what is not and what to do. The chart's "helm test" runs it.
+package ready
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+)
+
+// Seen is what a cluster has of Tabard.
+type Seen struct {
+	Deployments []appsv1.Deployment
+	// Hooks are the webhook configuration, nil for none.
+	Hooks *admissionv1.MutatingWebhookConfiguration
+	// Told are the ConfigMaps by which bootstrap commands tell controllers their roles, by name.
+	Told map[string]bool
+}
+
+// Ask reads a cluster.
+type Ask func(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []string) (Seen, error)
+
+const long = `Waits until all that is installed of Tabard is ready: its Deployments, and the certificate of the
+webhook, without which no pod gets an identity. While it waits it says for what.
+
+Exit codes: 0 all is ready; 1 something is not after --timeout; 2 there is no cluster to ask, or
+Tabard is not installed in it.`
+
+// pause is between two looks.
+const pause = 2 * time.Second
+
+// New makes the command.
+func New(streams command.Streams, ask Ask) *cobra.Command {
+	var kubeconfig command.Kubeconfig
+	var timeout time.Duration
+	var namespaces []string
+	out := &cobra.Command{
+		Use:     "ready",
+		Short:   "Wait until what is installed of Tabard is ready, and say what is not",
+		Long:    long,
+		Example: "  tabard ready\n  tabard ready --timeout=0s # do not wait",
+		Args:    command.NoArgs(streams),
+		RunE: command.Spoken(streams, func(c *cobra.Command, _ []string) error {
+			return wait(c.Context(), streams, timeout, func(ctx context.Context) (Seen, error) { return ask(ctx, &kubeconfig, namespaces) })
+		}),
+	}
+	kubeconfig.AddFlags(out.Flags())
+	out.Flags().StringSliceVarP(&namespaces, "namespace", "n", []string{"tabard-system", "tabard-certificate"}, "`namespaces` in which Tabard's Deployments are")
+	out.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait")
+	return out
+}
+
+func wait(ctx context.Context, streams command.Streams, timeout time.Duration, look func(context.Context) (Seen, error)) error {
+	end := time.Now().Add(timeout)
+	said := ""
+	for {
+		seen, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		if len(seen.Deployments) == 0 {
+			return errors.New("nothing of Tabard is installed: expected Deployments with the label app.kubernetes.io/name=tabard; see docs/install.md")
+		}
+		missing := missing(seen)
+		text := strings.Join(missing, "\n")
+		switch {
+		case len(missing) == 0:
+			return streams.Print(fmt.Sprintf("ready: %s\n", strings.Join(names(seen.Deployments), ", ")))
+		case time.Now().Add(pause).After(end):
+			return streams.Refuse(command.Found, fmt.Errorf("not ready after %s:\n%s", timeout, text))
+		case text != said:
+			fmt.Fprintf(streams.Err, "waiting:\n%s\n", text)
+			said = text
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func names(deployments []appsv1.Deployment) (out []string) {
+	for _, d := range deployments {
+		out = append(out, d.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// bootstraps are the commands that tell a controller its role, by the name of its ConfigMap,
+// which is that of its Deployment, too.
+var bootstraps = map[string]string{
+	"tabard-issuer":      "tabard issuer bootstrap -f issuer.yaml",
+	"tabard-credentials": "tabard credentials bootstrap --infrastructure-name NAME",
+}
+
+// missing is the decision: what is not ready, each with what to do, in a steady order.
+func missing(seen Seen) (out []string) {
+	for _, d := range seen.Deployments {
+		want := int32(1)
+		if d.Spec.Replicas != nil {
+			want = *d.Spec.Replicas
+		}
+		switch {
+		case d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedReplicas >= want && d.Status.AvailableReplicas >= want:
+			continue
+		case bootstraps[d.Name] != "" && !seen.Told[d.Name]:
+			out = append(out, fmt.Sprintf("  Deployment %s/%s waits for its role: run %s", d.Namespace, d.Name, bootstraps[d.Name]))
+		default:
+			out = append(out, fmt.Sprintf("  Deployment %s/%s has %d of %d replicas available: kubectl describe pods -n %s -l %s", d.Namespace, d.Name, d.Status.AvailableReplicas, want, d.Namespace, selectorOf(d)))
+		}
+	}
+	if h := seen.Hooks; h != nil && slices.ContainsFunc(h.Webhooks, func(w admissionv1.MutatingWebhook) bool { return len(w.ClientConfig.CABundle) == 0 }) {
+		out = append(out, fmt.Sprintf("  MutatingWebhookConfiguration %s has no CA yet, without which no pod gets an identity: kubectl logs -n tabard-certificate deployment/tabard-certificate", h.Name))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func selectorOf(d appsv1.Deployment) string {
+	var out []string
+	if d.Spec.Selector != nil {
+		for key, value := range d.Spec.Selector.MatchLabels {
+			out = append(out, key+"="+value)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ",")
+}

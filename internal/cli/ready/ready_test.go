@@ -1,0 +1,98 @@
+package ready
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+)
+
+// deployment has of two replicas so many available.
+func deployment(name string, available int32) appsv1.Deployment {
+	return appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: name, Generation: 3},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"b": "2", "a": "1"}}},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: 3, UpdatedReplicas: 2, AvailableReplicas: available},
+	}
+}
+
+func hooks(bundles ...string) *admissionv1.MutatingWebhookConfiguration {
+	out := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tabard-webhook"}}
+	for _, bundle := range bundles {
+		out.Webhooks = append(out.Webhooks, admissionv1.MutatingWebhook{ClientConfig: admissionv1.WebhookClientConfig{CABundle: []byte(bundle)}})
+	}
+	return out
+}
+
+func TestWhatIsMissing(t *testing.T) {
+	stale, halfway, none := deployment("stale", 2), deployment("halfway", 2), deployment("none", 0)
+	stale.Status.ObservedGeneration = 2
+	halfway.Status.UpdatedReplicas = 1
+	none.Spec.Replicas = new(int32(0))
+	none.Status.UpdatedReplicas = 0
+	for name, c := range map[string]struct {
+		seen Seen
+		want []string
+	}{
+		"all is ready":                              {seen: Seen{Deployments: []appsv1.Deployment{deployment("x", 2)}, Hooks: hooks("ca", "ca")}},
+		"without a webhook":                         {seen: Seen{Deployments: []appsv1.Deployment{deployment("x", 2)}}},
+		"scaled to none":                            {seen: Seen{Deployments: []appsv1.Deployment{none}}},
+		"a replica is missing":                      {Seen{Deployments: []appsv1.Deployment{deployment("x", 1)}}, []string{"tabard-system/x has 1 of 2 replicas available: kubectl describe pods -n tabard-system -l a=1,b=2"}},
+		"the change is not seen yet":                {Seen{Deployments: []appsv1.Deployment{stale}}, []string{"tabard-system/stale has"}},
+		"the old replicas are still there":          {Seen{Deployments: []appsv1.Deployment{halfway}}, []string{"tabard-system/halfway has"}},
+		"the issuer waits for its role":             {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 0)}}, []string{"tabard issuer bootstrap"}},
+		"the issuer has a role and no pod":          {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 0)}, Told: map[string]bool{"tabard-issuer": true}}, []string{"0 of 2 replicas"}},
+		"credentials wait, the issuer is all right": {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 2), deployment("tabard-credentials", 0)}, Told: map[string]bool{"tabard-issuer": true}}, []string{"tabard credentials bootstrap"}},
+		"one hook without a CA":                     {Seen{Deployments: []appsv1.Deployment{deployment("x", 2)}, Hooks: hooks("ca", "")}, []string{"no CA yet"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := missing(c.seen)
+			if len(got) != len(c.want) {
+				t.Fatalf("missing are %q, want %q", got, c.want)
+			}
+			for i := range got {
+				if !strings.Contains(got[i], c.want[i]) {
+					t.Errorf("missing is %q, want %q", got[i], c.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestTheCommandEndsAsItSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen Seen
+		err  error
+		code int
+		says string
+	}{
+		"ready":             {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, says: "ready: a, b\n"},
+		"not ready":         {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, code: 1, says: "not ready after 0s"},
+		"nothing installed": {code: 2, says: "docs/install.md"},
+		"no cluster":        {err: errors.New("no route to host"), code: 2, says: "no route to host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			command := New(command.Streams{Out: &out, Err: &out}, func(context.Context, *command.Kubeconfig, []string) (Seen, error) { return c.seen, c.err })
+			command.SetArgs([]string{"--timeout=0s"})
+			command.SilenceErrors, command.SilenceUsage = true, true
+			if got := codeOf(command.Execute()); got != c.code || !strings.Contains(out.String(), c.says) {
+				t.Errorf("exit code %d and %q, want %d (-want +got):\n%s", got, &out, c.code, cmp.Diff(c.says, out.String()))
+			}
+		})
+	}
+}
+
+func codeOf(err error) int {
+	if exit, ok := errors.AsType[*command.Exit](err); ok {
+		return exit.Code
+	}
+	return 0
+}
