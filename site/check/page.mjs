@@ -24,6 +24,8 @@ export class Page {
       await tab.goto(address.href)
       // From then on it is what readers see and use.
       await tab.waitForFunction(() => document.querySelector('#app')?.__vue_app__)
+      // What is half faded in would have too little contrast.
+      await tab.addStyleTag({ content: '*, ::before, ::after { transition: none !important; animation: none !important }' })
     } catch (err) {
       complain(`does not start: ${err.message.split('\n')[0]}`)
     }
