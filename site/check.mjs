@@ -12,8 +12,6 @@ import { chromium } from 'playwright-core'
 import { answerFrom, fileOf } from './check/files.mjs'
 import { Page } from './check/page.mjs'
 
-const schemes = ['light', 'dark']
-
 // unusable says what is missing, and what to do.
 function unusable(message) {
   console.error(`site check: ${message}`)
@@ -41,16 +39,16 @@ class Check {
     return context
   }
 
-  // pages opens all pages in one colour scheme, two at a time, and returns their links and ids.
-  async pages(names, colorScheme) {
-    const context = await this.open({ colorScheme })
+  // pages opens all pages, two at a time, and returns their links and ids.
+  async pages(names) {
+    const context = await this.open({})
     await context.addInitScript({ path: createRequire(import.meta.url).resolve('axe-core/axe.min.js') })
     const pages = new Map()
     const waiting = [...names]
     const worker = async () => {
       const tab = await context.newPage()
       for (let name = waiting.shift(); name; name = waiting.shift()) {
-        const page = new Page(tab, new URL(name, this.site), colorScheme, (what) => this.findings.add(`${name}: ${what}`))
+        const page = new Page(tab, new URL(name, this.site), (what) => this.findings.add(`${name}: ${what}`))
         pages.set(name, await page.check())
       }
     }
@@ -96,7 +94,7 @@ class Check {
 
   // screenshots are of the first screen of pages, on a telephone and at a desk, light and dark.
   async screenshots(names, target) {
-    for (const colorScheme of schemes) {
+    for (const colorScheme of ['light', 'dark']) {
       for (const width of [320, 1280]) {
         const context = await this.open({ colorScheme, viewport: { width, height: 900 } })
         const tab = await context.newPage()
@@ -113,8 +111,7 @@ class Check {
   async everything() {
     const files = readdirSync(this.folder, { recursive: true }).map((name) => name.split(path.sep).join('/'))
     const names = files.filter((name) => name.endsWith('.html')).sort()
-    let links = 0
-    for (const scheme of schemes) links = this.links(await this.pages(names, scheme))
+    const links = this.links(await this.pages(names))
     await this.search('AccessDenied')
     console.log(`site check: ${names.length} pages, light and dark, ${links} links between them, ${this.findings.size} findings`)
   }

@@ -3,8 +3,8 @@ const widths = [320, 768, 1280]
 
 // Page is one page of the site in a tab.
 export class Page {
-  constructor(tab, address, scheme, complain) {
-    Object.assign(this, { tab, address, scheme, complain })
+  constructor(tab, address, complain) {
+    Object.assign(this, { tab, address, complain })
   }
 
   // check complains about what is wrong with the page, and returns its links and ids.
@@ -21,6 +21,7 @@ export class Page {
     }
     for (const [event, listener] of Object.entries(listeners)) tab.on(event, listener)
     try {
+      await tab.emulateMedia({ colorScheme: 'light' })
       await tab.goto(address.href)
       // From then on it is what readers see and use.
       await tab.waitForFunction(() => document.querySelector('#app')?.__vue_app__)
@@ -30,7 +31,10 @@ export class Page {
       complain(`does not start: ${err.message.split('\n')[0]}`)
     }
     await this.checkWidths()
-    await this.checkAccessibility()
+    // Rules on other things than colours are the same in the dark.
+    await this.checkAccessibility('light', ['wcag2a', 'wcag2aa'])
+    await this.darken()
+    await this.checkAccessibility('dark', ['color-contrast'])
     const found = await tab.evaluate(() => ({
       links: [...document.querySelectorAll('a[href]')].map((a) => a.href),
       ids: [...document.querySelectorAll('[id]')].map((e) => e.id),
@@ -51,11 +55,23 @@ export class Page {
     }
   }
 
-  // checkAccessibility asks axe for the rules of WCAG 2 at level AA, contrast among them.
-  async checkAccessibility() {
-    const { violations } = await this.tab.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'], resultTypes: ['violations'] }))
+  // darken has the page look as for a reader who prefers a dark one.
+  async darken() {
+    const background = () => getComputedStyle(document.body).backgroundColor
+    const light = await this.tab.evaluate(background)
+    await this.tab.emulateMedia({ colorScheme: 'dark' })
+    try {
+      await this.tab.waitForFunction((light) => getComputedStyle(document.body).backgroundColor !== light, light, { timeout: 5000 })
+    } catch {
+      this.complain(`is as light for readers who prefer a dark page: its background stays ${light}`)
+    }
+  }
+
+  // checkAccessibility asks axe for rules of WCAG 2 at level AA, contrast among them.
+  async checkAccessibility(scheme, rules) {
+    const { violations } = await this.tab.evaluate((rules) => window.axe.run(document, { runOnly: rules, resultTypes: ['violations'] }), rules)
     for (const { id, help, nodes } of violations) {
-      this.complain(`${this.scheme}: ${id}: ${help}: ${nodes.length} times, first ${nodes[0].html.slice(0, 160)} ${nodes[0].any?.[0]?.message ?? ''}`)
+      this.complain(`${scheme}: ${id}: ${help}: ${nodes.length} times, first ${nodes[0].html.slice(0, 160)} ${nodes[0].any?.[0]?.message ?? ''}`)
     }
   }
 }

@@ -36,9 +36,14 @@ func TestJavaScriptTheCheckOfTheSiteFindsFaults(t *testing.T) {
 		"foreign": `<img alt="" src="https://fonts.example/a.png">`,
 		"lost":    `<img alt="" src="a.png">`,
 		"throws":  `<script>throw new Error("thrown")</script>`,
-		"grey":    `<p style="color: #999; background: #fff">grey</p>`,
+		"bright":  `<p>The same by night.</p>`,
+		"grey":    `<p style="color: #888; background: #aaa">grey</p>`,
 	} {
-		page := `<!DOCTYPE html><html lang="en"><title>t</title><main id="app">` + body + `</main><script>document.querySelector("#app").__vue_app__ = {}</script>`
+		dark := "@media (prefers-color-scheme: dark) { body, a { background: #222; color: #eee } }"
+		if name == "bright" {
+			dark = ""
+		}
+		page := `<!DOCTYPE html><html lang="en"><title>t</title><style>` + dark + `</style><main id="app">` + body + `</main><script>document.querySelector("#app").__vue_app__ = {}</script>`
 		must.Do(t, os.WriteFile(filepath.Join(folder, name+".html"), []byte(page), 0o600))
 	}
 	out, err := run(t, root, "node", "site/check.mjs", folder)
@@ -56,6 +61,7 @@ func TestJavaScriptTheCheckOfTheSiteFindsFaults(t *testing.T) {
 		"lost.html: asks for /a.png, which answers 404",
 		"lost.html: says in the console: Failed to load resource",
 		"throws.html: throws thrown",
+		"bright.html: is as light for readers who prefer a dark page",
 		"grey.html: light: color-contrast",
 		"grey.html: dark: color-contrast",
 		"the search for AccessDenied leads to no page",
