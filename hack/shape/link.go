@@ -47,3 +47,28 @@ func brokenLinks(tree fs.FS) ([]string, error) {
 	slices.Sort(findings)
 	return findings, err
 }
+
+// unlisted names the pages of docs that docs/index.md does not link: readers of the
+// repository would not find them, and the site's menu is made of these links.
+func unlisted(tree fs.FS) ([]string, error) {
+	const docs, index = "docs", "docs/index.md"
+	if _, err := fs.Stat(tree, docs); err != nil {
+		return nil, nil
+	}
+	text, err := fs.ReadFile(tree, index)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]bool{index: true}
+	for _, match := range link.FindAllStringSubmatch(string(text), -1) {
+		listed[path.Join(docs, match[1])] = true
+	}
+	var findings []string
+	err = fs.WalkDir(tree, docs, func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".md" && !listed[name] {
+			findings = append(findings, fmt.Sprintf("%s: %s has no link to it: add one to a list there", name, index))
+		}
+		return err
+	})
+	return findings, err
+}

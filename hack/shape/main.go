@@ -1,6 +1,7 @@
 // Command shape keeps the size and the form of what we write: it names files and
 // functions that have grown too long, packages that do not say what they are
-// for, marks of work left undone, and links between pages that lead nowhere.
+// for, marks of work left undone, links between pages that lead nowhere, and pages
+// that docs/index.md does not link.
 //
 //	go run ./hack/shape
 //
@@ -12,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 func main() {
@@ -29,7 +31,12 @@ func run(tree fs.FS, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "shape: %v\n", err)
 		return 2
 	}
-	findings := append(check(files), links...)
+	pages, err := unlisted(tree)
+	if err != nil {
+		fmt.Fprintf(stderr, "shape: %v\n", err)
+		return 2
+	}
+	findings := slices.Concat(check(files), links, pages)
 	for _, f := range findings {
 		fmt.Fprintln(stdout, f)
 	}

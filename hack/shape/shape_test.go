@@ -60,6 +60,7 @@ func TestCheckNamesWhatHasOutgrownItsShape(t *testing.T) {
 				"a/zz_generated.deepcopy.go": source("package a"),
 				"a/testdata/b.go":            source("package b"),
 				".cache/c.go":                source("package c"),
+				"site/node_modules/d/d.go":   source("package d"),
 			},
 		},
 	} {
@@ -87,6 +88,26 @@ func TestBrokenLinksAreNamed(t *testing.T) {
 	}
 }
 
+func TestPagesThatTheIndexDoesNotLinkAreNamed(t *testing.T) {
+	tree := fstest.MapFS{
+		"docs/index.md":       source("[a](a.md), [field](reference/b.md#field), [up](../README.md)"),
+		"docs/a.md":           source("[lost](lost.md)"),
+		"docs/lost.md":        source("# Lost"),
+		"docs/reference/b.md": source("# B"),
+		"docs/reference/c.md": source("# C"),
+		"docs/images/d.svg":   source("<svg/>"),
+		"README.md":           source("# Not in docs"),
+	}
+	got := must.Get(unlisted(tree))(t)
+	want := []string{
+		"docs/lost.md: docs/index.md has no link to it: add one to a list there",
+		"docs/reference/c.md: docs/index.md has no link to it: add one to a list there",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 func TestRunTellsFindingsFromTrouble(t *testing.T) {
 	for name, test := range map[string]struct {
 		tree fstest.MapFS
@@ -94,6 +115,8 @@ func TestRunTellsFindingsFromTrouble(t *testing.T) {
 	}{
 		"a fine tree":                      {fstest.MapFS{"a.go": source("// Package a is.", "package a")}, 0},
 		"a finding":                        {fstest.MapFS{"a.go": source("package a")}, 1},
+		"a page that the index lacks":      {fstest.MapFS{"docs/index.md": source("# Docs"), "docs/a.md": source("# A")}, 1},
+		"docs without an index":            {fstest.MapFS{"docs/a.md": source("# A")}, 2},
 		"a file that is no Go cannot pass": {fstest.MapFS{"a.go": source("pakage a")}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
