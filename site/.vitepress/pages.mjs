@@ -7,10 +7,10 @@ import path from 'node:path'
 export function menu(docs) {
   const sections = []
   for (const line of readFileSync(path.join(docs, 'index.md'), 'utf8').split('\n')) {
-    const heading = /^([A-Z].*):$/.exec(line)
+    const heading = /^## (.+)$/.exec(line)
     if (heading) sections.push({ text: heading[1], items: [] })
     for (const [, text, target] of line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)(?:#[^)]*)?\)/g)) {
-      if (sections.length === 0) throw new Error(`docs/index.md: the link to ${target} is before the first section, expected a line such as "Reference:" above it`)
+      if (sections.length === 0) throw new Error(`docs/index.md: the link to ${target} is before the first section, expected a heading such as "## Reference" above it`)
       sections.at(-1).items.push({ text, link: '/' + target })
     }
   }

@@ -80,7 +80,7 @@ func TestJavaScriptTheCheckOfTheSiteFindsFaults(t *testing.T) {
 
 func TestJavaScriptPagesAreShownAsTheyAreInTheRepository(t *testing.T) {
 	install(t)
-	folder := smallSite(t, "# Docs\n\nAll:\n\n- [Page](page.md#whats-key-doc)\n", `# Page
+	folder := smallSite(t, "# Docs\n\n## All\n\n- [Page](page.md#whats-key-doc)\n", `# Page
 
 ## What's `+"`key`"+`, doc?
 
@@ -108,9 +108,9 @@ A <NAME>, {{ braces }} and `+"`{{resolve:x}}`"+`, README.md, :key: and [the lice
 
 func TestJavaScriptFaultyPagesAreNoSite(t *testing.T) {
 	install(t)
-	const index = "# Docs\n\nAll:\n\n- [Page](page.md)\n"
+	const index = "# Docs\n\n## All\n\n- [Page](page.md)\n"
 	for name, test := range map[string]struct{ index, page, want string }{
-		"a page that the index does not link":    {"# Docs\n\nAll:\n", "# Page\n", "docs/index.md has no link to page.md"},
+		"a page that the index does not link":    {"# Docs\n\n## All\n", "# Page\n", "docs/index.md has no link to page.md"},
 		"a link before the first section":        {"# Docs\n\n[Page](page.md)\n", "# Page\n", "the link to page.md is before the first section"},
 		"a link to a file that is not there":     {index, "# Page\n\n[x](../missing.go)\n", "docs/page.md: the link ../missing.go leads to missing.go, which is not there"},
 		"a link to a file above the repository":  {index, "# Page\n\n[x](../../x)\n", "docs/page.md: the link ../../x leads to ../x, which is not there"},
