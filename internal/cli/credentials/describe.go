@@ -169,7 +169,7 @@ func sentence(s cloudv1.StatementEntry) string {
 // text is the description for people.
 func (d description) text() string {
 	var out strings.Builder
-	say := func(format string, args ...any) { out.WriteString(plain(fmt.Sprintf(format, args...)) + "\n") }
+	say := func(format string, args ...any) { out.WriteString(command.Plain(fmt.Sprintf(format, args...)) + "\n") }
 	say("CredentialsRequest %s/%s", d.Namespace, d.Name)
 	say("Target:        %s", orDash(d.Target))
 	say("Fulfilled by:  %s: %s", actors[d.Actor], d.Why)

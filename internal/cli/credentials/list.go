@@ -3,9 +3,6 @@ package credentials
 import (
 	"context"
 	"fmt"
-	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -79,36 +76,10 @@ func list(ctx context.Context, streams command.Streams, w *where, output string)
 		for _, r := range rows {
 			cells = append(cells, r.cells(s.Now()))
 		}
-		err = streams.Print(table(cells))
+		err = streams.Print(command.Table(cells))
 	}
 	if err == nil && waits > 0 {
 		err = &command.Exit{Code: command.Found, What: fmt.Sprintf("%d requests wait", waits)}
 	}
 	return err
-}
-
-// table aligns the columns of rows.
-func table(rows [][]string) string {
-	var out strings.Builder
-	aligned := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	for _, cells := range rows {
-		for i := range cells {
-			cells[i] = plain(cells[i])
-		}
-		// A strings.Builder takes everything.
-		_, _ = fmt.Fprintln(aligned, strings.Join(cells, "\t"))
-	}
-	_ = aligned.Flush()
-	return out.String()
-}
-
-// plain is a text that others wrote, for a terminal: in one line, and without
-// characters that control it.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }

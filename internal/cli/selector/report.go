@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
 // testReport is what test says.
@@ -124,11 +126,11 @@ func (r *testReport) text() string {
 		}
 		rows = append(rows, []string{one.Resource.String(), one.Decision.String(), expected, verdict})
 	}
-	table(&out, rows)
+	out.WriteString(command.Table(rows))
 	r.writeWarnings(&out)
 	if len(failed) > 1 {
 		out.WriteString("\nDifferences:\n")
-		table(&out, failed)
+		out.WriteString(command.Table(failed))
 	}
 	fmt.Fprintf(&out, "\n%s\n", r.summary())
 	return out.String()
@@ -152,6 +154,6 @@ func (r *testReport) writeWarnings(out *strings.Builder) {
 		out.WriteString("\n")
 	}
 	for _, line := range lines {
-		out.WriteString(plain(line) + "\n")
+		out.WriteString(command.Plain(line) + "\n")
 	}
 }

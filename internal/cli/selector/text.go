@@ -5,37 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/roleselector"
 )
-
-// plain is a text that others wrote, for a terminal: in one line, and without
-// characters that control it.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
-
-// table writes rows with aligned columns.
-func table(out *strings.Builder, rows [][]string) {
-	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, cells := range rows {
-		for i := range cells {
-			cells[i] = plain(cells[i])
-		}
-		// A strings.Builder takes everything.
-		_, _ = fmt.Fprintln(aligned, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
-	}
-	_ = aligned.Flush()
-}
 
 // text is the explanation for people.
 func (e *explanation) text() string {
@@ -48,9 +23,9 @@ func (e *explanation) text() string {
 	if e.Choice != "" {
 		rows = append(rows, []string{"Choice:", e.Choice + ", by the annotation " + services.ChoiceAnnotation})
 	}
-	table(&out, rows)
+	out.WriteString(command.Table(rows))
 	for _, why := range e.Unread {
-		fmt.Fprintf(&out, "Not read: %s\n", plain(why))
+		fmt.Fprintf(&out, "Not read: %s\n", command.Plain(why))
 	}
 	out.WriteString("\n")
 	e.writeSelectors(&out)
@@ -65,12 +40,12 @@ func (e *explanation) text() string {
 	for _, note := range e.Notes {
 		rows = append(rows, []string{"Note:", note})
 	}
-	table(&out, rows)
+	out.WriteString(command.Table(rows))
 	for i, line := range e.Next {
 		if i == 0 {
 			out.WriteString("\nNext:\n")
 		}
-		fmt.Fprintf(&out, "  %s\n", plain(line))
+		fmt.Fprintf(&out, "  %s\n", command.Plain(line))
 	}
 	return out.String()
 }
@@ -104,10 +79,10 @@ func (e *explanation) writeSelectors(out *strings.Builder) {
 			}
 			rows = append(rows, cells)
 		}
-		table(out, rows)
+		out.WriteString(command.Table(rows))
 		out.WriteString("\n")
 		if len(details) > 1 {
-			table(out, details)
+			out.WriteString(command.Table(details))
 			out.WriteString("\n")
 		}
 	}
@@ -117,7 +92,7 @@ func (e *explanation) writeSelectors(out *strings.Builder) {
 		out.WriteString("No IAMRoleSelectors are known.\n\n")
 	}
 	for _, p := range e.Problems {
-		fmt.Fprintf(out, "Problem: %s\n", plain(p.String()))
+		fmt.Fprintf(out, "Problem: %s\n", command.Plain(p.String()))
 	}
 	if len(e.Problems) > 0 {
 		out.WriteString("\n")
