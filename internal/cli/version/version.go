@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	k8sversion "k8s.io/apimachinery/pkg/util/version"
@@ -160,9 +159,8 @@ func (r Report) print(streams command.Streams, output string) error {
 }
 
 func (r Report) table() string {
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
+	var rows [][]string
+	row := func(name, value string) { rows = append(rows, []string{name, value}) }
 	row("tabard", r.Client.Version)
 	if r.Client.Commit != "" {
 		row("commit", strings.TrimSpace(r.Client.Commit+" "+r.Client.CommitDate))
@@ -181,9 +179,9 @@ func (r Report) table() string {
 			row(k.Name, served)
 		}
 	}
-	_ = table.Flush() // to a text in memory
+	text := command.Table(rows)
 	for _, problem := range r.Problems {
-		fmt.Fprintf(&text, "does not fit: %s\n", problem)
+		text += "does not fit: " + command.Plain(problem) + "\n"
 	}
-	return text.String()
+	return text
 }
