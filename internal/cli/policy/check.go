@@ -54,32 +54,43 @@ type finding struct {
 // newCheck returns the command "policy check".
 func newCheck(streams command.Streams) *cobra.Command {
 	var kind, format string
+	var asSARIF bool
 	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Report every mistake in policy documents",
 		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: what is no policy, what
 AWS refuses when a policy of the kind is written, and a document over AWS's quota.
-"-" is the standard input.
+With --kind trust also what AWS takes, but lets in more than it looks, or nobody: an
+OIDC provider without a condition on :sub or :aud, a star that is compared letter by
+letter, a condition key that no token has. "-" is the standard input.
 
 Exit code 0: no mistakes. 1: findings. 2: a file that cannot be read or is not JSON.`,
 		Example: `  tabard policy check policies/*.json
   tabard policy check --kind trust -o json trust.json
+  tabard policy check --kind trust --sarif trust.json > tabard.sarif
   aws iam get-role --role-name app --query Role.AssumeRolePolicyDocument | tabard policy check --kind trust -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(kinds, iampolicy.Kind(kind)) {
 				return streams.Unusable(fmt.Errorf("--kind is %q; it must be one of %s", kind, kindNames()))
 			}
-			if format != "text" && format != "json" {
-				return streams.Unusable(fmt.Errorf("-o is %q; it must be text or json", format))
+			if asSARIF {
+				format = "sarif"
+			}
+			if !slices.Contains(formats, format) {
+				return streams.Unusable(fmt.Errorf("-o is %q; it must be text, json or sarif", format))
 			}
 			return checkAll(streams, iampolicy.Kind(kind), format, args)
 		},
 	}
 	check.Flags().StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
-	check.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, or json for programs")
+	check.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, json for programs, or sarif for code hosts")
+	check.Flags().BoolVar(&asSARIF, "sarif", false, "the same as -o sarif")
 	return check
 }
+
+// formats are the values of -o.
+var formats = []string{"text", "json", "sarif"}
 
 // kindNames lists the kinds for people.
 func kindNames() string {
@@ -118,8 +129,11 @@ func checkAll(streams command.Streams, kind iampolicy.Kind, format string, files
 
 // write prints the report: a line for each finding, or all of it as JSON.
 func (r *report) write(streams command.Streams, format string) error {
-	if format == "json" {
+	switch format {
+	case "json":
 		return streams.PrintJSON(r)
+	case "sarif":
+		return streams.PrintJSON(r.sarif())
 	}
 	var lines strings.Builder
 	for _, one := range r.Files {
@@ -198,7 +212,8 @@ func mistakes(kind iampolicy.Kind, document []byte) (found iampolicy.Errors, rea
 			found = append(found, one)
 		}
 	}
-	return found, true
+	odd, _ := errors.AsType[iampolicy.Errors](policy.Lint(kind))
+	return append(found, odd...), true
 }
 
 // tooLarge is the finding of a document that a quota does not hold.

@@ -23,6 +23,8 @@ func TestCheckReports(t *testing.T) {
 `, ""}},
 		"the rules of the kind": {"trust", strings.Replace(goodTrust, `"sts:AssumeRole"`, `"*"`, 1),
 			result{1, "-:1:99: NotAssumeRoleAction: AssumeRole policy may only specify STS AssumeRole actions.\n", ""}},
+		"what AWS takes and is not meant": {"trust", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"Federated":"arn:aws:iam::123456789012:oidc-provider/i.example.com"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"i.example.com:aud":"sts.amazonaws.com","i.example.com:sub":"system:serviceaccount:a:*"}}}}`,
+			result{1, "-:1:267: LiteralWildcard: StringEquals compares letter by letter, so that no token has the sub \"system:serviceaccount:a:*\"; use StringLike, or write the whole value\n", ""}},
 		"one mistake once": {"identity", `{"Version":"2012-10-17"}`,
 			result{1, "-:1:1: NoStatement: the policy has no element Statement; add it\n", ""}},
 		"a key that is given twice": {"identity", `{"Statement":[],"Statement":[]}`,
@@ -89,7 +91,7 @@ func TestCheckPrintsJSON(t *testing.T) {
 }
 
 func TestCheckRefusesAFormatThatThereIsNot(t *testing.T) {
-	want := result{2, "", "tabard: -o is \"yaml\"; it must be text or json\n"}
+	want := result{2, "", "tabard: -o is \"yaml\"; it must be text, json or sarif\n"}
 	if got := run(t, goodTrust, "check", "-o", "yaml", "-"); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// TestSARIFNamesEachPlace, with the rules once and the results by their index, and with no
+// result for a good file.
+func TestSARIFNamesEachPlace(t *testing.T) {
+	good, bad, broken := file(t, "good.json", goodTrust), file(t, "bad.json", "{\"Statement\":[\n {\"Effect\":\"allow\"},{\"Effect\":\"allow\"}]}"), file(t, "broken.json", "{")
+	got := run(t, "", "check", "--kind", "trust", "--sarif", good, bad, broken)
+	var report sarif
+	must.Do(t, json.Unmarshal([]byte(got.out), &report))
+	run := report.Runs[0]
+	type place struct {
+		rule, file   string
+		line, column int
+	}
+	var places []place
+	for _, r := range run.Results {
+		at := r.Locations[0].PhysicalLocation
+		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || r.Message.Text == "" {
+			t.Errorf("the result %+v has another rule, or no text", r)
+		}
+		places = append(places, place{r.RuleID, at.ArtifactLocation.URI, at.Region.StartLine, at.Region.StartColumn})
+	}
+	want := []place{
+		{"NoPrincipal", bad, 2, 2}, {"NoAction", bad, 2, 2}, {"InvalidEffect", bad, 2, 12},
+		{"NoPrincipal", bad, 2, 21}, {"NoAction", bad, 2, 21}, {"InvalidEffect", bad, 2, 31},
+		{"Unusable", broken, 1, 1}, {"InvalidJSON", broken, 1, 2},
+	}
+	if diff := cmp.Diff(want, places, cmp.AllowUnexported(place{})); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, got.out)
+	}
+	if got.code != 2 || report.Version != "2.1.0" || len(run.Tool.Driver.Rules) != 5 {
+		t.Errorf("exit code %d, version %s, rules %v", got.code, report.Version, run.Tool.Driver.Rules)
+	}
+}
