@@ -48,7 +48,7 @@ func (o *Observer) Observe(ctx context.Context, issuer *v1alpha1.OIDCIssuer, riv
 		return world
 	}
 	if !dying {
-		o.observeCluster(ctx, &world)
+		o.ObserveTokens(ctx, &world)
 	}
 	s3 := issuer.Spec.Publication.S3
 	world.Caller = o.AWS.Caller(ctx, o.Operator.In(s3.Region))
@@ -79,12 +79,14 @@ func (o *Observer) ownKeyID() string {
 	return header.KeyID
 }
 
-func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
+// ObserveTokens reads the keys of the cluster, the documents as anybody sees them at the issuer's
+// URL, and whether a fresh token of each API server verifies against them. It needs no
+// AWS session.
+func (o *Observer) ObserveTokens(ctx context.Context, world *core.World) {
 	spec := world.Issuer.Spec
 	var tokens []string
 	world.Cluster, tokens = o.Cluster.Observe(ctx, spec.Keys)
-	world.Public.Keys = o.Fetch(ctx, spec.URL+"/"+core.KeysPath)
-	world.Public.Discovery = o.Fetch(ctx, spec.URL+"/"+core.DiscoveryPath)
+	world.Public = o.ObservePublic(ctx, spec.URL)
 	if world.Public.Keys.Status != http.StatusOK || world.Public.Discovery.Status != http.StatusOK {
 		return
 	}
@@ -98,6 +100,11 @@ func (o *Observer) observeCluster(ctx context.Context, world *core.World) {
 			seen.PublicError = err.Error()
 		}
 	}
+}
+
+// ObservePublic fetches the two documents of an issuer without credentials.
+func (o *Observer) ObservePublic(ctx context.Context, url string) core.Public {
+	return core.Public{Keys: o.Fetch(ctx, url+"/"+core.KeysPath), Discovery: o.Fetch(ctx, url+"/"+core.DiscoveryPath)}
 }
 
 // providers observes the registrations that are to be looked at.

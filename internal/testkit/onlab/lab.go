@@ -86,6 +86,8 @@ func (lab *Lab) Down(ctx context.Context, keepFiles bool) error {
 type RefusedError struct {
 	Command string
 	Stderr  string
+	// Code is the exit code.
+	Code int
 }
 
 // Error is the command and what it said.
@@ -102,7 +104,7 @@ func (lab *Lab) Exec(ctx context.Context, env []string, program string, args ...
 	err := command.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
 		line := filepath.Base(program) + " " + strings.Join(args, " ")
-		return stdout.String(), &RefusedError{Command: line, Stderr: stderr.String()}
+		return stdout.String(), &RefusedError{Command: line, Stderr: stderr.String(), Code: exit.ExitCode()}
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", program, err)

@@ -1,0 +1,185 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+)
+
+const issuerStatusLong = `Show what the operator has reported of OIDCIssuers: the conditions, the OIDC providers
+by account, and the keys with their state. It reads the cluster and does not call AWS. What
+an operator that has stopped reported last stays there: tabard issuer verify looks itself.
+
+Exit codes: 0 each is Ready; 1 at least one is not Ready, is being deleted, or has changed
+since the operator looked at it; 2 the input cannot be used, or the cluster cannot be read.`
+
+func issuerStatusCommand() *cobra.Command {
+	var kubeconfig, output string
+	status := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show conditions, providers and keys of OIDCIssuers; exit code 1 if one is not Ready",
+		Long:  issuerStatusLong,
+		Example: `  tabard issuer status
+  tabard issuer status cluster -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return program.Unusable(err)
+			}
+			live, err := issuerClient(kubeconfig)
+			if err != nil {
+				return program.Unusable(err)
+			}
+			issuers, err := readIssuers(cmd.Context(), live.Cluster.Client, args)
+			if err != nil {
+				return program.Unusable(err)
+			}
+			return cli.Report(streamsOf(cmd), issuers, output)
+		},
+	}
+	command.AddKubeconfig(status.Flags(), &kubeconfig, "the cluster")
+	addOutput(status, &output)
+	return status
+}
+
+const issuerVerifyLong = `Check whether AWS can verify the tokens of an issuer. It fetches the discovery document and
+the keys document without credentials, follows no redirect, and trusts the system's
+certificate authorities only, as AWS does; then it checks the issuer, the keys and the
+algorithms that they name. It writes nothing in AWS and needs no AWS session.
+
+With the NAME of an OIDCIssuer it also requests a token of ten minutes from each API server,
+for the operator's ServiceAccount and an audience that no cloud knows, and verifies it
+against the documents. No token is printed. With a URL no cluster is asked; its documents
+must be where Tabard publishes them (URL/keys.json).
+
+Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the input cannot
+be used, or the OIDCIssuer cannot be read.`
+
+func issuerVerifyCommand() *cobra.Command {
+	var kubeconfig, output string
+	var account client.ObjectKey
+	verify := &cobra.Command{
+		Use:   "verify URL|NAME",
+		Short: "Fetch an issuer's documents as AWS does, and verify a fresh token against them",
+		Long:  issuerVerifyLong,
+		Example: `  tabard issuer verify cluster
+  tabard issuer verify https://acme-oidc-4f1c.s3.eu-central-1.amazonaws.com`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return program.Unusable(err)
+			}
+			if strings.Contains(args[0], ":") { // no object's name has one
+				return verifyURL(cmd, args[0], output)
+			}
+			live, err := issuerClient(kubeconfig)
+			if err != nil {
+				return program.Unusable(err)
+			}
+			live.Cluster.ServiceAccount = account
+			return verifyNamed(cmd, live, args, output)
+		},
+	}
+	f := verify.Flags()
+	command.AddKubeconfig(f, &kubeconfig, "the cluster")
+	f.StringVarP(&account.Namespace, "namespace", "n", "tabard-system", "the operator's namespace")
+	f.StringVar(&account.Name, "service-account", "tabard-issuer", "the operator's ServiceAccount, for which tokens are requested")
+	addOutput(verify, &output)
+	return verify
+}
+
+// verifyURL looks at the documents alone.
+func verifyURL(cmd *cobra.Command, url, output string) error {
+	if err := core.ValidateURL(url); err != nil {
+		return program.Unusable(err)
+	}
+	public, err := issuer.NewPublic(os.Getenv(envLabCA))
+	if err != nil {
+		return program.Unusable(fmt.Errorf("%s: %w", envLabCA, err))
+	}
+	return cli.Verify(streamsOf(cmd), url, (&issuer.Observer{Public: public}).ObservePublic(cmd.Context(), url), nil, output)
+}
+
+// verifyNamed looks at the documents of an OIDCIssuer, and at fresh tokens of its cluster.
+func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, output string) error {
+	found, err := readIssuers(cmd.Context(), live.Cluster.Client, names)
+	if err != nil {
+		return program.Unusable(err)
+	}
+	world := core.World{Issuer: &found[0], Now: time.Now()}
+	live.ObserveTokens(cmd.Context(), &world)
+	return cli.Verify(streamsOf(cmd), world.Issuer.Spec.URL, world.Public, &world.Cluster, output)
+}
+
+// issuerClient reads a cluster, and what anybody sees of its issuers. It is nobody in AWS.
+func issuerClient(kubeconfig string) (*issuer.Observer, error) {
+	config, err := program.KubeConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	live, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	public, err := issuer.NewPublic(os.Getenv(envLabCA))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", envLabCA, err)
+	}
+	return &issuer.Observer{Cluster: &issuer.Cluster{Config: config, Client: live}, Public: public}, nil
+}
+
+// readIssuers reads the named OIDCIssuer, or all if none is named.
+func readIssuers(ctx context.Context, from client.Reader, names []string) ([]v1alpha1.OIDCIssuer, error) {
+	var list v1alpha1.OIDCIssuerList
+	switch err := from.List(ctx, &list); {
+	case meta.IsNoMatchError(err):
+		return nil, errors.New("the cluster does not know OIDCIssuers, expected Tabard's custom resources: install Tabard first (helm install tabard charts/tabard)")
+	case err != nil:
+		return nil, fmt.Errorf("list the OIDCIssuers: %w", err)
+	}
+	if len(names) == 0 {
+		return list.Items, nil
+	}
+	var known []string
+	for _, one := range list.Items {
+		if one.Name == names[0] {
+			return []v1alpha1.OIDCIssuer{one}, nil
+		}
+		known = append(known, one.Name)
+	}
+	return nil, fmt.Errorf("there is no OIDCIssuer %.80q, expected one of: %s", names[0], cmp.Or(strings.Join(known, ", "), "(there is none; tabard issuer init writes the file of one)"))
+}
+
+func streamsOf(cmd *cobra.Command) command.Streams {
+	return command.Streams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+}
+
+func addOutput(c *cobra.Command, output *string) {
+	c.Flags().StringVarP(output, "output", "o", "table", "the output's `format`: table, or json for programs")
+}
+
+func checkOutput(output string) error {
+	if output != "table" && output != "json" {
+		return fmt.Errorf("-o is %.40q, expected table or json", output)
+	}
+	return nil
+}

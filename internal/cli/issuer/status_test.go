@@ -1,0 +1,83 @@
+package issuer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// reported is an OIDCIssuer of which the operator has said that all is well.
+func reported() *v1alpha1.OIDCIssuer {
+	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	out := wanted()
+	out.Generation = 2
+	out.Status = v1alpha1.OIDCIssuerStatus{
+		ObservedGeneration: 2,
+		Conditions:         []metav1.Condition{{Type: core.TypeReady, Status: metav1.ConditionTrue, Reason: string(core.ReasonVerified), Message: "a token verifies"}},
+		Keys:               []v1alpha1.SigningKey{{KeyID: "key-1", Algorithm: "RS256", State: v1alpha1.KeyActive, FirstSeen: at, ReadableSince: &at}},
+		Publication:        v1alpha1.PublicationStatus{Bucket: "main-oidc", ObservedAnonymouslyAt: &at},
+		Providers:          []v1alpha1.ProviderStatus{{AccountID: "123456789012", ARN: "arn:aws:iam::123456789012:oidc-provider/issuer.example.com", Created: true}},
+	}
+	return out
+}
+
+func TestStatusIsReadyOnlyForWhatTheObjectSaysNow(t *testing.T) {
+	cases := map[string]struct {
+		change func(*v1alpha1.OIDCIssuer)
+		ready  bool
+		says   string
+	}{
+		"all is well":                    {func(*v1alpha1.OIDCIssuer) {}, true, "yes"},
+		"the accounts are listed":        {func(*v1alpha1.OIDCIssuer) {}, true, "123456789012  arn:aws:iam::123456789012:oidc-provider/issuer.example.com  yes"},
+		"the keys are listed":            {func(*v1alpha1.OIDCIssuer) {}, true, "key-1  RS256      Active  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z"},
+		"no operator has looked at it":   {func(o *v1alpha1.OIDCIssuer) { o.Status = v1alpha1.OIDCIssuerStatus{} }, false, "no operator has looked"},
+		"the spec has changed since":     {func(o *v1alpha1.OIDCIssuer) { o.Generation++ }, false, "has not looked at it since"},
+		"Ready is Unknown":               {func(o *v1alpha1.OIDCIssuer) { o.Status.Conditions[0].Status = metav1.ConditionUnknown }, false, "Ready is Unknown"},
+		"it is being deleted":            {func(o *v1alpha1.OIDCIssuer) { now := metav1.Now(); o.DeletionTimestamp = &now }, false, "being deleted"},
+		"a message controls no terminal": {func(o *v1alpha1.OIDCIssuer) { o.Status.Conditions[0].Message = "\x1b[2Jwell" }, true, "�[2Jwell"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := reported()
+			tc.change(o)
+			var out bytes.Buffer
+			err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*o}, "table")
+			if !strings.Contains(out.String(), tc.says) {
+				t.Errorf("it does not say %q:\n%s", tc.says, &out)
+			}
+			if exit, is := errors.AsType[*command.Exit](err); tc.ready && err != nil || !tc.ready && (!is || exit.Code != command.Found) {
+				t.Errorf("it ended with %v, want ready %t", err, tc.ready)
+			}
+		})
+	}
+}
+
+func TestStatusForPrograms(t *testing.T) {
+	second := reported()
+	second.Name, second.Status = "second", v1alpha1.OIDCIssuerStatus{}
+	var out bytes.Buffer
+	err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*reported(), *second}, "json")
+	var got []Status
+	must.Do(t, json.Unmarshal(out.Bytes(), &got))
+	if len(got) != 2 || !got[0].Ready || got[1].Ready || got[1].NotReady == "" || err == nil || !strings.Contains(err.Error(), "second") {
+		t.Errorf("got %+v (%v)", got, err)
+	}
+	out.Reset()
+	if err := Report(command.Streams{Out: &out}, nil, "json"); err != nil || out.String() != "[]\n" {
+		t.Errorf("no OIDCIssuers are %q (%v)", &out, err)
+	}
+	out.Reset()
+	if err := Report(command.Streams{Out: &out}, nil, "table"); err != nil || !strings.Contains(out.String(), "tabard issuer init") {
+		t.Errorf("no OIDCIssuers are %q (%v)", &out, err)
+	}
+}

@@ -1,0 +1,118 @@
+package issuer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tabard-dev/tabard/internal/core/condition"
+)
+
+// CheckResult is how a check of an issuer ended.
+type CheckResult string
+
+// Results of a check. Unknown says that it could not be done.
+const (
+	CheckOK      CheckResult = "OK"
+	CheckFailed  CheckResult = "Failed"
+	CheckUnknown CheckResult = "Unknown"
+)
+
+// Check is one thing that was looked at to see whether AWS can verify the tokens of an issuer.
+// No part of a token is in it but its key ID and issuer.
+type Check struct {
+	// What was looked at: a URL, or the token of an API server.
+	What   string      `json:"what"`
+	Result CheckResult `json:"result"`
+	// Detail says what was seen, and for a failure what was expected.
+	Detail string `json:"detail"`
+}
+
+// Examine judges the two documents of an issuer as they were fetched anonymously at its URL, and,
+// where the cluster was asked, a fresh token of each API server against them. cluster is nil where
+// it was not.
+func Examine(url string, public Public, cluster *Cluster) []Check {
+	discovery, allowed := examineDiscovery(url, public.Discovery)
+	out := []Check{discovery, examineKeys(url+"/"+KeysPath, public.Keys, allowed)}
+	if cluster == nil {
+		return out
+	}
+	fetched := public.Discovery.Status == statusOK && public.Keys.Status == statusOK
+	for _, server := range cluster.APIServers {
+		out = append(out, examineToken(url, server, fetched))
+	}
+	return out
+}
+
+// examineDiscovery returns the algorithms that the document names, nil where it cannot be used.
+func examineDiscovery(url string, f Fetch) (out Check, allowed []string) {
+	at := url + "/" + DiscoveryPath
+	if trouble := fetchTrouble(f); trouble != "" {
+		return Check{at, CheckFailed, trouble}, nil
+	}
+	allowed, err := readDiscovery(f.Body, url)
+	if err != nil {
+		return Check{at, CheckFailed, fmt.Sprintf("%.1000s", err)}, nil
+	}
+	return Check{at, CheckOK, "the discovery document names the issuer and its keys document"}, allowed
+}
+
+func examineKeys(at string, f Fetch, allowed []string) Check {
+	if trouble := fetchTrouble(f); trouble != "" {
+		return Check{at, CheckFailed, trouble}
+	}
+	keys := publishedKeys(f.Body)
+	var usable, odd []Key
+	for _, key := range keys {
+		var public jose.JSONWebKey
+		err := public.UnmarshalJSON([]byte(key.JWK))
+		switch {
+		case err == nil && !public.IsPublic():
+			return Check{at, CheckFailed, fmt.Sprintf("the published key %.80q is no public key but a private or a shared one: everybody can sign tokens with it; take it out of the document, and sign with another key", key.ID)}
+		case err != nil || !public.Valid():
+			odd = append(odd, key)
+			continue
+		case allowed != nil && key.Algorithm != "" && !slices.Contains(allowed, key.Algorithm):
+			return Check{at, CheckFailed, fmt.Sprintf("the published key %.80q is for %.20q, which the discovery document does not name: AWS refuses tokens that it signed", key.ID, key.Algorithm)}
+		}
+		usable = append(usable, key)
+	}
+	switch {
+	case len(keys) > MaxKeys:
+		return Check{at, CheckFailed, fmt.Sprintf("the document has %d keys, AWS accepts at most %d", len(keys), MaxKeys)}
+	case len(usable) == 0:
+		return Check{at, CheckFailed, "the document has no public key that can verify a token"}
+	case len(odd) > 0:
+		return Check{at, CheckOK, fmt.Sprintf("%d public keys: %s; these are no public keys of a known type: %s", len(usable), keyNames(usable), keyNames(odd))}
+	}
+	return Check{at, CheckOK, fmt.Sprintf("%d public keys: %s", len(usable), keyNames(usable))}
+}
+
+// fetchTrouble says why an answer is no document, as AWS would see it; empty for none.
+func fetchTrouble(f Fetch) string {
+	switch {
+	case f.Redirect != "":
+		return fmt.Sprintf("it redirects to %.200q, expected the document itself: AWS does not say that it follows", f.Redirect)
+	case f.Error != "" || f.Status == 0:
+		return fmt.Sprintf("no answer (%s): fetch it from elsewhere; if that works, only this machine cannot reach it", condition.Steady(f.Error))
+	case f.Status != statusOK:
+		return fmt.Sprintf("the answer is %d, expected 200: the document is missing, or not everybody may read it", f.Status)
+	}
+	return ""
+}
+
+func examineToken(url string, server APIServer, fetched bool) Check {
+	what, token := "token of the API server "+server.Address, server.Token
+	switch {
+	case token.Error != "":
+		return Check{what, CheckUnknown, "no token could be requested: " + condition.Steady(token.Error)}
+	case token.Issuer != url:
+		return Check{what, CheckFailed, fmt.Sprintf("it names the issuer %.300q, expected %q: set kube-apiserver's --service-account-issuer, byte for byte", token.Issuer, url)}
+	case !fetched:
+		return Check{what, CheckUnknown, "it was not verified, because the documents could not be fetched"}
+	case token.PublicError != "":
+		return Check{what, CheckFailed, token.PublicError}
+	}
+	return Check{what, CheckOK, fmt.Sprintf("it verifies against the published documents; it is signed with %.80q", token.KeyID)}
+}

@@ -1,0 +1,70 @@
+package issuer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
+	"github.com/tabard-dev/tabard/test/e2e"
+)
+
+// TestLookingAtAnIssuer asks the program for the state of a healthy issuer, of one whose cluster
+// signs with a key that is not published, and of one whose keys document is gone.
+func TestLookingAtAnIssuer(t *testing.T) {
+	s := open(t, afterOperator)
+	url := s.Env["TABARD_ISSUER_URL"]
+	s.ready()
+	s.wantSaid(0, "Ready: yes "+s.ProviderARN(s.AccountID), "status", e2e.IssuerName)
+	s.wantSaid(0, `"ready": true`, "status", "-o", "json")
+	s.wantSaid(0, "it verifies against the published documents", "verify", e2e.IssuerName)
+	s.wantSaid(0, `"verified": true`, "verify", url, "-o", "json")
+	s.wantSaid(2, "expected one of: "+e2e.IssuerName, "status", "nothing")
+	s.wantSaid(2, "expected one of: "+e2e.IssuerName, "verify", "nothing")
+	s.wantSaid(2, "no slash at the end", "verify", url+"/")
+	s.wantSaid(2, "expected table or json", "verify", url, "-o", "yaml")
+	s.wantSaid(1, "no token could be requested", "verify", e2e.IssuerName, "--service-account", "nothing")
+
+	s.stopOperator()
+	s.replaceSigningKey()
+	s.wantSaid(1, "which the published keys document does not hold", "verify", e2e.IssuerName)
+	s.wantSaid(0, "OK", "verify", url)
+	s.must(s.bootstrap())
+	s.wantSaid(0, "it verifies against the published documents", "verify", e2e.IssuerName)
+
+	_, err := s3.NewFromConfig(s.Admin).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"]), Key: aws.String(core.KeysPath)})
+	s.must("", err)
+	s.wantSaid(1, "expected 200", "verify", url)
+	s.wantSaid(1, "it was not verified", "verify", e2e.IssuerName)
+}
+
+// wantSaid runs tabard issuer, and demands an exit code and the words of a text, in their order.
+func (s scenario) wantSaid(code int, words string, args ...string) {
+	s.Helper()
+	said, err := s.RunTabard(s.Context(), append([]string{"issuer"}, args...)...)
+	got := 0
+	if ended, is := errors.AsType[*onlab.RefusedError](err); is {
+		got = ended.Code
+	} else if err != nil {
+		s.Fatal(err)
+	}
+	if err != nil {
+		said += err.Error()
+	}
+	rest := said
+	for word := range strings.FieldsSeq(words) {
+		_, after, found := strings.Cut(rest, word)
+		if !found {
+			s.Errorf("%v: it does not say %q of %q:\n%s", args, word, words, said)
+			break
+		}
+		rest = after
+	}
+	if got != code || strings.Contains(said, "eyJ") {
+		s.Errorf("%v: exit code %d, want %d, and no token:\n%s", args, got, code, said)
+	}
+}
