@@ -29,7 +29,8 @@ Exit codes: 0 each is Ready; 1 at least one is not Ready, is being deleted, or h
 since the operator looked at it; 2 the input cannot be used, or the cluster cannot be read.`
 
 func issuerStatusCommand() *cobra.Command {
-	var kubeconfig, output string
+	var kubeconfig command.Kubeconfig
+	var output string
 	status := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show conditions, providers and keys of OIDCIssuers; exit code 1 if one is not Ready",
@@ -41,7 +42,7 @@ func issuerStatusCommand() *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return program.Unusable(err)
 			}
-			live, err := issuerClient(kubeconfig)
+			live, err := issuerClient(&kubeconfig)
 			if err != nil {
 				return program.Unusable(err)
 			}
@@ -52,7 +53,7 @@ func issuerStatusCommand() *cobra.Command {
 			return cli.Report(streamsOf(cmd), issuers, output)
 		},
 	}
-	command.AddKubeconfig(status.Flags(), &kubeconfig, "the cluster")
+	kubeconfig.AddFlags(status.Flags())
 	addOutput(status, &output)
 	return status
 }
@@ -71,7 +72,8 @@ Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the 
 be used, or the OIDCIssuer cannot be read.`
 
 func issuerVerifyCommand() *cobra.Command {
-	var kubeconfig, output string
+	var kubeconfig command.Kubeconfig
+	var output string
 	var account client.ObjectKey
 	verify := &cobra.Command{
 		Use:   "verify URL|NAME",
@@ -87,7 +89,7 @@ func issuerVerifyCommand() *cobra.Command {
 			if strings.Contains(args[0], ":") { // no object's name has one
 				return verifyURL(cmd, args[0], output)
 			}
-			live, err := issuerClient(kubeconfig)
+			live, err := issuerClient(&kubeconfig)
 			if err != nil {
 				return program.Unusable(err)
 			}
@@ -96,7 +98,7 @@ func issuerVerifyCommand() *cobra.Command {
 		},
 	}
 	f := verify.Flags()
-	command.AddKubeconfig(f, &kubeconfig, "the cluster")
+	kubeconfig.AddFlags(f)
 	f.StringVarP(&account.Namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&account.Name, "service-account", "tabard-issuer", "the operator's ServiceAccount, for which tokens are requested")
 	addOutput(verify, &output)
@@ -127,8 +129,8 @@ func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, outp
 }
 
 // issuerClient reads a cluster, and what anybody sees of its issuers. It is nobody in AWS.
-func issuerClient(kubeconfig string) (*issuer.Observer, error) {
-	config, err := program.KubeConfig(kubeconfig)
+func issuerClient(kubeconfig *command.Kubeconfig) (*issuer.Observer, error) {
+	config, err := program.KubeConfigOf(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
