@@ -33,9 +33,9 @@ cluster autoscaler what a node of a group without nodes would have, by annotatio
 on the Machine API's MachineSets and on Cluster API's MachineDeployments and
 stand-alone MachineSets. Each kind is watched from when the cluster serves it.
 
-It asks AWS as its own web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE),
-else as the Secret that a MachineSet names. With half a web identity it is not
-ready; /readyz/capacity-identity says which half is missing.`,
+It calls AWS with its own web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE),
+or with the Secret that a MachineSet names. If only one of the two variables is set, it
+does not become ready, and /readyz/capacity-identity says which is missing.`,
 		Example: `  # all namespaces, waiting for the leases
   tabard capacity --leader-elect
 

@@ -41,7 +41,7 @@ func TestASixthControllerIsDeclaredInOnePlace(t *testing.T) {
 	if diff := cmp.Diff(want, leasesOf(t, args)); diff != "" || words != "some" {
 		t.Errorf("it is told %q; leases (-want +got):\n%s", words, diff)
 	}
-	inHelp := regexp.MustCompile(`\n  sixth +does what nobody else does\n +\(off until it is named`)
+	inHelp := regexp.MustCompile(`\n  sixth +does what nobody else does\n +\(off by default`)
 	if help := operatorCommand().Long; !inHelp.MatchString(help) {
 		t.Errorf("the help has no line for it:\n%s", help)
 	}

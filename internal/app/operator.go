@@ -72,7 +72,7 @@ func operatorCommand() *cobra.Command {
   # everything but the issuer
   tabard operator --controllers='*,-issuer'
 
-  # everything, and what is off until it is named
+  # everything, and capacity, which is off by default
   tabard operator --controllers='*,capacity' --capacity-only-autoscaled`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
@@ -110,7 +110,7 @@ func describeControllers() string {
 	for _, c := range declared() {
 		does := c.does
 		if c.off {
-			does += "\n" + strings.Repeat(" ", width+3) + "(off until it is named: '*' does not mean it)"
+			does += "\n" + strings.Repeat(" ", width+3) + "(off by default; '*' does not turn it on)"
 		}
 		fmt.Fprintf(&text, "  %-*s %s\n", width, c.name, does)
 	}

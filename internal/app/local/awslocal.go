@@ -17,14 +17,14 @@ func awslocalCommand() *cobra.Command {
 		Use:   "awslocal",
 		Short: "Run the local AWS: STS, IAM and S3 that verify and say no",
 		Long: `Run a local AWS. It verifies signatures and tokens, fetches the issuer's documents
-over TLS, and evaluates trust, identity and bucket policies. What it does not know
-it refuses by name.
+over TLS, and evaluates trust, identity and bucket policies. A call that it does not
+implement is refused with an error that names the call.
 
-Its accounts are make-believe: each starts with one user, administrator, whose key
-is in administrators.json below --dir.
+The accounts exist in this process only. Each starts with one user, administrator, whose
+key is in administrators.json in --dir.
 
-Its admin API (clock, faults, journal, state) wants the secret in admin-token below
---dir, as a bearer's; only its owner may read that file.
+The admin API (clock, faults, journal, state) takes the secret in the file admin-token in
+--dir as a bearer token. Only the file's owner can read it.
 
 State is in memory and ends with the process, unless --state names a file for it.
 That file holds all secrets of the accounts.`,

@@ -23,8 +23,9 @@ const bootstrapLong = `Make what the controller of CredentialsRequests needs in 
 person, with their own AWS session and a kubeconfig of the cluster:
 
   1. the boundary policy INFRASTRUCTURE-tabard-boundary, which bounds every role that the
-     controller makes: whatever such a role's own policy says, it does not write an
-     issuer's bucket, is nobody of Tabard's, and makes nobody without the same bound;
+     controller makes: whatever a role's own policy allows, the role cannot write an
+     issuer's bucket, cannot assume Tabard's own roles, and cannot make a role without
+     the same boundary;
   2. the role INFRASTRUCTURE-tabard-credentials for the controller's ServiceAccount: it
      makes and changes roles of the cluster's names, tag and path, under the boundary
      policy. It reads roles. Nothing else;

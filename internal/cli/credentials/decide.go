@@ -17,9 +17,9 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
-const adoptLong = `Have Tabard take over a request that a Cloud Credential Operator had and that is gone. Its
-finalizer on the request is proof that it had it, and Tabard leaves such a request alone
-until a person says otherwise.
+const adoptLong = `Have Tabard take over a request of a Cloud Credential Operator that has been removed. The
+operator's finalizer on the request shows that it was the operator's. Tabard leaves such a
+request alone until an administrator runs this command.
 
 Tabard then writes the Secret that the operator wrote, and removes the operator's
 finalizer when the request is deleted. Access keys that the operator minted stay in the

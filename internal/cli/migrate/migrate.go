@@ -17,7 +17,7 @@ type Connect func(kubeconfig *command.Kubeconfig) (dynamic.Interface, error)
 func New(streams command.Streams, connect Connect) *cobra.Command {
 	command := &cobra.Command{
 		Use:          "migrate",
-		Short:        "Take the place of another mechanism, with a proof that nothing changes",
+		Short:        "Migrate from another mechanism to role selectors, with a proof that no role changes",
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.AddCommand(newCARM(streams, connect))

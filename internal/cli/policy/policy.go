@@ -17,8 +17,8 @@ import (
 func New(streams command.Streams) *cobra.Command {
 	policy := &cobra.Command{
 		Use:   "policy",
-		Short: "Check IAM policies, and decide requests by them",
-		Long: "Looks for mistakes in IAM policy documents, and decides requests by them as AWS would.\n" +
+		Short: "Check IAM policies, and evaluate requests against them",
+		Long: "Finds mistakes in IAM policy documents, and evaluates requests against them as AWS does.\n" +
 			"Needs no account and no network.",
 		SilenceUsage: true, SilenceErrors: true,
 	}

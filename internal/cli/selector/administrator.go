@@ -19,9 +19,9 @@ type administrator struct {
 // a controller has open is not known.
 const sessionLimit = "assume-role-session-limit"
 
-const administratorHelp = `What administrators say of selectors by flags of the controllers, such as
---no-selector-policy and --allowed-role-arn-patterns, is to be said here too. A role
-that the controllers would not assume by them is Invalid.`
+const administratorHelp = `If the controllers run with flags about selectors, such as --no-selector-policy and
+--allowed-role-arn-patterns, give the same flags here. A role that the controllers would
+not assume because of them is Invalid.`
 
 func (a *administrator) add(flags *pflag.FlagSet) {
 	for _, one := range roleselector.Flags(&a.options, &a.settings) {

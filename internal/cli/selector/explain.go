@@ -21,15 +21,15 @@ Exit code 0: a role is decided, or that the controller uses its own. 1: it is
 blocked (conflict, denied, invalid), or not all is known that decides. 2: the input
 cannot be used, or the resource cannot be read.
 
-The cluster is read and never written. What is needed is this ClusterRole, with the
-API groups of your resources; what is missing of it is said, and what depends on it
-is not known:
+The command only reads the cluster. It needs this ClusterRole, with the API groups of
+your resources. If a right is missing, the command says which, and what it could not
+find out:
 
 ` + rights + `
 ` + administratorHelp + `
 
-Controllers of ACK itself know neither choices, Deny nor expressions: what is told
-here is what controllers decide that know all fields.`
+ACK's own controllers support neither choices, nor Deny, nor expressions. This command
+shows what controllers decide that support all fields.`
 
 // explainFlags are those of explain.
 type explainFlags struct {
