@@ -58,7 +58,7 @@ var chartLines = map[string]*regexp.Regexp{
 func chartOf(about []byte, version string) ([]byte, error) {
 	for key, value := range map[string]string{"version": strings.TrimPrefix(version, "v"), "appVersion": version} {
 		if found := len(chartLines[key].FindAll(about, -1)); found != 1 {
-			return nil, fmt.Errorf("Chart.yaml has %s on %d lines, expected one", key, found)
+			return nil, fmt.Errorf("the file Chart.yaml has %s on %d lines, expected one", key, found)
 		}
 		about = chartLines[key].ReplaceAll(about, []byte(key+": "+value))
 	}
