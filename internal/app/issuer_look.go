@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,8 @@ algorithms that they name. It writes nothing in AWS and needs no AWS session.
 
 With the NAME of an OIDCIssuer it also requests a token of ten minutes from each API server,
 for the operator's ServiceAccount and an audience that no cloud knows, and verifies it
-against the documents. No token is printed. With a URL no cluster is asked; its documents
+against the documents. Where none gives a token at its own address, such as from outside the
+cluster's network, the kubeconfig's address is asked. No token is printed. With a URL no cluster is asked; its documents
 must be where Tabard publishes them (URL/keys.json).
 
 Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the input cannot
@@ -125,6 +127,12 @@ func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, outp
 	}
 	world := core.World{Issuer: &found[0], Now: time.Now()}
 	live.ObserveTokens(cmd.Context(), &world)
+	if !slices.ContainsFunc(world.Cluster.APIServers, func(s core.APIServer) bool { return s.Token.Error == "" }) {
+		// A machine outside the cluster's network reaches none by its own address.
+		cmd.PrintErrln("No API server gave a token at its own address: the kubeconfig's address is asked, which may hide that one of several differs.")
+		live.Cluster.AsConfigured = true
+		live.ObserveTokens(cmd.Context(), &world)
+	}
 	return cli.Verify(streamsOf(cmd), world.Issuer.Spec.URL, world.Public, &world.Cluster, output)
 }
 

@@ -2,6 +2,8 @@ package issuer
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 	"github.com/tabard-dev/tabard/test/e2e"
 )
@@ -36,11 +39,26 @@ func TestLookingAtAnIssuer(t *testing.T) {
 	s.must(s.bootstrap())
 	s.wantSaid(0, "it verifies against the published documents", "verify", e2e.IssuerName)
 
+	// The Service kubernetes has an address that this machine does not reach.
+	slice := filepath.Join(t.TempDir(), "slice.yaml")
+	must.Do(t, os.WriteFile(slice, []byte(unreachable), 0o600))
+	s.must(s.Kubectl(t.Context(), "apply", "-f", slice))
+	s.wantSaid(0, "token of the API server https:// it verifies against the published documents", "verify", e2e.IssuerName)
+
 	_, err := s3.NewFromConfig(s.Admin).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"]), Key: aws.String(core.KeysPath)})
 	s.must("", err)
 	s.wantSaid(1, "expected 200", "verify", url)
 	s.wantSaid(1, "it was not verified", "verify", e2e.IssuerName)
 }
+
+// unreachable is an API server at an address that is for documentation only (RFC 5737).
+const unreachable = `apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: outside, namespace: default, labels: {kubernetes.io/service-name: kubernetes}}
+addressType: IPv4
+endpoints: [{addresses: [192.0.2.1]}]
+ports: [{name: https, port: 6443, protocol: TCP}]
+`
 
 // wantSaid runs tabard issuer, and demands an exit code and the words of a text, in their order.
 func (s scenario) wantSaid(code int, words string, args ...string) {

@@ -38,6 +38,9 @@ type Cluster struct {
 	// ServiceAccount is the account that tokens are requested for: the
 	// controller's own.
 	ServiceAccount client.ObjectKey
+	// AsConfigured asks the API server at Config's address alone, for a person whose
+	// machine does not reach each by its own.
+	AsConfigured bool
 }
 
 // Observe reads the keys of all API servers, or of the ConfigMap, and requests a
@@ -53,7 +56,7 @@ func (c *Cluster) Observe(ctx context.Context, source v1alpha1.KeySource) (core.
 	if inConfigMap {
 		seen.ConfigMap = c.keyConfigMap(ctx, *source.ConfigMap)
 	}
-	found, err := controller.APIServers(ctx, c.Client, c.Config)
+	found, err := c.servers(ctx)
 	if err != nil {
 		seen.APIServers = []core.APIServer{{Address: "kubernetes.default", Error: err.Error(), Token: core.Token{Error: err.Error()}}}
 		return seen, []string{""}
@@ -64,6 +67,13 @@ func (c *Cluster) Observe(ctx context.Context, source v1alpha1.KeySource) (core.
 		seen.APIServers[i], tokens[i] = c.ask(ctx, server, !inConfigMap)
 	})
 	return seen, tokens
+}
+
+func (c *Cluster) servers(ctx context.Context) ([]controller.APIServer, error) {
+	if c.AsConfigured {
+		return []controller.APIServer{{Address: c.Config.Host, Config: c.Config}}, nil
+	}
+	return controller.APIServers(ctx, c.Client, c.Config)
 }
 
 func (c *Cluster) keyConfigMap(ctx context.Context, ref v1alpha1.ConfigMapReference) *core.KeyConfigMap {
