@@ -104,7 +104,7 @@ func bootstrapCommand() *cobra.Command {
 	f.BoolVar(&yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
 	f.BoolVar(&wish.DryRun, "dry-run", false, "show the plan, and write nothing")
 	f.BoolVar(&wish.Consent.OtherIssuer, "allow-other-issuer", false, "publish although the cluster's tokens name another issuer, such as before kube-apiserver is set to this one")
-	f.BoolVar(&wish.Consent.ReplaceRole, "replace-role", false, "tell the operator this issuer's role in place of that of another OIDCIssuer")
+	f.BoolVar(&wish.Consent.ReplaceRole, "replace-role", false, "tell the operator this issuer's role in place of another, such as that of another OIDCIssuer")
 	f.BoolVar(&wish.DropForeignKeys, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
 	required(bootstrap, "filename")
 	return bootstrap

@@ -28,7 +28,7 @@ no cluster is called.
 In a lab, "tabard lab env" sets the variables that name the lab's bucket and issuer.
 
 It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file
-is written; 1 the file exists already; 2 no issuer can be made from the flags.
+is written, or is there already; 1 a file with another content is there; 2 no issuer can be made from the flags.
 
 With --platform=OpenShift the issuer has the keys of OpenShift's API servers, and it
 prints the patch of the cluster's Authentication and what follows from it. For a cluster
@@ -96,19 +96,28 @@ type writer struct {
 	replace, folders bool
 }
 
-// all writes files, or none if one of them is there and is not to be replaced.
+// all writes files, or none if one of them is there with another content and is not to be replaced.
 func (w writer) all(files []cli.File) error {
 	for _, file := range files {
-		if _, err := os.Lstat(file.Name); err == nil && !w.replace && file.Name != cli.StandardOutput {
+		if _, err := os.Lstat(file.Name); err == nil && !w.replace && file.Name != cli.StandardOutput && !isWritten(file) {
 			return &fs.PathError{Op: "write", Path: file.Name, Err: fs.ErrExist}
 		}
 	}
 	for _, file := range files {
+		if file.Name != cli.StandardOutput && isWritten(file) {
+			continue
+		}
 		if err := w.one(file); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isWritten says that a file is there with the content that it would get.
+func isWritten(file cli.File) bool {
+	there, err := os.ReadFile(file.Name)
+	return err == nil && string(there) == file.Content
 }
 
 // one writes a file. One that somebody has made since all looked is not replaced either.

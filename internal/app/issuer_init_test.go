@@ -79,6 +79,9 @@ func TestInitWritesBothFilesOrNone(t *testing.T) {
 		t.Fatalf("exit code %d, %q and %q", code, out, said)
 	}
 	must.Get(readIssuer(wanted))(t)
+	if code, _, said := runInit(t, args...); code != program.ExitFine {
+		t.Errorf("a second time, with nothing changed: exit code %d, said %q", code, said)
+	}
 	for _, file := range []string{wanted, manifest} {
 		other := map[string]string{wanted: manifest, manifest: wanted}[file]
 		must.Do(t, os.WriteFile(file, []byte("mine"), 0o600))

@@ -95,10 +95,24 @@ func refusals(world core.World, place Place, operator core.Subject, consent Cons
 	for _, right := range place.Lacks {
 		errs = append(errs, fmt.Errorf("your session in the cluster may not %s: ask whoever administers it, or use another kubeconfig", right))
 	}
-	if at := slices.IndexFunc(world.Rivals, func(rival v1alpha1.OIDCIssuer) bool { return isRoleOf(place.Role, rival) }); at >= 0 && !consent.ReplaceRole {
-		errs = append(errs, fmt.Errorf("the operator's role is %s, that of the OIDCIssuer %s: with another it could not publish for that one any more; add --replace-role if it shall be so", place.Role, world.Rivals[at].Name))
+	if !consent.ReplaceRole {
+		errs = append(errs, otherRole(world, place))
 	}
 	return errors.Join(errs...)
+}
+
+// otherRole refuses to take the operator away from another OIDCIssuer, or from a role that
+// somebody has written by hand.
+func otherRole(world core.World, place Place) error {
+	if place.Role == "" || isRoleOf(place.Role, *world.Issuer) {
+		return nil
+	}
+	for _, rival := range world.Rivals {
+		if isRoleOf(place.Role, rival) {
+			return fmt.Errorf("the operator's role is %s, that of the OIDCIssuer %s: with another it could not publish for that one any more; add --replace-role if it shall be so", place.Role, rival.Name)
+		}
+	}
+	return fmt.Errorf("the operator is told the role %s, which this command would not make: add --replace-role if another shall take its place", place.Role)
 }
 
 // isRoleOf says that an ARN is of the role that a bootstrap makes for an issuer.

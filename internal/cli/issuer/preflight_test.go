@@ -37,7 +37,9 @@ func TestBootstrapWritesNothingBeforeItKnows(t *testing.T) {
 		"rights that lack, all of them":              {world: still{place: &Place{Issuer: url, Namespace: true, Lacks: []string{"create the x", "patch the x"}}}, says: []string{"may not create the x", "may not patch the x"}},
 		"the role of another issuer":                 {world: still{rivals: []v1alpha1.OIDCIssuer{rival}, place: &Place{Issuer: url, Namespace: true, Role: roleOfRival}}, says: []string{"OIDCIssuer other", roleOfRival, "--replace-role"}},
 		"the role of another issuer, which may go":   {world: still{rivals: []v1alpha1.OIDCIssuer{rival}, place: &Place{Issuer: url, Namespace: true, Role: roleOfRival}}, consent: Consent{ReplaceRole: true}},
-		"a role of an issuer that is gone":           {world: still{place: &Place{Issuer: url, Namespace: true, Role: roleOfRival}}},
+		"a role of an issuer that is gone":           {world: still{place: &Place{Issuer: url, Namespace: true, Role: roleOfRival}}, says: []string{roleOfRival, "--replace-role"}},
+		"a role by hand":                             {world: still{place: &Place{Issuer: url, Namespace: true, Role: "arn:aws:iam::123456789012:role/mine"}}, says: []string{"role/mine", "--replace-role"}},
+		"its own role":                               {world: still{place: &Place{Issuer: url, Namespace: true, Role: "arn:aws:iam::123456789012:role/x/" + core.RoleName("main", url)}}},
 		"all reasons are said at once":               {world: still{token: "https://old.example.com", place: &Place{}}, says: []string{"https://old.example.com", "no namespace"}},
 		"what the person allows allows nothing else": {world: still{place: &Place{}}, consent: Consent{OtherIssuer: true, ReplaceRole: true}, says: []string{"no namespace"}},
 	}
