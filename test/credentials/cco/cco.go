@@ -100,7 +100,7 @@ const look = 200 * time.Millisecond
 
 func (s *StandIn) run(ctx context.Context, events watch.Interface, ended chan<- struct{}) {
 	defer close(ended)
-	defer events.Stop()
+	defer func() { events.Stop() }()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for !s.Died() {
@@ -109,7 +109,10 @@ func (s *StandIn) run(ctx context.Context, events watch.Interface, ended chan<- 
 			return
 		case event, open := <-events.ResultChan():
 			if !open {
-				events, _ = s.cluster.Resource(requests).Watch(ctx, metav1.ListOptions{})
+				<-ticker.C // an API server that ends is asked five times a second
+				if again, err := s.cluster.Resource(requests).Watch(ctx, metav1.ListOptions{}); err == nil {
+					events = again
+				}
 				continue
 			}
 			if named, is := event.Object.(metav1.Object); is {

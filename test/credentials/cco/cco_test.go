@@ -197,7 +197,7 @@ func TestPassthroughCopiesTheRootKeys(t *testing.T) {
 func TestAKeyStaysWhenTheModeBecomesManual(t *testing.T) {
 	w := newWorld(t, Mint)
 	w.ask("a", w.spec(role))
-	w.until("a key is minted", func() bool { return w.secret("creds")["aws_access_key_id"] != "" })
+	w.until("a key is minted, and the pass has ended", func() bool { return w.secret("creds")["aws_access_key_id"] != "" && w.get("a").Status.Provisioned })
 	key := w.secret("creds")["aws_access_key_id"]
 	w.Switch(Manual)
 	w.patch("a", `{"spec": {"cloudTokenPath": "/elsewhere/token"}}`)
