@@ -27,7 +27,7 @@ func TestRunSaysTheWholeWay(t *testing.T) {
 	}
 	for _, want := range []string{
 		"tabard-system/tabard-selectorreport becomes tabard-system/tabard-issuer:\n  a way into its pod: create pods/exec attack in tabard-system\n",
-		"  and then the issuer: a key that the publisher publishes: update oidcissuers.identity.tabard.dev attack\n",
+		"  and then the issuer: a key that the publisher publishes: patch oidcissuers.identity.tabard.dev attack\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, &out)
