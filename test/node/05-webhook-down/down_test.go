@@ -5,6 +5,7 @@ package down
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -40,6 +41,15 @@ func TestNodePodsWithoutTheWebhook(t *testing.T) {
 
 	b.Kubectl("scale", "-n", system, "deployment/tabard-webhook", "--replicas=2")
 	b.Kubectl("rollout", "status", "-n", system, "deployment/tabard-webhook", "--timeout=180s")
+	// The API server learns a moment later than kubectl where the webhook is.
+	b.Eventually("the API server reaches the webhook again", func(ctx context.Context) error {
+		pod, err := b.Lab.Kubectl(ctx, "run", "asked", "-n", "team-open", "--image="+bed.WorkloadImage, "--dry-run=server", "-o", "yaml",
+			"--overrides", `{"spec":{"serviceAccountName":"app"}}`)
+		if err == nil && !strings.Contains(pod, "AWS_ROLE_ARN") {
+			err = errors.New("a pod would be without its identity")
+		}
+		return err
+	})
 	_, command, _ := strings.Cut(note, "recreate the pod: kubectl ")
 	if want := "-n team-open rollout restart deployment/app"; command != want {
 		t.Fatalf("the event tells to type kubectl %q, want %q", command, want)
