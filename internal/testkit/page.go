@@ -27,6 +27,32 @@ func Blocks(page, mark string) []string {
 	return found
 }
 
+// Examples are the commands among the examples of a help text, without comments; one
+// whose lines end with a backslash has several lines.
+func Examples(help string) (commands []string) {
+	_, examples, _ := strings.Cut(help, "\nExamples:\n")
+	for line := range strings.SplitSeq(examples, "\n") {
+		if line != "" && !strings.HasPrefix(line, " ") {
+			break
+		}
+		commands = AddCommand(commands, line)
+	}
+	return commands
+}
+
+// AddCommand adds a line of a shell's script to the command that it goes on, or begins one
+// with it. Comments and empty lines are none.
+func AddCommand(commands []string, line string) []string {
+	line = strings.TrimSpace(line)
+	switch last := len(commands) - 1; {
+	case last >= 0 && strings.HasSuffix(commands[last], `\`):
+		commands[last] += "\n" + line
+	case line != "" && !strings.HasPrefix(line, "#"):
+		commands = append(commands, line)
+	}
+	return commands
+}
+
 // Objects are those of a file of manifests, whose path begins at the repository's root.
 func Objects(t testing.TB, file string) (objects []client.Object) {
 	t.Helper()

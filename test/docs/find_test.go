@@ -14,8 +14,8 @@ import (
 )
 
 // piece is what a reader may copy to a shell: a block of a page, of which first is the
-// first line, or a line of a help text.
-type piece struct{ source, mark, first string }
+// first line, or a command of a help text, which has a text, too.
+type piece struct{ source, mark, first, text string }
 
 func (p piece) String() string { return p.source + ": " + p.first }
 
@@ -37,7 +37,7 @@ func blocksOf(source, page string) (found []piece) {
 		case isFence:
 			inside, awaited = false, false
 		case awaited && line != "":
-			found, awaited = append(found, piece{source, mark, line}), false
+			found, awaited = append(found, piece{source: source, mark: mark, first: line}), false
 		}
 	}
 	return found
@@ -61,30 +61,19 @@ var (
 	listed      = regexp.MustCompile(`^  ([a-z][a-z-]*) `)
 )
 
-// linesOf are the commands among a help text's examples, without comments; a line that ends
-// with a backslash goes on. Of the program's own help the indented lines before the usage
-// are commands, too.
+// linesOf are the commands among a help text's examples. Of the program's own help the
+// indented lines before the usage are commands, too.
 func linesOf(source, help string, isProgram bool) (found []piece) {
-	before, after, _ := strings.Cut(help, "\nUsage:\n")
-	_, examples, _ := strings.Cut(after, "\nExamples:\n")
-	goesOn := false
-	add := func(text string) {
-		line := strings.TrimSpace(text)
-		if !goesOn && line != "" && !strings.HasPrefix(line, "#") {
-			found = append(found, piece{source, helpLine, line})
-		}
-		goesOn = strings.HasSuffix(line, `\`)
-	}
+	var commands []string
+	before, _, _ := strings.Cut(help, "\nUsage:\n")
 	for line := range strings.SplitSeq(before, "\n") {
 		if isProgram && strings.HasPrefix(line, "  ") {
-			add(line)
+			commands = testkit.AddCommand(commands, line)
 		}
 	}
-	for line := range strings.SplitSeq(examples, "\n") {
-		if line != "" && !strings.HasPrefix(line, " ") {
-			break
-		}
-		add(line)
+	for _, command := range append(commands, testkit.Examples(help)...) {
+		first, _, _ := strings.Cut(command, "\n")
+		found = append(found, piece{source, helpLine, first, command})
 	}
 	return found
 }

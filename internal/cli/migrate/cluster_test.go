@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,7 +195,7 @@ func fewerRightsDo(t *testing.T, w world) {
 	}
 }
 
-// TestThePagesCommands runs the commands of docs/role-selectors-migration.md; the
+// TestThePagesCommands runs the commands of docs/role-selectors-migration.md twice; the
 // text behind a command is what it prints, but for the lines that it leaves out.
 func TestThePagesCommands(t *testing.T) {
 	page := must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs", "role-selectors-migration.md")))(t)
@@ -204,7 +205,7 @@ func TestThePagesCommands(t *testing.T) {
 	if len(commands) < 4 {
 		t.Fatalf("the page has %d commands", len(commands))
 	}
-	for _, command := range commands {
+	for _, command := range slices.Concat(commands, commands) {
 		if strings.Contains(command, "verify --controllers-file") && !strings.Contains(command, "--live=false") {
 			w.manage("Bucket", "team-a", "logs", "carm-c6cda6ed", "arn:aws:iam::444455556666:role/ack-s3")
 			w.manage("VPC", "team-b", "main", "carm-07562ef0", "arn:aws:iam::444455556666:role/ack")
@@ -223,7 +224,7 @@ func TestThePagesCommands(t *testing.T) {
 			}
 		}
 	}
-	if compared < 3 {
+	if compared < 6 {
 		t.Errorf("only %d outputs are on the page", compared)
 	}
 	manifest := strings.Join(testkit.Blocks(string(page), "yaml"), "\n")

@@ -110,11 +110,35 @@ func TestPlanWritesAFolder(t *testing.T) {
 			if diff := cmp.Diff(tree(t, want), files); diff != "" {
 				t.Errorf("(-want +got); -update rewrites:\n%s", diff)
 			}
-			again := run(t, "", "plan", "-f", bundleFolder, "--out", folder)
-			if again.code != command.Unusable || !strings.Contains(again.errOut, "is not empty") {
-				t.Errorf("a second run into the same folder: %+v", again)
+			if again := run(t, "", append([]string{"plan", "-f", bundleFolder, "--out", folder}, args...)...); again.code != 0 || again.out != got.out {
+				t.Errorf("the same run again: %+v", again)
 			}
+			refusesOthers(t, folder, files)
 		})
+	}
+}
+
+// refusesOthers has plan write into a folder that another run wrote, whole or in part, or
+// that holds another file, and sees that nothing there is changed.
+func refusesOthers(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	changed, foreign := filepath.Join(folder, "findings.json"), filepath.Join(folder, "notes.txt")
+	for name, change := range map[string]func(){
+		"a changed file": func() { must.Do(t, os.WriteFile(changed, []byte("{}"), 0o600)) },
+		"a missing file": func() { must.Do(t, os.Remove(changed)) },
+		"another's file": func() { must.Do(t, os.WriteFile(foreign, nil, 0o600)) },
+	} {
+		must.Do(t, os.RemoveAll(foreign))
+		must.Do(t, os.WriteFile(changed, []byte(files["findings.json"]), 0o600))
+		change()
+		before := tree(t, folder)
+		got := run(t, "", "plan", "-f", bundleFolder, "--out", folder)
+		if got.code != command.Unusable || !strings.Contains(got.errOut, "is not empty") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if diff := cmp.Diff(before, tree(t, folder)); diff != "" {
+			t.Errorf("%s: the folder changed:\n%s", name, diff)
+		}
 	}
 }
 

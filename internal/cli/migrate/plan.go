@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ Exit code 0: the selectors do the same. 1: differences. 2: refused or unusable.`
 		}),
 	}
 	f := command.Flags()
-	f.StringVar(&flags.out, "out", "", "write all files into this `folder`, which must be new or empty")
+	f.StringVar(&flags.out, "out", "", "write all files into this `folder`, which must be new, empty, or hold what the same run wrote")
 	f.BoolVar(&flags.wildcard, "wildcard-types", false, "leave the groups out where all ACK controllers of the cluster get the same role")
 	f.BoolVar(&flags.labels, "labels", false, "select namespaces by labels copied from their annotations, so that namespaces to come are selected, too")
 	f.StringArrayVar(&flags.blockerAccounts, "blocker-account", nil, "the account that a key without an entry stands for, as `KEY=ACCOUNT`; repeatable")
@@ -71,8 +72,8 @@ func (flags *planFlags) run(ctx context.Context, streams command.Streams, connec
 	if err != nil {
 		return err
 	}
-	if err := emptyFolder(flags.out); err != nil {
-		return err
+	if at, err := os.Stat(flags.out); err == nil && !at.IsDir() {
+		return fmt.Errorf("--out: %s is not a directory", flags.out)
 	}
 	b, described, err := in.read(ctx, streams, connect)
 	if err != nil {

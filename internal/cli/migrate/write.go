@@ -72,7 +72,11 @@ func (p *planned) namespaces() []map[string]any {
 // words for people to the other stream.
 func (p *planned) write(streams command.Streams, folder, format string) error {
 	if folder != "" {
-		if err := p.writeFolder(folder); err != nil {
+		files, err := p.files(folder)
+		if err != nil {
+			return err
+		}
+		if err := writeFolder(folder, files); err != nil {
 			return err
 		}
 	}
@@ -114,19 +118,19 @@ func (p *planned) text() string {
 	return out.String()
 }
 
-// writeFolder writes all files.
-func (p *planned) writeFolder(folder string) error {
+// files are those that plan writes into a folder, by their names in it.
+func (p *planned) files(folder string) (map[string][]byte, error) {
 	contents := map[string]any{"controllers.yaml": descriptions{p.described}}
 	raw := map[string][]byte{}
 	findings, err := json.MarshalIndent(p.migration.Findings, "", "  ")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	raw["findings.json"] = append(findings, '\n')
 	if !p.migration.Refused() {
 		var lines bytes.Buffer
 		if err := p.proof.writeLines(&lines); err != nil {
-			return err
+			return nil, err
 		}
 		raw["proof.jsonl"] = lines.Bytes()
 	}
@@ -137,7 +141,7 @@ func (p *planned) writeFolder(folder string) error {
 		}
 		if labels := p.namespaces(); len(labels) > 0 {
 			if raw["namespace-labels.yaml"], err = documents(labels); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for i := range p.described {
@@ -148,15 +152,24 @@ func (p *planned) writeFolder(folder string) error {
 	}
 	for name, content := range contents {
 		if raw[name], err = yaml.Marshal(content); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
+	return raw, nil
+}
+
+// writeFolder writes all files into a folder that is new or empty, or that holds just
+// these already.
+func writeFolder(folder string, files map[string][]byte) error {
+	if isWritten, err := holds(folder, files); isWritten || err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, raw[name], 0o644); err != nil {
+		if err := os.WriteFile(path, files[name], 0o644); err != nil {
 			return err
 		}
 	}
@@ -177,21 +190,34 @@ func documents(objects []map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// emptyFolder refuses a folder with something in it: files of an earlier run
-// would be applied along with the new ones.
-func emptyFolder(path string) error {
-	if path == "" {
+// holds says whether a folder holds just these files, with this content. It refuses a
+// folder with anything else in it: files of an earlier run would be applied along with the
+// new ones.
+func holds(folder string, files map[string][]byte) (bool, error) {
+	same := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(folder, path)
+		if want, isOurs := files[name]; !isOurs || !bytes.Equal(text, want) {
+			return fmt.Errorf("--out: the folder %s is not empty: %s is not what this run writes; name another folder, or remove this one", folder, name)
+		}
+		same++
 		return nil
-	}
-	entries, err := os.ReadDir(path)
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
-	case len(entries) > 0:
-		return fmt.Errorf("--out: the folder %s is not empty", path)
+		return false, err
+	case same > 0 && same < len(files):
+		return false, fmt.Errorf("--out: the folder %s is not empty: it holds %d of the %d files that this run writes; name another folder, or remove this one", folder, same, len(files))
 	default:
-		return nil
+		return same > 0, nil
 	}
 }
