@@ -83,7 +83,7 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 
 .PHONY: conformance
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, chromium, aws, boto3, openssl)
-	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/capacity/docs ./test/issuer ./test/e2e ./test/site
+	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/capacity/docs ./test/docs ./test/issuer ./test/e2e ./test/site
 	cd test/conformance && $(GOTEST) -count=1
 	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
 

@@ -14,7 +14,7 @@ import (
 )
 
 // piece is what a reader may copy to a shell: a block of a page, of which first is the
-// first line, or a command of a help text, which has a text, too.
+// first line, or a command of a help text.
 type piece struct{ source, mark, first, text string }
 
 func (p piece) String() string { return p.source + ": " + p.first }
@@ -25,9 +25,9 @@ var marks = []string{"", "sh", "bash", "shell", "console"}
 // helpLine is in the place of the mark for a line of a help text.
 const helpLine = "help"
 
-// blocksOf are the blocks of a page that may hold commands, each with its first line.
+// blocksOf are the blocks of a page that may hold commands, without their lines' indentation.
 func blocksOf(source, page string) (found []piece) {
-	inside, awaited, mark := false, false, ""
+	inside, awaited, begun, mark := false, false, false, ""
 	for line := range strings.SplitSeq(page, "\n") {
 		line = strings.TrimSpace(line)
 		after, isFence := strings.CutPrefix(line, "```")
@@ -35,9 +35,11 @@ func blocksOf(source, page string) (found []piece) {
 		case isFence && !inside:
 			inside, awaited, mark = true, slices.Contains(marks, after), after
 		case isFence:
-			inside, awaited = false, false
+			inside, awaited, begun = false, false, false
 		case awaited && line != "":
-			found, awaited = append(found, piece{source: source, mark: mark, first: line}), false
+			found, awaited, begun = append(found, piece{source, mark, line, line}), false, true
+		case begun:
+			found[len(found)-1].text += "\n" + line
 		}
 	}
 	return found

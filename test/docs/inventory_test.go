@@ -22,6 +22,7 @@ type inventory struct {
 	pieces map[string]int
 	whole  map[string]int
 	tests  []string
+	typed  map[string][]string // by test
 }
 
 var (
@@ -31,11 +32,11 @@ var (
 
 // readInventory refuses pieces that come before a heading, and lines that it does not know.
 func readInventory(text string) (inventory, error) {
-	read := inventory{pieces: map[string]int{}, whole: map[string]int{}}
-	headed := false
+	read := inventory{pieces: map[string]int{}, whole: map[string]int{}, typed: map[string][]string{}}
+	headed, test := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
 		entry, isEntry := strings.CutPrefix(line, "  ")
-		test, isTest := strings.CutPrefix(line, "typed by ")
+		by, isTest := strings.CutPrefix(line, "typed twice by ")
 		reason, isReason := strings.CutPrefix(line, "not typed: ")
 		whole := wholePage.FindStringSubmatch(entry)
 		switch {
@@ -50,12 +51,13 @@ func readInventory(text string) (inventory, error) {
 			read.whole[whole[1]+" "+whole[3]] = count
 		case isEntry && onePiece.MatchString(entry):
 			read.pieces[entry]++
+			read.typed[test] = append(read.typed[test], entry)
 		case isTest:
-			read.tests, headed = append(read.tests, test), true
+			read.tests, headed, test = append(read.tests, by), true, by
 		case isReason && reason != "":
-			headed = true
+			headed, test = true, ""
 		default:
-			return read, fmt.Errorf("%q is not %q, %q, or an indented %q", line, "typed by FOLDER TEST", "not typed: REASON", "SOURCE: FIRST LINE")
+			return read, fmt.Errorf("%q is not %q, %q, or an indented %q", line, "typed twice by FOLDER TEST", "not typed: REASON", "SOURCE: FIRST LINE")
 		}
 	}
 	return read, nil
@@ -95,6 +97,7 @@ func TestTheInventorysTestsExist(t *testing.T) {
 	}
 	for _, test := range read.tests {
 		folder, name, _ := strings.Cut(test, " ")
+		name, _, _ = strings.Cut(name, "/")
 		files := must.Get(filepath.Glob(filepath.Join(testkit.Root(), folder, "*_test.go")))(t)
 		there := false
 		for _, file := range files {
@@ -107,7 +110,7 @@ func TestTheInventorysTestsExist(t *testing.T) {
 }
 
 func TestTheInventoryIsComparedWithWhatThereIs(t *testing.T) {
-	const text = "# comment\n\ntyped by test/a TestA\n  docs/a.md: all 2 blocks of sh\nnot typed: it costs money\n  docs/a.md: aws s3 ls\n  tabard --help: tabard lab up\n"
+	const text = "# comment\n\ntyped twice by test/a TestA\n  docs/a.md: all 2 blocks of sh\nnot typed: it costs money\n  docs/a.md: aws s3 ls\n  tabard --help: tabard lab up\n"
 	const page = "```sh\nmake\n```\n- step:\n  ```sh\n\n  true\n  more\n  ```\n```\naws s3 ls\n```\n```yaml\nkind: X\n```\n"
 	const help = "Tabard.\n\n  tabard lab up\n\nUsage:\n  tabard\n\nFlags:\n  -h\n"
 	for name, test := range map[string]struct {

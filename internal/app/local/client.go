@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/app/program"
@@ -22,7 +24,7 @@ func awslocalEnvCommand(dir *string) *cobra.Command {
 		Short: "Print what a shell or a .env file needs to use a running local AWS",
 		Long: `Print the variables of an administrator of the local AWS that runs with the same
 --dir, access key included. Variables that would take precedence over that key or the
-endpoint are unset.`,
+endpoint are unset. It waits up to 5 seconds for a local AWS that has just been started.`,
 		Example: `  eval "$(tabard awslocal env --dir ./aws)"
   tabard awslocal env --dir ./aws -o fish | source
   tabard awslocal env --dir ./aws -o dotenv > .env`,
@@ -74,12 +76,21 @@ func awslocalJournalCommand(dir *string) *cobra.Command {
 	return command
 }
 
-// readFolder finds the local AWS that runs with a folder.
+// starting is how long a local AWS may take from its start until it serves: shells type its
+// command with an ampersand, and this one behind it.
+const starting = 5 * time.Second
+
+// readFolder finds the local AWS that runs with a folder, or is about to.
 func readFolder(ctx context.Context, dir string) (awslocal.Folder, error) {
 	if dir == "" {
 		return awslocal.Folder{}, noDir("name the folder that the running \"tabard awslocal --dir\" has")
 	}
-	folder, err := awslocal.ReadFolder(ctx, dir)
+	var folder awslocal.Folder
+	var err error
+	_ = wait.PollUntilContextTimeout(ctx, starting/100, starting, true, func(ctx context.Context) (bool, error) {
+		folder, err = awslocal.ReadFolder(ctx, dir)
+		return !errors.Is(err, awslocal.ErrNotServing), nil
+	})
 	if errors.Is(err, awslocal.ErrNotServing) {
 		return folder, program.Unusable(fmt.Errorf("%w; start it with \"tabard awslocal --dir %s\"", err, dir))
 	}

@@ -95,11 +95,12 @@ func newBind(streams command.Streams, world World) *cobra.Command {
 		Long: bindLong,
 		Example: `  tabard credentials bind reports -n team-a --role-arn arn:aws:iam::123456789012:role/reports
 
-  tabard credentials bind disks -n storage --azure-client-id ID --azure-tenant-id ID \
-    --azure-subscription-id ID --azure-region westeurope
+  tabard credentials bind disks -n storage --azure-client-id 11111111-0000-0000-0000-000000000000 \
+    --azure-tenant-id 22222222-0000-0000-0000-000000000000 \
+    --azure-subscription-id 33333333-0000-0000-0000-000000000000 --azure-region westeurope
 
-  tabard credentials bind disks -n storage --gcp-service-account-email NAME@PROJECT.iam.gserviceaccount.com \
-    --gcp-audience //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER`,
+  tabard credentials bind backups -n storage --gcp-service-account-email backups@example.iam.gserviceaccount.com \
+    --gcp-audience //iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/prod/providers/prod`,
 		Args: oneName(streams),
 		RunE: failed(streams, func(c *cobra.Command, args []string) error { return bind(c.Context(), streams, w, args[0], b) }),
 	}

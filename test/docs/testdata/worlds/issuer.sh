@@ -1,0 +1,4 @@
+# Tabard is installed, and the cluster has no issuer yet.
+eval "$(tabard lab env)"
+kubectl apply -f "$ROOT/config/crd" -f "$ROOT/config/manifests" -f "$ROOT/config/rbac"
+kubectl apply -f "$XDG_STATE_HOME/tabard/lab/manifests/webhook.yaml"
