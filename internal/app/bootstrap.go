@@ -119,16 +119,17 @@ func required(command *cobra.Command, flag string) {
 
 // readIssuer reads and checks the file.
 func readIssuer(path string) (*v1alpha1.OIDCIssuer, error) {
-	text, err := os.ReadFile(path)
+	file := command.File{By: "-f", Path: path, Expected: "an OIDCIssuer of " + v1alpha1.GroupVersion.String() + ", which tabard issuer init writes"}
+	text, err := file.Read(os.Stdin)
 	if err != nil {
-		return nil, fmt.Errorf("-f names no file that can be read, expected an OIDCIssuer, which tabard issuer init writes: %w", err)
+		return nil, err
 	}
 	var wanted v1alpha1.OIDCIssuer
 	if err := yaml.UnmarshalStrict(text, &wanted); err != nil {
-		return nil, fmt.Errorf("%s is no OIDCIssuer: %w", path, err)
+		return nil, file.Refuse(err)
 	}
 	if wanted.Kind != "OIDCIssuer" || wanted.APIVersion != v1alpha1.GroupVersion.String() {
-		return nil, fmt.Errorf("%s holds %s %s, expected %s OIDCIssuer", path, wanted.APIVersion, wanted.Kind, v1alpha1.GroupVersion)
+		return nil, file.Refuse(fmt.Errorf("it has apiVersion %q and kind %q", wanted.APIVersion, wanted.Kind))
 	}
 	if wanted.Name == "" {
 		return nil, fmt.Errorf("%s has no metadata.name", path)

@@ -24,9 +24,11 @@ func credentialsCommand() *cobra.Command {
 // credentialsWorld is the world of the process.
 func credentialsWorld() cli.World {
 	return cli.World{
-		Place:    func() cli.Place { return &credentialsPlace{} },
-		AWS:      newCredentialsSession,
-		ReadFile: os.ReadFile,
+		Place: func() cli.Place { return &credentialsPlace{} },
+		AWS:   newCredentialsSession,
+		ReadFile: func(path string) ([]byte, error) {
+			return command.File{By: "-f", Path: path, Expected: "an OIDCIssuer in YAML or JSON, or - for the standard input"}.Read(os.Stdin)
+		},
 	}
 }
 

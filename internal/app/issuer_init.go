@@ -13,6 +13,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/core/platform"
@@ -108,10 +109,18 @@ func (w writer) all(files []cli.File) error {
 			continue
 		}
 		if err := w.one(file); err != nil {
-			return err
+			return w.named(file).Refuse(err)
 		}
 	}
 	return nil
+}
+
+// named is a file by the flag that names it or its folder.
+func (w writer) named(file cli.File) command.File {
+	if w.folders {
+		return command.File{By: "--output-dir", Path: filepath.Dir(file.Name), Expected: "a folder in which files can be made"}
+	}
+	return command.File{By: "-f", Path: file.Name, Expected: "a file in a folder that is there, or - for the standard output"}
 }
 
 // isWritten says that a file is there with the content that it would get.

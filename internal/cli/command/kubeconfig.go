@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -56,11 +57,17 @@ func (k *Kubeconfig) Config() (*rest.Config, error) {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return nil, fmt.Errorf("no cluster to talk to: there is no kubeconfig (%s), expected one: set --kubeconfig or $KUBECONFIG", k.files())
+	case err != nil && notLoaded.MatchString(err.Error()):
+		return nil, fmt.Errorf("the kubeconfig (%s) cannot be read: %s; expected apiVersion v1 and kind Config in YAML",
+			k.files(), Cause(errors.New(notLoaded.ReplaceAllString(err.Error(), ""))))
 	case err != nil:
 		return nil, fmt.Errorf("no cluster to talk to: %w (kubeconfig %s)", err, k.files())
 	}
 	return config, nil
 }
+
+// notLoaded is what client-go puts before the reason, at the start of its text.
+var notLoaded = regexp.MustCompile(`^error loading config file "[^"]*": `)
 
 // Namespace is that of the context, or default.
 func (k *Kubeconfig) Namespace() (string, error) {
@@ -97,16 +104,16 @@ func (k *Kubeconfig) files() string {
 func (k *Kubeconfig) readable() error {
 	paths := k.rules().GetLoadingPrecedence()
 	for _, path := range paths {
-		file, err := os.Open(path)
+		file, err := File{Path: path}.Open(nil)
 		if err == nil {
-			_ = file.Close()
+			_ = file.Close() // it was not even read
 			continue
 		}
 		absent := errors.Is(err, fs.ErrNotExist)
 		if absent && k.Path == "" && (len(paths) > 1 || os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "") {
 			continue
 		}
-		return fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err)
+		return fmt.Errorf("the kubeconfig (%s) cannot be read: %s", k.files(), Cause(err))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type World struct {
 	Place func() Place
 	// AWS is a person's own session, made when it is needed.
 	AWS func() (AWS, error)
-	// ReadFile reads a file.
+	// ReadFile reads the file of an OIDCIssuer that -f names.
 	ReadFile func(string) ([]byte, error)
 }
 

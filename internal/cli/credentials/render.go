@@ -99,7 +99,7 @@ func (r *rendering) work(ctx context.Context, streams command.Streams, world Wor
 	case len(args) == 1:
 		worlds, err = r.online(ctx, args[0])
 	default:
-		worlds, err = r.offline(streams.In, world.ReadFile)
+		worlds, err = r.offline(streams.In)
 		for i := range worlds {
 			worlds[i].Platform.Infrastructure = override.Infrastructure
 			worlds[i].Settings.Partition = identity.Partition(cmp.Or(override.Region, "us-east-1"))
@@ -121,39 +121,20 @@ func (r *rendering) work(ctx context.Context, streams command.Streams, world Wor
 const renderedTag = "tabard.dev/rendered-for"
 
 // offline reads requests from files.
-func (r *rendering) offline(in io.Reader, read func(string) ([]byte, error)) ([]core.World, error) {
+func (r *rendering) offline(in io.Reader) ([]core.World, error) {
 	var out []core.World
-	for _, file := range r.files {
-		text, err := []byte(nil), error(nil)
-		if file == "-" {
-			text, err = io.ReadAll(in)
-		} else {
-			text, err = read(file)
-		}
+	for _, path := range r.files {
+		file := command.File{By: "-f", Path: path, Expected: cloudv1.GroupVersion.String() + " CredentialsRequest in YAML or JSON, or - for the standard input"}
+		text, err := file.Read(in)
 		if err != nil {
 			return nil, err
 		}
-		documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-		for {
-			var request cloudv1.CredentialsRequest
-			err := documents.Decode(&request)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			if request.Kind == "" && request.Name == "" {
-				continue // an empty document
-			}
-			if request.Kind != "CredentialsRequest" || request.APIVersion != cloudv1.GroupVersion.String() {
-				return nil, fmt.Errorf("%s holds %s %s, expected %s CredentialsRequest", file, request.APIVersion, request.Kind, cloudv1.GroupVersion)
-			}
-			request.Namespace = cmp.Or(request.Namespace, r.namespace)
-			if request.Name == "" || request.Namespace == "" {
-				return nil, fmt.Errorf("%s: metadata.name or metadata.namespace is missing; -n says the namespace", file)
-			}
-			out = append(out, core.World{Request: &request, Provider: core.DecodeProvider(&request)})
+		requests, err := r.requestsIn(text)
+		if err != nil {
+			return nil, file.Refuse(err)
+		}
+		for _, request := range requests {
+			out = append(out, core.World{Request: request, Provider: core.DecodeProvider(request)})
 		}
 	}
 	if len(out) == 0 {
@@ -163,6 +144,32 @@ func (r *rendering) offline(in io.Reader, read func(string) ([]byte, error)) ([]
 		r.tell(&out[i])
 	}
 	return out, nil
+}
+
+// requestsIn are the requests of a file's documents.
+func (r *rendering) requestsIn(text []byte) (out []*cloudv1.CredentialsRequest, err error) {
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for number := 1; ; number++ {
+		var request cloudv1.CredentialsRequest
+		err := documents.Decode(&request)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %s", number, command.Cause(err))
+		}
+		if request.Kind == "" && request.Name == "" {
+			continue // an empty document
+		}
+		if request.Kind != "CredentialsRequest" || request.APIVersion != cloudv1.GroupVersion.String() {
+			return nil, fmt.Errorf("document %d has apiVersion %q and kind %q", number, request.APIVersion, request.Kind)
+		}
+		request.Namespace = cmp.Or(request.Namespace, r.namespace)
+		if request.Name == "" || request.Namespace == "" {
+			return nil, fmt.Errorf("document %d has no metadata.name or no metadata.namespace; -n says the namespace", number)
+		}
+		out = append(out, &request)
+	}
 }
 
 // tell gives a world what the flags say; what is told goes before what was read.

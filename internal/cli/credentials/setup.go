@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/platform"
@@ -108,7 +109,7 @@ func knownFrom(read func(string) ([]byte, error), files []string, override platf
 		}
 		var o v1alpha1.OIDCIssuer
 		if err := yaml.UnmarshalStrict(text, &o); err != nil || o.Kind != "OIDCIssuer" || o.Name == "" {
-			return known{}, fmt.Errorf("%s is no OIDCIssuer with a name (kind %.80q): %w", file, o.Kind, cmp.Or(err, errors.New("it holds something else")))
+			return known{}, fmt.Errorf("%s is no OIDCIssuer with a name (kind %.80q): %s", file, o.Kind, command.Cause(cmp.Or(err, errors.New("it holds something else"))))
 		}
 		if err := issuer.Validate(o.Spec); err != nil {
 			return known{}, fmt.Errorf("%s: %w", file, err)

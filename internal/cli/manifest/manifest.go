@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,9 +22,17 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/pager"
 	"sigs.k8s.io/yaml"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
-// Read reads files and folders of YAML or JSON, lists included. The path - is in.
+// at is a path that the flag -f names.
+func at(path string) command.File {
+	return command.File{By: "-f", Path: path, Expected: "objects of Kubernetes in a file or folder of YAML or JSON, or - for the standard input"}
+}
+
+// Read reads the files and folders of YAML or JSON that the flag -f names, lists included.
+// The path - is in. Files without any object are refused.
 func Read(paths []string, in io.Reader) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, path := range paths {
@@ -36,10 +43,13 @@ func Read(paths []string, in io.Reader) ([]unstructured.Unstructured, error) {
 		for _, name := range names {
 			found, err := readFile(name, in)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, at(name).Refuse(err)
 			}
 			all = append(all, found...)
 		}
+	}
+	if len(all) == 0 {
+		return nil, at(strings.Join(paths, ", ")).Refuse(errors.New("it has no object in it"))
 	}
 	return all, nil
 }
@@ -60,21 +70,21 @@ func filesAt(path string) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("%s has no .yaml, .yml or .json in it", path)
+		err = errors.New("the folder has no .yaml, .yml or .json in it")
 	}
-	return names, err
+	if err != nil {
+		return nil, at(path).Refuse(err)
+	}
+	return names, nil
 }
 
 func readFile(name string, in io.Reader) ([]unstructured.Unstructured, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		in = file
+	file, err := at(name).Open(in)
+	if err != nil {
+		return nil, err
 	}
-	next := documents(in)
+	defer func() { _ = file.Close() }() // it was only read
+	next := documents(file)
 	var all []unstructured.Unstructured
 	for number := 1; ; number++ {
 		text, err := next()
@@ -86,7 +96,7 @@ func readFile(name string, in io.Reader) ([]unstructured.Unstructured, error) {
 			found, err = parse(text)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, err)
+			return nil, fmt.Errorf("document %d: %s", number, command.Cause(err))
 		}
 		all = append(all, found...)
 	}

@@ -43,14 +43,14 @@ func TestObjectsAreReadFromEveryForm(t *testing.T) {
 
 func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"no YAML":                    {"a: [", "-: document 1:"},
-		"the second is no YAML":      {first + "---\na: [", "-: document 2:"},
+		"no YAML":                    {"a: [", `"-": document 1:`},
+		"the second is no YAML":      {first + "---\na: [", `"-": document 2:`},
 		"no object":                  {"a: b", "kind or apiVersion is missing"},
-		"a list":                     {"[1]", "-: document 1:"},
+		"a list":                     {"[1]", `"-": document 1:`},
 		"files joined without ---":   {first + second, `key "apiVersion" already set in map`},
 		"an item that is no object":  {"apiVersion: v1\nkind: List\nitems: [7]", "item 0 of a List is no object"},
 		"an item without a kind":     {"apiVersion: v1\nkind: List\nitems: [{a: b}]", "item 0 of a List: it is no object"},
-		"JSON that ends in its half": {`{"apiVersion":"v1"`, "-: document 1:"},
+		"JSON that ends in its half": {`{"apiVersion":"v1"`, `"-": document 1:`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if objects, err := Read([]string{"-"}, strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {

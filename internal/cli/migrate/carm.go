@@ -100,7 +100,7 @@ func (in *inputs) read(ctx context.Context, streams command.Streams, connect Con
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
-	described, err := in.described()
+	described, err := in.described(streams.In)
 	if err != nil {
 		return nil, nil, err
 	}

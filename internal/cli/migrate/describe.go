@@ -1,14 +1,16 @@
 package migrate
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/roleselector/carm"
 )
 
@@ -59,18 +61,19 @@ type descriptions struct {
 
 // described are the controllers that flags and file describe; none if they have
 // to be found.
-func (in *inputs) described() ([]description, error) {
+func (in *inputs) described(stdin io.Reader) ([]description, error) {
 	var all descriptions
 	if in.controllersFile != "" {
-		text, err := os.ReadFile(in.controllersFile)
+		file := command.File{By: "--controllers-file", Path: in.controllersFile, Expected: "the key controllers with a list, in YAML; see tabard migrate carm --help"}
+		text, err := file.Read(stdin)
 		if err != nil {
 			return nil, err
 		}
 		if err := yaml.UnmarshalStrict(text, &all); err != nil {
-			return nil, fmt.Errorf("%s does not describe controllers: %w", in.controllersFile, err)
+			return nil, file.Refuse(fmt.Errorf("it does not describe controllers: %s", command.Cause(err)))
 		}
 		if len(all.Controllers) == 0 {
-			return nil, fmt.Errorf("%s describes no controller", in.controllersFile)
+			return nil, file.Refuse(errors.New("it describes no controller"))
 		}
 	}
 	for _, text := range in.controllers {

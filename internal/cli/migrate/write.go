@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"sigs.k8s.io/yaml"
 
@@ -167,10 +168,10 @@ func writeFolder(folder string, files map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
+			return outFolder(folder).Refuse(err)
 		}
 		if err := os.WriteFile(path, files[name], 0o644); err != nil {
-			return err
+			return outFolder(folder).Refuse(err)
 		}
 	}
 	return nil
@@ -190,6 +191,11 @@ func documents(objects []map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// outFolder is the folder of --out.
+func outFolder(folder string) command.File {
+	return command.File{By: "--out", Path: folder, Expected: "a folder that is new or empty, or has just what this run writes"}
+}
+
 // holds says whether a folder holds just these files, with this content. It refuses a
 // folder with anything else in it: files of an earlier run would be applied along with the
 // new ones.
@@ -199,13 +205,16 @@ func holds(folder string, files map[string][]byte) (bool, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+		if path == folder {
+			return syscall.ENOTDIR
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		name, _ := filepath.Rel(folder, path)
 		if want, isOurs := files[name]; !isOurs || !bytes.Equal(text, want) {
-			return fmt.Errorf("--out: the folder %s is not empty: %s is not what this run writes; name another folder, or remove this one", folder, name)
+			return fmt.Errorf("the folder is not empty, and %s is not what this run writes", name)
 		}
 		same++
 		return nil
@@ -214,9 +223,9 @@ func holds(folder string, files map[string][]byte) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, err
+		return false, outFolder(folder).Refuse(err)
 	case same > 0 && same < len(files):
-		return false, fmt.Errorf("--out: the folder %s is not empty: it holds %d of the %d files that this run writes; name another folder, or remove this one", folder, same, len(files))
+		return false, outFolder(folder).Refuse(fmt.Errorf("the folder is not empty, and holds %d of the %d files that this run writes", same, len(files)))
 	default:
 		return same > 0, nil
 	}

@@ -176,7 +176,7 @@ func inspect(streams command.Streams, kind iampolicy.Kind, file string) checked 
 
 // read reads a document.
 func read(streams command.Streams, file string) ([]byte, error) {
-	in, err := open(streams, file)
+	in, err := open(streams, file, "a policy document in JSON")
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestCheckGoesThroughAllFiles(t *testing.T) {
 	gone := bad + ".gone"
 	got := run(t, "", "check", "--kind", "trust", gone, bad, good)
 	want := result{2, bad + ":1:1: EmptyStatement: Could not parse the policy: Statement is empty!\n",
-		"tabard: open " + gone + ": no such file or directory\n"}
+		"tabard: FILE is \"" + gone + "\": there is no such file or folder; expected a policy document in JSON\n"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

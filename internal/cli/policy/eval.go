@@ -83,7 +83,7 @@ func newEval(streams command.Streams) *cobra.Command {
   generate-cases | tabard policy eval --ndjson -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			in, err := open(streams, args[0])
+			in, err := open(streams, args[0], "a JSON array of cases, or with --ndjson one case a line")
 			if err != nil {
 				return streams.Unusable(err)
 			}

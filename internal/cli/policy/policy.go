@@ -4,7 +4,6 @@ package policy
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,10 +25,7 @@ func New(streams command.Streams) *cobra.Command {
 	return policy
 }
 
-// open opens a file, "-" being the input.
-func open(streams command.Streams, name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(streams.In), nil
-	}
-	return os.Open(name)
+// open opens the file of an argument, "-" being the input.
+func open(streams command.Streams, name, expected string) (io.ReadCloser, error) {
+	return command.File{By: "FILE", Path: name, Expected: expected}.Open(streams.In)
 }

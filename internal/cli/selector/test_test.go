@@ -114,7 +114,7 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 		"a pattern that is none":            {good, append(test, "--allowed-role-arn-patterns", "role/a"), "--allowed-role-arn-patterns: "},
 		"a lock of tags that are none":      {good, append(test, "--lock-assume-role-fields", "session-tags"), "--lock-assume-role-fields: "},
 		"the limit of sessions":             {good, append(test, "--assume-role-session-limit", "1"), "unknown flag"},
-		"no YAML":                           {"a: [", test, "-: document 1:"},
+		"no YAML":                           {"a: [", test, `"-": document 1:`},
 		"no selectors":                      {bucket, test, "0 IAMRoleSelectors and 1 resources"},
 		"no resources":                      {withRole("a", ""), test, "1 IAMRoleSelectors and 0 resources"},
 		"a field that is not known":         {withRole("a", ", namespaceSelectors: {names: [dev]}") + bucket, test, `IAMRoleSelector a: strict decoding error: unknown field "spec.namespaceSelectors"`},
