@@ -32,6 +32,9 @@ func (r release) programs(ctx context.Context) error {
 	return r.write("krew.yaml", manifest)
 }
 
+// completer is the script by which kubectl completes the plugin. krew links the plugin alone.
+const completer = "kubectl_complete-tabard"
+
 // program writes the archive of one platform: a zip for Windows, which opens it by itself.
 func (r release) program(ctx context.Context, platform string) (offer, error) {
 	system, architecture, _ := strings.Cut(platform, "/")
@@ -48,6 +51,9 @@ func (r release) program(ctx context.Context, platform string) (offer, error) {
 		return offer{}, err
 	}
 	members := []member{{name: name, path: path, mode: 0o755}}
+	if system != "windows" {
+		members = append(members, member{name: completer, path: filepath.Join(r.compiler.Source, "internal", "app", completer), mode: 0o755})
+	}
 	for _, text := range []string{"LICENSE", "NOTICE", "README.md"} {
 		members = append(members, member{name: text, path: filepath.Join(r.compiler.Source, text), mode: 0o644})
 	}

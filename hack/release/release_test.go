@@ -149,6 +149,12 @@ func programRuns(t *testing.T, dir string) {
 	if said, err := exec.CommandContext(t.Context(), program, "policy", "check", policy).CombinedOutput(); err != nil {
 		t.Errorf("tabard policy check: %v\n%s", err, said)
 	}
+	must.Do(t, os.Symlink("tabard", filepath.Join(dir, "kubectl-tabard")))
+	complete := exec.CommandContext(t.Context(), filepath.Join(dir, completer), "policy", "ch")
+	complete.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+	if said, err := complete.Output(); err != nil || !strings.HasPrefix(string(said), "check\t") {
+		t.Errorf("%s policy ch: %v\n%s", completer, err, said)
+	}
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
 		if text := must.Get(os.ReadFile(filepath.Join(dir, name)))(t); len(text) == 0 {
 			t.Errorf("%s is empty", name)

@@ -5,7 +5,6 @@ package app
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,12 +16,16 @@ import (
 // Main runs the command that args name, of all that are in a cluster's program and the
 // extra ones, and returns the exit code.
 func Main(args []string, extra program.Extra) int {
-	return program.Run(rootCommand(filepath.Base(os.Args[0]), extra), args)
+	if program.Completes(os.Args[0]) {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return program.Run(rootCommand(os.Args[0], extra), args)
 }
 
 // Root is the command tabard, for whoever writes about it.
 func Root(extra program.Extra) *cobra.Command { return rootCommand("tabard", extra) }
 
+// rootCommand is the command of a program that is called by a name or path.
 func rootCommand(name string, extra program.Extra) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tabard",
@@ -32,14 +35,15 @@ without any stored key: an API server signs a short-lived token, the cloud trust
 the issuer, a policy says who may become which role.` + extra.Hint,
 		Version: program.Version,
 	}
-	if name == "kubectl-tabard" {
-		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl tabard"}
-	}
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
 	add(root, "use", issuerCommand(), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), readyCommand(), versionCommand())
 	add(root, "use", extra.Use...)
 	add(root, "process", operatorCommand(), webhook.Command(), capacityCommand())
 	add(root, "process", extra.Processes...)
+	if program.IsPlugin(name) {
+		asPlugin(root)
+	}
+	addCompletion(root, program.IsPlugin(name))
 	program.Prepare(root)
 	return root
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -58,7 +59,7 @@ func Run(root *cobra.Command, args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	root.SetArgs(args)
-	return ExitCode(os.Stderr, root.ExecuteContext(ctx))
+	return ExitCode(StandardStreams().Err, root.ExecuteContext(ctx))
 }
 
 // Prepare makes a command and all below it say what they cannot use, once and in our
@@ -127,5 +128,18 @@ func namesCommand(command *cobra.Command, args []string) error {
 
 // StandardStreams are those of the process.
 func StandardStreams() command.Streams {
+	if IsPlugin(os.Args[0]) {
+		return command.Streams{In: os.Stdin, Out: command.PluginWriter{To: os.Stdout}, Err: command.PluginWriter{To: os.Stderr}}
+	}
 	return command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 }
+
+// IsPlugin says that kubectl calls the program, or somebody by the name that kubectl calls.
+func IsPlugin(path string) bool { return base(path) == "kubectl-tabard" || Completes(path) }
+
+// Completes says that kubectl calls the program to complete the plugin's arguments
+// (https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/).
+func Completes(path string) bool { return base(path) == "kubectl_complete-tabard" }
+
+// base is the name by which a program is called; on Windows it ends in .exe.
+func base(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }

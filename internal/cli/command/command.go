@@ -51,7 +51,7 @@ func Write(to io.Writer, text string) error {
 
 // PrintJSON writes a document for programs to the output.
 func (s Streams) PrintJSON(document any) error {
-	encoder := json.NewEncoder(s.Out)
+	encoder := json.NewEncoder(Raw(s.Out))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(document); err != nil {

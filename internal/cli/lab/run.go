@@ -74,7 +74,7 @@ func optionsOf(streams command.Streams, flags runFlags, self string, args []stri
 		Namespace: flags.namespace, Target: args[0], Container: flags.container, Command: args[1:],
 		NoNamespaces: flags.noNamespaces, Quiet: flags.quiet, Record: flags.record,
 		Self: self, InitArguments: []string{"lab", runInit},
-		In: streams.In, Out: streams.Out, Err: streams.Err, Getenv: os.Getenv,
+		In: streams.In, Out: command.Raw(streams.Out), Err: command.Raw(streams.Err), Getenv: os.Getenv,
 	}
 }
 
