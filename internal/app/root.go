@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/app/webhook"
+	"github.com/tabard-dev/tabard/internal/cli/completion"
 	"github.com/tabard-dev/tabard/internal/cli/policy"
 )
 
@@ -45,6 +46,7 @@ the issuer, a policy says who may become which role.` + extra.Hint,
 	}
 	addCompletion(root, program.IsPlugin(name))
 	program.Prepare(root)
+	completion.Add(root)
 	return root
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Kubeconfig says which cluster a command asks, and as whom, by the flags that kubectl has for
@@ -68,6 +69,9 @@ func (k *Kubeconfig) Config() (*rest.Config, error) {
 
 // notLoaded is what client-go puts before the reason, at the start of its text.
 var notLoaded = regexp.MustCompile(`^error loading config file "[^"]*": `)
+
+// Contents are all contexts, clusters and users of the kubeconfig.
+func (k *Kubeconfig) Contents() (*clientcmdapi.Config, error) { return k.rules().Load() }
 
 // Namespace is that of the context, or default.
 func (k *Kubeconfig) Namespace() (string, error) {
