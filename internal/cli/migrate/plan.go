@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -73,7 +74,7 @@ func (flags *planFlags) run(ctx context.Context, streams command.Streams, connec
 		return err
 	}
 	if at, err := os.Stat(flags.out); err == nil && !at.IsDir() {
-		return fmt.Errorf("--out: %s is not a directory", flags.out)
+		return outFolder(flags.out).Refuse(errors.New("it is a file, not a folder"))
 	}
 	b, described, err := in.read(ctx, streams, connect)
 	if err != nil {

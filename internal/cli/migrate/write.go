@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"sigs.k8s.io/yaml"
 
@@ -204,9 +203,6 @@ func holds(folder string, files map[string][]byte) (bool, error) {
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
-		}
-		if path == folder {
-			return syscall.ENOTDIR
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
