@@ -31,7 +31,7 @@ since the operator looked at it; 2 the input cannot be used, or the cluster cann
 
 func issuerStatusCommand() *cobra.Command {
 	var kubeconfig command.Kubeconfig
-	var output string
+	var output command.Output
 	status := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show conditions, providers and keys of OIDCIssuers; exit code 1 if one is not Ready",
@@ -40,7 +40,7 @@ func issuerStatusCommand() *cobra.Command {
   tabard issuer status cluster -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(); err != nil {
 				return program.Unusable(err)
 			}
 			live, err := issuerClient(&kubeconfig)
@@ -55,7 +55,7 @@ func issuerStatusCommand() *cobra.Command {
 		},
 	}
 	kubeconfig.AddFlags(status.Flags())
-	addOutput(status, &output)
+	output.AddFlags(status, command.Name)
 	return status
 }
 
@@ -75,7 +75,7 @@ be used, or the OIDCIssuer cannot be read.`
 
 func issuerVerifyCommand() *cobra.Command {
 	var kubeconfig command.Kubeconfig
-	var output string
+	var output command.Output
 	var account client.ObjectKey
 	verify := &cobra.Command{
 		Use:   "verify URL|NAME",
@@ -85,7 +85,7 @@ func issuerVerifyCommand() *cobra.Command {
   tabard issuer verify https://acme-oidc-4f1c.s3.eu-central-1.amazonaws.com`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(); err != nil {
 				return program.Unusable(err)
 			}
 			if strings.Contains(args[0], ":") { // no object's name has one
@@ -103,12 +103,13 @@ func issuerVerifyCommand() *cobra.Command {
 	kubeconfig.AddFlags(f)
 	f.StringVarP(&account.Namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&account.Name, "service-account", "tabard-issuer", "the operator's ServiceAccount, for which tokens are requested")
-	addOutput(verify, &output)
+	output.AddFlags(verify)
+	output.AddHeaderFlag(verify)
 	return verify
 }
 
 // verifyURL looks at the documents alone.
-func verifyURL(cmd *cobra.Command, url, output string) error {
+func verifyURL(cmd *cobra.Command, url string, output command.Output) error {
 	if err := core.ValidateURL(url); err != nil {
 		return program.Unusable(err)
 	}
@@ -120,7 +121,7 @@ func verifyURL(cmd *cobra.Command, url, output string) error {
 }
 
 // verifyNamed looks at the documents of an OIDCIssuer, and at fresh tokens of its cluster.
-func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, output string) error {
+func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, output command.Output) error {
 	found, err := readIssuers(cmd.Context(), live.Cluster.Client, names)
 	if err != nil {
 		return program.Unusable(err)
@@ -181,15 +182,4 @@ func readIssuers(ctx context.Context, from client.Reader, names []string) ([]v1a
 
 func streamsOf(cmd *cobra.Command) command.Streams {
 	return command.Streams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
-}
-
-func addOutput(c *cobra.Command, output *string) {
-	c.Flags().StringVarP(output, "output", "o", "table", "the output's `format`: table, or json for programs")
-}
-
-func checkOutput(output string) error {
-	if output != "table" && output != "json" {
-		return fmt.Errorf("-o is %.40q, expected table or json", output)
-	}
-	return nil
 }

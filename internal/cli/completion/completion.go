@@ -36,21 +36,13 @@ var values = map[string][]string{
 
 	"iam-role-selector-controllers": {"capacity"},
 
-	"issuer status output":        {"table", "json"},
-	"issuer verify output":        {"table", "json"},
-	"credentials list output":     {"table", "json"},
-	"credentials describe output": {"table", "json"},
-	"explain output":              {"table", "json", "yaml"},
-	"selector explain output":     {"table", "json", "yaml"},
-	"selector test output":        {"text", "json"},
-	"migrate carm output":         {"text", "json"},
-	"policy check output":         {"text", "json", "sarif"},
-	"version output":              {"table", "json", "yaml"},
-	"lab env output":              {"shell", "fish", "powershell", "dotenv", "json"},
-	"awslocal env output":         {"shell", "fish", "powershell", "dotenv", "json"},
-	"lab journal output":          {"text", "json"},
-	"awslocal journal output":     {"text", "json"},
-	"lab status output":           {"json"},
+	"migrate carm output":     {"text", "json"},
+	"policy check output":     {"text", "json", "sarif"},
+	"lab env output":          {"shell", "fish", "powershell", "dotenv", "json"},
+	"awslocal env output":     {"shell", "fish", "powershell", "dotenv", "json"},
+	"lab journal output":      {"text", "json"},
+	"awslocal journal output": {"text", "json"},
+	"lab status output":       {"json"},
 
 	"policy check kind": {
 		string(iampolicy.IdentityPolicy), string(iampolicy.ResourcePolicy), string(iampolicy.TrustPolicy),

@@ -26,7 +26,7 @@ the cluster cannot be read.`
 
 func newDescribe(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place()}
-	var output string
+	var output command.Output
 	out := &cobra.Command{
 		Use:     "describe NAME",
 		Short:   "Say of a request what it asks for, who fulfils it, and what to do about what it waits for",
@@ -34,14 +34,14 @@ func newDescribe(streams command.Streams, world World) *cobra.Command {
 		Example: `  tabard credentials describe reports -n team-a`,
 		Args:    oneName(streams),
 		RunE: failed(streams, func(c *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(); err != nil {
 				return err
 			}
 			return describe(c.Context(), streams, w, args[0], output)
 		}),
 	}
 	w.add(out.Flags(), false)
-	addOutput(out, &output)
+	output.AddFlags(out, command.Name)
 	return out
 }
 
@@ -73,17 +73,13 @@ type description struct {
 	Bound      *v1alpha1.BoundIdentity          `json:"bound,omitempty"`
 }
 
-func describe(ctx context.Context, streams command.Streams, w *where, name, output string) error {
+func describe(ctx context.Context, streams command.Streams, w *where, name string, output command.Output) error {
 	s, request, err := w.one(ctx, name)
 	if err != nil {
 		return err
 	}
 	d := descriptionOf(s.world(request))
-	if output == "json" {
-		err = streams.PrintJSON(d)
-	} else {
-		err = streams.Print(d.text())
-	}
+	err = streams.PrintAs(output, command.Printed{Document: d, Text: d.text, Names: []string{d.name()}})
 	if err == nil && d.State == waiting {
 		err = &command.Exit{Code: command.Found, What: d.Reason}
 	}

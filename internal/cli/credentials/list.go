@@ -19,7 +19,7 @@ or the cluster cannot be read.`
 
 func newList(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place()}
-	var output string
+	var output command.Output
 	out := &cobra.Command{
 		Use:   "list",
 		Short: "List requests: who fulfils each, and what it waits for",
@@ -30,54 +30,41 @@ func newList(streams command.Streams, world World) *cobra.Command {
   tabard credentials list -A -o json | jq -r '.[] | select(.state == "Waiting") | "\(.namespace)/\(.name) \(.reason)"'`,
 		Args: command.NoArgs(streams),
 		RunE: failed(streams, func(c *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(); err != nil {
 				return err
 			}
 			return list(c.Context(), streams, w, output)
 		}),
 	}
 	w.add(out.Flags(), true)
-	addOutput(out, &output)
+	output.AddFlags(out, command.Wide, command.Name)
+	output.AddHeaderFlag(out)
 	return out
 }
 
-func addOutput(c *cobra.Command, output *string) {
-	c.Flags().StringVarP(output, "output", "o", "table", "the output's `format`: table, or json for programs")
-}
-
-func checkOutput(output string) error {
-	if output != "table" && output != "json" {
-		return fmt.Errorf("-o is %q, expected table or json", output)
-	}
-	return nil
-}
-
-func list(ctx context.Context, streams command.Streams, w *where, output string) error {
+func list(ctx context.Context, streams command.Streams, w *where, output command.Output) error {
 	s, err := w.read(ctx)
 	if err != nil {
 		return err
 	}
+	printed := command.Printed{
+		Header: []string{"NAMESPACE", "NAME", "TARGET", "FULFILLED BY", "STATE", "ROLE", "AGE", "WHY", "WAITS FOR"}, Wide: 2,
+		None: "There are no CredentialsRequests.\n",
+	}
+	if s.namespace != "" {
+		printed.None = "There are no CredentialsRequests in namespace " + s.namespace + ": -A lists all namespaces.\n"
+	}
 	rows, waits := []row{}, 0
 	for i := range s.requests {
-		rows = append(rows, rowOf(s.world(&s.requests[i])))
-		if rows[i].State == waiting {
+		r := rowOf(s.world(&s.requests[i]))
+		if r.State == waiting {
 			waits++
 		}
+		rows = append(rows, r)
+		printed.Rows, printed.Names = append(printed.Rows, r.cells(s.Now())), append(printed.Names, r.name())
 	}
-	switch {
-	case output == "json":
-		err = streams.PrintJSON(rows)
-	case len(rows) == 0 && s.namespace == "":
-		err = streams.Print("There are no CredentialsRequests.\n")
-	case len(rows) == 0:
-		err = streams.Print("There are no CredentialsRequests in namespace " + s.namespace + ": -A lists all namespaces.\n")
-	default:
-		cells := [][]string{{"NAMESPACE", "NAME", "TARGET", "FULFILLED BY", "STATE", "ROLE", "AGE"}}
-		for _, r := range rows {
-			cells = append(cells, r.cells(s.Now()))
-		}
-		err = streams.Print(command.Table(cells))
-	}
+	printed.Document = rows
+	err = streams.PrintAs(output, printed)
 	if err == nil && waits > 0 {
 		err = &command.Exit{Code: command.Found, What: fmt.Sprintf("%d requests wait", waits)}
 	}

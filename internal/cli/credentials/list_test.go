@@ -104,6 +104,27 @@ func TestBesideACloudCredentialOperatorAListSaysWhoseARequestIs(t *testing.T) {
 	golden(t, "list-beside.txt", out)
 }
 
+func TestAListIsPrintedAsItIsAskedFor(t *testing.T) {
+	for args, want := range map[string]string{
+		"-A -o name":                         "credentialsrequest.cloudcredential.openshift.io/elsewhere\n",
+		"-n team-b -o jsonpath={[*].name}":   "elsewhere",
+		"-n team-b -o wide":                  "WAITS FOR\nteam-b",
+		"-n team-b --no-headers":             "team-b  elsewhere",
+		"-n team-b -o yaml":                  "  name: elsewhere\n",
+		"-n nowhere -o name":                 "",
+		"-n nowhere --no-headers":            "There are no CredentialsRequests in namespace nowhere",
+		"-n team-b -o jsonpath={[*].weight}": "",
+	} {
+		_, out, said := manyBed(t).run(append([]string{"list"}, strings.Fields(args)...)...)
+		if !strings.Contains(out, want) || want == "" && out != "" || strings.Contains(args, "no-headers") && strings.Contains(out, "NAMESPACE") {
+			t.Errorf("list %s: %q and %q, want %q", args, out, said, want)
+		}
+	}
+	if _, out, _ := manyBed(t).run("describe", "reports", "-o", "name"); out != "credentialsrequest.cloudcredential.openshift.io/reports\n" {
+		t.Errorf("describe -o name: %q", out)
+	}
+}
+
 func TestADescriptionSaysWhatToDo(t *testing.T) {
 	for file, name := range map[string]string{"describe-ready.txt": "reports", "describe-waiting.txt": "nameless", "describe-former.txt": "former", "describe-again.txt": "again"} {
 		code, out, said := manyBed(t).run("describe", name)
@@ -129,7 +150,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 	}{
 		"a name that is none":     {[]string{"describe", "nosuch"}, "there is no CredentialsRequest team-a/nosuch"},
 		"no name":                 {[]string{"describe"}, "takes the name of one CredentialsRequest"},
-		"a form that is none":     {[]string{"list", "-o", "yaml"}, "expected table or json"},
+		"a form that is none":     {[]string{"list", "-o", "xml"}, "expected table, wide, json, yaml, name or jsonpath=TEMPLATE"},
 		"all namespaces and one":  {[]string{"list", "-A", "-n", "team-a"}, "-A and -n"},
 		"an argument that is one": {[]string{"list", "x"}, "takes no arguments"},
 	} {

@@ -138,9 +138,12 @@ func (r row) progressText() string {
 func (r row) cells(now time.Time) []string {
 	return []string{
 		r.Namespace, r.Name, orDash(strings.Replace(r.Target, "ServiceAccount", "SA", 1)), actors[r.Actor], r.progressText(), orDash(r.RoleARN),
-		duration.HumanDuration(now.Sub(r.Created.Time)),
+		duration.HumanDuration(now.Sub(r.Created.Time)), orDash(r.Why), orDash(r.Message),
 	}
 }
+
+// name is the request as kubectl get -o name has it.
+func (r row) name() string { return "credentialsrequest.cloudcredential.openshift.io/" + r.Name }
 
 func orDash(text string) string {
 	if text == "" {

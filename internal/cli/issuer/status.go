@@ -92,26 +92,24 @@ func yesNo(is bool) string {
 	return "no"
 }
 
-// Report prints the state of OIDCIssuers, as "table" or "json". The error has exit code 1 if
+// Report prints the state of OIDCIssuers. The error has exit code 1 if
 // one of them is not Ready.
-func Report(streams command.Streams, issuers []v1alpha1.OIDCIssuer, output string) error {
-	all, waiting, texts := []Status{}, []string{}, []string{}
+func Report(streams command.Streams, issuers []v1alpha1.OIDCIssuer, output command.Output) error {
+	all, waiting, texts, names := []Status{}, []string{}, []string{}, []string{}
 	for i := range issuers {
 		one := StatusOf(&issuers[i])
 		all, texts = append(all, one), append(texts, one.Text())
+		names = append(names, "oidcissuer."+v1alpha1.GroupVersion.Group+"/"+one.Name)
 		if !one.Ready {
 			waiting = append(waiting, one.Name)
 		}
 	}
-	var err error
-	switch {
-	case output == "json":
-		err = streams.PrintJSON(all)
-	case len(all) == 0:
-		err = streams.Print("There are no OIDCIssuers: tabard issuer init writes the file of one.\n")
-	default:
-		err = streams.Print(strings.Join(texts, "\n"))
-	}
+	err := streams.PrintAs(output, command.Printed{Document: all, Names: names, Text: func() string {
+		if len(all) == 0 {
+			return "There are no OIDCIssuers: tabard issuer init writes the file of one.\n"
+		}
+		return strings.Join(texts, "\n")
+	}})
 	if err == nil && len(waiting) > 0 {
 		err = &command.Exit{Code: command.Found, What: "not Ready: " + strings.Join(waiting, ", ")}
 	}

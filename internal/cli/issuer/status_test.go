@@ -51,7 +51,7 @@ func TestStatusIsReadyOnlyForWhatTheObjectSaysNow(t *testing.T) {
 			o := reported()
 			tc.change(o)
 			var out bytes.Buffer
-			err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*o}, "table")
+			err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*o}, command.Output{Format: "table"})
 			if !strings.Contains(out.String(), tc.says) {
 				t.Errorf("it does not say %q:\n%s", tc.says, &out)
 			}
@@ -66,18 +66,23 @@ func TestStatusForPrograms(t *testing.T) {
 	second := reported()
 	second.Name, second.Status = "second", v1alpha1.OIDCIssuerStatus{}
 	var out bytes.Buffer
-	err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*reported(), *second}, "json")
+	err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*reported(), *second}, command.Output{Format: "json"})
 	var got []Status
 	must.Do(t, json.Unmarshal(out.Bytes(), &got))
 	if len(got) != 2 || !got[0].Ready || got[1].Ready || got[1].NotReady == "" || err == nil || !strings.Contains(err.Error(), "second") {
 		t.Errorf("got %+v (%v)", got, err)
 	}
 	out.Reset()
-	if err := Report(command.Streams{Out: &out}, nil, "json"); err != nil || out.String() != "[]\n" {
+	_ = Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*second}, command.Output{Format: command.Name}) // it is not Ready
+	if out.String() != "oidcissuer.identity.tabard.dev/second\n" {
+		t.Errorf("its name is %q", &out)
+	}
+	out.Reset()
+	if err := Report(command.Streams{Out: &out}, nil, command.Output{Format: "json"}); err != nil || out.String() != "[]\n" {
 		t.Errorf("no OIDCIssuers are %q (%v)", &out, err)
 	}
 	out.Reset()
-	if err := Report(command.Streams{Out: &out}, nil, "table"); err != nil || !strings.Contains(out.String(), "tabard issuer init") {
+	if err := Report(command.Streams{Out: &out}, nil, command.Output{Format: "table"}); err != nil || !strings.Contains(out.String(), "tabard issuer init") {
 		t.Errorf("no OIDCIssuers are %q (%v)", &out, err)
 	}
 }

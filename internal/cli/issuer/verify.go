@@ -16,11 +16,11 @@ type Verification struct {
 }
 
 // Verify prints what anybody sees at an issuer's URL, and what that means for fresh tokens of the
-// cluster (nil: it was not asked), as "table" or "json". The error has exit code 1 if a check
+// cluster (nil: it was not asked). The error has exit code 1 if a check
 // failed or could not be done.
-func Verify(streams command.Streams, url string, public core.Public, cluster *core.Cluster, output string) error {
+func Verify(streams command.Streams, url string, public core.Public, cluster *core.Cluster, output command.Output) error {
 	out := Verification{URL: url, Verified: true, Checks: core.Examine(url, public, cluster)}
-	rows := [][]string{{"RESULT", "CHECKED", "SEEN"}}
+	rows := [][]string{}
 	bad := 0
 	for _, c := range out.Checks {
 		if c.Result != core.CheckOK {
@@ -29,12 +29,7 @@ func Verify(streams command.Streams, url string, public core.Public, cluster *co
 		rows = append(rows, []string{string(c.Result), c.What, c.Detail})
 	}
 	out.Verified = bad == 0
-	var err error
-	if output == "json" {
-		err = streams.PrintJSON(out)
-	} else {
-		err = streams.Print(command.Table(rows))
-	}
+	err := streams.PrintAs(output, command.Printed{Document: out, Header: []string{"RESULT", "CHECKED", "SEEN"}, Rows: rows})
 	if err == nil && !out.Verified {
 		err = &command.Exit{Code: command.Found, What: fmt.Sprintf("%d of %d checks of %s are not OK", bad, len(out.Checks), url)}
 	}

@@ -40,7 +40,7 @@ func TestVerifyEndsWithOneUnlessEveryCheckIsOK(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, output := range []string{"table", "json"} {
 				var out bytes.Buffer
-				err := Verify(command.Streams{Out: &out}, url, tc.public, tc.cluster, output)
+				err := Verify(command.Streams{Out: &out}, url, tc.public, tc.cluster, command.Output{Format: output})
 				if exit, is := errors.AsType[*command.Exit](err); tc.fine && err != nil || !tc.fine && (!is || exit.Code != command.Found) {
 					t.Errorf("-o %s ended with %v, want fine %t", output, err, tc.fine)
 				}

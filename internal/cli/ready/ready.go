@@ -43,6 +43,7 @@ func New(streams command.Streams, ask Ask) *cobra.Command {
 	var kubeconfig command.Kubeconfig
 	var timeout time.Duration
 	var namespaces []string
+	var output command.Output
 	out := &cobra.Command{
 		Use:     "ready",
 		Short:   "Wait until what is installed of Tabard is ready, and say what is not",
@@ -50,16 +51,20 @@ func New(streams command.Streams, ask Ask) *cobra.Command {
 		Example: "  tabard ready\n  tabard ready --timeout=0s # do not wait",
 		Args:    command.NoArgs(streams),
 		RunE: command.Spoken(streams, func(c *cobra.Command, _ []string) error {
-			return wait(c.Context(), streams, timeout, func(ctx context.Context) (Seen, error) { return ask(ctx, &kubeconfig, namespaces) })
+			if err := output.Check(); err != nil {
+				return err
+			}
+			return wait(c.Context(), streams, output, timeout, func(ctx context.Context) (Seen, error) { return ask(ctx, &kubeconfig, namespaces) })
 		}),
 	}
 	kubeconfig.AddFlags(out.Flags())
 	out.Flags().StringSliceVarP(&namespaces, "namespace", "n", []string{"tabard-system", "tabard-certificate"}, "`namespaces` in which Tabard's Deployments are")
+	output.AddFlags(out, command.Name)
 	out.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait")
 	return out
 }
 
-func wait(ctx context.Context, streams command.Streams, timeout time.Duration, look func(context.Context) (Seen, error)) error {
+func wait(ctx context.Context, streams command.Streams, output command.Output, timeout time.Duration, look func(context.Context) (Seen, error)) error {
 	end := time.Now().Add(timeout)
 	said := ""
 	for {
@@ -74,8 +79,11 @@ func wait(ctx context.Context, streams command.Streams, timeout time.Duration, l
 		text := strings.Join(missing, "\n")
 		switch {
 		case len(missing) == 0:
-			return streams.Print(fmt.Sprintf("ready: %s\n", strings.Join(names(seen.Deployments), ", ")))
+			return streams.PrintAs(output, printed(seen, nil))
 		case time.Now().Add(pause).After(end):
+			if err := reportWaiting(streams, output, seen, missing); err != nil {
+				return err
+			}
 			return streams.Refuse(command.Found, fmt.Errorf("not ready after %s:\n%s", timeout, text))
 		case text != said:
 			fmt.Fprintf(streams.Err, "waiting:\n%s\n", text)
@@ -87,6 +95,39 @@ func wait(ctx context.Context, streams command.Streams, timeout time.Duration, l
 		case <-time.After(pause):
 		}
 	}
+}
+
+// report is what -o json prints.
+type report struct {
+	Ready       bool     `json:"ready"`
+	Deployments []string `json:"deployments"`
+	// WaitsFor is what is not ready, each with what to do.
+	WaitsFor []string `json:"waitsFor,omitempty"`
+}
+
+// printed is what was found, of which missing is not ready.
+func printed(seen Seen, missing []string) command.Printed {
+	out := command.Printed{Text: func() string { return fmt.Sprintf("ready: %s\n", strings.Join(names(seen.Deployments), ", ")) }}
+	document := report{Ready: len(missing) == 0}
+	for _, d := range seen.Deployments {
+		document.Deployments = append(document.Deployments, d.Namespace+"/"+d.Name)
+		out.Names = append(out.Names, "deployment.apps/"+d.Name)
+	}
+	slices.Sort(document.Deployments)
+	slices.Sort(out.Names)
+	for _, text := range missing {
+		document.WaitsFor = append(document.WaitsFor, strings.TrimSpace(text))
+	}
+	out.Document = document
+	return out
+}
+
+// reportWaiting prints for programs what is not ready. People read the refusal.
+func reportWaiting(streams command.Streams, output command.Output, seen Seen, missing []string) error {
+	if output.IsForPeople() {
+		return nil
+	}
+	return streams.PrintAs(output, printed(seen, missing))
 }
 
 func names(deployments []appsv1.Deployment) (out []string) {

@@ -72,16 +72,24 @@ func TestTheCommandEndsAsItSays(t *testing.T) {
 		err  error
 		code int
 		says string
+		as   string
 	}{
-		"ready":             {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, says: "ready: a, b\n"},
-		"not ready":         {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, code: 1, says: "not ready after 0s"},
-		"nothing installed": {code: 2, says: "docs/install.md"},
-		"no cluster":        {err: errors.New("no route to host"), code: 2, says: "no route to host"},
+		"ready, for programs":     {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 2)}}, as: "jsonpath={.ready} {.deployments}", says: `true ["tabard-system/a"]`},
+		"not ready, for programs": {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, as: "jsonpath={.ready} {.waitsFor[0]} ", code: 1, says: "false Deployment tabard-system/a has 0 of 2 replicas"},
+		"the names":               {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, as: "name", says: "deployment.apps/a\ndeployment.apps/b\n"},
+		"another format":          {as: "wide", code: 2, says: "expected table, json, yaml, name or jsonpath=TEMPLATE"},
+		"ready":                   {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, says: "ready: a, b\n"},
+		"not ready":               {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, code: 1, says: "not ready after 0s"},
+		"nothing installed":       {code: 2, says: "docs/install.md"},
+		"no cluster":              {err: errors.New("no route to host"), code: 2, says: "no route to host"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.as == "" {
+				c.as = "table"
+			}
 			var out strings.Builder
 			command := New(command.Streams{Out: &out, Err: &out}, func(context.Context, *command.Kubeconfig, []string) (Seen, error) { return c.seen, c.err })
-			command.SetArgs([]string{"--timeout=0s"})
+			command.SetArgs([]string{"--timeout=0s", "-o", c.as})
 			command.SilenceErrors, command.SilenceUsage = true, true
 			if got := codeOf(command.Execute()); got != c.code || !strings.Contains(out.String(), c.says) {
 				t.Errorf("exit code %d and %q, want %d (-want +got):\n%s", got, &out, c.code, cmp.Diff(c.says, out.String()))

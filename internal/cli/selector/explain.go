@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
@@ -35,7 +34,7 @@ shows what controllers decide that support all fields.`
 type explainFlags struct {
 	kubeconfig command.Kubeconfig
 	namespace  string
-	output     string
+	output     command.Output
 	show       string
 	account    string
 	administrator
@@ -69,7 +68,7 @@ func newExplain(streams command.Streams, connect Connect) *cobra.Command {
 	f := explain.Flags()
 	f.StringVarP(&flags.namespace, "namespace", "n", "", "the resource's `namespace` (default: that of the kubeconfig)")
 	flags.kubeconfig.AddFlags(f)
-	f.StringVarP(&flags.output, "output", "o", "table", "the output's `format`: table, or json or yaml for programs")
+	flags.output.AddFlags(explain)
 	f.StringVar(&flags.show, "show", "all", "which selectors are listed: all, or matching for those that select the resource")
 	f.StringVar(&flags.account, "controller-account", "", "the `account` of the controller's own role, to say what follows where no selector applies")
 	flags.add(f)
@@ -77,10 +76,8 @@ func newExplain(streams command.Streams, connect Connect) *cobra.Command {
 }
 
 func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect Connect, kindName, name string) error {
-	switch f.output {
-	case "table", "json", "yaml":
-	default:
-		return fmt.Errorf("-o is %q; it must be table, json or yaml", f.output)
+	if err := f.output.Check(); err != nil {
+		return err
 	}
 	if f.show != "all" && f.show != "matching" {
 		return fmt.Errorf("--show is %q; it must be all or matching", f.show)
@@ -116,26 +113,11 @@ func (f *explainFlags) run(ctx context.Context, streams command.Streams, connect
 	if f.show == "matching" {
 		document.keepMatching()
 	}
-	if err := document.write(streams, f.output); err != nil {
+	if err := streams.PrintAs(f.output, command.Printed{Document: document, Text: document.text}); err != nil {
 		return err
 	}
 	if !document.mayCallAWS {
 		return &command.Exit{Code: command.Found, What: document.Decision.Message}
 	}
 	return nil
-}
-
-func (e *explanation) write(streams command.Streams, format string) error {
-	switch format {
-	case "json":
-		return streams.PrintJSON(e)
-	case "yaml":
-		text, err := yaml.Marshal(e)
-		if err != nil {
-			return err
-		}
-		return streams.Print(string(text))
-	default:
-		return streams.Print(e.text())
-	}
 }

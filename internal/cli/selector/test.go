@@ -39,7 +39,7 @@ choice cannot be evaluated. 2: the input cannot be used.`
 type testFlags struct {
 	files      []string
 	namespace  string
-	output     string
+	output     command.Output
 	unlabelled bool
 	administrator
 }
@@ -59,15 +59,15 @@ func newTest(streams command.Streams) *cobra.Command {
 	f := test.Flags()
 	f.StringArrayVarP(&flags.files, "filename", "f", nil, "a `file` or folder of YAML or JSON; - is the standard input; repeatable")
 	f.StringVarP(&flags.namespace, "namespace", "n", "", "the `namespace` of objects that name none")
-	f.StringVarP(&flags.output, "output", "o", "text", "the output's `format`: text, or json for programs")
+	flags.output.AddFlags(test)
 	f.BoolVar(&flags.unlabelled, "assume-unlabelled-namespaces", false, "a namespace that is in no file has no labels")
 	flags.add(f)
 	return test
 }
 
 func (f *testFlags) run(streams command.Streams) error {
-	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("-o is %q; it must be text or json", f.output)
+	if err := f.output.Check(); err != nil {
+		return err
 	}
 	if len(f.files) == 0 {
 		return fmt.Errorf("there is nothing to test: give -f")
@@ -93,11 +93,7 @@ func (f *testFlags) run(streams command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if f.output == "json" {
-		err = streams.PrintJSON(report)
-	} else {
-		err = streams.Print(report.text())
-	}
+	err = streams.PrintAs(f.output, command.Printed{Document: report, Text: report.text})
 	if err == nil && !report.Passed {
 		err = &command.Exit{Code: command.Found, What: report.summary()}
 	}

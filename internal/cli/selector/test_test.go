@@ -15,7 +15,7 @@ import (
 func examples() string { return filepath.Join(testkit.Root(), "examples", "role-selectors") }
 
 func TestTheExamplesDoWhatTheyExpect(t *testing.T) {
-	for _, format := range []string{"text", "json"} {
+	for _, format := range []string{"table", "json"} {
 		got := run(t, "", "selector", "test", "-f", examples(), "-o", format)
 		if got.code != 0 || got.errOut != "" {
 			t.Fatalf("%+v", got)
@@ -109,7 +109,7 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 	}{
 		"an argument":                       {good, append(test, "x"), `takes no arguments, and got "x"`},
 		"no files":                          {good, []string{"selector", "test"}, "give -f"},
-		"another format":                    {good, append(test, "-o", "yaml"), "it must be text or json"},
+		"another format":                    {good, append(test, "-o", "name"), "expected table, json, yaml or jsonpath=TEMPLATE"},
 		"another policy":                    {good, append(test, "--no-selector-policy", "Allow"), `"Allow" is neither DefaultRole nor Deny`},
 		"a pattern that is none":            {good, append(test, "--allowed-role-arn-patterns", "role/a"), "--allowed-role-arn-patterns: "},
 		"a lock of tags that are none":      {good, append(test, "--lock-assume-role-fields", "session-tags"), "--lock-assume-role-fields: "},
@@ -131,7 +131,7 @@ func TestUnusableInputHasAnExitCodeOfItsOwn(t *testing.T) {
 		"a version of ours to come":         {strings.ReplaceAll(good, "aws/v1alpha1\nkind: IAM", "aws/v2\nkind: IAM"), test, "its apiVersion is services.k8s.aws/v2; only services.k8s.aws/v1alpha1"},
 		"explain without an argument":       {"", []string{"explain"}, "takes one argument, and got 0"},
 		"explain of another thing":          {"", []string{"explain", "pod/web"}, "is not yet known: use resource/KIND/NAME"},
-		"explain in another format":         {"", []string{"explain", "resource/bucket/logs", "-o", "text"}, "it must be table, json or yaml"},
+		"explain in another format":         {"", []string{"explain", "resource/bucket/logs", "-o", "wide"}, "expected table, json, yaml or jsonpath=TEMPLATE"},
 		"explain of other selectors":        {"", []string{"explain", "resource/bucket/logs", "--show", "none"}, "it must be all or matching"},
 		"explain under another policy":      {"", []string{"selector", "explain", "bucket/logs", "--no-selector-policy", ""}, "the value is empty; leave the flag out, or write Deny"},
 		"explain of a cluster that is none": {"", []string{"explain", "resource/bucket/logs", "--kubeconfig", "/no/such/file"}, "no such file"},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	k8sversion "k8s.io/apimachinery/pkg/util/version"
-	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
@@ -74,7 +73,7 @@ be used.`
 func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 	var kubeconfig command.Kubeconfig
 	var client bool
-	var output string
+	var output command.Output
 	out := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the versions of this program and of what runs in the cluster, and whether they fit",
@@ -82,8 +81,8 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 		Example: "  tabard version\n  tabard version --client -o json",
 		Args:    command.NoArgs(streams),
 		RunE: command.Spoken(streams, func(c *cobra.Command, _ []string) error {
-			if !slices.Contains(formats, output) {
-				return fmt.Errorf("-o is %q, expected one of %s", output, strings.Join(formats, ", "))
+			if err := output.Check(); err != nil {
+				return err
 			}
 			report := Report{Client: program}
 			if !client {
@@ -94,7 +93,7 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 				report.Cluster = cluster
 			}
 			report.Problems = problems(report)
-			if err := report.print(streams, output); err != nil {
+			if err := streams.PrintAs(output, command.Printed{Document: report, Text: report.table}); err != nil {
 				return err
 			}
 			if len(report.Problems) > 0 {
@@ -105,14 +104,9 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 	}
 	kubeconfig.AddFlags(out.Flags())
 	out.Flags().BoolVar(&client, "client", false, "this program only; no cluster is asked")
-	out.Flags().StringVarP(&output, "output", "o", formats[0], "`format`: "+strings.Join(formats, ", "))
-	if err := out.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was defined one line above
-	}
+	output.AddFlags(out)
 	return out
 }
-
-var formats = []string{"table", "json", "yaml"}
 
 // problems is the decision: what of a cluster does not fit the program.
 func problems(r Report) (out []string) {
@@ -142,20 +136,6 @@ func fit(one, other string) bool {
 	}
 	apart := int64(a.Minor()) - int64(b.Minor()) //nolint:gosec // no minor version is that large
 	return a.Major() == b.Major() && apart >= -1 && apart <= 1
-}
-
-func (r Report) print(streams command.Streams, output string) error {
-	switch output {
-	case "json":
-		return streams.PrintJSON(r)
-	case "yaml":
-		text, err := yaml.Marshal(r)
-		if err != nil {
-			return err
-		}
-		return streams.Print(string(text))
-	}
-	return streams.Print(r.table())
 }
 
 func (r Report) table() string {
