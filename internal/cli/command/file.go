@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -105,16 +106,20 @@ func Cause(err error) string {
 		return fmt.Sprintf("%s is %s, not %s", what, seenAs(mismatch.Value), nameOf(mismatch.Type))
 	}
 	text := decoders.Replace(err.Error())
-	if seen := notAnObject.FindStringSubmatch(text); seen != nil {
+	if seen := notAnObject().FindStringSubmatch(text); seen != nil {
 		return "it is " + seenAs(seen[1]) + ", not an object"
 	}
-	return otherKind.ReplaceAllString(text, `it has apiVersion "$2" and kind "$1"`)
+	return otherKind().ReplaceAllString(text, `it has apiVersion "$2" and kind "$1"`)
 }
 
 // What libraries say that do not wrap the error of the decoder.
 var (
-	notAnObject = regexp.MustCompile(`(?s)(?:couldn't get version/kind; json parse error: )?cannot unmarshal (\w+) into Go value of type .*`)
-	otherKind   = regexp.MustCompile(`no kind "([^"]*)" is registered for version "([^"]*)" in scheme "[^"]*"`)
+	notAnObject = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)(?:couldn't get version/kind; json parse error: )?cannot unmarshal (\w+) into Go value of type .*`)
+	})
+	otherKind = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`no kind "([^"]*)" is registered for version "([^"]*)" in scheme "[^"]*"`)
+	})
 )
 
 // decoders are what the libraries put before the text that says something.

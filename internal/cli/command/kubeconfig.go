@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -58,9 +59,9 @@ func (k *Kubeconfig) Config() (*rest.Config, error) {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return nil, fmt.Errorf("no cluster to talk to: there is no kubeconfig (%s), expected one: set --kubeconfig or $KUBECONFIG", k.files())
-	case err != nil && notLoaded.MatchString(err.Error()):
+	case err != nil && notLoaded().MatchString(err.Error()):
 		return nil, fmt.Errorf("the kubeconfig (%s) cannot be read: %s; expected apiVersion v1 and kind Config in YAML",
-			k.files(), Cause(errors.New(notLoaded.ReplaceAllString(err.Error(), ""))))
+			k.files(), Cause(errors.New(notLoaded().ReplaceAllString(err.Error(), ""))))
 	case err != nil:
 		return nil, fmt.Errorf("no cluster to talk to: %w (kubeconfig %s)", err, k.files())
 	}
@@ -68,7 +69,7 @@ func (k *Kubeconfig) Config() (*rest.Config, error) {
 }
 
 // notLoaded is what client-go puts before the reason, at the start of its text.
-var notLoaded = regexp.MustCompile(`^error loading config file "[^"]*": `)
+var notLoaded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^error loading config file "[^"]*": `) })
 
 // Contents are all contexts, clusters and users of the kubeconfig.
 func (k *Kubeconfig) Contents() (*clientcmdapi.Config, error) { return k.rules().Load() }

@@ -3,6 +3,7 @@ package command
 import (
 	"io"
 	"regexp"
+	"sync"
 )
 
 // Plugin is how people call the program where it is a plugin of kubectl.
@@ -10,10 +11,12 @@ const Plugin = "kubectl tabard"
 
 // named finds the program's commands in texts. In a path, a file's name or a word with a
 // hyphen the program is not called.
-var named = regexp.MustCompile(`(^|[^\w./-])(?:kubectl )?tabard ((?:--help|--version|awslocal|capacity|completion|credentials|explain|help|issuer|lab|migrate|operator|policy|ready|selector|version|webhook)\b)`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\w./-])(?:kubectl )?tabard ((?:--help|--version|awslocal|capacity|completion|credentials|explain|help|issuer|lab|migrate|operator|policy|ready|selector|version|webhook)\b)`)
+})
 
 // AsPlugin names the commands in a text as people type them where the program is a plugin.
-func AsPlugin(text string) string { return named.ReplaceAllString(text, "${1}"+Plugin+" ${2}") }
+func AsPlugin(text string) string { return named().ReplaceAllString(text, "${1}"+Plugin+" ${2}") }
 
 // PluginWriter does so with what is written, a text at a time.
 type PluginWriter struct{ To io.Writer }
