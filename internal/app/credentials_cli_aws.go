@@ -7,6 +7,8 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/credentials"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
@@ -34,8 +36,14 @@ func session(region string) identity.Identity {
 	return identity.Identity{Base: identity.Session}.In(region)
 }
 
+// waitingForAWS tells a person of a slow answer, or of a slow search for credentials.
+func waitingForAWS() (done func()) {
+	return command.Waiting(program.StandardStreams().Err, "AWS, or for credentials for it")
+}
+
 // Caller is who it is.
 func (s *credentialsSession) Caller(ctx context.Context, region string) (account, arn string, err error) {
+	defer waitingForAWS()()
 	return s.accounts.Caller(ctx, session(region))
 }
 
@@ -53,6 +61,7 @@ func (s *credentialsSession) ReadRole(ctx context.Context, region, arn string) (
 
 // EnsurePolicy makes a managed policy as wanted.
 func (s *credentialsSession) EnsurePolicy(ctx context.Context, region, arn string, policy cli.Policy) (changed bool, err error) {
+	defer waitingForAWS()()
 	stored, exists, err := s.roles.Policy(ctx, session(region), arn)
 	if err != nil || exists && sameJSON(stored, policy.Document) {
 		return false, err
@@ -63,6 +72,7 @@ func (s *credentialsSession) EnsurePolicy(ctx context.Context, region, arn strin
 
 // EnsureRole makes a role as wanted.
 func (s *credentialsSession) EnsureRole(ctx context.Context, region string, role cli.Role) (changed []string, err error) {
+	defer waitingForAWS()()
 	_, changed, err = s.roles.Ensure(ctx, session(region), iamrole.Want{
 		Name: role.Name, Owner: cloud.Tag{Key: core.MinterTag, Value: role.Owner}, Trust: role.Trust,
 		PolicyName: role.PolicyName, Policy: role.Policy, Description: role.Description,

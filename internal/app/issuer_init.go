@@ -63,6 +63,7 @@ func initCommand() *cobra.Command {
 				proposal.Region = auth.Region()
 			}
 			proposal.Caller = func(ctx context.Context, region string) (string, error) {
+				defer waitingForAWS()()
 				account, _, err := caller.New(auth).Caller(ctx, identity.Identity{Base: identity.Session}.In(region))
 				return account, err
 			}

@@ -117,7 +117,10 @@ func verifyURL(cmd *cobra.Command, url string, output command.Output) error {
 	if err != nil {
 		return program.Unusable(fmt.Errorf("%s: %w", envLabCA, err))
 	}
-	return cli.Verify(streamsOf(cmd), url, (&issuer.Observer{Public: public}).ObservePublic(cmd.Context(), url), nil, output)
+	done := command.Waiting(cmd.ErrOrStderr(), "the documents at "+url)
+	seen := (&issuer.Observer{Public: public}).ObservePublic(cmd.Context(), url)
+	done()
+	return cli.Verify(streamsOf(cmd), url, seen, nil, output)
 }
 
 // verifyNamed looks at the documents of an OIDCIssuer, and at fresh tokens of its cluster.
@@ -127,6 +130,7 @@ func verifyNamed(cmd *cobra.Command, live *issuer.Observer, names []string, outp
 		return program.Unusable(err)
 	}
 	world := core.World{Issuer: &found[0], Now: time.Now()}
+	defer command.Waiting(cmd.ErrOrStderr(), "tokens, and the documents at "+world.Issuer.Spec.URL)()
 	live.ObserveTokens(cmd.Context(), &world)
 	if !slices.ContainsFunc(world.Cluster.APIServers, func(s core.APIServer) bool { return s.Token.Error == "" }) {
 		// A machine outside the cluster's network reaches none by its own address.

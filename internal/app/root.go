@@ -33,7 +33,10 @@ func rootCommand(name string, extra program.Extra) *cobra.Command {
 		Short: "Cloud identity for Kubernetes without stored keys",
 		Long: `Tabard gives Kubernetes workloads, controllers and clusters their cloud identity
 without any stored key: an API server signs a short-lived token, the cloud trusts
-the issuer, a policy says who may become which role.` + extra.Hint,
+the issuer, a policy says who may become which role.
+
+Results are written to the standard output; progress, warnings and errors to the
+standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hint,
 		Version: program.Version,
 	}
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})

@@ -11,11 +11,20 @@ import (
 // KubeConfig is the named file, else what $KUBECONFIG names, or if that is not set the
 // user's default file, else the pod's own account.
 func KubeConfig(path string) (*rest.Config, error) {
-	return KubeConfigOf(&command.Kubeconfig{Path: path})
+	return configOf(&command.Kubeconfig{Path: path})
 }
 
-// KubeConfigOf is the cluster that flags name.
+// KubeConfigOf is the cluster that a person's flags name. While it does not answer, the person
+// is told.
 func KubeConfigOf(flags *command.Kubeconfig) (*rest.Config, error) {
+	config, err := configOf(flags)
+	if err == nil {
+		config.Wrap(command.SayWaits(StandardStreams().Err))
+	}
+	return config, err
+}
+
+func configOf(flags *command.Kubeconfig) (*rest.Config, error) {
 	config, err := flags.Config()
 	if err != nil {
 		return nil, err
