@@ -24,6 +24,9 @@ import (
 // patience is how long a person waits for names.
 const patience = 2 * time.Second
 
+// grace is for an answer to come back at the end of the time.
+const grace = 200 * time.Millisecond
+
 // page is how many names one answer has at most.
 const page = 500
 
@@ -160,7 +163,7 @@ func asking(ask func(ctx context.Context, at place, typed string) []string) cobr
 		case names := <-answer:
 			others := func(name string) bool { return !strings.HasPrefix(name, typed) }
 			return slices.DeleteFunc(names, others), cobra.ShellCompDirectiveNoFileComp
-		case <-ctx.Done():
+		case <-time.After(patience + grace): // with what was read by the end of the time
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 	}

@@ -36,13 +36,9 @@ var values = map[string][]string{
 
 	"iam-role-selector-controllers": {"capacity"},
 
-	"migrate carm output":     {"text", "json"},
-	"policy check output":     {"text", "json", "sarif"},
-	"lab env output":          {"shell", "fish", "powershell", "dotenv", "json"},
-	"awslocal env output":     {"shell", "fish", "powershell", "dotenv", "json"},
-	"lab journal output":      {"text", "json"},
-	"awslocal journal output": {"text", "json"},
-	"lab status output":       {"json"},
+	"migrate carm output": {"text", "json"},
+	"policy check output": {"text", "json", "sarif"},
+	"lab status output":   {"json"},
 
 	"policy check kind": {
 		string(iampolicy.IdentityPolicy), string(iampolicy.ResourcePolicy), string(iampolicy.TrustPolicy),
