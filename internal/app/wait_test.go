@@ -2,11 +2,39 @@ package app
 
 import (
 	"errors"
+	"net"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
+
+// TestAClusterThatIsNotThereIsNamed, and how to name another.
+func TestAClusterThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	server := "https://" + listener.Addr().String()
+	must.Do(t, listener.Close())
+	kubeconfig := filepath.Join(t.TempDir(), "away")
+	testkit.WriteKubeconfig(t, kubeconfig, &rest.Config{Host: server})
+	for command, code := range map[string]int{
+		"version": 0, "ready": 2, "credentials list": 2, "credentials describe x": 2, "credentials render x": 2, "issuer status": 2, "issuer verify x": 2,
+		"explain resource/bucket/logs": 2, "selector explain bucket/logs": 2, "migrate carm plan": 2,
+	} {
+		called := exec.CommandContext(t.Context(), testkit.Tabard(t), strings.Fields(command)...)
+		called.Env = []string{"HOME=" + t.TempDir(), "KUBECONFIG=" + kubeconfig}
+		said, _ := called.CombinedOutput()
+		want := "the API server at " + server + " cannot be reached: dial tcp " + listener.Addr().String() + ": connect: connection refused; --context or --kubeconfig names another cluster\n"
+		if called.ProcessState.ExitCode() != code || !strings.Contains(string(said), want) || strings.Contains(string(said), "Get \"") {
+			t.Errorf("tabard %s: exit code %d and %s\nwant %d and %s", command, called.ProcessState.ExitCode(), said, code, want)
+		}
+	}
+}
 
 // TestAClusterThatDoesNotAnswerIsNamedWhileACommandWaits, and commands can be stopped then.
 func TestAClusterThatDoesNotAnswerIsNamedWhileACommandWaits(t *testing.T) {

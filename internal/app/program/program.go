@@ -83,7 +83,7 @@ func ExitCode(stderr io.Writer, err error) int {
 	if said, ok := errors.AsType[*command.Exit](err); ok {
 		return said.ExitCode()
 	}
-	fmt.Fprintln(stderr, "tabard:", err)
+	fmt.Fprintln(stderr, "tabard:", command.Shown(err))
 	if _, is := errors.AsType[unusable](err); is {
 		return ExitUnusable
 	}

@@ -91,6 +91,6 @@ func (s Streams) Unusable(err error) error { return s.Refuse(Unusable, err) }
 // Refuse says why the program ends with an exit code, and is that end.
 func (s Streams) Refuse(code int, err error) error {
 	// With the error stream gone, the code still tells.
-	_, _ = fmt.Fprintf(s.Err, "tabard: %v\n", err)
+	_, _ = fmt.Fprintf(s.Err, "tabard: %v\n", Shown(err))
 	return &Exit{Code: code, What: err.Error()}
 }

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -61,5 +63,32 @@ func (p *patient) RoundTrip(request *http.Request) (*http.Response, error) {
 			p.says.Store(false)
 		}()
 	}
-	return p.next.RoundTrip(request)
+	response, err := p.next.RoundTrip(request)
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
+		return nil, &Unreachable{Server: request.URL.Scheme + "://" + request.URL.Host, err: failed}
+	}
+	return response, err
+}
+
+// Unreachable is the error of a cluster to which there is no connection.
+type Unreachable struct {
+	Server string
+	err    error
+}
+
+// Error implements error.
+func (u *Unreachable) Error() string {
+	return fmt.Sprintf("the API server at %s cannot be reached: %v; --context or --kubeconfig names another cluster", u.Server, u.err)
+}
+
+// Unwrap gives the error of the connection.
+func (u *Unreachable) Unwrap() error { return u.err }
+
+// Shown is an error as a person is told of it: of a cluster that cannot be reached, without
+// the names of the requests that failed for it.
+func Shown(err error) error {
+	if away, ok := errors.AsType[*Unreachable](err); ok {
+		return away
+	}
+	return err
 }

@@ -88,7 +88,7 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 			if !client {
 				cluster, err := ask(c.Context(), &kubeconfig)
 				if err != nil {
-					fmt.Fprintf(streams.Err, "tabard: the cluster was not asked: %v\n", err)
+					fmt.Fprintf(streams.Err, "tabard: the cluster was not asked: %v\n", command.Shown(err))
 				}
 				report.Cluster = cluster
 			}
