@@ -29,7 +29,7 @@ func TestLookingAtAnIssuer(t *testing.T) {
 	s.wantSaid(2, "expected one of: "+e2e.IssuerName, "status", "nothing")
 	s.wantSaid(2, "expected one of: "+e2e.IssuerName, "verify", "nothing")
 	s.wantSaid(2, "no slash at the end", "verify", url+"/")
-	s.wantSaid(2, "expected table or json", "verify", url, "-o", "yaml")
+	s.wantSaid(2, "expected table, json, yaml or jsonpath=TEMPLATE", "verify", url, "-o", "name")
 	s.wantSaid(1, "no token could be requested", "verify", e2e.IssuerName, "--service-account", "nothing")
 
 	s.stopOperator()

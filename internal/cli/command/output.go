@@ -96,6 +96,26 @@ func parse(text string) (*jsonpath.JSONPath, error) {
 	return path, nil
 }
 
+// Meta names what a document is, so that programs know one that they can read.
+type Meta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// MetaOf is that of documents of a kind.
+func MetaOf(kind string) Meta { return Meta{APIVersion: "tabard.dev/v1alpha1", Kind: kind} }
+
+// List is a document with items, as kubectl prints several objects.
+type List[T any] struct {
+	Meta  `json:",inline"`
+	Items []T `json:"items"`
+}
+
+// ListOf is a list of a kind; without items it has an empty list.
+func ListOf[T any](kind string, items []T) List[T] {
+	return List[T]{Meta: MetaOf(kind), Items: append([]T{}, items...)}
+}
+
 // Printed is what a command has to print, in all formats.
 type Printed struct {
 	// Document is for programs: its JSON, the same in YAML, or what a template takes of it.

@@ -57,6 +57,7 @@ func oneName(streams command.Streams) cobra.PositionalArgs {
 
 // description is all that is known of a request.
 type description struct {
+	command.Meta `json:",inline"`
 	row
 	// Asks are sentences on what it asks for.
 	Asks []string `json:"asks"`
@@ -87,7 +88,7 @@ func describe(ctx context.Context, streams command.Streams, w *where, name strin
 }
 
 func descriptionOf(w core.World) description {
-	out := description{row: rowOf(w), Asks: asks(w)}
+	out := description{Meta: command.MetaOf("CredentialsDescription"), row: rowOf(w), Asks: asks(w)}
 	for _, e := range core.Reference.Reasons {
 		if out.Reason == string(e.Reason) {
 			out.Remedy = e.Remedy

@@ -27,7 +27,7 @@ func newList(streams command.Streams, world World) *cobra.Command {
 		Example: `  tabard credentials list -A
 
   # the names of those that wait, with the reason
-  tabard credentials list -A -o json | jq -r '.[] | select(.state == "Waiting") | "\(.namespace)/\(.name) \(.reason)"'`,
+  tabard credentials list -A -o json | jq -r '.items[] | select(.state == "Waiting") | "\(.namespace)/\(.name) \(.reason)"'`,
 		Args: command.NoArgs(streams),
 		RunE: failed(streams, func(c *cobra.Command, _ []string) error {
 			if err := output.Check(); err != nil {
@@ -54,7 +54,8 @@ func list(ctx context.Context, streams command.Streams, w *where, output command
 	if s.namespace != "" {
 		printed.None = "There are no CredentialsRequests in namespace " + s.namespace + ": -A lists all namespaces.\n"
 	}
-	rows, waits := []row{}, 0
+	var rows []row
+	waits := 0
 	for i := range s.requests {
 		r := rowOf(s.world(&s.requests[i]))
 		if r.State == waiting {
@@ -63,7 +64,7 @@ func list(ctx context.Context, streams command.Streams, w *where, output command
 		rows = append(rows, r)
 		printed.Rows, printed.Names = append(printed.Rows, r.cells(s.Now())), append(printed.Names, r.name())
 	}
-	printed.Document = rows
+	printed.Document = command.ListOf("CredentialsList", rows)
 	err = streams.PrintAs(output, printed)
 	if err == nil && waits > 0 {
 		err = &command.Exit{Code: command.Found, What: fmt.Sprintf("%d requests wait", waits)}

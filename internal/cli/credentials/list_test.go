@@ -70,8 +70,12 @@ func TestAListSaysWhoFulfilsWhatAndWhatItWaitsFor(t *testing.T) {
 	}
 	golden(t, "list.txt", out)
 	code, out, _ = manyBed(t).run("list", "-n", "team-b", "-o", "json")
-	var rows []map[string]any
-	must.Do(t, json.Unmarshal([]byte(out), &rows))
+	var list command.List[map[string]any]
+	must.Do(t, json.Unmarshal([]byte(out), &list))
+	rows := list.Items
+	if list.Meta != command.MetaOf("CredentialsList") {
+		t.Errorf("it is a %+v", list.Meta)
+	}
 	if code != command.Found || len(rows) != 1 || rows[0]["name"] != "elsewhere" || rows[0]["reason"] != "NotLookedAt" {
 		t.Errorf("exit code %d, one namespace: %s", code, out)
 	}
@@ -83,7 +87,7 @@ func TestAListIsWellWhereNothingWaits(t *testing.T) {
 	if code, out, said := done.run("list"); code != 0 || !strings.Contains(out, "Ready") || said != "" {
 		t.Errorf("exit code %d: %s %s", code, out, said)
 	}
-	if code, out, _ := newBed(t, plainKubernetes).run("list", "-o", "json"); code != 0 || out != "[]\n" {
+	if code, out, _ := newBed(t, plainKubernetes).run("list", "-o", "json"); code != 0 || !strings.Contains(out, `"items": []`) {
 		t.Errorf("none, exit code %d: %q", code, out)
 	}
 	if code, out, _ := newBed(t, plainKubernetes).run("list"); code != 0 || !strings.Contains(out, "no CredentialsRequests in namespace team-a") {
@@ -106,14 +110,14 @@ func TestBesideACloudCredentialOperatorAListSaysWhoseARequestIs(t *testing.T) {
 
 func TestAListIsPrintedAsItIsAskedFor(t *testing.T) {
 	for args, want := range map[string]string{
-		"-A -o name":                         "credentialsrequest.cloudcredential.openshift.io/elsewhere\n",
-		"-n team-b -o jsonpath={[*].name}":   "elsewhere",
-		"-n team-b -o wide":                  "WAITS FOR\nteam-b",
-		"-n team-b --no-headers":             "team-b  elsewhere",
-		"-n team-b -o yaml":                  "  name: elsewhere\n",
-		"-n nowhere -o name":                 "",
-		"-n nowhere --no-headers":            "There are no CredentialsRequests in namespace nowhere",
-		"-n team-b -o jsonpath={[*].weight}": "",
+		"-A -o name":                               "credentialsrequest.cloudcredential.openshift.io/elsewhere\n",
+		"-n team-b -o jsonpath={.items[*].name}":   "elsewhere",
+		"-n team-b -o wide":                        "WAITS FOR\nteam-b",
+		"-n team-b --no-headers":                   "team-b  elsewhere",
+		"-n team-b -o yaml":                        "  name: elsewhere\n",
+		"-n nowhere -o name":                       "",
+		"-n nowhere --no-headers":                  "There are no CredentialsRequests in namespace nowhere",
+		"-n team-b -o jsonpath={.items[*].weight}": "",
 	} {
 		_, out, said := manyBed(t).run(append([]string{"list"}, strings.Fields(args)...)...)
 		if !strings.Contains(out, want) || want == "" && out != "" || strings.Contains(args, "no-headers") && strings.Contains(out, "NAMESPACE") {

@@ -104,7 +104,7 @@ func Report(streams command.Streams, issuers []v1alpha1.OIDCIssuer, output comma
 			waiting = append(waiting, one.Name)
 		}
 	}
-	err := streams.PrintAs(output, command.Printed{Document: all, Names: names, Text: func() string {
+	err := streams.PrintAs(output, command.Printed{Document: command.ListOf("IssuerStatusList", all), Names: names, Text: func() string {
 		if len(all) == 0 {
 			return "There are no OIDCIssuers: tabard issuer init writes the file of one.\n"
 		}

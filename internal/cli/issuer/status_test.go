@@ -67,8 +67,12 @@ func TestStatusForPrograms(t *testing.T) {
 	second.Name, second.Status = "second", v1alpha1.OIDCIssuerStatus{}
 	var out bytes.Buffer
 	err := Report(command.Streams{Out: &out}, []v1alpha1.OIDCIssuer{*reported(), *second}, command.Output{Format: "json"})
-	var got []Status
-	must.Do(t, json.Unmarshal(out.Bytes(), &got))
+	var list command.List[Status]
+	must.Do(t, json.Unmarshal(out.Bytes(), &list))
+	got := list.Items
+	if list.Meta != command.MetaOf("IssuerStatusList") {
+		t.Errorf("it is a %+v", list.Meta)
+	}
 	if len(got) != 2 || !got[0].Ready || got[1].Ready || got[1].NotReady == "" || err == nil || !strings.Contains(err.Error(), "second") {
 		t.Errorf("got %+v (%v)", got, err)
 	}
@@ -78,7 +82,7 @@ func TestStatusForPrograms(t *testing.T) {
 		t.Errorf("its name is %q", &out)
 	}
 	out.Reset()
-	if err := Report(command.Streams{Out: &out}, nil, command.Output{Format: "json"}); err != nil || out.String() != "[]\n" {
+	if err := Report(command.Streams{Out: &out}, nil, command.Output{Format: "json"}); err != nil || !strings.Contains(out.String(), `"items": []`) {
 		t.Errorf("no OIDCIssuers are %q (%v)", &out, err)
 	}
 	out.Reset()

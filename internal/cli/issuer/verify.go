@@ -9,6 +9,8 @@ import (
 
 // Verification is what a verification of an issuer has found.
 type Verification struct {
+	command.Meta `json:",inline"`
+
 	URL string `json:"url"`
 	// Verified says that every check is OK.
 	Verified bool         `json:"verified"`
@@ -19,7 +21,7 @@ type Verification struct {
 // cluster (nil: it was not asked). The error has exit code 1 if a check
 // failed or could not be done.
 func Verify(streams command.Streams, url string, public core.Public, cluster *core.Cluster, output command.Output) error {
-	out := Verification{URL: url, Verified: true, Checks: core.Examine(url, public, cluster)}
+	out := Verification{Meta: command.MetaOf("IssuerVerification"), URL: url, Verified: true, Checks: core.Examine(url, public, cluster)}
 	rows := [][]string{}
 	bad := 0
 	for _, c := range out.Checks {

@@ -110,6 +110,7 @@ func (in *inputs) read(ctx context.Context, streams command.Streams, connect Con
 		if err != nil {
 			return nil, nil, err
 		}
+		defer command.Waiting(streams.Err, "all objects of the cluster that are compared")()
 		from = &cluster{client: client, groups: groupsOf(described), findControllers: len(described) == 0}
 	}
 	objects, err := from.objects(ctx)

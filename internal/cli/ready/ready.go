@@ -99,6 +99,8 @@ func wait(ctx context.Context, streams command.Streams, output command.Output, t
 
 // report is what -o json prints.
 type report struct {
+	command.Meta `json:",inline"`
+
 	Ready       bool     `json:"ready"`
 	Deployments []string `json:"deployments"`
 	// WaitsFor is what is not ready, each with what to do.
@@ -108,7 +110,7 @@ type report struct {
 // printed is what was found, of which missing is not ready.
 func printed(seen Seen, missing []string) command.Printed {
 	out := command.Printed{Text: func() string { return fmt.Sprintf("ready: %s\n", strings.Join(names(seen.Deployments), ", ")) }}
-	document := report{Ready: len(missing) == 0}
+	document := report{Meta: command.MetaOf("Readiness"), Ready: len(missing) == 0}
 	for _, d := range seen.Deployments {
 		document.Deployments = append(document.Deployments, d.Namespace+"/"+d.Name)
 		out.Names = append(out.Names, "deployment.apps/"+d.Name)

@@ -74,8 +74,8 @@ func TestTheCommandEndsAsItSays(t *testing.T) {
 		says string
 		as   string
 	}{
-		"ready, for programs":     {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 2)}}, as: "jsonpath={.ready} {.deployments}", says: `true ["tabard-system/a"]`},
-		"not ready, for programs": {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, as: "jsonpath={.ready} {.waitsFor[0]} ", code: 1, says: "false Deployment tabard-system/a has 0 of 2 replicas"},
+		"ready, for programs":     {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 2)}}, as: "jsonpath={.kind},{.ready},{.deployments}", says: `Readiness,true,["tabard-system/a"]`},
+		"not ready, for programs": {seen: Seen{Deployments: []appsv1.Deployment{deployment("a", 0)}}, as: "jsonpath={.ready} {.waitsFor[0]}", code: 1, says: "false Deployment tabard-system/a has 0 of 2 replicas"},
 		"the names":               {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, as: "name", says: "deployment.apps/a\ndeployment.apps/b\n"},
 		"another format":          {as: "wide", code: 2, says: "expected table, json, yaml, name or jsonpath=TEMPLATE"},
 		"ready":                   {seen: Seen{Deployments: []appsv1.Deployment{deployment("b", 2), deployment("a", 2)}}, says: "ready: a, b\n"},

@@ -51,6 +51,8 @@ type Cluster struct {
 
 // Report is the whole answer.
 type Report struct {
+	command.Meta `json:",inline"`
+
 	Client  Program  `json:"client"`
 	Cluster *Cluster `json:"cluster,omitempty"`
 	// Problems say what does not fit; none where all does.
@@ -84,7 +86,7 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 			if err := output.Check(); err != nil {
 				return err
 			}
-			report := Report{Client: program}
+			report := Report{Meta: command.MetaOf("Versions"), Client: program}
 			if !client {
 				cluster, err := ask(c.Context(), &kubeconfig)
 				if err != nil {

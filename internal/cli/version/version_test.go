@@ -73,12 +73,14 @@ oidcissuers.identity.tabard.dev     v1alpha1
 iamrolechoices.identity.tabard.dev  not installed
 `,
 		"--client": "tabard      v0.2.0\ncommit      abc 2026-01-02T03:04:05Z\nbuilt with  go1.26.8 for linux/amd64\n",
-		"--client -o yaml": `client:
+		"--client -o yaml": `apiVersion: tabard.dev/v1alpha1
+client:
   commit: abc
   commitDate: "2026-01-02T03:04:05Z"
   go: go1.26.8
   platform: linux/amd64
   version: v0.2.0
+kind: Versions
 `,
 	} {
 		if code, out, said := run(t, cluster, nil, strings.Fields(args)...); code != 0 || said != "" || out != want {
