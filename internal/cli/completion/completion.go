@@ -40,6 +40,7 @@ var values = map[string][]string{
 	"policy check output": {"text", "json", "sarif"},
 	"lab status output":   {"json"},
 
+	"policy check fail-on": {"error", "warning"},
 	"policy check kind": {
 		string(iampolicy.IdentityPolicy), string(iampolicy.ResourcePolicy), string(iampolicy.TrustPolicy),
 		string(iampolicy.BoundaryPolicy), string(iampolicy.SessionPolicy), string(iampolicy.ManagedPolicy),
