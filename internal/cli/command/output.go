@@ -89,6 +89,9 @@ func parse(text string) (*jsonpath.JSONPath, error) {
 	if text == "" {
 		return nil, errors.New("-o is jsonpath= without a template, expected one such as -o jsonpath='{.name}'")
 	}
+	if !strings.Contains(text, "{") {
+		return nil, fmt.Errorf("-o is jsonpath=%.200s, which has no braces and would print itself; expected a template such as '{%.200s}'", text, text)
+	}
 	path := jsonpath.New("out").AllowMissingKeys(true)
 	if err := path.Parse(text); err != nil {
 		return nil, fmt.Errorf("-o is jsonpath=%.200s: %w; expected a template such as '{.name}'", text, err)

@@ -73,6 +73,7 @@ func TestAFormatThatACommandLacksIsRefusedWithThoseThatItHas(t *testing.T) {
 		"-o jsonpath":          {nil, `-o is "jsonpath", expected table`},
 		"-o jsonpath=":         {nil, "expected one such as -o jsonpath='{.name}'"},
 		"-o jsonpath={.a":      {nil, "unclosed action; expected a template such as '{.name}'"},
+		"-o jsonpath=.name":    {nil, "which has no braces and would print itself; expected a template such as '{.name}'"},
 		"-o json --no-headers": {nil, "--no-headers is for -o table, and -o is json: leave one out"},
 	} {
 		var o Output
