@@ -7,45 +7,43 @@ import (
 	"strings"
 )
 
-// Codes of Lint: AWS takes a document with these, and it does other than it looks.
-const (
-	// CodeNoCondition is a statement that trusts an OIDC provider without any condition.
-	CodeNoCondition Code = "NoCondition"
-	// CodeNoSubject is one that does not say whose tokens it means.
-	CodeNoSubject Code = "NoSubject"
-	// CodeNoAudience is one that takes tokens for every recipient.
-	CodeNoAudience Code = "NoAudience"
-	// CodeWideSubject is a subject that stands for ServiceAccounts of every namespace.
-	CodeWideSubject Code = "WideSubject"
-	// CodeLiteralWildcard is * or ? under an operator that compares letter by letter.
-	CodeLiteralWildcard Code = "LiteralWildcard"
-	// CodeWrongSubject is a subject that no ServiceAccount has.
-	CodeWrongSubject Code = "WrongSubject"
-	// CodeWrongKey is a condition key that no token has: with the provider's ARN, with
-	// https://, or of another issuer than the statement trusts.
-	CodeWrongKey Code = "WrongKey"
-	// CodeOtherPartition is a provider whose issuer is in another partition than its ARN.
-	CodeOtherPartition Code = "OtherPartition"
-)
+const actionWebIdentity = "sts:assumerolewithwebidentity"
 
-const serviceAccountPrefix = "system:serviceaccount:"
+// LintOptions is what Lint cannot see in the document. Each field may be empty.
+type LintOptions struct {
+	// RoleARN is the role that has the trust policy. Lint compares the account and the partition
+	// of the OIDC providers with it.
+	RoleARN string
+}
 
-// Lint finds what is valid and not meant, beyond Validate: today in trust policies, statements
-// that trust an OIDC provider and let in more than they look, or nobody at all (AWS: creating a
-// role for OpenID Connect federation). The error is of type Errors, in the order of the places.
-func (p *Policy) Lint(kind Kind) error {
+// Lint finds mistakes that AWS accepts, beyond Validate: today in trust policies, above all in
+// statements that trust an OIDC provider and admit more callers than they seem to, or none (AWS:
+// creating a role for OpenID Connect federation). The error is of type Errors, in the order of the
+// places. Code.Severity tells warnings from errors.
+func (p *Policy) Lint(kind Kind, options LintOptions) error {
 	if kind != TrustPolicy {
 		return nil
 	}
-	var l linter
+	l := linter{role: cutARN(options.RoleARN)}
+	oidc := false
 	for i := range p.statements {
 		s := &p.statements[i]
-		if s.deny || s.broken || s.principals == nil || s.principals.not || !s.speaksOf("sts:assumerolewithwebidentity") {
+		if s.broken || s.principals == nil || s.principals.not {
 			continue
 		}
-		if issuers := s.issuers(); len(issuers) > 0 {
+		l.duplicates(s)
+		if s.deny {
+			continue
+		}
+		issuers := s.issuers()
+		oidc = oidc || len(issuers) > 0
+		l.callers(s, issuers)
+		if len(issuers) > 0 && s.speaksOf(actionWebIdentity) {
 			l.statement(s, issuers)
 		}
+	}
+	if oidc && p.version != newVersion {
+		l.add(text{line: p.line, column: p.column}, CodeNoVersion, "the policy's Version is missing or %s, so that policy variables are plain text; write \"Version\": \"%s\"", oldVersion, newVersion)
 	}
 	return l.errs.sorted()
 }
@@ -58,11 +56,24 @@ func (s *statement) speaksOf(action string) bool {
 // demands says that a request whose key is absent, or has just any value, does not fulfil the
 // conditions.
 func (s *statement) demands(key string) bool {
+	return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.key == key && c.demands() })
+}
+
+// demands says that the condition wants the key, and not just any value of it.
+func (c *condition) demands() bool {
+	if c.ifExists || c.set == forAll || c.negated || !strings.HasPrefix(c.base, "String") {
+		return false
+	}
+	return c.isLiteral() || !slices.ContainsFunc(c.values, func(v text) bool { return strings.Trim(v.value, "*?") == "" })
+}
+
+// identifies says that the conditions tell the issuer's callers apart: by the subject, by another
+// claim of their own, or by a session tag, which is a claim too.
+func (s *statement) identifies(issuer string) bool {
 	return slices.ContainsFunc(s.conditions, func(c condition) bool {
-		if c.key != key || c.ifExists || c.set == forAll || c.negated || !strings.HasPrefix(c.base, "String") {
-			return false
-		}
-		return c.isLiteral() || !slices.ContainsFunc(c.values, func(v text) bool { return strings.Trim(v.value, "*?") == "" })
+		claim, own := strings.CutPrefix(c.key, issuer+":")
+		own = own && claim != "aud" && claim != "azp" && claim != "amr"
+		return (own || strings.HasPrefix(c.key, "aws:requesttag/")) && c.demands()
 	})
 }
 
@@ -84,56 +95,61 @@ func (s *statement) issuers() map[string]principalEntry {
 }
 
 // linter collects what is found.
-type linter struct{ errs Errors }
+type linter struct {
+	role arn
+	errs Errors
+}
 
 func (l *linter) add(at text, code Code, format string, args ...any) {
 	l.errs = append(l.errs, &Error{Line: at.line, Column: at.column, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
+// statement judges one that admits tokens.
 func (l *linter) statement(s *statement, issuers map[string]principalEntry) {
 	wrong := map[string]bool{}
 	for i := range s.conditions {
 		c := &s.conditions[i]
-		if claim := l.key(c, issuers); claim != "" {
+		if claim := l.key(s, c, issuers); claim != "" {
 			wrong[claim] = true
 		}
 	}
 	for _, issuer := range slices.Sorted(maps.Keys(issuers)) {
-		entry := issuers[issuer]
-		l.partition(issuer, entry)
 		if len(s.conditions) == 0 {
-			l.add(s.place(), CodeNoCondition, "the statement has no condition: every ServiceAccount whose tokens %s signs may assume the role, with a token for any recipient; demand %s:sub and %s:aud under StringEquals", issuer, issuer, issuer)
+			l.add(s.place(), CodeNoCondition, "the statement has no condition: every ServiceAccount whose tokens %s signs may assume the role; add \"Condition\": {\"StringEquals\": {\"%s:sub\": \"%sNAMESPACE:NAME\", \"%s:aud\": \"sts.amazonaws.com\"}}", issuer, issuer, serviceAccountPrefix, issuer)
 			continue
 		}
-		// A condition on a key that no token has lets nobody in: it is told by itself.
+		// A condition on a key that no token has admits no caller, and has a finding of its own.
 		claim, shared := sharedIssuers[issuer]
-		if !s.demands(issuer+":sub") && !wrong["sub"] && (!shared || claim != "sub") {
+		if !s.identifies(issuer) && !wrong["sub"] && (!shared || claim != "sub") {
 			l.add(s.place(), CodeNoSubject, "no condition demands one %s:sub, so that every ServiceAccount of the issuer may assume the role (IfExists and ForAllValues demand nothing of a token without the claim); add it under StringEquals, such as %sNAMESPACE:NAME", issuer, serviceAccountPrefix)
 		}
 		if !s.demands(issuer+":aud") && !wrong["aud"] && (!shared || claim != "aud") {
-			l.add(s.place(), CodeNoAudience, "no condition demands one %s:aud, so that a token for another recipient can be used for the role; add it under StringEquals, such as sts.amazonaws.com", issuer)
+			l.add(s.place(), CodeNoAudience, "no condition demands one %s:aud, so that the role accepts tokens for every audience of the provider; add it under StringEquals, such as sts.amazonaws.com", issuer)
 		}
 	}
 }
 
 // key judges one condition, and returns the claim that it was meant for where its key is wrong.
-func (l *linter) key(c *condition, issuers map[string]principalEntry) (wrong string) {
+func (l *linter) key(s *statement, c *condition, issuers map[string]principalEntry) (wrong string) {
 	at := strings.LastIndex(c.key, ":")
 	if at < 0 {
 		return ""
 	}
 	host, claim := c.key[:at], c.key[at+1:]
 	if _, own := issuers[host]; own {
-		l.values(c, claim)
+		l.values(c, host, claim)
+		if claim != "sub" && claim != "aud" && c.set == forAll && !s.wantsKey(c.key) {
+			l.add(c.name, CodeForAllValues, "ForAllValues:%s also matches a token without the claim %s; add \"Null\": {\"%s\": \"false\"}", c.base, claim, c.name.value)
+		}
 		return ""
 	}
 	switch {
 	case strings.HasPrefix(host, "arn:"):
-		l.add(c.name, CodeWrongKey, "the condition key begins with an ARN, and no token has it: it is the issuer without https://, a colon and the claim, such as %s:%s", someIssuer(issuers), claim)
+		l.add(c.name, CodeWrongKey, "the condition key begins with an ARN, and no token has it; write the issuer without https://, a colon and the claim, such as %s:%s", someIssuer(issuers), claim)
 	case strings.Contains(host, "://"):
-		l.add(c.name, CodeWrongKey, "the condition key has a scheme, and no token has it: leave %s out", host[:strings.Index(host, "://")+len("://")])
+		l.add(c.name, CodeWrongKey, "the condition key has a scheme, and no token has it; leave %s out", host[:strings.Index(host, "://")+len("://")])
 	case claim == "sub" || claim == "aud":
-		l.add(c.name, CodeWrongKey, "the condition key is of the issuer %s, and the statement trusts %s: no token has both", host, someIssuer(issuers))
+		l.add(c.name, CodeWrongKey, "the condition key belongs to the issuer %s, and the statement trusts %s: no token has both; write %s:%s", host, someIssuer(issuers), someIssuer(issuers), claim)
 	default:
 		return "" // a global key, or one of another kind
 	}
@@ -143,47 +159,11 @@ func (l *linter) key(c *condition, issuers map[string]principalEntry) (wrong str
 	return claim
 }
 
-// values judges the values that a claim is compared with.
-func (l *linter) values(c *condition, claim string) {
-	literal := c.isLiteral()
-	for _, value := range c.values {
-		switch {
-		case literal && strings.ContainsAny(value.value, "*?"):
-			l.add(value, CodeLiteralWildcard, "%s compares letter by letter, so that no token has the %s %q; use StringLike, or write the whole value", c.base, claim, value.value)
-		case claim != "sub" || c.negated:
-		case literal && isWrongSubject(value.value):
-			l.add(value, CodeWrongSubject, "no ServiceAccount has the subject %q: expected %sNAMESPACE:NAME", value.value, serviceAccountPrefix)
-		case !literal && isWide(value.value):
-			l.add(value, CodeWideSubject, "the subject %q stands for ServiceAccounts of every namespace: name the namespace, such as %sNAMESPACE:*", value.value, serviceAccountPrefix)
-		}
-	}
-}
-
-// isWrongSubject finds slips in the subjects of ServiceAccounts; subjects of other issuers have
-// forms of their own.
-func isWrongSubject(subject string) bool {
-	rest, is := strings.CutPrefix(subject, serviceAccountPrefix)
-	if !is {
-		return strings.HasPrefix(subject, "system:serviceaccount") || strings.HasPrefix(subject, "serviceaccount:")
-	}
-	namespace, name, two := strings.Cut(rest, ":")
-	return !two || namespace == "" || name == "" || strings.ContainsAny(rest, "/ ") || strings.Contains(name, ":")
-}
-
-// isWide says that a pattern with a ServiceAccount's beginning leaves the namespace open.
-func isWide(pattern string) bool {
-	rest, is := strings.CutPrefix(pattern, serviceAccountPrefix)
-	namespace, _, _ := strings.Cut(rest, ":")
-	return is && strings.Trim(namespace, "*?") == ""
-}
-
-func (l *linter) partition(issuer string, entry principalEntry) {
-	_, rest, _ := strings.Cut(entry.value, "arn:")
-	partition, _, _ := strings.Cut(rest, ":")
-	host, _, _ := strings.Cut(issuer, "/")
-	if china := strings.HasSuffix(host, ".amazonaws.com.cn"); strings.Contains(host, ".amazonaws.com") && china != (partition == "aws-cn") {
-		l.add(entry.text, CodeOtherPartition, "the provider's ARN is of the partition %s, and its issuer %s is not: no role of that partition can be assumed with its tokens", partition, host)
-	}
+// wantsKey says that a Null condition demands a key.
+func (s *statement) wantsKey(key string) bool {
+	return slices.ContainsFunc(s.conditions, func(c condition) bool {
+		return c.presence && c.key == key && !slices.ContainsFunc(c.values, func(v text) bool { return !strings.EqualFold(v.value, "false") })
+	})
 }
 
 // someIssuer is the first by name.

@@ -57,17 +57,33 @@ func TestLintSaysWhatAPolicyReallyDoes(t *testing.T) {
 		codes     string
 		admits    who
 	}{
-		"as it should be":                 {`{"StringEquals": {` + aud + `, ` + sub + `}}`, "", only},
-		"in two operators":                {`{"StringEquals": {` + aud + `}, "StringLike": {"HOST:sub": "system:serviceaccount:shop:check*"}}`, "", only},
-		"the whole namespace":             {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:shop:*"}}`, "", only},
-		"keys in other letters":           {`{"StringEquals": {"OIDC.example.com/id/4f1c:AUD": "sts.amazonaws.com", ` + sub + `}}`, "", only},
-		"one of several":                  {`{"ForAnyValue:StringEquals": {` + aud + `, ` + sub + `}}`, "", only},
-		"no condition":                    {"", "NoCondition", who{true, true, true}},
-		"no subject":                      {`{"StringEquals": {` + aud + `}}`, "NoSubject", who{true, true, false}},
-		"no audience":                     {`{"StringEquals": {` + sub + `}}`, "NoAudience", who{true, false, true}},
-		"another condition alone":         {`{"Bool": {"aws:SecureTransport": "true"}}`, "NoSubject NoAudience", who{}},
-		"a subject of stars":              {`{"StringLike": {` + aud + `, "HOST:sub": "*"}}`, "NoSubject", who{true, true, false}},
-		"a subject of every namespace":    {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*:checkout"}}`, "WideSubject", only},
+		"as it should be":              {`{"StringEquals": {` + aud + `, ` + sub + `}}`, "", only},
+		"in two operators":             {`{"StringEquals": {` + aud + `}, "StringLike": {"HOST:sub": "system:serviceaccount:shop:check*"}}`, "", only},
+		"the whole namespace":          {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:shop:*"}}`, "", only},
+		"keys in other letters":        {`{"StringEquals": {"OIDC.example.com/id/4f1c:AUD": "sts.amazonaws.com", ` + sub + `}}`, "", only},
+		"one of several":               {`{"ForAnyValue:StringEquals": {` + aud + `, ` + sub + `}}`, "", only},
+		"no condition":                 {"", "NoCondition", who{true, true, true}},
+		"no subject":                   {`{"StringEquals": {` + aud + `}}`, "NoSubject", who{true, true, false}},
+		"no audience":                  {`{"StringEquals": {` + sub + `}}`, "NoAudience", who{true, false, true}},
+		"another condition alone":      {`{"Bool": {"aws:SecureTransport": "true"}}`, "NoSubject NoAudience", who{}},
+		"a subject of stars":           {`{"StringLike": {` + aud + `, "HOST:sub": "*"}}`, "NoSubject", who{true, true, false}},
+		"a subject of every namespace": {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*:checkout"}}`, "WideNamespace", only},
+		"a subject without the colon behind the namespace": {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*p*"}}`, "WideNamespace", who{true, true, false}},
+		"a subject that ends in its prefix":                {`{"StringLike": {` + aud + `, "HOST:sub": "system:*"}}`, "WideSubject", who{true, true, false}},
+		"every namespace and every name":                   {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*:*"}}`, "WideSubject", who{true, true, false}},
+		"a pattern without a wildcard":                     {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:checkout"}}`, "WrongSubject", who{}},
+		"an ARN as the subject":                            {`{"StringEquals": {` + aud + `, "HOST:sub": "arn:aws:iam::111122223333:role/checkout"}}`, "WrongSubject", who{}},
+		"the subject under the audience's key":             {`{"StringEquals": {"HOST:aud": "` + meant + `", ` + sub + `}}`, "SwappedClaims", who{}},
+		"the audience under the subject's key":             {`{"StringEquals": {` + aud + `, "HOST:sub": "sts.amazonaws.com"}}`, "SwappedClaims", who{}},
+		"subject and audience exchanged":                   {`{"StringEquals": {"HOST:sub": "sts.amazonaws.com", "HOST:aud": "` + meant + `"}}`, "SwappedClaims SwappedClaims", who{}},
+		"a subject twice":                                  {`{"StringEquals": {` + aud + `, "HOST:sub": ["` + meant + `", "` + meant + `"]}}`, "DuplicateValue", only},
+		"a star under StringNotEquals": {`{"StringEquals": {` + aud + `}, "StringLike": {"HOST:sub": "system:serviceaccount:shop:*"}, "StringNotEquals": {"HOST:sub": "system:serviceaccount:shop:c*"}}`,
+			"LiteralWildcard", only},
+		"a star that is meant":            {`{"StringEquals": {` + aud + `, "HOST:sub": "system:serviceaccount:shop:${*}"}}`, "", who{}},
+		"another claim for all values":    {`{"StringEquals": {` + aud + `, ` + sub + `}, "ForAllValues:StringEquals": {"HOST:amr": "mfa"}}`, "ForAllValues", only},
+		"which is also demanded":          {`{"StringEquals": {` + aud + `, ` + sub + `}, "ForAllValues:StringEquals": {"HOST:amr": "mfa"}, "Null": {"HOST:amr": "false"}}`, "", who{}},
+		"another claim of the caller":     {`{"StringEquals": {` + aud + `, "HOST:job_workflow_ref": "org/app"}}`, "", who{}},
+		"a session tag of the caller":     {`{"StringEquals": {` + aud + `, "aws:RequestTag/kubernetes-namespace": "shop"}}`, "", who{}},
 		"of every ServiceAccount":         {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*"}}`, "WideSubject", who{true, true, false}},
 		"a star under StringEquals":       {`{"StringEquals": {` + aud + `, "HOST:sub": "system:serviceaccount:shop:*"}}`, "LiteralWildcard", who{}},
 		"nothing but a star there":        {`{"StringEquals": {` + aud + `, "HOST:sub": "*"}}`, "LiteralWildcard", who{}},
@@ -107,7 +123,7 @@ func codes(t *testing.T, document string, kind iampolicy.Kind) string {
 	}
 	var found []string
 	var list iampolicy.Errors
-	errors.As(policy.Lint(kind), &list)
+	errors.As(policy.Lint(kind, iampolicy.LintOptions{}), &list)
 	for _, one := range list {
 		if one.Message == "" || one.Line < 1 || one.Column < 1 {
 			t.Errorf("%+v has no place or no message", one)
@@ -124,11 +140,24 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 		kind     iampolicy.Kind
 		codes    string
 	}{
-		"a policy of another kind":   {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}}`, iampolicy.IdentityPolicy, ""},
-		"a role that a user assumes": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "sts:AssumeRole"}}`, iampolicy.TrustPolicy, ""},
-		"a denial":                   {strings.Replace(open, "Allow", "Deny", 1), iampolicy.TrustPolicy, ""},
-		"another action":             {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:TagSession", 1), iampolicy.TrustPolicy, ""},
-		"all actions of STS":         {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole*", 1), iampolicy.TrustPolicy, "NoCondition"},
+		"a policy of another kind":     {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}}`, iampolicy.IdentityPolicy, ""},
+		"a role that a user assumes":   {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "sts:AssumeRole"}}`, iampolicy.TrustPolicy, ""},
+		"a denial":                     {strings.Replace(open, "Allow", "Deny", 1), iampolicy.TrustPolicy, ""},
+		"another action":               {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:TagSession", 1), iampolicy.TrustPolicy, ""},
+		"the action of another caller": {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole", 1), iampolicy.TrustPolicy, "WrongAction"},
+		"the action of SAML":           {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRoleWithSAML", 1), iampolicy.TrustPolicy, "WrongAction"},
+		"a token's action for a role": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "sts:AssumeRoleWithWebIdentity"}}`,
+			iampolicy.TrustPolicy, "WrongAction"},
+		"both callers with both actions": {strings.NewReplacer(`{"Federated"`, `{"AWS": "111122223333", "Federated"`, `"sts:AssumeRoleWithWebIdentity"`, `["sts:AssumeRole", "sts:AssumeRoleWithWebIdentity"]`).Replace(
+			trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "` + meant + `"}}`)), iampolicy.TrustPolicy, ""},
+		"every account of AWS": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}}`, iampolicy.TrustPolicy, "EveryAccount"},
+		"every account of one organisation": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole", "Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-1"}}}}`,
+			iampolicy.TrustPolicy, ""},
+		"an old version with an OIDC provider": {strings.Replace(open, `"Version": "2012-10-17", `, "", 1), iampolicy.TrustPolicy, "NoVersion NoCondition"},
+		"an old version without one":           {`{"Version": "2008-10-17", "Statement": {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}}`, iampolicy.TrustPolicy, ""},
+		"a subject of EKS without its prefix": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "shop:checkout"}}`), host, "oidc.eks.eu-west-1.amazonaws.com/id/4F1C"),
+			iampolicy.TrustPolicy, "WrongSubject"},
+		"all actions of STS": {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole*", 1), iampolicy.TrustPolicy, "NoCondition"},
 		"GitHub, with its subject": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "repo:org/app:ref:refs/heads/main"}}`), host, "token.actions.githubusercontent.com"),
 			iampolicy.TrustPolicy, ""},
 		"an issuer in China under an ARN of elsewhere": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), host, "oidc.eks.cn-north-1.amazonaws.com.cn/id/4F1C"),
@@ -139,6 +168,60 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := codes(t, c.document, c.kind); got != c.codes {
 				t.Errorf("found %q, want %q", got, c.codes)
+			}
+		})
+	}
+}
+
+// TestNoTokenGetsInByAnotherAction holds WrongAction against the evaluation.
+func TestNoTokenGetsInByAnotherAction(t *testing.T) {
+	right := trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "` + meant + `"}}`)
+	if !admits(t, right, meant, recipient) {
+		t.Error("the right action admits no token")
+	}
+	if admits(t, strings.Replace(right, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole", 1), meant, recipient) {
+		t.Error("sts:AssumeRole admits a token")
+	}
+}
+
+// TestEachRuleHasOneCodeAndASeverity, which the codes of Validate's findings have as well.
+func TestEachRuleHasOneCodeAndASeverity(t *testing.T) {
+	seen := map[iampolicy.Code]bool{}
+	for _, rule := range iampolicy.LintRules() {
+		if seen[rule.Code] || rule.Text == "" || rule.Code.Severity() != rule.Severity {
+			t.Errorf("%+v is there twice, or lacks its text or severity", rule)
+		}
+		seen[rule.Code] = true
+	}
+	if got := iampolicy.CodeEmptyStatement.Severity(); got != iampolicy.SeverityError {
+		t.Errorf("what AWS refuses is %q", got)
+	}
+}
+
+// TestLintComparesTheProviderWithTheRole, whose trust policy it is.
+func TestLintComparesTheProviderWithTheRole(t *testing.T) {
+	document := trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "` + meant + `"}}`)
+	for name, c := range map[string]struct{ role, want string }{
+		"no role":             {"", ""},
+		"of the same account": {"arn:aws:iam::111122223333:role/checkout", ""},
+		"of another account":  {"arn:aws:iam::444455556666:role/checkout", "OtherAccount arn:aws:iam::444455556666:oidc-provider/oidc.example.com/id/4F1C"},
+		"of another partition": {"arn:aws-us-gov:iam::111122223333:role/checkout",
+			"OtherPartition arn:aws-us-gov:iam::111122223333:oidc-provider/oidc.example.com/id/4F1C"},
+		"what is no role": {"checkout", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy, err := iampolicy.Parse([]byte(document))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found iampolicy.Errors
+			errors.As(policy.Lint(iampolicy.TrustPolicy, iampolicy.LintOptions{RoleARN: c.role}), &found)
+			code, provider, any := strings.Cut(c.want, " ")
+			if len(found) > 1 || any != (len(found) == 1) {
+				t.Fatalf("found %v, want %q", found, c.want)
+			}
+			if any && (string(found[0].Code) != code || !strings.HasSuffix(found[0].Message, "write "+provider)) {
+				t.Errorf("found %s: %s, want %q", found[0].Code, found[0].Message, c.want)
 			}
 		})
 	}
@@ -157,7 +240,7 @@ func FuzzLint(f *testing.F) {
 			return
 		}
 		var found iampolicy.Errors
-		errors.As(policy.Lint(iampolicy.TrustPolicy), &found)
+		errors.As(policy.Lint(iampolicy.TrustPolicy, iampolicy.LintOptions{RoleARN: "arn:aws:iam::444455556666:role/checkout"}), &found)
 		lines := strings.Split(document, "\n")
 		for _, one := range found {
 			if one.Line < 1 || one.Line > len(lines) || one.Column < 1 || one.Column > len([]rune(lines[one.Line-1]))+1 {

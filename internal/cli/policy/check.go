@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,49 +46,83 @@ type checked struct {
 
 // finding is one mistake.
 type finding struct {
-	Line    int            `json:"line"`
-	Column  int            `json:"column"`
-	Code    iampolicy.Code `json:"code"`
-	Message string         `json:"message"`
+	Line     int                `json:"line"`
+	Column   int                `json:"column"`
+	Code     iampolicy.Code     `json:"code"`
+	Severity iampolicy.Severity `json:"severity"`
+	Message  string             `json:"message"`
+}
+
+// request is what the flags say.
+type request struct {
+	kind   iampolicy.Kind
+	format string
+	// failOn is the least severity that makes the exit code 1.
+	failOn iampolicy.Severity
+	lint   iampolicy.LintOptions
 }
 
 // newCheck returns the command "policy check".
 func newCheck(streams command.Streams) *cobra.Command {
-	var kind, format string
+	var asked request
+	var kind, failOn string
 	var asSARIF bool
 	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Report every mistake in policy documents",
-		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: what is no policy, what
-AWS refuses when a policy of the kind is written, and a document over AWS's quota.
-With --kind trust also what AWS takes, but lets in more than it looks, or nobody: an
-OIDC provider without a condition on :sub or :aud, a star that is compared letter by
-letter, a condition key that no token has. "-" is the standard input.
+		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: JSON that is no policy,
+a policy of the kind that AWS refuses, and a document over AWS's quota.
+With --kind trust it also finds what AWS accepts and the author did not mean, such as an
+OIDC provider without a condition on :sub, a star under StringEquals, or a condition key
+that no token has. Some of these findings are warnings. "-" is the standard input.
 
-Exit code 0: no mistakes. 1: findings. 2: a file that cannot be read or is not JSON.`,
+Exit code 0: no errors. 1: errors, or with --fail-on warning also warnings. 2: a file
+that cannot be read or is not JSON.`,
 		Example: `  tabard policy check policies/*.json
   tabard policy check --kind trust -o json trust.json
   tabard policy check --kind trust --sarif trust.json > tabard.sarif
   aws iam get-role --role-name app --query Role.AssumeRolePolicyDocument | tabard policy check --kind trust -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(kinds, iampolicy.Kind(kind)) {
-				return streams.Unusable(fmt.Errorf("--kind is %q; it must be one of %s", kind, kindNames()))
-			}
+			asked.kind, asked.failOn = iampolicy.Kind(kind), iampolicy.Severity(failOn)
 			if asSARIF {
-				format = "sarif"
+				asked.format = "sarif"
 			}
-			if !slices.Contains(formats, format) {
-				return streams.Unusable(fmt.Errorf("-o is %q; it must be text, json or sarif", format))
+			if err := asked.check(); err != nil {
+				return streams.Unusable(err)
 			}
-			return checkAll(streams, iampolicy.Kind(kind), format, args)
+			return checkAll(streams, asked, args)
 		},
 	}
-	check.Flags().StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
-	check.Flags().StringVarP(&format, "output", "o", "text", "the output's `format`: text, json for programs, or sarif for code hosts")
-	check.Flags().BoolVar(&asSARIF, "sarif", false, "the same as -o sarif")
+	flags := check.Flags()
+	flags.StringVar(&kind, "kind", string(iampolicy.IdentityPolicy), "the documents' `kind`: "+kindNames())
+	flags.StringVarP(&asked.format, "output", "o", "text", "the output's `format`: text, json for programs, or sarif for code hosts")
+	flags.BoolVar(&asSARIF, "sarif", false, "the same as -o sarif")
+	flags.StringVar(&failOn, "fail-on", string(iampolicy.SeverityError), "the least `severity` that makes the exit code 1: error or warning")
+	flags.StringVar(&asked.lint.RoleARN, "role-arn", "", "the `ARN` of the role that has the trust policy; the OIDC providers must be in its account and partition")
 	return check
 }
+
+// check refuses values that no flag has.
+func (r *request) check() error {
+	switch {
+	case !slices.Contains(kinds, r.kind):
+		return fmt.Errorf("--kind is %q; it must be one of %s", r.kind, kindNames())
+	case !slices.Contains(formats, r.format):
+		return fmt.Errorf("-o is %q; it must be text, json or sarif", r.format)
+	case r.failOn != iampolicy.SeverityError && r.failOn != iampolicy.SeverityWarning:
+		return fmt.Errorf("--fail-on is %q; it must be error or warning", r.failOn)
+	case r.lint.RoleARN != "" && r.kind != iampolicy.TrustPolicy:
+		return errors.New("--role-arn is for trust policies only; add --kind trust")
+	case r.lint.RoleARN != "" && !roleARN.MatchString(r.lint.RoleARN):
+		return fmt.Errorf("--role-arn is %q; it must be the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", r.lint.RoleARN)
+	default:
+		return nil
+	}
+}
+
+// roleARN is the form of a role's ARN, with or without a path (AWS: IAM identifiers).
+var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\x21-\x7e]+$`)
 
 // formats are the values of -o.
 var formats = []string{"text", "json", "sarif"}
@@ -102,19 +137,23 @@ func kindNames() string {
 }
 
 // checkAll goes through all files, whatever is wrong with one of them.
-func checkAll(streams command.Streams, kind iampolicy.Kind, format string, files []string) error {
-	r := report{APIVersion: "tabard.dev/v1alpha1", Kind: "PolicyCheck", PolicyKind: kind, Files: []checked{}}
+func checkAll(streams command.Streams, asked request, files []string) error {
+	r := report{APIVersion: "tabard.dev/v1alpha1", Kind: "PolicyCheck", PolicyKind: asked.kind, Files: []checked{}}
 	count := 0
 	var unusable error
 	for _, file := range files {
-		one := inspect(streams, kind, file)
+		one := inspect(streams, &asked, file)
 		if one.Unusable != "" {
 			unusable = streams.Unusable(errors.New(one.Unusable))
 		}
-		count += len(one.Findings)
+		for _, f := range one.Findings {
+			if f.Severity == iampolicy.SeverityError || asked.failOn == iampolicy.SeverityWarning {
+				count++
+			}
+		}
 		r.Files = append(r.Files, one)
 	}
-	if err := r.write(streams, format); err != nil {
+	if err := r.write(streams, asked.format); err != nil {
 		return err
 	}
 	switch {
@@ -138,25 +177,29 @@ func (r *report) write(streams command.Streams, format string) error {
 	var lines strings.Builder
 	for _, one := range r.Files {
 		for _, f := range one.Findings {
-			fmt.Fprintf(&lines, "%s:%d:%d: %s: %s\n", one.File, f.Line, f.Column, f.Code, f.Message)
+			code := string(f.Code)
+			if f.Severity == iampolicy.SeverityWarning {
+				code = "warning: " + code
+			}
+			fmt.Fprintf(&lines, "%s:%d:%d: %s: %s\n", one.File, f.Line, f.Column, code, f.Message)
 		}
 	}
 	return streams.Print(lines.String())
 }
 
 // inspect reads a file and finds its mistakes.
-func inspect(streams command.Streams, kind iampolicy.Kind, file string) checked {
+func inspect(streams command.Streams, asked *request, file string) checked {
 	one := checked{File: file, Findings: []finding{}}
 	document, err := read(streams, file)
 	if err != nil {
 		one.Unusable = err.Error()
 		return one
 	}
-	found, readable := mistakes(kind, document)
+	found, readable := mistakes(asked, document)
 	if !readable {
 		one.Unusable = file + " is no JSON document"
 	}
-	if room, err := iampolicy.RoomIn(kind.Quota(), document); err == nil && readable {
+	if room, err := iampolicy.RoomIn(asked.kind.Quota(), document); err == nil && readable {
 		one.Room = &room
 		if room.Left < 0 {
 			found = append(found, tooLarge(room))
@@ -169,7 +212,7 @@ func inspect(streams command.Streams, kind iampolicy.Kind, file string) checked 
 		return a.Column - b.Column
 	})
 	for _, f := range found {
-		one.Findings = append(one.Findings, finding{f.Line, f.Column, f.Code, f.Message})
+		one.Findings = append(one.Findings, finding{f.Line, f.Column, f.Code, f.Code.Severity(), f.Message})
 	}
 	return one
 }
@@ -193,7 +236,7 @@ func read(streams command.Streams, file string) ([]byte, error) {
 
 // mistakes returns what is wrong with a document. readable says that it is JSON
 // at all, so that the list is complete.
-func mistakes(kind iampolicy.Kind, document []byte) (found iampolicy.Errors, readable bool) {
+func mistakes(asked *request, document []byte) (found iampolicy.Errors, readable bool) {
 	policy, err := iampolicy.Parse(document)
 	found, _ = errors.AsType[iampolicy.Errors](err)
 	if policy == nil {
@@ -205,14 +248,14 @@ func mistakes(kind iampolicy.Kind, document []byte) (found iampolicy.Errors, rea
 	for _, one := range found {
 		known[place{one.Line, one.Column}] = true
 	}
-	invalid, _ := errors.AsType[iampolicy.Errors](policy.Validate(kind))
+	invalid, _ := errors.AsType[iampolicy.Errors](policy.Validate(asked.kind))
 	found = slices.Clip(found)
 	for _, one := range invalid {
 		if !known[place{one.Line, one.Column}] {
 			found = append(found, one)
 		}
 	}
-	odd, _ := errors.AsType[iampolicy.Errors](policy.Lint(kind))
+	odd, _ := errors.AsType[iampolicy.Errors](policy.Lint(asked.kind, asked.lint))
 	return append(found, odd...), true
 }
 

@@ -90,6 +90,56 @@ func TestCheckPrintsJSON(t *testing.T) {
 	}
 }
 
+// wideTrust has a warning, and nothing else.
+const wideTrust = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"Federated":"arn:aws:iam::123456789012:oidc-provider/i.example.com"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"i.example.com:sub":"system:serviceaccount:a:b"}}}}`
+
+func TestCheckFailsOnWarningsIfItShould(t *testing.T) {
+	trust := file(t, "trust.json", wideTrust)
+	for name, test := range map[string]struct {
+		args []string
+		code int
+	}{
+		"not by default":           {nil, 0},
+		"on errors only":           {[]string{"--fail-on", "error"}, 0},
+		"on warnings":              {[]string{"--fail-on", "warning"}, 1},
+		"on errors, with an error": {[]string{"--role-arn", "arn:aws:iam::210987654321:role/team/app"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, "", append([]string{"check", "--kind", "trust", trust}, test.args...)...)
+			if got.code != test.code || !strings.HasPrefix(got.out, trust+":1:37: warning: NoAudience: ") {
+				t.Errorf("exit code %d, printed %s", got.code, got.out)
+			}
+		})
+	}
+}
+
+func TestCheckComparesTheProviderWithTheRole(t *testing.T) {
+	got := run(t, wideTrust, "check", "--kind", "trust", "--role-arn", "arn:aws-cn:iam::123456789012:role/app", "-")
+	want := "-:1:80: OtherPartition: the provider is in the partition aws and the role in aws-cn; create the provider there and write arn:aws-cn:iam::123456789012:oidc-provider/i.example.com\n"
+	if got.code != 1 || !strings.HasSuffix(got.out, want) {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+}
+
+func TestCheckRefusesFlagsThatMakeNoSense(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a severity that there is not": {[]string{"--fail-on", "info"}, `--fail-on is "info"; it must be error or warning`},
+		"a role of another kind":       {[]string{"--role-arn", "arn:aws:iam::123456789012:role/app"}, "--role-arn is for trust policies only; add --kind trust"},
+		"what is no role": {[]string{"--kind", "trust", "--role-arn", "arn:aws:iam::123456789012:user/app"},
+			`--role-arn is "arn:aws:iam::123456789012:user/app"; it must be the ARN of a role, such as arn:aws:iam::123456789012:role/NAME`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, goodTrust, append([]string{"check", "-"}, test.args...)...)
+			if want := (result{2, "", "tabard: " + test.want + "\n"}); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
 func TestCheckRefusesAFormatThatThereIsNot(t *testing.T) {
 	want := result{2, "", "tabard: -o is \"yaml\"; it must be text, json or sarif\n"}
 	if got := run(t, goodTrust, "check", "-o", "yaml", "-"); got != want {

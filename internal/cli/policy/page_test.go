@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -81,6 +85,20 @@ func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
 	}
 	if compared < 4 {
 		t.Errorf("only %d outputs are on the page", compared)
+	}
+}
+
+// TestThePageHasEachRule compares the page's table with the rules of the linter.
+func TestThePageHasEachRule(t *testing.T) {
+	page := string(must.Get(os.ReadFile("../../../docs/policy.md"))(t))
+	_, table, _ := strings.Cut(page, "| Code | Severity | Mistake |\n| --- | --- | --- |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var want []string
+	for _, rule := range iampolicy.LintRules() {
+		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", rule.Code, rule.Severity, rule.Text))
+	}
+	if diff := cmp.Diff(want, strings.Split(table, "\n")); diff != "" {
+		t.Errorf("the page's table (-want +got):\n%s", diff)
 	}
 }
 

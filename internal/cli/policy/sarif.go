@@ -1,6 +1,12 @@
 package policy
 
-import "path/filepath"
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/tabard-dev/tabard/iampolicy"
+)
 
 // Types of SARIF 2.1.0 (OASIS), as much as code hosts need to show findings beside the lines.
 type (
@@ -23,7 +29,8 @@ type (
 		Rules          []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID string `json:"id"`
+		ID               string       `json:"id"`
+		ShortDescription sarifMessage `json:"shortDescription"`
 	}
 	sarifResult struct {
 		RuleID    string          `json:"ruleId"`
@@ -61,25 +68,47 @@ func (r *report) sarif() sarif {
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 	}
 	index := map[string]int{}
-	add := func(file, rule, text string, line, column int) {
+	add := func(file, rule string, level iampolicy.Severity, text string, line, column int) {
 		at, known := index[rule]
 		if !known {
 			at = len(run.Tool.Driver.Rules)
 			index[rule] = at
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule})
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule, sarifMessage{describe(rule)}})
 		}
 		run.Results = append(run.Results, sarifResult{
-			RuleID: rule, RuleIndex: at, Level: "error", Message: sarifMessage{text},
-			Locations: []sarifLocation{{sarifPlace{sarifFile{filepath.ToSlash(file)}, sarifRegion{line, column}}}},
+			RuleID: rule, RuleIndex: at, Level: string(level), Message: sarifMessage{text},
+			Locations: []sarifLocation{{sarifPlace{sarifFile{artifactURI(file)}, sarifRegion{line, column}}}},
 		})
 	}
 	for _, one := range r.Files {
 		if one.Unusable != "" {
-			add(one.File, unreadable, one.Unusable, 1, 1)
+			add(one.File, unreadable, iampolicy.SeverityError, one.Unusable, 1, 1)
 		}
 		for _, f := range one.Findings {
-			add(one.File, string(f.Code), f.Message, f.Line, f.Column)
+			add(one.File, string(f.Code), f.Severity, f.Message, f.Line, f.Column)
 		}
 	}
 	return sarif{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}}
+}
+
+// describe is a rule in one sentence.
+func describe(rule string) string {
+	for _, one := range iampolicy.LintRules() {
+		if string(one.Code) == rule {
+			return strings.ReplaceAll(one.Text, "`", "")
+		}
+	}
+	return "AWS refuses the document: " + rule + "."
+}
+
+// artifactURI is a file's name as a reference. SARIF has no name for the standard input.
+func artifactURI(file string) string {
+	switch {
+	case file == "-":
+		return "stdin"
+	case filepath.IsAbs(file):
+		return (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
+	default:
+		return (&url.URL{Path: filepath.ToSlash(file)}).String()
+	}
 }

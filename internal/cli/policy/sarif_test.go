@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ func TestSARIFNamesEachPlace(t *testing.T) {
 		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || r.Message.Text == "" {
 			t.Errorf("the result %+v has another rule, or no text", r)
 		}
-		places = append(places, place{r.RuleID, at.ArtifactLocation.URI, at.Region.StartLine, at.Region.StartColumn})
+		places = append(places, place{r.RuleID, strings.TrimPrefix(at.ArtifactLocation.URI, "file://"), at.Region.StartLine, at.Region.StartColumn})
 	}
 	want := []place{
 		{"NoPrincipal", bad, 2, 2}, {"NoAction", bad, 2, 2}, {"InvalidEffect", bad, 2, 12},

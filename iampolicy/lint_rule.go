@@ -1,0 +1,77 @@
+package iampolicy
+
+import "slices"
+
+// Severity is how bad a mistake is.
+type Severity string
+
+const (
+	// SeverityError is a document that AWS refuses, a statement that no caller can use, or one
+	// that admits every caller.
+	SeverityError Severity = "error"
+	// SeverityWarning is a statement that works, and that is wider or other than it should be.
+	SeverityWarning Severity = "warning"
+)
+
+// Codes of Lint: AWS accepts a document with these mistakes. LintRules has the meaning of each.
+const (
+	CodeNoCondition     Code = "NoCondition"
+	CodeNoSubject       Code = "NoSubject"
+	CodeNoAudience      Code = "NoAudience"
+	CodeWideSubject     Code = "WideSubject"
+	CodeWideNamespace   Code = "WideNamespace"
+	CodeLiteralWildcard Code = "LiteralWildcard"
+	CodeWrongSubject    Code = "WrongSubject"
+	CodeSwappedClaims   Code = "SwappedClaims"
+	CodeWrongKey        Code = "WrongKey"
+	CodeForAllValues    Code = "ForAllValues"
+	CodeWrongAction     Code = "WrongAction"
+	CodeEveryAccount    Code = "EveryAccount"
+	CodeOtherPartition  Code = "OtherPartition"
+	CodeOtherAccount    Code = "OtherAccount"
+	CodeNoVersion       Code = "NoVersion"
+	CodeDuplicateValue  Code = "DuplicateValue"
+)
+
+const serviceAccountPrefix = "system:serviceaccount:"
+
+// Rule is what all findings of Lint with one code have in common.
+type Rule struct {
+	Code     Code
+	Severity Severity
+	// Text is one sentence on the mistake and its effect, in Markdown.
+	Text string
+}
+
+// lintRules are in the order of the documentation.
+var lintRules = []Rule{
+	{CodeNoCondition, SeverityError, "A statement that trusts an OIDC provider has no condition: every ServiceAccount of the issuer may assume the role."},
+	{CodeNoSubject, SeverityError, "No condition demands one `:sub`: every ServiceAccount of the issuer may assume the role. `IfExists` and `ForAllValues` demand nothing of a token without the claim."},
+	{CodeNoAudience, SeverityWarning, "No condition demands one `:aud`: the role accepts tokens for every audience that the provider has."},
+	{CodeWideSubject, SeverityError, "A pattern for `:sub` matches every ServiceAccount of the issuer."},
+	{CodeWideNamespace, SeverityWarning, "A pattern for `:sub` has a wildcard in the namespace: it also matches namespaces that are created later."},
+	{CodeLiteralWildcard, SeverityError, "`*` or `?` is under `StringEquals` or a similar operator, which compares them as plain characters. `StringLike` has wildcards."},
+	{CodeWrongSubject, SeverityError, "No ServiceAccount has this `:sub`. The form is `system:serviceaccount:NAMESPACE:NAME`."},
+	{CodeSwappedClaims, SeverityError, "A subject is under `:aud`, or an audience under `:sub`."},
+	{CodeWrongKey, SeverityError, "No token has this condition key: it contains the provider's ARN or `https://`, or belongs to another issuer."},
+	{CodeForAllValues, SeverityWarning, "`ForAllValues` also matches a token without the claim, unless a `Null` condition demands the claim."},
+	{CodeWrongAction, SeverityError, "The action does not fit the principal: tokens need `sts:AssumeRoleWithWebIdentity`, users and roles need `sts:AssumeRole`."},
+	{CodeEveryAccount, SeverityError, "The principal `{\"AWS\": \"*\"}` without a condition admits every account of AWS."},
+	{CodeOtherPartition, SeverityError, "The provider is in another partition than its issuer, or than the role of `--role-arn`."},
+	{CodeOtherAccount, SeverityError, "The provider is in another account than the role of `--role-arn`."},
+	{CodeNoVersion, SeverityWarning, "The policy's `Version` is missing or is `2008-10-17`: policy variables are plain text."},
+	{CodeDuplicateValue, SeverityWarning, "A value is in a list twice; both count against the quota."},
+}
+
+// LintRules returns the rules of Lint.
+func LintRules() []Rule { return slices.Clone(lintRules) }
+
+// Severity is SeverityError for every code but those of Lint's warnings.
+func (c Code) Severity() Severity {
+	for _, rule := range lintRules {
+		if rule.Code == c {
+			return rule.Severity
+		}
+	}
+	return SeverityError
+}
