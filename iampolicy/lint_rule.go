@@ -28,6 +28,7 @@ const (
 	CodeWrongAction     Code = "WrongAction"
 	CodeEveryAccount    Code = "EveryAccount"
 	CodeOtherPartition  Code = "OtherPartition"
+	CodeIssuerPartition Code = "IssuerPartition"
 	CodeOtherAccount    Code = "OtherAccount"
 	CodeNoVersion       Code = "NoVersion"
 	CodeDuplicateValue  Code = "DuplicateValue"
@@ -57,8 +58,9 @@ var lintRules = []Rule{
 	{CodeForAllValues, SeverityWarning, "`ForAllValues` also matches a token without the claim, unless a `Null` condition demands the claim."},
 	{CodeWrongAction, SeverityError, "The action does not fit the principal: tokens need `sts:AssumeRoleWithWebIdentity`, users and roles need `sts:AssumeRole`."},
 	{CodeEveryAccount, SeverityError, "The principal `{\"AWS\": \"*\"}` without a condition admits every account of AWS."},
-	{CodeOtherPartition, SeverityError, "The provider is in another partition than its issuer, or than the role of `--role-arn`."},
+	{CodeOtherPartition, SeverityError, "The provider is in another partition than the role of `--role-arn`."},
 	{CodeOtherAccount, SeverityError, "The provider is in another account than the role of `--role-arn`."},
+	{CodeIssuerPartition, SeverityWarning, "The provider's ARN is of another partition than the host of its issuer. AWS accepts that; often the ARN is a slip."},
 	{CodeNoVersion, SeverityWarning, "The policy's `Version` is missing or is `2008-10-17`: policy variables are plain text."},
 	{CodeDuplicateValue, SeverityWarning, "A value is in a list twice; both count against the quota."},
 }

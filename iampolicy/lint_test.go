@@ -161,7 +161,7 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 		"GitHub, with its subject": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "repo:org/app:ref:refs/heads/main"}}`), host, "token.actions.githubusercontent.com"),
 			iampolicy.TrustPolicy, ""},
 		"an issuer in China under an ARN of elsewhere": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), host, "oidc.eks.cn-north-1.amazonaws.com.cn/id/4F1C"),
-			iampolicy.TrustPolicy, "OtherPartition"},
+			iampolicy.TrustPolicy, "IssuerPartition"},
 		"the same under its own": {strings.ReplaceAll(strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), host, "oidc.eks.cn-north-1.amazonaws.com.cn/id/4F1C"), "arn:aws:", "arn:aws-cn:"),
 			iampolicy.TrustPolicy, ""},
 	} {

@@ -104,19 +104,20 @@ func (l *linter) provider(issuer string, entry principalEntry) {
 	if !provider.isOf("iam") {
 		return // Validate reports it
 	}
+	partition, account := provider.part(1), provider.part(4)
 	host, _, _ := strings.Cut(issuer, "/")
-	china := strings.HasSuffix(host, ".amazonaws.com.cn")
-	partition, account := "", ""
-	if l.role.isOf("iam") {
-		partition, account = l.role.part(1), l.role.part(4)
+	if china := strings.HasSuffix(host, ".amazonaws.com.cn"); strings.Contains(host, ".amazonaws.com") && china != (partition == "aws-cn") {
+		l.add(entry.text, CodeIssuerPartition, "the provider's ARN is of the partition %s, and its issuer %s is in another; write the partition of the account that has the provider", partition, host)
 	}
+	if !l.role.isOf("iam") {
+		return
+	}
+	wanted, owner := l.role.part(1), l.role.part(4)
 	switch {
-	case strings.Contains(host, ".amazonaws.com") && china != (provider.part(1) == "aws-cn"):
-		l.add(entry.text, CodeOtherPartition, "the provider's ARN is of the partition %s, and its issuer %s is not: no role of that partition can be assumed with its tokens", provider.part(1), host)
-	case partition != "" && provider.part(1) != partition:
-		l.add(entry.text, CodeOtherPartition, "the provider is in the partition %s and the role in %s; create the provider there and write arn:%s:iam::%s:%s", provider.part(1), partition, partition, account, provider.part(5))
-	case account != "" && provider.part(4) != account:
-		l.add(entry.text, CodeOtherAccount, "the provider is in the account %s and the role in %s; create the provider there and write arn:%s:iam::%s:%s", provider.part(4), account, partition, account, provider.part(5))
+	case partition != wanted:
+		l.add(entry.text, CodeOtherPartition, "the provider is in the partition %s and the role in %s; create the provider there and write arn:%s:iam::%s:%s", partition, wanted, wanted, owner, provider.part(5))
+	case account != owner:
+		l.add(entry.text, CodeOtherAccount, "the provider is in the account %s and the role in %s; create the provider there and write arn:%s:iam::%s:%s", account, owner, wanted, owner, provider.part(5))
 	}
 }
 

@@ -40,7 +40,7 @@ type checked struct {
 	// Unusable says why there is no document to look at; empty if there is.
 	Unusable string    `json:"unusable,omitempty"`
 	Findings []finding `json:"findings"`
-	// Room is how much of AWS's quota the document uses.
+	// Room is how much of AWS's quota the document uses, of several the largest.
 	Room *iampolicy.Room `json:"room,omitempty"`
 }
 
@@ -74,7 +74,10 @@ func newCheck(streams command.Streams) *cobra.Command {
 a policy of the kind that AWS refuses, and a document over AWS's quota.
 With --kind trust it also finds what AWS accepts and the author did not mean, such as an
 OIDC provider without a condition on :sub, a star under StringEquals, or a condition key
-that no token has. Some of these findings are warnings. "-" is the standard input.
+that no token has. Some of these findings are warnings.
+
+A file may also be a list of policies, a URL-encoded policy as the API of IAM returns it,
+or the answer to get-role, list-roles or get-policy-version. "-" is the standard input.
 
 Exit code 0: no errors. 1: errors, or with --fail-on warning also warnings. 2: a file
 that cannot be read or is not JSON.`,
@@ -190,31 +193,41 @@ func (r *report) write(streams command.Streams, format string) error {
 // inspect reads a file and finds its mistakes.
 func inspect(streams command.Streams, asked *request, file string) checked {
 	one := checked{File: file, Findings: []finding{}}
-	document, err := read(streams, file)
+	content, err := read(streams, file)
 	if err != nil {
 		one.Unusable = err.Error()
 		return one
 	}
-	found, readable := mistakes(asked, document)
-	if !readable {
-		one.Unusable = file + " is no JSON document"
-	}
-	if room, err := iampolicy.RoomIn(asked.kind.Quota(), document); err == nil && readable {
-		one.Room = &room
-		if room.Left < 0 {
-			found = append(found, tooLarge(room))
+	for _, document := range documents(asked.kind, newSource(content), maxNesting) {
+		if !one.add(asked, document) {
+			one.Unusable = file + " is no JSON document"
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *iampolicy.Error) int {
+	slices.SortStableFunc(one.Findings, func(a, b finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Column - b.Column
 	})
-	for _, f := range found {
-		one.Findings = append(one.Findings, finding{f.Line, f.Column, f.Code, f.Code.Severity(), f.Message})
-	}
 	return one
+}
+
+// add finds the mistakes of one policy of the file. false: it is not JSON.
+func (c *checked) add(asked *request, document source) bool {
+	found, readable := mistakes(asked, document.text)
+	if room, err := iampolicy.RoomIn(asked.kind.Quota(), document.text); err == nil && readable {
+		if c.Room == nil || room.Left < c.Room.Left {
+			c.Room = &room
+		}
+		if room.Left < 0 {
+			found = append(found, tooLarge(room))
+		}
+	}
+	document.locate(found)
+	for _, f := range found {
+		c.Findings = append(c.Findings, finding{f.Line, f.Column, f.Code, f.Code.Severity(), f.Message})
+	}
+	return readable
 }
 
 // read reads a document.

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// starTrust has one mistake, at its star.
+const starTrust = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"Federated":"arn:aws:iam::123456789012:oidc-provider/i.example.com"},"Action":"sts:AssumeRoleWithWebIdentity",
+"Condition":{"StringEquals":{"i.example.com:aud":"sts.amazonaws.com","i.example.com:sub":"system:serviceaccount:ü:*"}}}}`
+
+func TestCheckReadsWhatAWSReturns(t *testing.T) {
+	encoded := strings.ReplaceAll(url.QueryEscape(starTrust), "+", "%20")
+	quoted := string(must.Get(json.Marshal(starTrust))(t))
+	star := func(text, before string) string {
+		t.Helper()
+		head, _, ok := strings.Cut(text, before)
+		if !ok {
+			t.Fatalf("%q has no %q", text, before)
+		}
+		line := strings.Count(head, "\n") + 1
+		return fmt.Sprintf("-:%d:%d: LiteralWildcard", line, len([]rune(head[strings.LastIndex(head, "\n")+1:]))+1)
+	}
+	plainStar, encodedStar, quotedStar := `"system:`, `%22system%3A`, `\"system:`
+	for name, test := range map[string]struct {
+		document string
+		want     []string
+	}{
+		"a policy":                       {starTrust, []string{star(starTrust, plainStar)}},
+		"with space around it":           {"\n\n  " + starTrust + "\n", []string{star("\n\n  "+starTrust, plainStar)}},
+		"URL-encoded":                    {encoded, []string{star(encoded, encodedStar)}},
+		"URL-encoded, in lower case":     {strings.Replace(encoded, "%7B", "%7b", 1), []string{star(encoded, encodedStar)}},
+		"URL-encoded and a JSON string":  {"\n " + `"` + encoded + `"`, []string{star("\n \""+encoded, encodedStar)}},
+		"a JSON string":                  {quoted, []string{star(quoted, quotedStar)}},
+		"get-role":                       {"{\"Role\": {\"RoleName\": \"app\",\n\"AssumeRolePolicyDocument\": " + starTrust + "}}", []string{star("{\"Role\": {\"RoleName\": \"app\",\n\"AssumeRolePolicyDocument\": "+starTrust, plainStar)}},
+		"list-roles, as the API answers": {`{"Roles": [{"AssumeRolePolicyDocument": "` + encoded + `"}]}`, []string{star(`{"Roles": [{"AssumeRolePolicyDocument": "`+encoded, encodedStar)}},
+		"a list":                         {"[" + goodTrust + ",\n" + starTrust + ",\n" + starTrust + "]", []string{star("[\n"+starTrust, plainStar), star("\n\n\n"+starTrust, plainStar)}},
+		"an empty list":                  {"[]", []string{"-:1:1: WrongType"}},
+		"a list in too many lists":       {strings.Repeat("[", 20) + strings.Repeat("]", 20), []string{"-:1:9: WrongType"}},
+		"a list of no policies":          {`[{"Statement":[]}, 7]`, []string{"-:1:2: EmptyStatement", "-:1:20: WrongType"}},
+		"an answer without a policy":     {`{"Role": {"RoleName": "app"}}`, []string{"-:1:10: NoStatement", "-:1:11: UnknownElement"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, test.document, "check", "--kind", "trust", "-")
+			lines := strings.SplitAfter(strings.TrimSuffix(got.out, "\n"), "\n")
+			if got.code != 1 || len(lines) != len(test.want) {
+				t.Fatalf("exit code %d, printed %s%s", got.code, got.out, got.errOut)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(lines[i], want+": ") {
+					t.Errorf("printed %s, want %s", lines[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckRefusesABrokenURLEncoding(t *testing.T) {
+	for _, document := range []string{"%7B%2", "%7B%zz%7D", "%7b%7D%"} {
+		if got := run(t, document, "check", "--kind", "trust", "-"); got.code != 2 || !strings.HasPrefix(got.out, "-:1:1: InvalidJSON: ") {
+			t.Errorf("%s: got %+v", document, got)
+		}
+	}
+}
+
+// FuzzCheckFindsWithinTheFile: each finding is at a character of the file, or behind the last.
+func FuzzCheckFindsWithinTheFile(f *testing.F) {
+	f.Add(starTrust)
+	f.Add(url.PathEscape(starTrust))
+	f.Add(`["` + url.QueryEscape(goodTrust) + `", {"Role": {"AssumeRolePolicyDocument": "{\ud83d\ude00 \u00fc}"}}]`)
+	f.Add("%7b\xff%7D\n%C3")
+	f.Add(`"\ud83d"`)
+	f.Add("{\"Version\": \"2012-10-17\"\n")
+	f.Fuzz(func(t *testing.T, content string) {
+		lines := strings.Split(content, "\n")
+		for _, document := range documents(iampolicy.TrustPolicy, newSource([]byte(content)), maxNesting) {
+			var one checked
+			one.add(&request{kind: iampolicy.TrustPolicy}, document)
+			for _, found := range one.Findings {
+				if found.Line < 1 || found.Line > len(lines) || found.Column < 1 || found.Column > len([]rune(lines[found.Line-1]))+1 {
+					t.Errorf("%+v is not in a file of %d lines", found, len(lines))
+				}
+			}
+		}
+	})
+}
