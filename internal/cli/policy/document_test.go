@@ -61,6 +61,20 @@ func TestCheckReadsWhatAWSReturns(t *testing.T) {
 	}
 }
 
+func TestCheckReadsTheAnswersForOtherKinds(t *testing.T) {
+	for name, document := range map[string]string{
+		"get-policy-version": `{"PolicyVersion": {"VersionId": "v1", "Document": {"Version": "2012-10-17", "Statement": []}}}`,
+		"get-role-policy":    `{"RoleName": "app", "PolicyDocument": {"Version": "2012-10-17", "Statement": []}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := fmt.Sprintf("-:1:%d: EmptyStatement: ", strings.Index(document, `{"Version": `)+1)
+			if got := run(t, document, "check", "--kind", "managed", "-"); got.code != 1 || !strings.HasPrefix(got.out, want) {
+				t.Errorf("got %+v, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestCheckRefusesABrokenURLEncoding(t *testing.T) {
 	for _, document := range []string{"%7B%2", "%7B%zz%7D", "%7b%7D%"} {
 		if got := run(t, document, "check", "--kind", "trust", "-"); got.code != 2 || !strings.HasPrefix(got.out, "-:1:1: InvalidJSON: ") {

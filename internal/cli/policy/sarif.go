@@ -98,6 +98,9 @@ func describe(rule string) string {
 			return strings.ReplaceAll(one.Text, "`", "")
 		}
 	}
+	if rule == unreadable {
+		return "The file cannot be read, or is not JSON."
+	}
 	return "AWS refuses the document: " + rule + "."
 }
 

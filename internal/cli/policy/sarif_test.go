@@ -42,3 +42,50 @@ func TestSARIFNamesEachPlace(t *testing.T) {
 		t.Errorf("exit code %d, version %s, rules %v", got.code, report.Version, run.Tool.Driver.Rules)
 	}
 }
+
+// TestSARIFHasWhatTheSchemaDemands: the required properties of SARIF 2.1.0, a level for each
+// result and a sentence for each rule.
+func TestSARIFHasWhatTheSchemaDemands(t *testing.T) {
+	trust := file(t, "trust policy.json", strings.Replace(wideTrust, ":a:b", ":a:*", 1))
+	got := run(t, "{", "check", "--kind", "trust", "--sarif", trust, "-")
+	var log struct {
+		Version string `json:"version"`
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string                                             `json:"name"`
+					Rules []struct{ ShortDescription struct{ Text string } } `json:"rules"`
+				} `json:"driver"`
+			} `json:"tool"`
+			Results []struct {
+				RuleID, Level string
+				Message       struct{ Text string }
+				Locations     []struct {
+					PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+				}
+			} `json:"results"`
+		} `json:"runs"`
+	}
+	must.Do(t, json.Unmarshal([]byte(got.out), &log))
+	driver := log.Runs[0].Tool.Driver
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || driver.Name == "" {
+		t.Errorf("got %s", got.out)
+	}
+	for _, rule := range driver.Rules {
+		if rule.ShortDescription.Text == "" {
+			t.Errorf("a rule has no sentence: %s", got.out)
+		}
+	}
+	var results []string
+	for _, r := range log.Runs[0].Results {
+		if r.Message.Text == "" {
+			t.Errorf("%s has no message", r.RuleID)
+		}
+		uri := r.Locations[0].PhysicalLocation.ArtifactLocation.URI
+		results = append(results, r.Level+" "+r.RuleID+" "+uri[strings.LastIndex(uri, "/")+1:])
+	}
+	want := []string{"warning NoAudience trust%20policy.json", "error LiteralWildcard trust%20policy.json", "error Unusable stdin", "error InvalidJSON stdin"}
+	if diff := cmp.Diff(want, results); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
