@@ -32,24 +32,26 @@ func issuerCommand() *cobra.Command {
 const operatorAudience = "sts.amazonaws.com"
 
 const bootstrapLong = `Publish the first documents of an OIDCIssuer, register the OIDC provider, and make
-the IAM role that the operator goes on with. It is run once by a person, with their
-own AWS session (environment, profile, SSO: whatever the AWS command line uses) and
-a kubeconfig of the cluster.
+the IAM role for the operator. An administrator runs the command once, with their own
+AWS session (environment, profile, SSO: whatever the AWS command line uses) and a
+kubeconfig of the cluster.
 
-Before it writes anything, it asks the cluster which issuer its tokens name, and for its namespace
-and your rights, shows what it will make, and asks you to go on. --dry-run ends there.
+Before the command writes anything, it reads from the cluster the issuer of its tokens, its
+namespace and your rights. Then it shows what it will make, and asks you to continue.
+--dry-run ends there.
 
-It is idempotent. Run it again to repair: when the documents or the provider are
-gone, the operator cannot sign in to put them back, and this can. An OIDCIssuer that is
-being deleted is not repaired: its deletion is carried on, if the file has the same
-deletionPolicy and releaseName.
+The command is idempotent. Run it again to repair an issuer: if the documents or the
+provider are gone, the operator cannot sign in to restore them, but this command can. If
+the OIDCIssuer is being deleted, the command does not repair it. It continues the deletion,
+if the file has the same deletionPolicy and releaseName.
 
-The role may write the two documents, look at their bucket, keep one statement in
-its policy and look after the one provider. Nothing else.
+The role may write the two documents, read their bucket's settings, keep one statement in
+the bucket's policy, and manage the one provider. It may do nothing else.
 
-With --print it writes nothing, needs no cluster, and with --account no AWS session: it
-prints bucket, provider and role with both policies, for somebody who may make them. Run
-without it afterwards to publish the documents; what is as wanted is left alone.`
+With --print the command writes nothing and needs no cluster; with --account as well, it
+needs no AWS session. It prints bucket, provider and role with both policies, for another
+team to make. Run the command without --print afterwards: it publishes the documents, and
+changes only what differs from the file.`
 
 func bootstrapCommand() *cobra.Command {
 	var file, namespace, account string
@@ -64,10 +66,10 @@ func bootstrapCommand() *cobra.Command {
 		Example: `  tabard issuer bootstrap -f issuer.yaml --dry-run
   tabard issuer bootstrap -f issuer.yaml
 
-  # for whoever may make roles in the account
+  # for another team that makes the roles of the account
   tabard issuer bootstrap -f issuer.yaml --print terraform --account 123456789012
 
-  # the published set holds a key that this cluster never signed with
+  # the published documents have a key that this cluster never signed with
   tabard issuer bootstrap -f issuer.yaml --drop-foreign-keys`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,14 +22,14 @@ import (
 const initLong = `Write the file of a new OIDCIssuer for tabard issuer bootstrap.
 
 The bucket's name has the AWS account of your own session (environment, profile,
-SSO: whatever the AWS CLI uses), or a random part if you have no session: a name that
-others can guess can be taken before you make it. Nothing is made in AWS, and
-no cluster is called.
+SSO: whatever the AWS CLI uses), or a random part if you have no session. Otherwise
+others could guess the name and take it first. The command makes nothing in AWS and
+calls no cluster.
 
 In a lab, "tabard lab env" sets the variables that name the lab's bucket and issuer.
 
-It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file
-is written, or is there already; 1 a file with another content is there; 2 no issuer can be made from the flags.
+It prints what to set on kube-apiserver, and the next command. Exit codes: 0 the file is
+written, or exists already; 1 a file with other content exists; 2 the flags make no issuer.
 
 With --platform=OpenShift the issuer has the keys of OpenShift's API servers, and it
 prints the patch of the cluster's Authentication and what follows from it. For a cluster

@@ -22,9 +22,10 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-const issuerStatusLong = `Show what the operator has reported of OIDCIssuers: the conditions, the OIDC providers
-by account, and the keys with their state. It reads the cluster and does not call AWS. What
-an operator that has stopped reported last stays there: tabard issuer verify looks itself.
+const issuerStatusLong = `Show what the operator has reported about OIDCIssuers: the conditions, the OIDC providers
+by account, and the keys with their state. The command reads the cluster and does not call
+AWS. If the operator has stopped, the last report stays. tabard issuer verify does not
+depend on the operator.
 
 Exit codes: 0 each is Ready; 1 at least one is not Ready, is being deleted, or has changed
 since the operator looked at it; 2 the input cannot be used, or the cluster cannot be read.`
@@ -66,9 +67,10 @@ algorithms that they name. It writes nothing in AWS and needs no AWS session.
 
 With the NAME of an OIDCIssuer it also requests a token of ten minutes from each API server,
 for the operator's ServiceAccount and an audience that no cloud knows, and verifies it
-against the documents. Where none gives a token at its own address, such as from outside the
-cluster's network, the kubeconfig's address is asked. No token is printed. With a URL no cluster is asked; its documents
-must be where Tabard publishes them (URL/keys.json).
+against the documents. If no API server gives a token at its own address, such as from
+outside the cluster's network, the command uses the kubeconfig's address. It prints no token.
+With a URL it calls no cluster. The documents must be where Tabard publishes them
+(URL/keys.json).
 
 Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the input cannot
 be used, or the OIDCIssuer cannot be read.`

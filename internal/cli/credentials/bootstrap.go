@@ -19,28 +19,29 @@ import (
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
-const bootstrapLong = `Make what the controller of CredentialsRequests needs in AWS, and tell it. It is run by a
-person, with their own AWS session and a kubeconfig of the cluster:
+const bootstrapLong = `Make what the controller of CredentialsRequests needs in AWS and in the cluster. An
+administrator runs the command with their own AWS session and a kubeconfig of the cluster.
+It makes:
 
-  1. the boundary policy INFRASTRUCTURE-tabard-boundary, which bounds every role that the
+  1. the boundary policy INFRASTRUCTURE-tabard-boundary, which limits every role that the
      controller makes: whatever a role's own policy allows, the role cannot write an
      issuer's bucket, cannot assume Tabard's own roles, and cannot make a role without
      the same boundary;
-  2. the role INFRASTRUCTURE-tabard-credentials for the controller's ServiceAccount: it
-     makes and changes roles of the cluster's names, tag and path, under the boundary
-     policy. It reads roles. Nothing else;
+  2. the role INFRASTRUCTURE-tabard-credentials for the controller's ServiceAccount. This
+     role can read roles. It can make and change roles with the cluster's names, tag and
+     path, under the boundary policy. It can do nothing else;
   3. the ConfigMap tabard-credentials, which the controller's Deployment reads;
   4. the CredentialsBoundary "default", unless there is one.
 
-It is idempotent. Run it again after an OIDCIssuer was made: its bucket is kept from all
-roles by the boundary policy, and its tokens are trusted by the role.
+The command is idempotent. Run it again after you make an OIDCIssuer: the boundary policy
+then denies access to the issuer's bucket, and the role trusts the issuer's tokens.
 
-With --print it writes nothing, and prints policy and role for somebody who may make them.
-With -f too it needs no cluster. Run it without --print afterwards: what is as wanted is
-left alone, and the ConfigMap is written.
+With --print it writes nothing, and prints policy and role for another team to make. With
+-f as well it needs no cluster. Run it without --print afterwards: it writes the ConfigMap,
+and changes policy and role only if they differ.
 
-Exit codes: 0 all is as wanted; 1 AWS or the cluster refused something; 2 the input cannot
-be used.`
+Exit codes: 0 everything is in place; 1 AWS or the cluster refused something; 2 the input
+cannot be used.`
 
 const (
 	// defaultNamespace is Tabard's own.
@@ -58,7 +59,7 @@ func newBootstrap(streams command.Streams, world World) *cobra.Command {
 		Long:  bootstrapLong,
 		Example: `  tabard credentials bootstrap --infrastructure-name prod
 
-  # for whoever may make roles in the account; the cluster is read for its issuers
+  # for another team that makes the roles; the command reads the cluster's issuers
   tabard credentials bootstrap --infrastructure-name prod --print terraform --account 123456789012
 
   # the same without a cluster

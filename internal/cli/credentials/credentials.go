@@ -53,9 +53,9 @@ type World struct {
 	ReadFile func(string) ([]byte, error)
 }
 
-const long = `See what CredentialsRequests ask for, who fulfils them and what they wait for; and decide
-what only an administrator may: give a request an identity, take requests over from a
-Cloud Credential Operator, make what the controller needs in AWS.
+const long = `Show what CredentialsRequests ask for, who fulfils them and what they wait for. Some commands
+are for administrators only. They give a request an identity, take requests over from a
+Cloud Credential Operator, and make what the controller needs in AWS.
 
 Exit codes: 0 all is well; 1 something waits, or is refused; 2 the input cannot be used.`
 
@@ -64,7 +64,7 @@ Exit codes: 0 all is well; 1 something waits, or is refused; 2 the input cannot 
 func New(streams command.Streams, world World) *cobra.Command {
 	out := &cobra.Command{
 		Use:          "credentials",
-		Short:        "See what CredentialsRequests wait for, and decide about them",
+		Short:        "Show what CredentialsRequests wait for, and manage them",
 		Long:         long,
 		SilenceUsage: true, SilenceErrors: true,
 	}

@@ -25,8 +25,8 @@ Tabard then writes the Secret that the operator wrote, and removes the operator'
 finalizer when the request is deleted. Access keys that the operator minted stay in the
 Secret until its owner says that they may go (docs/credentials.md).
 
-It is refused while an operator is live. The decision is recorded in the CredentialsGrant,
-which needs the right to create and patch credentialsgrants.
+The command refuses while an operator is live. It records the adoption in the
+CredentialsGrant. For that you need the right to create and patch credentialsgrants.
 
 Exit codes: 0 Tabard has it, or had it already; 1 it cannot be adopted, or the cluster
 refuses it; 2 the input cannot be used.`
@@ -61,20 +61,21 @@ func adopt(ctx context.Context, streams command.Streams, w *where, name string) 
 	return streams.Print(fmt.Sprintf("Tabard takes %s/%s over: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name))
 }
 
-const bindLong = `Give a request the identity that somebody else made for it: a role in AWS, or an identity
-in Azure or Google Cloud. Tabard writes it where workloads look for it, and makes no role.
+const bindLong = `Give a request an existing identity: a role in AWS, or an identity in Azure or Google
+Cloud. Tabard writes it where workloads look for it, and makes no role.
 
-The role is an administrator's decision, so that the CredentialsBoundary's patterns of
-roles do not count. The namespace needs a CredentialsBoundary nevertheless.
+An administrator chooses the role, so the CredentialsBoundary's patterns of roles do not
+apply. The namespace needs a CredentialsBoundary nevertheless.
 
-If you have an AWS session of the role's account, the role is read first: one that does
-not allow what the request asks for, or does not trust whom it names, is refused, and
---force binds it nevertheless. A role that cannot be read or judged is bound, and the
-command says so. "tabard credentials render" prints a role that fits.
+If you have an AWS session of the role's account, the command reads the role first. It
+refuses a role that does not allow what the request asks for, or does not trust the
+ServiceAccounts that the request names; --force binds the role nevertheless. If the command
+cannot read or evaluate the role, it binds the role and says so. "tabard credentials
+render" prints a role that fits.
 
-A request that has an identity of this kind already is refused; --replace gives it
-another. The decision is recorded in the CredentialsGrant, which needs the right to
-create and patch credentialsgrants.
+If the request already has an identity of this kind, the command refuses; --replace gives
+the request another. The command records the identity in the CredentialsGrant. For that
+you need the right to create and patch credentialsgrants.
 
 Exit codes: 0 it is bound; 1 it cannot be, or the cluster refuses it; 2 the input cannot
 be used.`
@@ -91,7 +92,7 @@ func newBind(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place()}
 	b := bindFlags{aws: world.AWS}
 	out := &cobra.Command{
-		Use: "bind NAME", Short: "Give a request an identity that somebody else made for it",
+		Use: "bind NAME", Short: "Give a request an identity that exists already",
 		Long: bindLong,
 		Example: `  tabard credentials bind reports -n team-a --role-arn arn:aws:iam::123456789012:role/reports
 

@@ -18,8 +18,8 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
-const describeLong = `Say of one CredentialsRequest what it asks for, who fulfils it and why, what it waits for
-and what to do about that, and what was made for it.
+const describeLong = `Show what one CredentialsRequest asks for, who fulfils it and why, what it waits for, what to
+do about that, and what was made for it.
 
 Exit codes: 0 it does not wait; 1 it waits for something; 2 the input cannot be used, or
 the cluster cannot be read.`
@@ -29,7 +29,7 @@ func newDescribe(streams command.Streams, world World) *cobra.Command {
 	var output command.Output
 	out := &cobra.Command{
 		Use:     "describe NAME",
-		Short:   "Say of a request what it asks for, who fulfils it, and what to do about what it waits for",
+		Short:   "Show what a request asks for, who fulfils it, and what to do if it waits",
 		Long:    describeLong,
 		Example: `  tabard credentials describe reports -n team-a`,
 		Args:    oneName(streams),

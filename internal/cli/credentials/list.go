@@ -11,8 +11,8 @@ import (
 
 const listLong = `List CredentialsRequests: what each asks for, who fulfils it, how far it is, and its role.
 
-It reads requests, Tabard's records of them (CredentialsGrants) and what the cluster is.
-It works without the controller: what no controller has looked at is listed so.
+The command reads requests, Tabard's records of them (CredentialsGrants) and the platform of
+the cluster. It works without the controller, and marks requests that no controller has read.
 
 Exit codes: 0 none waits; 1 at least one waits for something; 2 the input cannot be used,
 or the cluster cannot be read.`

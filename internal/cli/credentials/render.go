@@ -21,16 +21,17 @@ import (
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
-const renderLong = `Print the role that a CredentialsRequest asks for, with its trust and its permission
-policy, for somebody who may make it: of a request that is pending, or that somebody else
-shall fulfil. Nothing is written, in AWS or in the cluster.
+const renderLong = `Print the role that a CredentialsRequest asks for, with its trust policy and its permission
+policy, for another team to make. The request may be pending, or one that Tabard does not
+fulfil. The command writes nothing, in AWS or in the cluster.
 
-The role is nobody's but theirs: it carries none of the tags by which Tabard knows its own.
-"tabard credentials bind" then gives it to the request; one whose stsIAMRoleARN names a
-role gets a role of that name.
+The role has none of the tags by which Tabard recognises its own roles, so Tabard does not
+manage it. "tabard credentials bind" then gives the role to the request. If the request's
+stsIAMRoleARN names a role, the printed role has that name.
 
-With -f it reads requests from files, and needs neither a cluster nor an AWS session: then
---issuer, --account and --infrastructure-name say what the cluster would.
+With -f the command reads requests from files, and needs neither a cluster nor an AWS
+session. --issuer, --account and --infrastructure-name then replace what it would read
+from the cluster.
 
 Exit codes: 0 printed; 2 the input cannot be used, or something that is named is missing.`
 
@@ -47,7 +48,7 @@ func newRender(streams command.Streams, world World) *cobra.Command {
 	r := &rendering{where: where{place: world.Place()}}
 	out := &cobra.Command{
 		Use:   "render NAME | render -f FILE",
-		Short: "Print the role that a request asks for, for somebody who may make it",
+		Short: "Print the role that a request asks for, for another team to make",
 		Long:  renderLong,
 		Example: `  tabard credentials render reports -n team-a
 

@@ -18,15 +18,15 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
-const resyncLong = `Have the controller look at a request's role in AWS now, and put it back as it was made.
-Without this it reads all roles once an hour: what others change in AWS announces itself
-to nobody.
+const resyncLong = `Have the controller read a request's role in AWS now, and restore the role as it was made.
+Without this command the controller reads all roles once an hour, because AWS does not
+notify it of changes.
 
-It writes an annotation to Tabard's record of the request, the CredentialsGrant, which
-needs the right to patch credentialsgrants. What the controller finds is an event of the
-request, and a condition of the grant.
+The command writes an annotation to Tabard's record of the request, the CredentialsGrant.
+For that you need the right to patch credentialsgrants. The controller reports what it
+finds in an event of the request and in a condition of the grant.
 
-Exit codes: 0 it is asked for; 1 the cluster refuses it; 2 the input cannot be used, or
+Exit codes: 0 the controller has been told; 1 the cluster refuses it; 2 the input cannot be used, or
 there is no record of the request.`
 
 func newResync(streams command.Streams, world World) *cobra.Command {

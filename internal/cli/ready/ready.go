@@ -29,8 +29,8 @@ type Seen struct {
 // Ask reads a cluster.
 type Ask func(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []string) (Seen, error)
 
-const long = `Waits until all that is installed of Tabard is ready: its Deployments, and the certificate of the
-webhook, without which no pod gets an identity. While it waits it says for what.
+const long = `Waits until all installed components of Tabard are ready: the Deployments, and the webhook's
+certificate, without which no pod gets an identity. While it waits, it names what is not ready.
 
 Exit codes: 0 all is ready; 1 something is not after --timeout; 2 there is no cluster to ask, or
 Tabard is not installed in it.`
@@ -46,7 +46,7 @@ func New(streams command.Streams, ask Ask) *cobra.Command {
 	var output command.Output
 	out := &cobra.Command{
 		Use:     "ready",
-		Short:   "Wait until what is installed of Tabard is ready, and say what is not",
+		Short:   "Wait until all installed components of Tabard are ready, and name those that are not",
 		Long:    long,
 		Example: "  tabard ready\n  tabard ready --timeout=0s # do not wait",
 		Args:    command.NoArgs(streams),
