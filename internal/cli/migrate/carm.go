@@ -18,12 +18,12 @@ proves for every namespace, kind and resource that nothing changes.
 
 Without a sub-command it is "plan".
 
-Exit code 0: the selectors do the same. 1: there are differences. 2: something
-cannot be expressed by selectors (a person must act first), or the input cannot be
-used. Selectors are written with exit code 0 only.
+Exit code 0: the selectors do the same. 1: there are differences. 2: selectors cannot
+express something (an administrator must act first), or the input cannot be used. The
+command writes selectors only with exit code 0.
 
-The cluster is read and never written. What is needed is this ClusterRole, with the
-API groups of your controllers; each rule may be left out where its remark says so:
+The command reads the cluster and never writes to it. It needs this ClusterRole, with the
+API groups of your controllers. Leave a rule out where its remark allows that:
 
 ` + rights + `
 Offline, -f takes files and folders of YAML or JSON, lists included:

@@ -42,8 +42,8 @@ func newPlan(streams command.Streams, connect Connect, in *inputs) *cobra.Comman
 	command := &cobra.Command{
 		Use:   "plan",
 		Short: "Write the selectors, the proof, and the plan for rolling out and back",
-		Long: `Writes the selectors to the output, and what there is to know to the error stream;
-or with --out all of it into a folder: the selectors, labels for the namespaces
+		Long: `Writes the selectors to standard output, and its findings to standard error. With --out
+it writes all of this to a folder: the selectors, labels for the namespaces
 (--labels), the proof (proof.jsonl), what was found (findings.json), the controllers
 as they are now (controllers.yaml), the Helm values of each (values, rollback) and
 the plan (plan.md).

@@ -9,16 +9,16 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
-const explainHelp = `Says with which IAM role a resource is managed, and why: each IAMRoleSelector by
-criterion with what it wants and what the resource has, the decision, what the
-controller has used so far and whether that is the same, and what to type next.
+const explainHelp = `Shows the IAM role of a resource, and why it has this role. For each IAMRoleSelector it
+compares each criterion with the resource. It also shows the decision, the role that the
+controller has used so far, whether the two are the same, and what to type next.
 
 KIND is a kind, plural or short name, with its group if several have it: bucket,
 buckets, buckets.s3.services.k8s.aws.
 
-Exit code 0: a role is decided, or that the controller uses its own. 1: it is
-blocked (conflict, denied, invalid), or not all is known that decides. 2: the input
-cannot be used, or the resource cannot be read.
+Exit code 0: the resource gets a role, or the controller uses its own role. 1: the
+resource is blocked (conflict, denied, invalid), or something is unknown on which the
+role depends. 2: the input cannot be used, or the resource cannot be read.
 
 The command only reads the cluster. It needs this ClusterRole, with the API groups of
 your resources. If a right is missing, the command says which, and what it could not
@@ -28,7 +28,7 @@ find out:
 ` + administratorHelp + `
 
 ACK's own controllers support neither choices, nor Deny, nor expressions. This command
-shows what controllers decide that support all fields.`
+shows the role for controllers that support all fields.`
 
 // explainFlags are those of explain.
 type explainFlags struct {
@@ -44,7 +44,7 @@ func newExplain(streams command.Streams, connect Connect) *cobra.Command {
 	flags := &explainFlags{}
 	explain := &cobra.Command{
 		Use:   "explain resource/KIND/NAME",
-		Short: "Say with which IAM role a resource is managed, and why",
+		Short: "Show the IAM role of a resource, and why it has this role",
 		Long:  explainHelp,
 		Example: `  tabard explain resource/bucket/logs -n prod
   tabard explain resource/buckets.s3.services.k8s.aws/logs -n prod -o json

@@ -22,18 +22,18 @@ A resource may say what is expected of it, by the annotation
 the name of the IAMRoleSelector whose role is used, or one of Use, Conflict, Denied,
 Invalid, NotYetKnown and NoSelector, or a reason such as ChoiceNotPermitted.
 
-The labels of a namespace that is in no file are not known, and what depends on them
+If a namespace is in no file, its labels are unknown, and a result that depends on them
 is NotYetKnown. With --assume-unlabelled-namespaces such a namespace has no labels
 but its name (kubernetes.io/metadata.name).
 
 ` + administratorHelp + `
 
-Also told are problems of selectors and choices, selectors that select none of the
-resources, and selectors that overlap.
+The command also reports problems of selectors and choices, selectors that select none
+of the resources, and selectors that overlap.
 
-Exit code 0: all is as expected, and what nothing is said of has a role, or the
-controller's own. 1: something is not as expected, or blocked, or a selector or a
-choice cannot be evaluated. 2: the input cannot be used.`
+Exit code 0: every resource is as its annotation expects; one without the annotation has
+a role, or the controller's own. 1: a resource is not as expected, or blocked, or a
+selector or a choice cannot be evaluated. 2: the input cannot be used.`
 
 // testFlags are those of test.
 type testFlags struct {
