@@ -83,12 +83,12 @@ func (c *condition) isLiteral() bool {
 }
 
 // issuers are the OIDC providers that a statement trusts, with the issuers as condition keys
-// name them: without the scheme.
+// name them: without the scheme, also where the ARN has one by mistake.
 func (s *statement) issuers() map[string]principalEntry {
 	out := map[string]principalEntry{}
 	for _, entry := range s.principals.entries {
 		if _, issuer, ok := strings.Cut(entry.value, ":oidc-provider/"); ok && entry.kind == TypeFederated {
-			out[strings.ToLower(issuer)] = entry
+			out[strings.TrimPrefix(strings.ToLower(issuer), "https://")] = entry
 		}
 	}
 	return out

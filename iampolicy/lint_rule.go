@@ -24,6 +24,7 @@ const (
 	CodeWrongSubject    Code = "WrongSubject"
 	CodeSwappedClaims   Code = "SwappedClaims"
 	CodeWrongKey        Code = "WrongKey"
+	CodeWrongProvider   Code = "WrongProvider"
 	CodeForAllValues    Code = "ForAllValues"
 	CodeWrongAction     Code = "WrongAction"
 	CodeEveryAccount    Code = "EveryAccount"
@@ -55,6 +56,7 @@ var lintRules = []Rule{
 	{CodeWrongSubject, SeverityError, "No ServiceAccount has this `:sub`. The form is `system:serviceaccount:NAMESPACE:NAME`."},
 	{CodeSwappedClaims, SeverityError, "A subject is under `:aud`, or an audience under `:sub`."},
 	{CodeWrongKey, SeverityError, "No token has this condition key: it contains the provider's ARN or `https://`, or belongs to another issuer."},
+	{CodeWrongProvider, SeverityError, "The provider's ARN contains `https://`. No OIDC provider has such an ARN."},
 	{CodeForAllValues, SeverityWarning, "`ForAllValues` also matches a token without the claim, unless a `Null` condition demands the claim."},
 	{CodeWrongAction, SeverityError, "The action does not fit the principal: tokens need `sts:AssumeRoleWithWebIdentity`, users and roles need `sts:AssumeRole`."},
 	{CodeEveryAccount, SeverityError, "The principal `{\"AWS\": \"*\"}` without a condition admits every account of AWS."},

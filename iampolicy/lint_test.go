@@ -70,6 +70,10 @@ func TestLintSaysWhatAPolicyReallyDoes(t *testing.T) {
 		"a subject of every namespace": {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*:checkout"}}`, "WideNamespace", only},
 		"a subject without the colon behind the namespace": {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*p*"}}`, "WideNamespace", who{true, true, false}},
 		"a subject that ends in its prefix":                {`{"StringLike": {` + aud + `, "HOST:sub": "system:*"}}`, "WideSubject", who{true, true, false}},
+		"every namespace, by question marks":               {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:?*:?*"}}`, "WideSubject", who{true, true, false}},
+		"every namespace of five letters":                  {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:?????:*"}}`, "WideNamespace", who{another: true}},
+		"an open beginning":                                {`{"StringLike": {` + aud + `, "HOST:sub": "*:checkout"}}`, "WideNamespace", only},
+		"another namespace that ends so":                   {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*er:app"}}`, "WideNamespace", who{another: true}},
 		"every namespace and every name":                   {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*:*"}}`, "WideSubject", who{true, true, false}},
 		"a pattern without a wildcard":                     {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:checkout"}}`, "WrongSubject", who{}},
 		"an ARN as the subject":                            {`{"StringEquals": {` + aud + `, "HOST:sub": "arn:aws:iam::111122223333:role/checkout"}}`, "WrongSubject", who{}},
@@ -160,6 +164,10 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 		"all actions of STS": {strings.Replace(open, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole*", 1), iampolicy.TrustPolicy, "NoCondition"},
 		"GitHub, with its subject": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "repo:org/app:ref:refs/heads/main"}}`), host, "token.actions.githubusercontent.com"),
 			iampolicy.TrustPolicy, ""},
+		"GitHub, any repository of one owner": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com"}, "StringLike": {"HOST:sub": "*org/app:*"}}`), host, "token.actions.githubusercontent.com"),
+			iampolicy.TrustPolicy, ""},
+		"a scheme in the provider's ARN": {strings.Replace(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), "oidc-provider/", "oidc-provider/https://", 1),
+			iampolicy.TrustPolicy, "WrongProvider"},
 		"an issuer in China under an ARN of elsewhere": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), host, "oidc.eks.cn-north-1.amazonaws.com.cn/id/4F1C"),
 			iampolicy.TrustPolicy, "IssuerPartition"},
 		"the same under its own": {strings.ReplaceAll(strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "`+meant+`"}}`), host, "oidc.eks.cn-north-1.amazonaws.com.cn/id/4F1C"), "arn:aws:", "arn:aws-cn:"),
@@ -173,11 +181,14 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 	}
 }
 
-// TestNoTokenGetsInByAnotherAction holds WrongAction against the evaluation.
-func TestNoTokenGetsInByAnotherAction(t *testing.T) {
+// TestNoTokenGetsInByAnotherActionOrProvider holds WrongAction and WrongProvider against the evaluation.
+func TestNoTokenGetsInByAnotherActionOrProvider(t *testing.T) {
 	right := trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "` + meant + `"}}`)
 	if !admits(t, right, meant, recipient) {
 		t.Error("the right action admits no token")
+	}
+	if admits(t, strings.Replace(right, "oidc-provider/", "oidc-provider/https://", 1), meant, recipient) {
+		t.Error("an ARN with a scheme admits a token")
 	}
 	if admits(t, strings.Replace(right, "sts:AssumeRoleWithWebIdentity", "sts:AssumeRole", 1), meant, recipient) {
 		t.Error("sts:AssumeRole admits a token")

@@ -32,24 +32,29 @@ func (l *linter) values(c *condition, issuer, claim string) {
 		case audiences[v]:
 			l.add(value, CodeSwappedClaims, "%q is an audience, and the key is that of the subject; move it to %s:aud", v, issuer)
 		case wild:
-			l.pattern(value)
+			l.pattern(value, issuer)
 		case isWrongSubject(v, issuer):
 			l.add(value, CodeWrongSubject, "no ServiceAccount has the subject %q; write %sNAMESPACE:NAME", v, serviceAccountPrefix)
 		}
 	}
 }
 
+// anyServiceAccounts are subjects without a letter or a length in common, so that a pattern that
+// matches all of them names none.
+var anyServiceAccounts = []string{serviceAccountPrefix + "q:q0", serviceAccountPrefix + "zzzzzzzzzz9:zzzzzzzzzzz9", serviceAccountPrefix + "x-xxxxx:xx"}
+
 // pattern judges a pattern for the subject. A pattern of nothing but wildcards demands no subject,
-// which is a finding of its own.
-func (l *linter) pattern(value text) {
-	rest, is := strings.CutPrefix(value.value, serviceAccountPrefix)
-	namespace, _, _ := strings.Cut(rest, ":")
-	beginning := strings.TrimRight(value.value, "*")
+// which is a finding of its own. The callers of a shared issuer are no ServiceAccounts.
+func (l *linter) pattern(value text, issuer string) {
+	_, shared := sharedIssuers[issuer]
+	matches := newGlob(activate.Replace(value.value))
+	beginning := value.value[:strings.IndexAny(value.value, "*?")]
+	namespace, is := strings.CutPrefix(beginning, serviceAccountPrefix)
 	switch {
-	case beginning == "":
-	case strings.HasPrefix(serviceAccountPrefix, beginning), is && strings.Trim(rest, "*:") == "":
+	case shared || strings.Trim(value.value, "*?") == "":
+	case !slices.ContainsFunc(anyServiceAccounts, func(subject string) bool { return !matches.match(subject) }):
 		l.add(value, CodeWideSubject, "the subject %q matches every ServiceAccount of the issuer; name the namespace, such as %sNAMESPACE:*", value.value, serviceAccountPrefix)
-	case is && strings.ContainsAny(namespace, "*?"):
+	case is && !strings.Contains(namespace, ":"), strings.HasPrefix(serviceAccountPrefix, beginning):
 		l.add(value, CodeWideNamespace, "the subject %q has a wildcard in the namespace, so that it also matches namespaces that are created later; name the namespace, such as %sNAMESPACE:*", value.value, serviceAccountPrefix)
 	}
 }
@@ -105,6 +110,9 @@ func (l *linter) provider(issuer string, entry principalEntry) {
 		return // Validate reports it
 	}
 	partition, account := provider.part(1), provider.part(4)
+	if strings.Contains(provider.part(5), "://") {
+		l.add(entry.text, CodeWrongProvider, "no OIDC provider has a scheme in its ARN; write arn:%s:iam::%s:oidc-provider/%s", partition, account, issuer)
+	}
 	host, _, _ := strings.Cut(issuer, "/")
 	if china := strings.HasSuffix(host, ".amazonaws.com.cn"); strings.Contains(host, ".amazonaws.com") && china != (partition == "aws-cn") {
 		l.add(entry.text, CodeIssuerPartition, "the provider's ARN is of the partition %s, and its issuer %s is in another; write the partition of the account that has the provider", partition, host)

@@ -274,6 +274,9 @@ func mistakes(asked *request, document []byte) (found iampolicy.Errors, readable
 
 // tooLarge is the finding of a document that a quota does not hold.
 func tooLarge(room iampolicy.Room) *iampolicy.Error {
-	return &iampolicy.Error{Line: 1, Column: 1, Code: codeTooLarge,
-		Message: fmt.Sprintf("the document counts %d against the quota of %d for %s policies; shorten it by %d", room.Used, room.Limit, room.Quota, -room.Left)}
+	text := fmt.Sprintf("the document counts %d against the quota of %d for %s policies; shorten it by %d", room.Used, room.Limit, room.Quota, -room.Left)
+	if room.Quota == iampolicy.TrustQuota {
+		text += ", or have AWS raise the account's quota, to 4096 at most"
+	}
+	return &iampolicy.Error{Line: 1, Column: 1, Code: codeTooLarge, Message: text}
 }

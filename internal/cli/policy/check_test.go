@@ -35,6 +35,8 @@ func TestCheckReports(t *testing.T) {
 			result{2, "-:1:3: InvalidEncoding: found a byte that is not UTF-8; save the document as UTF-8\n", "tabard: - is no JSON document\n"}},
 		"a document over the quota": {"managed", statements(120),
 			result{1, "-:1:1: TooLarge: the document counts 6998 against the quota of 6144 for managed policies; shorten it by 854\n", ""}},
+		"a trust policy over the quota": {"trust", strings.Replace(goodTrust, `"sts:AssumeRole"`, `["sts:AssumeRole"`+strings.Repeat(`,"sts:AssumeRole"`, 120)+"]", 1),
+			result{1, "-:1:1: TooLarge: the document counts 2158 against the quota of 2048 for trust policies; shorten it by 110, or have AWS raise the account's quota, to 4096 at most\n", ""}},
 		"a quota of its own for each kind": {"identity", statements(120), result{}},
 		"a document that no AWS would take": {"identity", strings.Repeat(" ", maxDocument+1),
 			result{2, "", "tabard: - is larger than 1048576 bytes; no policy is\n"}},
