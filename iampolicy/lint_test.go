@@ -86,6 +86,7 @@ func TestLintSaysWhatAPolicyReallyDoes(t *testing.T) {
 		"a star that is meant":            {`{"StringEquals": {` + aud + `, "HOST:sub": "system:serviceaccount:shop:${*}"}}`, "", who{}},
 		"another claim for all values":    {`{"StringEquals": {` + aud + `, ` + sub + `}, "ForAllValues:StringEquals": {"HOST:amr": "mfa"}}`, "ForAllValues", only},
 		"which is also demanded":          {`{"StringEquals": {` + aud + `, ` + sub + `}, "ForAllValues:StringEquals": {"HOST:amr": "mfa"}, "Null": {"HOST:amr": "false"}}`, "", who{}},
+		"the authorised party alone":      {`{"StringEquals": {` + aud + `, "HOST:azp": "app"}}`, "NoSubject", who{}},
 		"another claim of the caller":     {`{"StringEquals": {` + aud + `, "HOST:job_workflow_ref": "org/app"}}`, "", who{}},
 		"a session tag of the caller":     {`{"StringEquals": {` + aud + `, "aws:RequestTag/kubernetes-namespace": "shop"}}`, "", who{}},
 		"of every ServiceAccount":         {`{"StringLike": {` + aud + `, "HOST:sub": "system:serviceaccount:*"}}`, "WideSubject", who{true, true, false}},
@@ -154,6 +155,9 @@ func TestLintKnowsWhatIsNotItsBusiness(t *testing.T) {
 			iampolicy.TrustPolicy, "WrongAction"},
 		"both callers with both actions": {strings.NewReplacer(`{"Federated"`, `{"AWS": "111122223333", "Federated"`, `"sts:AssumeRoleWithWebIdentity"`, `["sts:AssumeRole", "sts:AssumeRoleWithWebIdentity"]`).Replace(
 			trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "` + meant + `"}}`)), iampolicy.TrustPolicy, ""},
+		"both callers, and one action": {strings.NewReplacer(`{"Federated"`, `{"AWS": "111122223333", "Federated"`, `"sts:AssumeRoleWithWebIdentity"`, `"sts:AssumeRole"`).Replace(open), iampolicy.TrustPolicy, ""},
+		"an ARN that AWS signed for": {strings.ReplaceAll(trusting(`{"StringEquals": {"HOST:aud": "sts.amazonaws.com", "HOST:sub": "arn:aws:iam::111122223333:role/app"}}`), host, "4f1c.tokens.sts.global.api.aws"),
+			iampolicy.TrustPolicy, ""},
 		"every account of AWS": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}}`, iampolicy.TrustPolicy, "EveryAccount"},
 		"every account of one organisation": {`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole", "Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-1"}}}}`,
 			iampolicy.TrustPolicy, ""},
