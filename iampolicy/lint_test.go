@@ -1,7 +1,9 @@
 package iampolicy_test
 
 import (
+	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -239,6 +241,46 @@ func TestLintComparesTheProviderWithTheRole(t *testing.T) {
 				t.Errorf("found %s: %s, want %q", found[0].Code, found[0].Message, c.want)
 			}
 		})
+	}
+}
+
+// TestACleanPolicyAdmitsNoStranger: whatever the conditions, a policy without a finding on its
+// subject refuses the token of a ServiceAccount that it does not name.
+func TestACleanPolicyAdmitsNoStranger(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	clean, open := 0, 0
+	for range 20_000 {
+		operators := map[string]map[string][]string{}
+		for range 1 + random.IntN(3) {
+			operator := pick("", "", "", "ForAllValues:", "ForAnyValue:") + pick("StringEquals", "StringLike", "StringNotEquals", "StringNotLike", "StringEqualsIgnoreCase") + pick("", "", "IfExists")
+			keys := operators[operator]
+			if keys == nil {
+				keys = map[string][]string{}
+				operators[operator] = keys
+			}
+			key := pick(host+":sub", host+":sub", host+":aud", host+":azp", "https://"+host+":sub", provider+":sub", "oidc.example.com:sub")
+			for range 1 + random.IntN(2) {
+				keys[key] = append(keys[key], pick(meant, recipient, "*", "?*", "*:*", "system:*", "system:serviceaccount:*", "system:serviceaccount:*:*", "system:serviceaccount:shop:*", "*:app", "system:serviceaccount:shop*", "${*}", "q*"))
+			}
+		}
+		condition, err := json.Marshal(operators)
+		if err != nil {
+			t.Fatal(err)
+		}
+		document := trusting(string(condition))
+		found := codes(t, document, iampolicy.TrustPolicy)
+		if !admits(t, document, "system:serviceaccount:q9q:z0z", recipient) {
+			clean++
+			continue
+		}
+		open++
+		if !strings.Contains(found, "NoSubject") && !strings.Contains(found, "WideSubject") && !strings.Contains(found, "WideNamespace") {
+			t.Fatalf("it admits a stranger, and the findings are only %q: %s", found, condition)
+		}
+	}
+	if clean < 1000 || open < 1000 {
+		t.Errorf("%d policies refuse the stranger and %d admit it: too few to compare", clean, open)
 	}
 }
 
