@@ -24,7 +24,7 @@ func issuerCommand() *cobra.Command {
 		Use:   "issuer",
 		Short: "Publish and repair the cluster's token issuer",
 	}
-	command.AddCommand(initCommand(), bootstrapCommand(), issuerStatusCommand(), issuerVerifyCommand())
+	command.AddCommand(initCommand(), bootstrapCommand(), issuerStatusCommand(), issuerVerifyCommand(), unregisterCommand())
 	return command
 }
 
