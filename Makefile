@@ -36,8 +36,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload to try them with
-	@echo "building bin/tabard (the first time takes minutes; packages are listed as they are compiled)"
-	@go build -v -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./examples/keyless-pod
+	@go run ./hack/build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./examples/keyless-pod
 
 # Without the tables for debuggers half as much is pulled; a panic still names its lines.
 .PHONY: image

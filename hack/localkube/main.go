@@ -7,18 +7,18 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
+	"golang.org/x/term"
+
+	"github.com/tabard-dev/tabard/hack/gobuild"
 	"github.com/tabard-dev/tabard/internal/lab/localkube"
 )
 
@@ -102,23 +102,12 @@ func build(ctx context.Context, source, target string, progress io.Writer) error
 		return err
 	}
 	fmt.Fprintf(progress, "localkube: building Kubernetes %s and etcd; this happens once and takes some minutes\n", localkube.Version)
-	command := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-ldflags", linkerFlags(localkube.Version), "-o", absolute, ".")
-	command.Dir = source
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	output, err := command.StderrPipe()
-	if err != nil {
-		return err
-	}
-	started := time.Now()
-	if err := command.Start(); err != nil {
-		return fmt.Errorf("run the Go tool: %w", err)
-	}
-	tail := report(output, progress, started)
-	if err := command.Wait(); err != nil {
-		return fmt.Errorf("go build in %s: %w\n%s", source, err, strings.Join(tail, "\n"))
-	}
-	fmt.Fprintf(progress, "localkube: built in %.0f s\n", time.Since(started).Seconds())
-	return nil
+	file, isFile := progress.(*os.File)
+	return gobuild.Build{
+		Name: "localkube", Dir: source, Env: []string{"CGO_ENABLED=0", "GOWORK=off"},
+		Flags: []string{"-trimpath", "-ldflags", linkerFlags(localkube.Version)}, Packages: []string{"."}, Output: absolute,
+		Progress: progress, Terminal: isFile && term.IsTerminal(int(file.Fd())),
+	}.Run(ctx)
 }
 
 // linkerFlags put the version into the program, as Kubernetes' own builds do:
@@ -133,36 +122,4 @@ func linkerFlags(version string) string {
 		"-X", at + "gitMinor=" + parts[1],
 		"-X", at + "gitTreeState=clean",
 	}, " ")
-}
-
-// report reads the build's output to its end, tells every ten seconds how far
-// it is, and returns the last lines for an error message.
-func report(output io.Reader, progress io.Writer, started time.Time) (tail []string) {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		for scanner := bufio.NewScanner(output); scanner.Scan(); {
-			lines <- scanner.Text()
-		}
-	}()
-	ticker := time.NewTicker(10 * time.Second)
-	defer ticker.Stop()
-	for downloaded, compiled := 0, 0; ; {
-		select {
-		case line, more := <-lines:
-			switch {
-			case !more:
-				return tail
-			case strings.HasPrefix(line, "go: downloading"):
-				downloaded++
-			default:
-				compiled++
-			}
-			tail = append(tail, line)
-			tail = tail[max(0, len(tail)-20):]
-		case <-ticker.C:
-			fmt.Fprintf(progress, "localkube: %3.0f s, %d modules downloaded, %d packages compiled\n",
-				time.Since(started).Seconds(), downloaded, compiled)
-		}
-	}
 }
