@@ -12,7 +12,11 @@
 //	err = server.Start("127.0.0.1:0")
 //	…
 //	administrator := server.Administrator("123456789012")
-//	// give server.URL(), server.CACertificate() and administrator to any client
+//	// give server.URL(), server.Client() and administrator to any client
+//	…
+//	issuer, err := server.StartIssuer()
+//	…
+//	token, err := issuer.Token("shop", "web", "sts.amazonaws.com")
 //
 // State lives in memory. The certificate authority and the administrators' keys
 // outlive the process where Options.Dir names a folder for them, and all the rest

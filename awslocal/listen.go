@@ -89,15 +89,20 @@ func (s *Server) listen(address string, config *tls.Config) (string, error) {
 		ConnState:         open.track,
 		ErrorLog:          slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelWarn),
 	}
+	s.serve(listener, server)
+	return found, nil
+}
+
+// serve answers in the background until Close.
+func (s *Server) serve(listener net.Listener, server *http.Server) {
 	s.listener.mu.Lock()
 	s.listener.servers = append(s.listener.servers, server)
 	s.listener.mu.Unlock()
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.options.Logger.Error("the local AWS stopped answering", "address", found, "error", err)
+			s.options.Logger.Error("the local AWS stopped answering", "address", listener.Addr().String(), "error", err)
 		}
 	}()
-	return found, nil
 }
 
 // hosts are the names of the certificate for clients that do not ask for another:
