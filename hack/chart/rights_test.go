@@ -11,7 +11,7 @@ import (
 )
 
 // TestNoChoiceOfComponentsOpensAWay renders the chart with each component alone, with each one
-// off, and with all of them, and searches each for ways from one account to another. A policy
+// off, with all of them, and with each profile, and searches each for ways from one account to another. A policy
 // that went with a component, while the right that it guards stayed, would be found here.
 func TestNoChoiceOfComponentsOpensAWay(t *testing.T) {
 	search := filepath.Join(t.TempDir(), "rights")
@@ -19,7 +19,12 @@ func TestNoChoiceOfComponentsOpensAWay(t *testing.T) {
 		t.Fatalf("build hack/rights: %v\n%s", err, out)
 	}
 	c := load(t)
-	for name, with := range choices() {
+	chosen, err := profiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(chosen, choices())
+	for name, with := range chosen {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rendered, err := render(c, with, "Helm")
