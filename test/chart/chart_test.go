@@ -52,7 +52,10 @@ var (
 )
 
 // objects are all objects of Tabard's by kind, namespace and name, as they were asked for.
-func (w world) objects() map[string]string {
+func (w world) objects() map[string]string { return w.each(asked) }
+
+// each is what is said of all objects of Tabard's, by kind, namespace and name.
+func (w world) each(say func(*unstructured.Unstructured) string) map[string]string {
 	w.Helper()
 	out := map[string]string{}
 	lists := must.Get(discovery.NewDiscoveryClientForConfigOrDie(w.Config).ServerPreferredResources())(w)
@@ -70,7 +73,7 @@ func (w world) objects() map[string]string {
 			must.Do(w, err)
 			for i := range found.Items {
 				if object := &found.Items[i]; ours.MatchString(object.GetName()) {
-					out[resource.Kind+" "+object.GetNamespace()+"/"+object.GetName()] = asked(object)
+					out[resource.Kind+" "+object.GetNamespace()+"/"+object.GetName()] = say(object)
 				}
 			}
 		}
