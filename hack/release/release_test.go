@@ -83,6 +83,7 @@ func TestTwoReleasesOfOneCommitAreTheSameBytesAndTheProgramRuns(t *testing.T) {
 	}
 	checksumsAreRight(t, first)
 	pagesAreThere(t, first)
+	krewInstalls(t, first)
 	programRuns(t, unpacked(t, first["tabard_"+version1+"_"+platform+".tar.gz"]))
 }
 
