@@ -167,6 +167,12 @@ var productRules = []rule{
 			why:  "a replica of the webhook has at most 30 MB at rest: 12 MB are packages of clients that it does not use (ADR 18)",
 		}},
 	}, {
+		in: []string{"./cmd/tabard-eks-token"}, deep: true,
+		deny: []ban{noControllers, {
+			what: []string{"k8s.io/...", runtime},
+			why:  "the program is started for each token and copied into pods: it has at most 12 MB, and no client of Kubernetes",
+		}},
+	}, {
 		in: []string{"./..."}, except: []string{"./internal/app/...", "./cmd/...", "./hack/release/pages", "./hack/reference"},
 		deny: []ban{{what: []string{"./internal/app/..."}, why: "internal/app is wiring: only cmd, tests and the writers of man pages and of the reference import it"}},
 	}, {

@@ -1,0 +1,85 @@
+package ekstoken
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tabard-dev/tabard/internal/cli/eks"
+)
+
+// Main runs the program and returns its exit code: 0 for a token, 1 for none. It does
+// without what other programs of Tabard share, which has a client of Kubernetes and
+// would double its size.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := eks.Program(World())
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "tabard-eks-token:", err)
+		return 1
+	}
+	return 0
+}
+
+// Install copies the running program to a path.
+func Install(path string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	return copyProgram(program, path)
+}
+
+// copyProgram writes beside the path and renames, so that the path always has a whole
+// program, or none.
+func copyProgram(program, path string) (err error) {
+	switch there, err := os.Lstat(path); {
+	case err == nil && !there.Mode().IsRegular():
+		return fmt.Errorf("%s is a %s; give the path of a file", path, kindOf(there.Mode()))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look at the path: %w", err)
+	}
+	from, err := os.Open(program)
+	if err != nil {
+		return fmt.Errorf("read this program: %w", err)
+	}
+	defer from.Close()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	to, err := os.CreateTemp(filepath.Dir(path), ".tabard-eks-token-")
+	if err != nil {
+		return fmt.Errorf("write the program: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(to.Name()))
+		}
+	}()
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Chmod(0o755), to.Sync(), to.Close()); err != nil {
+		return fmt.Errorf("write the program: %w", err)
+	}
+	if err = os.Rename(to.Name(), path); err != nil {
+		return fmt.Errorf("put the program in its place: %w", err)
+	}
+	return nil
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "folder"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	}
+	return "special file"
+}
