@@ -15,7 +15,7 @@ DIST      ?= dist
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
 # Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies, Helm.
-OLDER     := test/oldmodules test/handoff test/credentials/sdk hack/rights hack/chart
+OLDER     := test/oldmodules test/handoff test/ekstoken test/credentials/sdk hack/rights hack/chart
 GENERATED := api charts config docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
@@ -36,7 +36,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload to try them with
-	@go run ./hack/build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./examples/keyless-pod
+	@go run ./hack/build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./cmd/tabard-eks-token ./examples/keyless-pod
 
 # Without the tables for debuggers half as much is pulled; a panic still names its lines.
 .PHONY: image
