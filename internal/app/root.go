@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tabard-dev/tabard/internal/app/ekstoken"
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/app/webhook"
 	"github.com/tabard-dev/tabard/internal/cli/completion"
+	"github.com/tabard-dev/tabard/internal/cli/eks"
 	"github.com/tabard-dev/tabard/internal/cli/policy"
 )
 
@@ -40,7 +42,7 @@ standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hin
 		Version: program.Version,
 	}
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), readyCommand(), versionCommand())
+	add(root, "use", issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), readyCommand(), versionCommand())
 	add(root, "use", extra.Use...)
 	add(root, "process", operatorCommand(), webhook.Command(), capacityCommand())
 	add(root, "process", extra.Processes...)
