@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -74,14 +73,12 @@ func (w *world) ask(token, name string) (status int, arn string) {
 	request := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodGet, string(address), http.NoBody))(w.t)
 	request.Header.Set("x-k8s-aws-id", name)
 	request.Header.Set("accept", "application/json")
-	answer := must.Get(w.Client().Do(request))(w.t)
-	defer answer.Body.Close()
-	body := must.Get(io.ReadAll(answer.Body))(w.t)
+	status, _, body := w.Send(w.Client(), request)
 	var said struct {
 		GetCallerIdentityResponse struct{ GetCallerIdentityResult struct{ Arn string } }
 	}
-	must.Do(w.t, json.Unmarshal(body, &said))
-	return answer.StatusCode, said.GetCallerIdentityResponse.GetCallerIdentityResult.Arn
+	must.Do(w.t, json.Unmarshal([]byte(body), &said))
+	return status, said.GetCallerIdentityResponse.GetCallerIdentityResult.Arn
 }
 
 // wantMinted demands a token of a signer.

@@ -67,10 +67,13 @@ func TestThePagesCommands(t *testing.T) {
 	w.Role(hubAccount, "hub", trustSpokes, "")
 	w.as(w.user)
 	programs := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", programs, "./cmd/tabard-eks-token")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", programs, "./cmd/tabard-eks-token")
 	build.Dir = testkit.Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+	if size := must.Get(os.Stat(filepath.Join(programs, "tabard-eks-token")))(t).Size(); size > 12e6 {
+		t.Errorf("the program has %d bytes; it is copied into pods, and must have at most 12 MB", size)
 	}
 	tabard := must.Get(filepath.Abs(os.Getenv("TABARD_BIN")))(t)
 	t.Setenv("PATH", programs+":"+filepath.Dir(tabard)+":"+os.Getenv("PATH"))

@@ -1,15 +1,11 @@
 package ekstoken
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/tabard-dev/tabard/internal/cli/eks"
 )
@@ -18,11 +14,9 @@ import (
 // without what other programs of Tabard share, which has a client of Kubernetes and
 // would double its size.
 func Main(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	root := eks.Program(World())
 	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
+	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "tabard-eks-token:", err)
 		return 1
 	}
@@ -47,11 +41,10 @@ func copyProgram(program, path string) (err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("look at the path: %w", err)
 	}
-	from, err := os.Open(program)
+	content, err := os.ReadFile(program)
 	if err != nil {
 		return fmt.Errorf("read this program: %w", err)
 	}
-	defer from.Close()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
@@ -64,7 +57,7 @@ func copyProgram(program, path string) (err error) {
 			err = errors.Join(err, os.Remove(to.Name()))
 		}
 	}()
-	_, err = io.Copy(to, from)
+	_, err = to.Write(content)
 	if err = errors.Join(err, to.Chmod(0o755), to.Sync(), to.Close()); err != nil {
 		return fmt.Errorf("write the program: %w", err)
 	}

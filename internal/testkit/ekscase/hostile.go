@@ -12,7 +12,27 @@ func Hostile(now time.Time) map[string]Case {
 	out := map[string]Case{}
 	fine := Answer(Account, ARN, ID+":"+Session)
 	own := URL(ownHost, now, nil)
-	for name, token := range map[string]string{
+	for name, token := range hostileTexts(own, now) {
+		out[name] = Case{token, 200, fine}
+	}
+	for name, text := range hostileURLs(own) {
+		out[name] = Case{Token(text), 200, fine}
+	}
+	for name, host := range hostileHosts {
+		out["a host "+name] = Case{Token(URL(host, now, nil)), 200, fine}
+	}
+	for name, change := range hostileParameters(now) {
+		out[name] = Case{Token(URL(ownHost, now, change)), 200, fine}
+	}
+	for name, answer := range hostileAnswers(fine) {
+		out[name] = Case{Token(own), answer.Status, answer.Body}
+	}
+	return out
+}
+
+// hostileTexts are no tokens at all.
+func hostileTexts(own string, now time.Time) map[string]string {
+	return map[string]string{
 		"nothing":                  "",
 		"the prefix alone":         "k8s-aws-v1.",
 		"no prefix":                strings.TrimPrefix(Token(own), "k8s-aws-v1."),
@@ -25,10 +45,12 @@ func Hostile(now time.Time) map[string]Case {
 		"no URL":                   Token("%"),
 		"a URL with a line break":  Token("https://" + ownHost + "/\n?Action=GetCallerIdentity"),
 		"the URL encoded as whole": Token(strings.ReplaceAll(own, "?", "%3F")),
-	} {
-		out[name] = Case{token, 200, fine}
 	}
-	for name, text := range map[string]string{
+}
+
+// hostileURLs are not where a token's URL is.
+func hostileURLs(own string) map[string]string {
+	return map[string]string{
 		"plain http":               strings.Replace(own, "https:", "http:", 1),
 		"no scheme":                strings.TrimPrefix(own, "https:"),
 		"a file":                   strings.Replace(own, "https://"+ownHost, "file://", 1),
@@ -42,29 +64,31 @@ func Hostile(now time.Time) map[string]Case {
 		"a parameter of a header":  own + "&x-k8s-aws-id=eks-hub",
 		"a parameter cut by ;":     own + ";Action=AssumeRole",
 		"a parameter that is torn": own + "&%zz=1",
-	} {
-		out[name] = Case{Token(text), 200, fine}
 	}
-	for name, host := range map[string]string{
-		"of somebody":                      "evil.example",
-		"of somebody, beginning as STS":    "sts.us-west-2.amazonaws.com.evil.example",
-		"of somebody, with STS's label":    "sts.us-west-2.evil.example",
-		"of this machine":                  "127.0.0.1",
-		"of the metadata service":          "169.254.169.254",
-		"that is empty":                    "",
-		"with a port":                      ownHost + ":8443",
-		"behind a user":                    "sts.us-west-2.amazonaws.com@evil.example",
-		"of another service":               "s3.us-west-2.amazonaws.com",
-		"of a bucket":                      "sts.s3.us-west-2.amazonaws.com",
-		"with a dot behind":                ownHost + ".",
-		"in capitals":                      "STS.us-west-2.amazonaws.com",
-		"of China":                         "sts.cn-north-1.amazonaws.com.cn",
-		"of a region that is none":         "sts.-.amazonaws.com",
-		"of STS without a region in China": "sts.amazonaws.com.cn",
-	} {
-		out["a host "+name] = Case{Token(URL(host, now, nil)), 200, fine}
-	}
-	for name, change := range map[string]map[string]string{
+}
+
+// hostileHosts are no hosts of STS for the cluster.
+var hostileHosts = map[string]string{
+	"of somebody":                      "evil.example",
+	"of somebody, beginning as STS":    "sts.us-west-2.amazonaws.com.evil.example",
+	"of somebody, with STS's label":    "sts.us-west-2.evil.example",
+	"of this machine":                  "127.0.0.1",
+	"of the metadata service":          "169.254.169.254",
+	"that is empty":                    "",
+	"with a port":                      ownHost + ":8443",
+	"behind a user":                    "sts.us-west-2.amazonaws.com@evil.example",
+	"of another service":               "s3.us-west-2.amazonaws.com",
+	"of a bucket":                      "sts.s3.us-west-2.amazonaws.com",
+	"with a dot behind":                ownHost + ".",
+	"in capitals":                      "STS.us-west-2.amazonaws.com",
+	"of China":                         "sts.cn-north-1.amazonaws.com.cn",
+	"of a region that is none":         "sts.-.amazonaws.com",
+	"of STS without a region in China": "sts.amazonaws.com.cn",
+}
+
+// hostileParameters are in the place of a token's own.
+func hostileParameters(now time.Time) map[string]map[string]string {
+	return map[string]map[string]string{
 		"another action":              {"Action": "AssumeRole"},
 		"no action":                   {"Action": ""},
 		"the header is not signed":    {"X-Amz-SignedHeaders": "host"},
@@ -77,23 +101,22 @@ func Hostile(now time.Time) map[string]Case {
 		"no date":                     {"X-Amz-Date": ""},
 		"a date that is none":         {"X-Amz-Date": "2025-01-01T00:00:00Z"},
 		"signed 16 minutes ago":       {"X-Amz-Date": now.Add(-16 * time.Minute).UTC().Format("20060102T150405Z")},
-	} {
-		out[name] = Case{Token(URL(ownHost, now, change)), 200, fine}
 	}
-	for name, c := range map[string]Case{
-		"STS refuses the signature":        {own, 403, `{"Error":{"Code":"SignatureDoesNotMatch"}}`},
-		"STS refuses with a fine answer":   {own, 403, fine},
-		"STS has too many requests":        {own, 400, `{"Error":{"Code":"Throttling"}}`},
-		"STS sends elsewhere":              {own, 302, fine},
-		"an answer in XML":                 {own, 200, "<GetCallerIdentityResponse/>"},
-		"an answer of nobody":              {own, 200, "{}"},
-		"an answer of a service":           {own, 200, Answer(Account, "arn:aws:s3:::bucket", ID)},
-		"a session of no role":             {own, 200, Answer(Account, "arn:aws:sts::111111111111:assumed-role/agent", ID+":"+Session)},
-		"a session without a session's ID": {own, 200, Answer(Account, ARN, ID)},
-		"an ID of three parts":             {own, 200, Answer(Account, ARN, ID+":a:b")},
-		"a partition that there is not":    {own, 200, Answer(Account, "arn:evil:sts::111111111111:assumed-role/ocm-hub/agent", ID+":"+Session)},
-	} {
-		out[name] = Case{Token(c.Token), c.Status, c.Body}
+}
+
+// hostileAnswers are those of STS to a token that looks fine.
+func hostileAnswers(fine string) map[string]Case {
+	return map[string]Case{
+		"STS refuses the signature":        {"", 403, `{"Error":{"Code":"SignatureDoesNotMatch"}}`},
+		"STS refuses with a fine answer":   {"", 403, fine},
+		"STS has too many requests":        {"", 400, `{"Error":{"Code":"Throttling"}}`},
+		"STS sends elsewhere":              {"", 302, fine},
+		"an answer in XML":                 {"", 200, "<GetCallerIdentityResponse/>"},
+		"an answer of nobody":              {"", 200, "{}"},
+		"an answer of a service":           {"", 200, Answer(Account, "arn:aws:s3:::bucket", ID)},
+		"a session of no role":             {"", 200, Answer(Account, "arn:aws:sts::111111111111:assumed-role/agent", ID+":"+Session)},
+		"a session without a session's ID": {"", 200, Answer(Account, ARN, ID)},
+		"an ID of three parts":             {"", 200, Answer(Account, ARN, ID+":a:b")},
+		"a partition that there is not":    {"", 200, Answer(Account, "arn:evil:sts::111111111111:assumed-role/ocm-hub/agent", ID+":"+Session)},
 	}
-	return out
 }
