@@ -145,8 +145,13 @@ func TestAWebIdentitySigns(t *testing.T) {
 	t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", w.Write("token", w.issuer.Sign(t, 0, w.issuer.Claims(subject, audience))))
 	t.Setenv("AWS_ROLE_SESSION_NAME", "pod")
 	w.wantMinted(eks.Wish{}, "arn:aws:sts::222222222222:assumed-role/spoke/pod")
-	// The role does not trust itself: it is not assumed once more.
+	w.Admin().ClearJournal()
 	w.wantMinted(eks.Wish{RoleARN: role}, "arn:aws:sts::222222222222:assumed-role/spoke/pod")
+	for _, call := range w.Admin().Journal() {
+		if call.Operation == "AssumeRole" {
+			t.Error("the role that the web identity has was assumed once more")
+		}
+	}
 	w.wantMinted(eks.Wish{RoleARN: w.hubRole}, hubSession)
 }
 

@@ -76,6 +76,10 @@ func TestSources(t *testing.T) {
 		"a profile of web identity": {
 			ekstoken.Surroundings{Named: true, Config: "[default]\nrole_arn = " + spokeRole + "\nweb_identity_token_file = " + eksToken + "\n"}, web,
 		},
+		"a profile with the environment's own token": {
+			ekstoken.Surroundings{Named: true, TokenFile: "/token", Config: "[default]\nrole_arn = " + spokeRole + "\nweb_identity_token_file = /token\n"},
+			with(web, func(s *ekstoken.Source) { s.TokenFile = "/token" }),
+		},
 		"a role from the environment's web identity": {
 			ekstoken.Surroundings{Named: true, Config: "[default]\nrole_arn = " + hubRole + "\ncredential_source = Environment\n", RoleARN: spokeRole, TokenFile: eksToken},
 			with(web, assume),
