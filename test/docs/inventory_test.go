@@ -36,7 +36,7 @@ func readInventory(text string) (inventory, error) {
 	headed, test := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
 		entry, isEntry := strings.CutPrefix(line, "  ")
-		by, isTest := strings.CutPrefix(line, "typed twice by ")
+		by, isTest := strings.CutPrefix(strings.Replace(line, "typed once by ", "typed twice by ", 1), "typed twice by ")
 		reason, isReason := strings.CutPrefix(line, "not typed: ")
 		whole := wholePage.FindStringSubmatch(entry)
 		switch {
@@ -57,7 +57,7 @@ func readInventory(text string) (inventory, error) {
 		case isReason && reason != "":
 			headed, test = true, ""
 		default:
-			return read, fmt.Errorf("%q is not %q, %q, or an indented %q", line, "typed twice by FOLDER TEST", "not typed: REASON", "SOURCE: FIRST LINE")
+			return read, fmt.Errorf("%q is not %q, %q, %q, or an indented %q", line, "typed twice by FOLDER TEST", "typed once by FOLDER TEST", "not typed: REASON", "SOURCE: FIRST LINE")
 		}
 	}
 	return read, nil
