@@ -8,4 +8,4 @@ sed 's/GetObject/PutObject/' policies/reader.json > policies/writer.json
 aws iam get-role --role-name app --query Role.AssumeRolePolicyDocument > trust.json
 case='"principal": "arn:aws:iam::123456789012:user/somebody", "resource": "arn:aws:s3:::example-data/k", "resourceAccount": "123456789012"'
 echo "[{\"id\": \"read\", \"action\": \"s3:GetObject\", $case, \"identityPolicies\": [$(cat policies/reader.json)]}]" > cases.json
-generate-cases() { jq -c '.[]' cases.json; }
+generate-cases() { sed 's/^\[//; s/\]$//' cases.json; }
