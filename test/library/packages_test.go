@@ -58,9 +58,9 @@ var packages = map[string]map[string][]any{
 		"Loop": {new(follow.Loop)}, "New": {follow.New[int]}, "Of": {follow.Of[int, *metav1.PartialObjectMetadataList]}, "Store": {new(follow.Store[int])},
 	},
 	"iampolicy": {
-		"Assumptions": {iampolicy.Assumptions}, "Contains": {iampolicy.Contains}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
+		"Assumptions": {iampolicy.Assumptions}, "Code": {new(iampolicy.Code)}, "Contains": {iampolicy.Contains}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
 		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
-		"Kind": {new(iampolicy.Kind)}, "MayAllow": {iampolicy.MayAllow}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)},
+		"Kind": {new(iampolicy.Kind)}, "LintRules": {iampolicy.LintRules}, "MayAllow": {iampolicy.MayAllow}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)},
 		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size}, "Statement": {new(iampolicy.Statement)}, "WebIdentity": {iampolicy.WebIdentity},
 	},
 }

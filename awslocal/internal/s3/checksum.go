@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tabard-dev/tabard/awslocal/internal/call"
 )
@@ -55,14 +56,15 @@ type digest struct {
 // defaultAlgorithm is what S3 sums by itself since December 2024.
 const defaultAlgorithm = "crc64nvme"
 
-// nvme is the polynomial of CRC-64/NVME, reflected.
-var nvme = crc64.MakeTable(0x9a6c9329ac4bc9b5)
+// nvme is the table of CRC-64/NVME, whose polynomial is written reflected. The first sum makes
+// it, since the commands that are in the same program need none.
+var nvme = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(0x9a6c9329ac4bc9b5) })
 
 // algorithms are the checksums of S3 that this server knows.
 var algorithms = map[string]func() hash.Hash{
 	"crc32":          func() hash.Hash { return crc32.NewIEEE() },
 	"crc32c":         func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) },
-	defaultAlgorithm: func() hash.Hash { return crc64.New(nvme) },
+	defaultAlgorithm: func() hash.Hash { return crc64.New(nvme()) },
 	"sha1":           sha1.New,
 	"sha256":         sha256.New,
 }

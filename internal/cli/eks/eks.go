@@ -43,9 +43,9 @@ type asked struct {
 
 // common are the flags that aws takes before its commands, too.
 func (a *asked) common(flags *pflag.FlagSet) {
-	flags.StringVar(&a.Region, "region", "", "region of the cluster; empty: AWS_REGION, AWS_DEFAULT_REGION or the profile's")
+	flags.StringVar(&a.Region, "region", "", "region of the cluster (default: that of the environment or of the profile)")
 	flags.StringVar(&a.Profile, "profile", "", "profile in AWS's shared files; empty: AWS_PROFILE")
-	flags.StringVar(&a.output, "output", "json", "json, the only output that clients of the API server read")
+	flags.StringVar(&a.output, "output", "json", "the format of the token; clients of the API server read json only")
 }
 
 // token are the flags of the token itself. An exec stanza that Open Cluster Management
