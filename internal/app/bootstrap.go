@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -53,12 +54,19 @@ needs no AWS session. It prints bucket, provider and role with both policies, fo
 team to make. Run the command without --print afterwards: it publishes the documents, and
 changes only what differs from the file.`
 
+// bootstrapFlags are what a person may say of a bootstrap.
+type bootstrapFlags struct {
+	file, namespace, account string
+	kubeconfig               command.Kubeconfig
+	wish                     cli.Bootstrap
+	tags                     []string
+	yes                      bool
+	print                    printing
+	output                   command.Output
+}
+
 func bootstrapCommand() *cobra.Command {
-	var file, namespace, account string
-	var kubeconfig command.Kubeconfig
-	var wish cli.Bootstrap
-	var yes bool
-	var print printing
+	var flags bootstrapFlags
 	bootstrap := &cobra.Command{
 		Use:   "bootstrap -f FILE",
 		Short: "Publish the first documents and make the operator's role, with your own AWS session",
@@ -69,47 +77,81 @@ func bootstrapCommand() *cobra.Command {
   # for another team that makes the roles of the account
   tabard issuer bootstrap -f issuer.yaml --print terraform --account 123456789012
 
+  # the account demands a path, a permissions boundary and tags of every role
+  tabard issuer bootstrap -f issuer.yaml --role-path /platform/ \
+    --permissions-boundary arn:aws:iam::123456789012:policy/platform --tag cost-center=42
+
   # the published documents have a key that this cluster never signed with
   tabard issuer bootstrap -f issuer.yaml --drop-foreign-keys`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			wanted, err := readIssuer(file)
-			if err != nil {
-				return program.Unusable(err)
-			}
-			operator := core.Subject{Namespace: namespace, ServiceAccount: account, Audience: operatorAudience}
-			if print.form != "" {
-				return print.run(cmd.Context(), cmd.OutOrStdout(), wanted, operator)
-			}
-			config, err := program.KubeConfigOf(&kubeconfig)
-			if err != nil {
-				return err
-			}
-			world, err := newBootstrapWorld(config, client.ObjectKey{Namespace: namespace, Name: account})
-			if err != nil {
-				return err
-			}
-			wish.World, wish.Operator, wish.Out = world, operator, cmd.OutOrStdout()
-			if !yes {
-				wish.Confirm = command.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr())
-			}
-			return wish.Run(cmd.Context(), wanted)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
-	f := bootstrap.Flags()
-	f.StringVarP(&file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
-	kubeconfig.AddFlags(f)
-	f.StringVarP(&namespace, "namespace", "n", "tabard-system", "the operator's namespace")
-	f.StringVar(&account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
-	f.StringVar(&print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
-	f.StringVar(&print.account, "account", "", "the AWS account to print it for (default: that of your session)")
-	f.BoolVar(&yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
-	f.BoolVar(&wish.DryRun, "dry-run", false, "show the plan, and write nothing")
-	f.BoolVar(&wish.Consent.OtherIssuer, "allow-other-issuer", false, "publish although the cluster's tokens name another issuer, such as before kube-apiserver is set to this one")
-	f.BoolVar(&wish.Consent.ReplaceRole, "replace-role", false, "tell the operator this issuer's role in place of another, such as that of another OIDCIssuer")
-	f.BoolVar(&wish.DropForeignKeys, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
+	flags.add(bootstrap)
 	required(bootstrap, "filename")
 	return bootstrap
+}
+
+func (b *bootstrapFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&b.file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
+	b.kubeconfig.AddFlags(f)
+	f.StringVarP(&b.namespace, "namespace", "n", "tabard-system", "the operator's namespace")
+	f.StringVar(&b.account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
+	f.StringVar(&b.wish.Role.Name, "role-name", "", "the name of the operator's role (default: tabard-issuer-NAME with a hash of the URL)")
+	f.StringVar(&b.wish.Role.Path, "role-path", "", "the path of the operator's role (default: /)")
+	f.StringVar(&b.wish.Role.Boundary, "permissions-boundary", "", "the `ARN` of the policy that bounds the operator's role")
+	f.StringArrayVar(&b.tags, "tag", nil, "a further tag of the operator's role, as `KEY=VALUE`. May be repeated")
+	f.StringVar(&b.print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
+	f.StringVar(&b.print.account, "account", "", "the AWS account to print it for (default: that of your session)")
+	f.BoolVar(&b.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
+	f.BoolVar(&b.wish.DryRun, "dry-run", false, "show the plan, and write nothing")
+	f.BoolVar(&b.wish.Consent.OtherIssuer, "allow-other-issuer", false, "publish although the cluster's tokens name another issuer, such as before kube-apiserver is set to this one")
+	f.BoolVar(&b.wish.Consent.ReplaceRole, "replace-role", false, "tell the operator this issuer's role in place of another, such as that of another OIDCIssuer")
+	f.BoolVar(&b.wish.DropForeignKeys, "drop-foreign-keys", false, "remove published keys that the cluster does not know")
+	b.output.AddFlags(c)
+}
+
+// check reads the file and the flags, before anything is asked of a cluster or of AWS.
+func (b *bootstrapFlags) check() (wanted *v1alpha1.OIDCIssuer, err error) {
+	if wanted, err = readIssuer(b.file); err != nil {
+		return nil, err
+	}
+	if b.wish.Role.Tags, err = cli.ParseTags(b.tags); err != nil {
+		return nil, err
+	}
+	return wanted, errors.Join(b.wish.Role.Check(), b.output.Check())
+}
+
+func (b *bootstrapFlags) run(cmd *cobra.Command) error {
+	wanted, err := b.check()
+	if err != nil {
+		return program.Unusable(err)
+	}
+	b.wish.Operator = core.Subject{Namespace: b.namespace, ServiceAccount: b.account, Audience: operatorAudience}
+	if b.print.form != "" {
+		return b.print.run(cmd.Context(), cmd.OutOrStdout(), wanted, &b.wish)
+	}
+	config, err := program.KubeConfigOf(&b.kubeconfig)
+	if err != nil {
+		return err
+	}
+	if b.wish.World, err = newBootstrapWorld(config, client.ObjectKey{Namespace: b.namespace, Name: b.account}); err != nil {
+		return err
+	}
+	if !b.yes {
+		b.wish.Confirm = command.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr())
+	}
+	if b.wish.Out = cmd.OutOrStdout(); b.output.IsForPeople() {
+		return b.wish.Run(cmd.Context(), wanted)
+	}
+	// What a program reads comes last, whole, and also if the bootstrap failed on the way.
+	b.wish.Out = cmd.ErrOrStderr()
+	err = b.wish.Run(cmd.Context(), wanted)
+	if b.wish.Result.Kind == "" {
+		return err
+	}
+	streams := command.Streams{Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+	return errors.Join(err, streams.PrintAs(b.output, command.Printed{Document: b.wish.Result}))
 }
 
 // required marks a flag that the command cannot do without.

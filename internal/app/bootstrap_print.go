@@ -10,7 +10,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/program"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
-	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
@@ -18,7 +17,7 @@ import (
 type printing struct{ form, account string }
 
 // run prints the work. Nothing is written, in AWS or in the cluster.
-func (p printing) run(ctx context.Context, out io.Writer, issuer *v1alpha1.OIDCIssuer, operator core.Subject) error {
+func (p printing) run(ctx context.Context, out io.Writer, issuer *v1alpha1.OIDCIssuer, wish *cli.Bootstrap) error {
 	account := p.account
 	switch {
 	case account == "":
@@ -33,7 +32,7 @@ func (p printing) run(ctx context.Context, out io.Writer, issuer *v1alpha1.OIDCI
 	case !identity.IsAccountID(account):
 		return program.Unusable(fmt.Errorf("--account is %q, expected the twelve digits of an AWS account", account))
 	}
-	text, err := cli.Handoff(issuer, account, operator).Text(handoff.Form(p.form))
+	text, err := cli.Handoff(issuer, account, wish.Operator, wish.Role).Text(handoff.Form(p.form))
 	if err != nil {
 		return program.Unusable(fmt.Errorf("--print: %w", err))
 	}

@@ -21,6 +21,8 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
@@ -172,8 +174,8 @@ func (w *bootstrapWorld) change(ctx context.Context, name string,
 // EnsureRole makes the role as wanted.
 func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string, error) {
 	arn, _, err := w.roles.Ensure(ctx, role.Identity, iamrole.Want{
-		Name: role.Name, Owner: cloud.Tag{Key: core.OwnerTag, Value: role.Owner}, Trust: role.Trust,
-		PolicyName: cli.PolicyName, Policy: role.Policy, Description: cli.RoleDescription,
+		RoleWant: cloud.RoleWant{Name: role.Name, Path: role.Path, Boundary: role.Boundary, Tags: role.Tags, Trust: role.Trust, Description: cli.RoleDescription},
+		Owner:    cloud.Tag{Key: core.OwnerTag, Value: role.Owner}, PolicyName: cli.PolicyName, Policy: role.Policy,
 	})
 	return arn, err
 }
@@ -213,6 +215,7 @@ func (w *bootstrapWorld) restart(ctx context.Context, arn string) string {
 
 // Wait sleeps, or ends with the context.
 func (w *bootstrapWorld) Wait(ctx context.Context, d time.Duration) error {
+	defer command.Waiting(program.StandardStreams().Err, "AWS to show what was written")()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +19,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
 	"github.com/tabard-dev/tabard/internal/controller/credentials"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
 	coreplatform "github.com/tabard-dev/tabard/internal/core/platform"
 	"github.com/tabard-dev/tabard/internal/platform"
 )
@@ -48,13 +47,6 @@ func (f *credentialsFlags) add(flags *pflag.FlagSet, prefix string) {
 	f.platform.Add(flags)
 }
 
-var (
-	rolePath    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/([!-.0-~]+/)*$`) })
-	boundaryARN = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
-	})
-)
-
 // complete checks what the flags say.
 func (f *credentialsFlags) complete() error {
 	var err error
@@ -65,9 +57,9 @@ func (f *credentialsFlags) complete() error {
 	switch {
 	case f.settings.Drift != core.DriftEnforce && f.settings.Drift != core.DriftReport:
 		return fmt.Errorf("--%sdrift=%.80s: expected Enforce or Report", f.prefix, f.drift)
-	case !rolePath().MatchString(f.settings.Path) || len(f.settings.Path) > 512:
+	case !iamname.IsPath(f.settings.Path):
 		return fmt.Errorf("--%srole-path=%.80s: expected a path that begins and ends with a slash, such as /tabard/", f.prefix, f.settings.Path)
-	case f.settings.PermissionsBoundary != "" && !boundaryARN().MatchString(f.settings.PermissionsBoundary):
+	case f.settings.PermissionsBoundary != "" && !iamname.IsPolicyARN(f.settings.PermissionsBoundary):
 		return fmt.Errorf("--%spermissions-boundary=%.200s: expected the ARN of a managed policy, such as arn:aws:iam::123456789012:policy/tabard/boundary", f.prefix, f.settings.PermissionsBoundary)
 	case !strings.HasPrefix(f.settings.TokenPath, "/"):
 		return fmt.Errorf("--%sdefault-token-path=%.200s: expected an absolute path", f.prefix, f.settings.TokenPath)

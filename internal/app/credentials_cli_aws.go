@@ -74,8 +74,8 @@ func (s *credentialsSession) EnsurePolicy(ctx context.Context, region, arn strin
 func (s *credentialsSession) EnsureRole(ctx context.Context, region string, role cli.Role) (changed []string, err error) {
 	defer waitingForAWS()()
 	_, changed, err = s.roles.Ensure(ctx, session(region), iamrole.Want{
-		Name: role.Name, Owner: cloud.Tag{Key: core.MinterTag, Value: role.Owner}, Trust: role.Trust,
-		PolicyName: role.PolicyName, Policy: role.Policy, Description: role.Description,
+		RoleWant: cloud.RoleWant{Name: role.Name, Trust: role.Trust, Description: role.Description},
+		Owner:    cloud.Tag{Key: core.MinterTag, Value: role.Owner}, PolicyName: role.PolicyName, Policy: role.Policy,
 	})
 	return changed, err
 }

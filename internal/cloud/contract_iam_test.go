@@ -128,9 +128,9 @@ func TestProviderIsDeniedToWhoeverMayNot(t *testing.T) {
 
 func operatorRole() iamrole.Want {
 	return iamrole.Want{
-		Name: "tabard-issuer-lab", Owner: owner, Trust: trustOfAccount(ownAccount), PolicyName: "documents",
-		Policy:      `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}]}`,
-		Description: "The operator's own role",
+		RoleWant: cloud.RoleWant{Name: "tabard-issuer-lab", Trust: trustOfAccount(ownAccount), Description: "The operator's own role"},
+		Owner:    owner, PolicyName: "documents",
+		Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}]}`,
 	}
 }
 
@@ -166,6 +166,53 @@ func TestRoleIsMadeOnceAndKeptAsWanted(t *testing.T) {
 	}
 	for range 2 {
 		must.Do(t, l.roles.DeleteRole(t.Context(), person, "tabard-issuer-lab", owner))
+	}
+}
+
+// TestRoleHasPathBoundaryAndTagsAsWanted: an empty wish leaves what the role has, since a person
+// may have added it, and no role is made a second time at another path.
+func TestRoleHasPathBoundaryAndTagsAsWanted(t *testing.T) {
+	l := newLab(t)
+	boundaryARN := func(name string) string {
+		document := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`
+		arn, _, err := l.roles.EnsurePolicy(t.Context(), person, name, "/", document, owner)
+		must.Do(t, err)
+		return arn
+	}
+	full := operatorRole()
+	full.Path, full.Boundary, full.Tags = "/platform/", boundaryARN("first"), map[string]string{"team": "platform"}
+	bounded, tagged, moved := full, full, full
+	bounded.Boundary = boundaryARN("second")
+	tagged.Boundary, tagged.Tags = "", map[string]string{"team": "platform", "cost-center": "42"}
+	moved.Path = "/elsewhere/"
+	for _, s := range []struct {
+		name string
+		want iamrole.Want
+		is   []string
+	}{
+		{"a new role", full, []string{iamrole.ChangedRole, iamrole.ChangedPolicy}},
+		{"the same again", full, nil},
+		{"no wish but the policies", operatorRole(), nil},
+		{"another boundary", bounded, []string{iamrole.ChangedBoundary}},
+		{"a further tag", tagged, []string{iamrole.ChangedTags}},
+		{"that again", tagged, nil},
+	} {
+		arn, changed, err := l.roles.Ensure(t.Context(), person, s.want)
+		if err != nil || arn != "arn:aws:iam::"+ownAccount+":role/platform/tabard-issuer-lab" {
+			t.Fatalf("%s: %s, %v", s.name, arn, err)
+		}
+		if diff := cmp.Diff(s.is, changed); diff != "" {
+			t.Errorf("%s: changed (-want +got):\n%s", s.name, diff)
+		}
+	}
+	_, changed, err := l.roles.Ensure(t.Context(), person, moved)
+	if wantFault(t, err, fault.Exists, "GetRole"); len(changed) > 0 {
+		t.Errorf("changed %v", changed)
+	}
+	got := must.Get(l.roles.Get(t.Context(), person, full.Name))(t)
+	wantTags := map[string]string{"team": "platform", "cost-center": "42", owner.Key: owner.Value}
+	if got.Boundary != bounded.Boundary || !cmp.Equal(got.Tags, wantTags) {
+		t.Errorf("the role has the boundary %s and the tags %v", got.Boundary, got.Tags)
 	}
 }
 

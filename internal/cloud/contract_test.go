@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/bucket"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
@@ -130,7 +131,7 @@ func (l *lab) middleware(next http.Handler) http.Handler {
 func (l *lab) powerless(t *testing.T) identity.Identity {
 	t.Helper()
 	arn, _, err := l.roles.Ensure(t.Context(), person, iamrole.Want{
-		Name: "powerless", Owner: owner, Trust: trustOfAccount(ownAccount), PolicyName: "nothing",
+		RoleWant: cloud.RoleWant{Name: "powerless", Trust: trustOfAccount(ownAccount)}, Owner: owner, PolicyName: "nothing",
 		Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"s3:*","Resource":"*"}]}`,
 	})
 	if err != nil {

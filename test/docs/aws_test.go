@@ -28,14 +28,19 @@ func standInForAWS(args []string) error {
 	if err != nil {
 		return err
 	}
-	switch line := strings.Join(args, " "); line {
-	case "sts get-caller-identity":
+	const makePolicy = "iam create-policy --policy-name platform --policy-document "
+	switch line := strings.Join(args, " "); {
+	case strings.HasPrefix(line, makePolicy):
+		document := strings.TrimPrefix(line, makePolicy)
+		_, err := iam.NewFromConfig(cfg).CreatePolicy(ctx, &iam.CreatePolicyInput{PolicyName: aws.String("platform"), PolicyDocument: &document})
+		return err
+	case line == "sts get-caller-identity":
 		out, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, nil)
 		if err != nil {
 			return err
 		}
 		return json.NewEncoder(os.Stdout).Encode(map[string]*string{"UserId": out.UserId, "Account": out.Account, "Arn": out.Arn})
-	case "iam get-role --role-name app --query Role.AssumeRolePolicyDocument":
+	case line == "iam get-role --role-name app --query Role.AssumeRolePolicyDocument":
 		out, err := iam.NewFromConfig(cfg).GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String("app")})
 		if err != nil {
 			return err

@@ -1,12 +1,16 @@
 package issuer
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/onlab"
@@ -52,6 +56,41 @@ func TestBootstrapWritesNothingBeforeItKnows(t *testing.T) {
 	}
 	if said := must.Get(s.Kubectl(t.Context(), "get", "configmaps", "-n", "tabard-system", "-o", "name"))(t); strings.Contains(said, "tabard-issuer") {
 		t.Errorf("the cluster has %s", said)
+	}
+}
+
+// TestTheRoleIsAsTheAccountDemands: path, boundary and tags of the role are as asked, a program reads
+// the result alone from the standard output, and a run without the flags leaves the role as it is.
+func TestTheRoleIsAsTheAccountDemands(t *testing.T) {
+	s := open(t, beforeBootstrap)
+	s.must(s.Kubectl(t.Context(), "create", "namespace", "tabard-system"))
+	policies := iam.NewFromConfig(must.Get(s.Config(s.Administrator()))(t))
+	bounding := must.Get(policies.CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("platform"), PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)}))(t)
+	boundary := aws.ToString(bounding.Policy.Arn)
+	args := []string{"issuer", "bootstrap", "-f", s.IssuerManifest(), "--yes", "-o", "json"}
+	asked := append(slices.Clone(args), "--role-name", "publisher", "--role-path", "/platform/", "--permissions-boundary", boundary, "--tag", "cost-center=42")
+	for i, run := range [][]string{asked, asked, append(slices.Clone(args), "--role-name", "publisher")} {
+		out := must.Get(s.RunTabard(t.Context(), run...))(t)
+		var got struct {
+			Kind, RoleARN string
+			Plan          []struct{ Change, Object string }
+			Changes, Undo []string
+		}
+		must.Do(t, json.Unmarshal([]byte(out), &got))
+		if !strings.HasSuffix(got.RoleARN, ":role/platform/publisher") || got.Kind != "IssuerBootstrap" || len(got.Plan) != 4 || len(got.Undo) != 5 {
+			t.Errorf("run %d: %s", i, out)
+		}
+		if first := i == 0; (got.Plan[2].Change == "Create") != first || (len(got.Changes) > 0) != first {
+			t.Errorf("run %d: %s", i, out)
+		}
+		role := must.Get(policies.GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("publisher")}))(t).Role
+		if role.PermissionsBoundary == nil || aws.ToString(role.PermissionsBoundary.PermissionsBoundaryArn) != boundary || len(role.Tags) != 2 {
+			t.Errorf("run %d: the role is %+v", i, role)
+		}
+	}
+	said, err := s.RunTabard(t.Context(), args...)
+	if said += fmt.Sprint(err); err == nil || !strings.Contains(said, "--role-name publisher") {
+		t.Errorf("another role in its place: %s", said)
 	}
 }
 

@@ -101,7 +101,7 @@ func bootstrap(ctx context.Context, streams command.Streams, world World, place 
 	if len(w.files) > 0 {
 		k, err = knownFrom(world.ReadFile, w.files, override)
 	} else if cluster, err = place.Cluster(); err == nil {
-		k, err = knownOf(ctx, cluster)
+		k, err = knownOf(ctx, cluster, w.namespace)
 	}
 	if err != nil {
 		return err

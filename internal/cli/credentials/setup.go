@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -18,9 +17,13 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/platform"
 )
+
+// issuerConfig is the ConfigMap in which the issuer's operator is told its role.
+const issuerConfig = "tabard-issuer"
 
 // setup is what a bootstrap makes, and for whom.
 type setup struct {
@@ -45,13 +48,6 @@ type wishes struct {
 	print, account            string
 }
 
-var (
-	pathForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/([A-Za-z0-9+=,.@_-]+/)*$`) })
-	boundaryForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
-	})
-)
-
 // check says what of the flags cannot be used.
 func (w wishes) check() error {
 	var errs []error
@@ -59,12 +55,12 @@ func (w wishes) check() error {
 		errs = append(errs, errors.New("--role-path is empty, expected a path such as "+core.DefaultPath))
 	}
 	for _, path := range w.paths {
-		if !pathForm().MatchString(path) || path == "/" || len(path) > 512 {
+		if !iamname.IsPath(path) || path == "/" {
 			errs = append(errs, fmt.Errorf("--role-path is %.80q, expected a path of its own that begins and ends with a slash, such as %s", path, core.DefaultPath))
 		}
 	}
 	for _, arn := range w.boundaries {
-		if !boundaryForm().MatchString(arn) {
+		if !iamname.IsPolicyARN(arn) {
 			errs = append(errs, fmt.Errorf("--permissions-boundary is %.200q, expected the ARN of a managed policy, such as arn:aws:iam::123456789012:policy/NAME", arn))
 		}
 	}
@@ -79,10 +75,13 @@ type known struct {
 	facts      platform.Facts
 	issuers    []v1alpha1.OIDCIssuer
 	boundaries []v1alpha1.CredentialsBoundary
+	// issuerRole is the ARN of the role that the issuer's operator is told, which may have
+	// another name than bootstrap gives by itself; empty for none.
+	issuerRole string
 }
 
-// knownOf reads the cluster.
-func knownOf(ctx context.Context, cluster Cluster) (known, error) {
+// knownOf reads the cluster, and the ConfigMap of "tabard issuer bootstrap" in a namespace.
+func knownOf(ctx context.Context, cluster Cluster, namespace string) (known, error) {
 	facts, err := cluster.Facts(ctx)
 	if err != nil {
 		return known{}, err
@@ -96,6 +95,11 @@ func knownOf(ctx context.Context, cluster Cluster) (known, error) {
 		return known{}, explained(err, "CredentialsBoundaries")
 	}
 	out.boundaries = boundaries.Items
+	var config corev1.ConfigMap
+	if err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: issuerConfig}, &config); client.IgnoreNotFound(err) != nil {
+		return known{}, explained(err, "ConfigMaps")
+	}
+	out.issuerRole = config.Data["roleARN"]
 	return out, nil
 }
 
@@ -157,6 +161,9 @@ func (s *setup) issuers(k known) {
 		if text != "" && !slices.Contains(*to, text) {
 			*to = append(*to, text)
 		}
+	}
+	if _, ok := identity.ParseRoleARN(k.issuerRole); ok {
+		add(&m.Roles, k.issuerRole)
 	}
 	for _, o := range k.issuers {
 		add(&m.Buckets, o.Spec.Publication.S3.Bucket)

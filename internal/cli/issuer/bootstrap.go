@@ -48,8 +48,9 @@ type World interface {
 
 // Role is the operator's own role as wanted.
 type Role struct {
-	Identity      identity.Identity
-	Name, Owner   string
+	Identity identity.Identity
+	RoleWish
+	Owner         string
 	Trust, Policy string
 }
 
@@ -57,8 +58,9 @@ type Role struct {
 // makes the role that the operator goes on with.
 type Bootstrap struct {
 	World World
-	// Operator is the ServiceAccount that the role is for.
+	// Operator is the ServiceAccount that the role is for, and Role what the person chose of it.
 	Operator core.Subject
+	Role     RoleWish
 	// DropForeignKeys removes keys from the published set that status does not
 	// know.
 	DropForeignKeys bool
@@ -70,6 +72,9 @@ type Bootstrap struct {
 	Confirm func(question string) (bool, error)
 	// Out receives the plan, and then one line a change.
 	Out io.Writer
+
+	// Result is what a program may read of it afterwards, also of one that failed.
+	Result Result
 
 	// stored says that the cluster has the object.
 	stored bool
@@ -104,11 +109,18 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 	if err := b.operatorRole(ctx, world); err != nil {
 		return err
 	}
-	for _, line := range undo(wanted.Name, core.RoleName(wanted.Name, wanted.Spec.URL), b.Operator) {
-		b.say("%s", line)
-	}
+	b.tellUndo(wanted)
 	b.say("next: kubectl apply -f the same file; the operator keeps everything in step from here")
 	return nil
+}
+
+// tellUndo says how all of it is taken back.
+func (b *Bootstrap) tellUndo(issuer *v1alpha1.OIDCIssuer) {
+	b.Result.Undo = undo(issuer.Name, b.Role.nameFor(issuer), b.Operator)
+	b.say("to undo all of it later:")
+	for _, line := range b.Result.Undo {
+		b.say("  %s", line)
+	}
 }
 
 // finish carries on a deletion that the operator cannot go on with: its own way
@@ -126,7 +138,7 @@ func (b *Bootstrap) finish(ctx context.Context, wanted, dying *v1alpha1.OIDCIssu
 	if _, err := b.publish(ctx, dying); err != nil {
 		return err
 	}
-	b.say("the OIDCIssuer %s is gone; the operator's role %s, if bootstrap made it, is left to you", dying.Name, core.RoleName(dying.Name, dying.Spec.URL))
+	b.say("the OIDCIssuer %s is gone; the operator's role %s, if bootstrap made it, is left to you", dying.Name, b.Role.nameFor(dying))
 	return nil
 }
 
@@ -210,6 +222,7 @@ func (b *Bootstrap) perform(ctx context.Context, issuer *v1alpha1.OIDCIssuer, wo
 		if err != nil {
 			return err
 		}
+		b.Result.Changes = append(b.Result.Changes, describe(step))
 		b.say("%s", describe(step))
 	}
 	return nil
@@ -228,6 +241,7 @@ func (b *Bootstrap) remember(ctx context.Context, issuer *v1alpha1.OIDCIssuer) e
 // the operator can settle is printed and is none.
 func (b *Bootstrap) judge(issuer *v1alpha1.OIDCIssuer) error {
 	var failed []error
+	b.Result.Conditions = issuer.Status.Conditions
 	for _, c := range issuer.Status.Conditions {
 		if c.Type == core.TypeReady {
 			continue
@@ -247,9 +261,11 @@ func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
 		b.say("no provider in the operator's own account is wanted (spec.providers): the operator needs other AWS credentials")
 		return nil
 	}
+	wish := b.Role
+	wish.Name = wish.nameFor(world.Issuer)
 	arn, err := b.World.EnsureRole(ctx, Role{
 		Identity: target.Identity,
-		Name:     core.RoleName(world.Issuer.Name, spec.URL),
+		RoleWish: wish,
 		Owner:    spec.URL,
 		Trust:    core.TrustPolicy(target.ARN, b.Operator),
 		Policy:   core.PermissionPolicy(spec, target.AccountID),
@@ -257,6 +273,7 @@ func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
 	if err != nil {
 		return fmt.Errorf("make the operator's role: %w", err)
 	}
+	b.Result.RoleARN = arn
 	b.say("role %s for ServiceAccount %s/%s", arn, b.Operator.Namespace, b.Operator.ServiceAccount)
 	where, err := b.World.TellOperator(ctx, arn, spec.Publication.S3.Region)
 	if err != nil {

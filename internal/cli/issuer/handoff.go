@@ -17,7 +17,7 @@ const (
 
 // Handoff is what a bootstrap makes in the operator's own account, for somebody else to
 // make. The documents are no part of it: they hold the cluster's keys.
-func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject) handoff.Work {
+func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject, wish RoleWish) handoff.Work {
 	spec := issuer.Spec
 	s3 := spec.Publication.S3
 	public := s3.PublicRead != v1alpha1.PublicReadNone
@@ -45,7 +45,7 @@ func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject)
 		arn := core.ProviderARN(identity.Partition(s3.Region), account, spec.URL)
 		work.Providers = []handoff.Provider{{ARN: arn, URL: spec.URL, Audiences: wanted.Audiences}}
 		work.Roles = []handoff.Role{{
-			Name: core.RoleName(issuer.Name, spec.URL), Description: RoleDescription,
+			Name: wish.nameFor(issuer), Path: wish.Path, Description: RoleDescription, Boundary: wish.Boundary, Tags: wish.handoffTags(),
 			Trust: handoff.Policy(core.TrustPolicy(arn, operator)), PolicyName: PolicyName, Policy: handoff.Policy(core.PermissionPolicy(spec, account)),
 		}}
 	}

@@ -48,15 +48,18 @@ func (b *Bootstrap) prepare(ctx context.Context, wanted *v1alpha1.OIDCIssuer) (g
 	if err := signedIn(world); err != nil {
 		return false, err
 	}
-	place, err := b.World.Place(ctx, core.RoleName(wanted.Name, wanted.Spec.URL))
+	place, err := b.World.Place(ctx, b.Role.nameFor(wanted))
 	if err != nil {
 		return false, err
 	}
-	if err := refusals(world, place, b.Operator, b.Consent); err != nil {
+	if err := b.refusals(world, place); err != nil {
 		return false, err
 	}
-	for _, line := range planned(world, place, b.Operator) {
-		b.say("%s", line)
+	b.Result.begin(world, b.DryRun)
+	b.Result.Plan = b.planned(world, place)
+	b.say("issuer %s, as %s in account %s", wanted.Spec.URL, world.Caller.ARN, world.Caller.AccountID)
+	for _, line := range b.Result.Plan {
+		b.say("  %s %s", line.Change.mark(), line.Object)
 	}
 	if b.DryRun {
 		b.say("this was a dry run: nothing was written")
@@ -84,9 +87,10 @@ func signedIn(world core.World) error {
 }
 
 // refusals are all reasons not to begin, together.
-func refusals(world core.World, place Place, operator core.Subject, consent Consent) error {
+func (b *Bootstrap) refusals(world core.World, place Place) error {
 	var errs []error
-	if !consent.OtherIssuer {
+	operator := b.Operator
+	if !b.Consent.OtherIssuer {
 		errs = append(errs, otherIssuer(world, place))
 	}
 	if !place.Namespace {
@@ -95,29 +99,24 @@ func refusals(world core.World, place Place, operator core.Subject, consent Cons
 	for _, right := range place.Lacks {
 		errs = append(errs, fmt.Errorf("your session in the cluster may not %s: ask whoever administers it, or use another kubeconfig", right))
 	}
-	if !consent.ReplaceRole {
-		errs = append(errs, otherRole(world, place))
+	if !b.Consent.ReplaceRole {
+		errs = append(errs, b.otherRole(world, place))
 	}
 	return errors.Join(errs...)
 }
 
 // otherRole refuses to take the operator away from another OIDCIssuer, or from a role that
 // somebody has written by hand.
-func otherRole(world core.World, place Place) error {
-	if place.Role == "" || isRoleOf(place.Role, *world.Issuer) {
+func (b *Bootstrap) otherRole(world core.World, place Place) error {
+	if place.Role == "" || path.Base(place.Role) == b.Role.nameFor(world.Issuer) {
 		return nil
 	}
 	for _, rival := range world.Rivals {
-		if isRoleOf(place.Role, rival) {
+		if path.Base(place.Role) == core.RoleName(rival.Name, rival.Spec.URL) {
 			return fmt.Errorf("the operator's role is %s, that of the OIDCIssuer %s: with another it could not publish for that one any more; add --replace-role if it shall be so", place.Role, rival.Name)
 		}
 	}
-	return fmt.Errorf("the operator is told the role %s, which this command would not make: add --replace-role if another shall take its place", place.Role)
-}
-
-// isRoleOf says that an ARN is of the role that a bootstrap makes for an issuer.
-func isRoleOf(arn string, of v1alpha1.OIDCIssuer) bool {
-	return arn != "" && path.Base(arn) == core.RoleName(of.Name, of.Spec.URL)
+	return fmt.Errorf("the operator is told the role %s, which this command would not make: name it with --role-name %s if an earlier run made it, or add --replace-role if another shall take its place", place.Role, path.Base(place.Role))
 }
 
 // otherIssuer refuses a file for another issuer than the cluster's tokens name. What the tokens
@@ -151,51 +150,36 @@ func tokensName(cluster core.Cluster) (names []string) {
 }
 
 // planned says what will be made, and what is there already.
-func planned(world core.World, place Place, operator core.Subject) []string {
+func (b *Bootstrap) planned(world core.World, place Place) []Planned {
 	spec := world.Issuer.Spec
 	s3 := spec.Publication.S3
-	lines := []string{
-		fmt.Sprintf("issuer %s, as %s in account %s", spec.URL, world.Caller.ARN, world.Caller.AccountID),
-		mark(world.Bucket.Exists, world.Bucket.Fault != nil) + fmt.Sprintf("bucket %s in %s, with two documents that everybody may read", s3.Bucket, s3.Region),
-	}
+	plan := []Planned{{changeOf(world.Bucket.Exists, world.Bucket.Fault != nil), fmt.Sprintf("bucket %s in %s, with two documents that everybody may read", s3.Bucket, s3.Region)}}
 	own := false
 	for _, p := range world.Providers {
 		if p.Want == nil {
 			continue
 		}
 		own = own || p.Want.AssumeRoleARN == ""
-		lines = append(lines, mark(p.Exists, p.Fault != nil)+fmt.Sprintf("OIDC provider %s, audiences %s", p.ARN, strings.Join(p.Want.Audiences, ", ")))
+		plan = append(plan, Planned{changeOf(p.Exists, p.Fault != nil), fmt.Sprintf("OIDC provider %s, audiences %s", p.ARN, strings.Join(p.Want.Audiences, ", "))})
 	}
 	if !own {
-		return lines
+		return plan
 	}
-	lines = append(lines, mark(place.RoleExists, place.RoleError != "")+fmt.Sprintf("role %s for the ServiceAccount %s/%s: it keeps bucket and provider", core.RoleName(world.Issuer.Name, spec.URL), operator.Namespace, operator.ServiceAccount))
-	config := fmt.Sprintf("ConfigMap %s/%s, which tells the operator its role", operator.Namespace, operator.ServiceAccount)
-	if place.Role != "" && !isRoleOf(place.Role, *world.Issuer) {
-		return append(lines, "  ~ "+config+" in place of "+place.Role)
+	plan = append(plan, Planned{changeOf(place.RoleExists, place.RoleError != ""), b.Role.describe(world.Issuer) + fmt.Sprintf(" for the ServiceAccount %s/%s: it keeps bucket and provider", b.Operator.Namespace, b.Operator.ServiceAccount)})
+	config := Planned{changeOf(place.Role != "", false), fmt.Sprintf("ConfigMap %s/%s, which tells the operator its role", b.Operator.Namespace, b.Operator.ServiceAccount)}
+	if place.Role != "" && path.Base(place.Role) != b.Role.nameFor(world.Issuer) {
+		config = Planned{Replace, config.Object + " in place of " + place.Role}
 	}
-	return append(lines, mark(place.Role != "", false)+config)
+	return append(plan, config)
 }
 
-// mark tells what is made from what is there and is put right where it differs.
-func mark(exists, unknown bool) string {
-	switch {
-	case unknown:
-		return "  ? "
-	case exists:
-		return "  = "
-	}
-	return "  + "
-}
-
-// undo says how to take back what the bootstrap has made.
+// undo are the commands that take back what the bootstrap has made.
 func undo(name, role string, operator core.Subject) []string {
 	return []string{
-		"to undo all of it later:",
-		fmt.Sprintf(`  kubectl patch oidcissuer %s --type=merge -p '{"spec":{"deletionPolicy":"Delete"}}'`, name),
-		"  kubectl delete oidcissuer " + name,
-		fmt.Sprintf("  aws iam delete-role-policy --role-name %s --policy-name %s", role, PolicyName),
-		"  aws iam delete-role --role-name " + role,
-		fmt.Sprintf("  kubectl delete configmap %s --namespace %s", operator.ServiceAccount, operator.Namespace),
+		fmt.Sprintf(`kubectl patch oidcissuer %s --type=merge -p '{"spec":{"deletionPolicy":"Delete"}}'`, name),
+		"kubectl delete oidcissuer " + name,
+		fmt.Sprintf("aws iam delete-role-policy --role-name %s --policy-name %s", role, PolicyName),
+		"aws iam delete-role --role-name " + role,
+		fmt.Sprintf("kubectl delete configmap %s --namespace %s", operator.ServiceAccount, operator.Namespace),
 	}
 }

@@ -99,13 +99,13 @@ func TestThePlanTellsWhatIsThereFromWhatIsMade(t *testing.T) {
 	world.Bucket.Exists = true
 	world.Providers = []core.ProviderState{{Want: &world.Issuer.Spec.Providers[0], ARN: "arn:provider"}}
 	role := core.RoleName("main", "https://issuer.example.com")
-	got := planned(world, Place{Role: "arn:aws:iam::123456789012:role/hand-made", RoleError: "AccessDenied"}, operator)
-	want := []string{
-		"issuer https://issuer.example.com, as arn:me in account 123456789012",
-		"  = bucket main-oidc in us-west-2, with two documents that everybody may read",
-		"  + OIDC provider arn:provider, audiences sts.amazonaws.com",
-		"  ? role " + role + " for the ServiceAccount tabard-system/tabard-issuer: it keeps bucket and provider",
-		"  ~ ConfigMap tabard-system/tabard-issuer, which tells the operator its role in place of arn:aws:iam::123456789012:role/hand-made",
+	b := Bootstrap{Operator: operator}
+	got := b.planned(world, Place{Role: "arn:aws:iam::123456789012:role/hand-made", RoleError: "AccessDenied"})
+	want := []Planned{
+		{Keep, "bucket main-oidc in us-west-2, with two documents that everybody may read"},
+		{Create, "OIDC provider arn:provider, audiences sts.amazonaws.com"},
+		{Unknown, "role " + role + " for the ServiceAccount tabard-system/tabard-issuer: it keeps bucket and provider"},
+		{Replace, "ConfigMap tabard-system/tabard-issuer, which tells the operator its role in place of arn:aws:iam::123456789012:role/hand-made"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -84,11 +84,9 @@ func detailOf(role *types.RoleDetail) cloud.Role {
 		Trust:      plain(aws.ToString(role.AssumeRolePolicyDocument)),
 		MaxSession: defaultSession,
 		Tags:       tagsOf(role.Tags),
+		Boundary:   boundaryOf(role.PermissionsBoundary),
 		Policies:   map[string]string{},
 		Attached:   attachedOf(role.AttachedManagedPolicies),
-	}
-	if role.PermissionsBoundary != nil {
-		seen.Boundary = aws.ToString(role.PermissionsBoundary.PermissionsBoundaryArn)
 	}
 	for _, policy := range role.RolePolicyList {
 		seen.Policies[aws.ToString(policy.PolicyName)] = plain(aws.ToString(policy.PolicyDocument))

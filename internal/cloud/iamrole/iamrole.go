@@ -15,6 +15,8 @@ package iamrole
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,22 +33,22 @@ const api = cloud.API("IAM")
 
 // What Ensure can have changed.
 const (
-	ChangedRole   = "role"
-	ChangedTrust  = "trust policy"
-	ChangedPolicy = "permission policy"
+	ChangedRole     = "role"
+	ChangedTrust    = "trust policy"
+	ChangedPolicy   = "permission policy"
+	ChangedBoundary = "permissions boundary"
+	ChangedTags     = "tags"
 )
 
 // Want is a role as it should be. Both policies are JSON documents.
 type Want struct {
-	Name string
+	// RoleWant has a Description and a MaxSession that are set when the role is created, and
+	// not afterwards. An empty Boundary leaves the one that the role has.
+	cloud.RoleWant
 	// Owner is the tag that says whose the role is.
 	Owner cloud.Tag
-	// Trust is who may become the role.
-	Trust string
 	// PolicyName and Policy are the one inline policy.
 	PolicyName, Policy string
-	// Description is set when the role is created, and not afterwards.
-	Description string
 }
 
 // Roles are the roles of whichever account an identity leads to. All errors
@@ -87,11 +89,8 @@ func (r *Roles) Ensure(ctx context.Context, id identity.Identity, want Want) (ar
 		return "", nil, api.Foreign("GetRole", "the role "+want.Name, want.Owner)
 	default:
 		arn = aws.ToString(got.Role.Arn)
-		if !sameDocument(aws.ToString(got.Role.AssumeRolePolicyDocument), want.Trust) {
-			if err := setTrust(ctx, c, want); err != nil {
-				return arn, nil, err
-			}
-			changed = append(changed, ChangedTrust)
+		if changed, err = keep(ctx, c, got.Role, want); err != nil {
+			return arn, changed, err
 		}
 	}
 	put, err := ensurePolicy(ctx, c, want)
@@ -102,12 +101,7 @@ func (r *Roles) Ensure(ctx context.Context, id identity.Identity, want Want) (ar
 }
 
 func create(ctx context.Context, c client, want Want) (string, error) {
-	out, err := c.CreateRole(ctx, &iam.CreateRoleInput{
-		RoleName:                 &want.Name,
-		AssumeRolePolicyDocument: &want.Trust,
-		Description:              optional(want.Description),
-		Tags:                     []types.Tag{{Key: &want.Owner.Key, Value: &want.Owner.Value}},
-	})
+	out, err := c.CreateRole(ctx, createInput(want.RoleWant, want.Owner))
 	if err != nil {
 		return "", api.Fault("CreateRole", err)
 	}
@@ -115,6 +109,55 @@ func create(ctx context.Context, c client, want Want) (string, error) {
 		return "", withoutRole("CreateRole")
 	}
 	return aws.ToString(out.Role.Arn), nil
+}
+
+// keep makes a role of the owner's as wanted, but for its policy.
+func keep(ctx context.Context, c client, got *types.Role, want Want) (changed []string, err error) {
+	if at := aws.ToString(got.Path); want.Path != "" && at != want.Path {
+		return nil, fault.Fault{
+			Class: fault.Exists, Service: string(api), Operation: "GetRole",
+			Message: fmt.Sprintf("the role %s is at the path %s, and IAM moves no role to another, such as %s", want.Name, at, want.Path),
+		}
+	}
+	if !sameDocument(aws.ToString(got.AssumeRolePolicyDocument), want.Trust) {
+		if err := setTrust(ctx, c, want); err != nil {
+			return nil, err
+		}
+		changed = append(changed, ChangedTrust)
+	}
+	if want.Boundary != "" && want.Boundary != boundaryOf(got.PermissionsBoundary) {
+		_, err := c.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.Name, PermissionsBoundary: &want.Boundary})
+		if err != nil {
+			return changed, api.Fault("PutRolePermissionsBoundary", err)
+		}
+		changed = append(changed, ChangedBoundary)
+	}
+	if lacks := lacking(got.Tags, want.Tags); len(lacks) > 0 {
+		if _, err := c.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.Name, Tags: tagList(lacks)}); err != nil {
+			return changed, api.Fault("TagRole", err)
+		}
+		changed = append(changed, ChangedTags)
+	}
+	return changed, nil
+}
+
+// boundaryOf is the ARN of a role's permissions boundary, empty for none.
+func boundaryOf(boundary *types.AttachedPermissionsBoundary) string {
+	if boundary == nil {
+		return ""
+	}
+	return aws.ToString(boundary.PermissionsBoundaryArn)
+}
+
+// lacking are the wanted tags that a role does not have.
+func lacking(got []types.Tag, want map[string]string) map[string]string {
+	lacks := maps.Clone(want)
+	for _, tag := range got {
+		if value, wanted := want[aws.ToString(tag.Key)]; wanted && value == aws.ToString(tag.Value) {
+			delete(lacks, aws.ToString(tag.Key))
+		}
+	}
+	return lacks
 }
 
 func setTrust(ctx context.Context, c client, want Want) error {

@@ -55,9 +55,7 @@ func roleOf(role *types.Role) cloud.Role {
 		Trust:      plain(aws.ToString(role.AssumeRolePolicyDocument)),
 		MaxSession: seconds(role.MaxSessionDuration),
 		Tags:       tagsOf(role.Tags),
-	}
-	if role.PermissionsBoundary != nil {
-		seen.Boundary = aws.ToString(role.PermissionsBoundary.PermissionsBoundaryArn)
+		Boundary:   boundaryOf(role.PermissionsBoundary),
 	}
 	return seen
 }

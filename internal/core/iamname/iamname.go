@@ -1,0 +1,30 @@
+// Package iamname knows the forms that IAM demands of names, paths and ARNs, for the flags and
+// files that have them (IAM API Reference, CreateRole and CreatePolicy).
+package iamname
+
+import (
+	"regexp"
+	"sync"
+)
+
+// maxPath is the length of a path at most.
+const maxPath = 512
+
+var (
+	role   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w+=,.@-]{1,64}$`) })
+	path   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/([\w+=,.@-]+/)*$`) })
+	policy = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/-]*[\w+=,.@-]$`)
+	})
+)
+
+// IsRole says that a role may have the name.
+func IsRole(name string) bool { return role().MatchString(name) }
+
+// IsPath says that a role or a policy may be at the path, which begins and ends with a slash. IAM
+// would take all of ASCII in a path; that of a role stands in policies, where *, ? and ${ mean
+// more than themselves, so a path has the characters of names alone.
+func IsPath(text string) bool { return len(text) <= maxPath && path().MatchString(text) }
+
+// IsPolicyARN says that the text is the ARN of a managed policy: an account's, or one of AWS.
+func IsPolicyARN(text string) bool { return policy().MatchString(text) }
