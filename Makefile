@@ -40,8 +40,8 @@ build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload 
 
 # Without the tables for debuggers half as much is pulled; a panic still names its lines.
 .PHONY: image
-image: ## Build the images bin/image/tabard.tar and tabard-webhook.tar, without Docker (PLATFORMS=linux/amd64 for one)
-	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook; do go run ./hack/image --program ./cmd/$${program%:*} \
+image: ## Build the images bin/image/tabard.tar, tabard-webhook.tar and tabard-eks-token.tar, without Docker (PLATFORMS=linux/amd64 for one)
+	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook tabard-eks-token:tabard-eks-token; do go run ./hack/image --program ./cmd/$${program%:*} \
 	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --revision '$(REVISION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
 
 # All times in the files are the commit's, so that one commit gives one release.

@@ -13,17 +13,21 @@ import (
 	"github.com/tabard-dev/tabard/hack/release/evidence"
 )
 
-// programs writes an archive of tabard for each platform, with its bill of materials, and
-// the manifest by which krew installs it.
+// programs writes an archive of each program for each platform, with its bill of materials, and
+// the manifest by which krew installs tabard.
 func (r release) programs(ctx context.Context) error {
 	var offered []offer
 	for _, platform := range r.platforms {
-		fmt.Fprintf(r.progress, "release: compiling tabard for %s (the first time takes minutes; packages are listed as they are compiled)\n", platform)
-		made, err := r.program(ctx, platform)
-		if err != nil {
-			return err
+		for _, of := range commands {
+			fmt.Fprintf(r.progress, "release: compiling %s for %s (the first time takes minutes; packages are listed as they are compiled)\n", of.name, platform)
+			made, err := r.program(ctx, of, platform)
+			if err != nil {
+				return err
+			}
+			if of.plugin {
+				offered = append(offered, made)
+			}
 		}
-		offered = append(offered, made)
 	}
 	manifest, err := krew(r.version, r.url, offered)
 	if err != nil {
@@ -32,26 +36,38 @@ func (r release) programs(ctx context.Context) error {
 	return r.write("krew.yaml", manifest)
 }
 
+// commands are the programs that people type, or that their kubectl does. The plugin is
+// installed by krew.
+var commands = []command{
+	{name: "tabard", program: "./cmd/tabard", plugin: true},
+	{name: "tabard-eks-token", program: "./cmd/tabard-eks-token"},
+}
+
+type command struct {
+	name, program string
+	plugin        bool
+}
+
 // completer is the script by which kubectl completes the plugin. krew links the plugin alone.
 const completer = "kubectl_complete-tabard"
 
 // program writes the archive of one platform: a zip for Windows, which opens it by itself.
-func (r release) program(ctx context.Context, platform string) (offer, error) {
+func (r release) program(ctx context.Context, of command, platform string) (offer, error) {
 	system, architecture, _ := strings.Cut(platform, "/")
-	name, ending, pack := "tabard", ".tar.gz", tarball
+	name, ending, pack := of.name, ".tar.gz", tarball
 	if system == "windows" {
-		name, ending, pack = "tabard.exe", ".zip", zipped
+		name, ending, pack = of.name+".exe", ".zip", zipped
 	}
 	path := filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return offer{}, err
 	}
-	if err := r.compiler.Compile(ctx, "./cmd/tabard", platform, absolute); err != nil {
+	if err := r.compiler.Compile(ctx, of.program, platform, absolute); err != nil {
 		return offer{}, err
 	}
 	members := []member{{name: name, path: path, mode: 0o755}}
-	if system != "windows" {
+	if of.plugin && system != "windows" {
 		members = append(members, member{name: completer, path: filepath.Join(r.compiler.Source, "internal", "app", completer), mode: 0o755})
 	}
 	for _, text := range []string{"LICENSE", "NOTICE", "README.md"} {
@@ -61,29 +77,35 @@ func (r release) program(ctx context.Context, platform string) (offer, error) {
 	if err != nil {
 		return offer{}, err
 	}
-	archive := r.file("tabard", platform, ending)
+	archive := r.file(of.name, platform, ending)
 	if err := r.write(archive, packed); err != nil {
 		return offer{}, err
 	}
-	ofProgram, err := digest(path)
-	if err != nil {
-		return offer{}, err
-	}
-	materials, err := evidence.Materials(path, evidence.Subject{Name: "tabard", Version: r.version, SHA256: ofProgram, Created: r.created})
-	if err != nil {
-		return offer{}, err
-	}
-	if err := r.write(r.file("tabard", platform, ".cdx.json"), materials); err != nil {
+	if err := r.materials(of.name, platform, path); err != nil {
 		return offer{}, err
 	}
 	ofArchive, err := digest(filepath.Join(r.part, archive))
 	return offer{system: system, architecture: architecture, archive: archive, sha256: ofArchive, program: name}, err
 }
 
+// materials writes the bill of materials of a program.
+func (r release) materials(name, platform, path string) error {
+	ofProgram, err := digest(path)
+	if err != nil {
+		return err
+	}
+	materials, err := evidence.Materials(path, evidence.Subject{Name: name, Version: r.version, SHA256: ofProgram, Created: r.created})
+	if err != nil {
+		return err
+	}
+	return r.write(r.file(name, platform, ".cdx.json"), materials)
+}
+
 // programsOfImages are the images by the last part of their names.
 var programsOfImages = []struct{ name, program, description string }{
 	{"tabard", "./cmd/tabard-operator", "Cloud identity for Kubernetes without stored keys"},
 	{"tabard-webhook", "./cmd/tabard-webhook", "The pod identity webhook of Tabard"},
+	{"tabard-eks-token", "./cmd/tabard-eks-token", "Tokens for EKS clusters, in the place of aws eks get-token"},
 }
 
 // images writes the images of the platforms of Linux as archives, and the documents that

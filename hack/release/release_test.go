@@ -66,8 +66,9 @@ func TestTwoReleasesOfOneCommitAreTheSameBytesAndTheProgramRuns(t *testing.T) {
 		"checksums.txt", "krew.yaml", "notes.md", "tabard-0.1.0-rc.1.tgz", "tabard.yaml",
 		"tabard_" + version1 + ".intoto.json", "tabard_" + version1 + "_" + platform + ".cdx.json", "tabard_" + version1 + "_" + platform + ".tar.gz",
 		"tabard_" + version1 + "_completions.tar.gz", "tabard_" + version1 + "_man.tar.gz",
+		"tabard-eks-token_" + version1 + "_" + platform + ".cdx.json", "tabard-eks-token_" + version1 + "_" + platform + ".tar.gz",
 	}
-	for _, name := range []string{"tabard-image_", "tabard-webhook-image_"} {
+	for _, name := range []string{"tabard-image_", "tabard-webhook-image_", "tabard-eks-token-image_"} {
 		if runtime.GOOS == "linux" {
 			want = append(want, name+version1+".tar", name+version1+"_"+platform+".cdx.json", name+version1+"_"+platform+".intoto.json")
 		}
