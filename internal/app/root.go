@@ -42,7 +42,7 @@ standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hin
 		Version: program.Version,
 	}
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), readyCommand(), versionCommand())
+	add(root, "use", issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), hubCommand(), readyCommand(), versionCommand())
 	add(root, "use", extra.Use...)
 	add(root, "process", operatorCommand(), webhook.Command(), capacityCommand())
 	add(root, "process", extra.Processes...)

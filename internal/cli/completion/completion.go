@@ -23,6 +23,7 @@ var values = map[string][]string{
 	"cloud-credential-operator":  {"auto", "present", "absent"},
 	"print":                      handoff.Forms(),
 	"show":                       {"all", "matching"},
+	"hub role in":                {"hub", "spoke"},
 	"no-selector-policy":         {"DefaultRole", "Deny"},
 	"annotation-profile":         {"auto", "legacy", "full"},
 	"credentials-drift":          {"Enforce", "Report"},

@@ -11,17 +11,25 @@ import (
 // the same suffix may become it, with the tags that its account's administrator put on
 // it. It is in the hub's partition: Claim.Verify has seen that the spoke is too.
 func Trust(hub, spoke ARN, suffix string) string {
-	tag := func(name string) string { return "aws:PrincipalTag/" + name }
+	conditions := map[string][]string{}
+	for key, value := range trustTags(hub, spoke) {
+		conditions["aws:PrincipalTag/"+key] = []string{value}
+	}
 	return iampolicy.Document{{
 		Principals: map[iampolicy.PrincipalType][]string{iampolicy.TypeAWS: {iamRole(hub.Partition, spoke.Account, SpokeRoleName(suffix))}},
 		Actions:    []string{"sts:AssumeRole"},
-		Conditions: map[string]map[string][]string{"StringEquals": {
-			tag("hub_cluster_account_id"):     {hub.Account},
-			tag("hub_cluster_name"):           {hub.Name},
-			tag("managed_cluster_account_id"): {spoke.Account},
-			tag("managed_cluster_name"):       {spoke.Name},
-		}},
+		Conditions: map[string]map[string][]string{"StringEquals": conditions},
 	}}.String()
+}
+
+// trustTags are the tags of the role of a spoke in EKS.
+func trustTags(hub, spoke ARN) map[string]string {
+	return map[string]string{
+		"hub_cluster_account_id":     hub.Account,
+		"hub_cluster_name":           hub.Name,
+		"managed_cluster_account_id": spoke.Account,
+		"managed_cluster_name":       spoke.Name,
+	}
 }
 
 // SamePolicy says whether two policy documents mean the same: spaces, the order of keys,

@@ -1,0 +1,34 @@
+# The cluster is a hub: what Open Cluster Management's kinds look like to a reader of them.
+eval "$(tabard lab env)"
+for kind in ClusterManager:operator:clustermanagers ManagedCluster:cluster:managedclusters; do
+  IFS=: read -r name group plural <<<"$kind"
+  kubectl apply -f - <<CRD
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: $plural.$group.open-cluster-management.io, annotations: {api-approved.kubernetes.io: "unapproved, for a test"}}
+spec:
+  group: $group.open-cluster-management.io
+  scope: Cluster
+  names: {kind: $name, plural: $plural, singular: ${name,,}, listKind: ${name}List}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+CRD
+  kubectl wait --for=condition=Established "crd/$plural.$group.open-cluster-management.io"
+done
+kubectl apply -f - <<OBJECTS
+apiVersion: operator.open-cluster-management.io/v1
+kind: ClusterManager
+metadata: {name: cluster-manager}
+spec:
+  registrationConfiguration:
+    registrationDrivers:
+    - {authType: awsirsa, awsirsa: {hubClusterArn: "arn:aws:eks:us-west-2:111111111111:cluster/eks-hub"}}
+---
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata:
+  name: cluster1
+  annotations:
+    agent.open-cluster-management.io/managed-cluster-arn: arn:aws:eks:us-east-1:222222222222:cluster/spoke-1
+    agent.open-cluster-management.io/managed-cluster-iam-role-suffix: 141fc72f17164e5a28c2b4e384694bae
+OBJECTS
