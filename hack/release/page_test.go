@@ -44,7 +44,7 @@ func TestTheCommandsOfThePageOnReleasesMakeAndPushOne(t *testing.T) {
 	checkout := filepath.Join(t.TempDir(), "tabard")
 	typed(t, ".", "git clone --quiet ../.. "+checkout)
 	for _, commands := range blocks[:3] {
-		typed(t, checkout, commands)
+		typed(t, checkout, commands+"\n"+commands)
 	}
 	chart := regexp.MustCompile(`dist/\S+\.tgz`).FindString(blocks[3])
 	if _, err := os.Stat(filepath.Join(checkout, chart)); err != nil {

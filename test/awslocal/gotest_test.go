@@ -49,7 +49,7 @@ func TestThePagesCommandsPutTheLocalAWSIntoAModule(t *testing.T) {
 	mod = "module example.com/mine\n\ngo 1.26.0\n\nrequire (\n" + strings.Join(required, "\n") + "\n)\n"
 	must.Do(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "go.sum"), must.Get(os.ReadFile(filepath.Join(root, "go.sum")))(t), 0o600))
-	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands[0])
+	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands[0]+commands[0])
 	shell.Dir = dir
 	shell.Env = append(os.Environ(), "TABARD="+root, "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
 	output, err := shell.CombinedOutput()

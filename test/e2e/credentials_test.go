@@ -36,6 +36,8 @@ func standInForAWS(args []string) error {
 			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(cfg.Region)},
 		})
 		return err
+	case strings.HasPrefix(line, "s3 rb s3://") && len(args) == 4 && args[3] == "--force":
+		return emptyAndDelete(ctx, s3.NewFromConfig(cfg), strings.TrimPrefix(args[2], "s3://"))
 	case strings.HasPrefix(line, "iam list-roles "):
 		for pages := iam.NewListRolesPaginator(iam.NewFromConfig(cfg), &iam.ListRolesInput{}); pages.HasMorePages(); {
 			page, err := pages.NextPage(ctx)
@@ -72,6 +74,22 @@ func standInForAWS(args []string) error {
 	return fmt.Errorf("the stand-in for aws does not know %q", args)
 }
 
+func emptyAndDelete(ctx context.Context, client *s3.Client, bucket string) error {
+	for pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, object := range page.Contents {
+			if _, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: object.Key}); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := client.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &bucket})
+	return err
+}
+
 // listing tells what a request could leave behind.
 const listing = `echo "--- what there is"
 aws iam list-roles --query 'Roles[].[RoleName]' --output text
@@ -99,7 +117,7 @@ func typeCredentialsPage(t *testing.T) {
 	if !found {
 		t.Fatal("docs/credentials.md has no part on boundaries")
 	}
-	said := newReader(t).follow(quickstart + "\n```sh\n" + listing + "```\n" + story + "\n```sh\n" + listing + "```\n")
+	said := newReader(t).follow(quickstart + "\n```sh\n" + listing + "```\n" + story + story + "\n```sh\n" + listing + "```\n")
 	for _, want := range []string{
 		"assumed-role/lab-writer-", "is not authorized to perform: s3:PutObject", "inline policy everything was added", "BeyondCeiling",
 	} {

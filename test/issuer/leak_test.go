@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -63,7 +64,8 @@ func is(status metav1.ConditionStatus, reason core.Reason) func(metav1.Condition
 	return func(c metav1.Condition) bool { return c.Status == status && c.Reason == string(reason) }
 }
 
-// follow runs commands of the page as its reader would, on the lab.
+// follow runs commands of the page twice, as a reader would who is not sure, on the lab. It
+// returns what the second run printed.
 func (s scenario) follow(commands, leaked string) string {
 	s.Helper()
 	for page, here := range map[string]string{
@@ -85,12 +87,19 @@ func (s scenario) follow(commands, leaked string) string {
 			env = append(env, name+"="+value)
 		}
 	}
-	out, err := s.Exec(s.Context(), env, "bash", "-euo", "pipefail", "-c", commands)
-	if err != nil {
-		s.Fatalf("the page's commands failed: %v\n%s\n%s", err, commands, out)
+	said := ""
+	for range 2 {
+		if strings.Contains(commands, "rollout restart") { // kubectl refuses two within one second
+			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		}
+		out, err := s.Exec(s.Context(), env, "bash", "-euo", "pipefail", "-c", commands)
+		if err != nil {
+			s.Fatalf("the page's commands failed: %v\n%s\n%s", err, commands, out)
+		}
+		s.Logf("%s\n%s", commands, out)
+		said = out
 	}
-	s.Logf("%s\n%s", commands, out)
-	return out
+	return said
 }
 
 // passKeyCache lets the time pass on the local AWS's clock for which it keeps the keys

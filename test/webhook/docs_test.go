@@ -29,11 +29,11 @@ func TestThePagesCommands(t *testing.T) {
 	if len(commands) < 2 || len(examples) < 1 {
 		t.Fatalf("%s holds %d commands and %d examples; the test has not found them", page, len(commands), len(examples))
 	}
-	script := commands[0] + "\nkubectl create namespace shop\n" + strings.Join(commands[1:], "\n") + "\n"
+	script := commands[0] + "\nkubectl get namespace shop || kubectl create namespace shop\n" + strings.Join(commands[1:], "\n") + "\n"
 	for _, example := range examples {
 		script += "kubectl apply -f - <<'END'\n" + example + "\nEND\n"
 	}
-	testkit.Shell(t, testkit.StartAPIServer(t, "https://issuer.example.com").Config, script)
+	testkit.Shell(t, testkit.StartAPIServer(t, "https://issuer.example.com").Config, script+script)
 }
 
 // TestThePagesMetrics finds every metric that docs/webhook.md names in what the

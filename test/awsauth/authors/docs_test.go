@@ -58,10 +58,10 @@ func TestThePagesCommands(t *testing.T) {
 	w.serveRequests()
 	w.describe("AWS", "Manual")
 	w.register()
-	if got, want := w.Shell(commands[0]), "AWS\nManual\n"+w.Issuer()+"\n"; got != want {
+	if got, want := w.typed(commands[0]), "AWS\nManual\n"+w.Issuer()+"\n"; got != want {
 		t.Errorf("the cluster says %q, want %q", got, want)
 	}
-	w.Shell(commands[2] + "\n" + commands[3])
+	w.typed(commands[2] + "\n" + commands[3])
 	trust := strings.ReplaceAll(policies[0], "oidc.example.com", strings.TrimPrefix(w.Issuer(), "https://"))
 	must.Get(w.administrator().CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String("first"), Path: aws.String("/operators/"), AssumeRolePolicyDocument: &trust,
@@ -71,9 +71,9 @@ func TestThePagesCommands(t *testing.T) {
 	w.checkExamples(testkit.Blocks(text, "yaml"))
 	w.install()
 	w.allow(pagesPattern)
-	w.Shell(commands[1])
+	w.typed(commands[1])
 	controller := w.fulfil()
-	shown := w.Shell(commands[4])
+	shown := w.typed(commands[4])
 	for _, want := range []string{session("first"), "WaitingForSecret", "Assumed", "AWSProviderSpec"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the commands do not show %s:\n%s", want, shown)
@@ -81,6 +81,13 @@ func TestThePagesCommands(t *testing.T) {
 	}
 	p.End()
 	controller.End()
+}
+
+// typed types commands of the page twice in a row, and returns what the second time printed.
+func (w *world) typed(commands string) string {
+	w.Helper()
+	w.Shell(commands)
+	return w.Shell(commands)
 }
 
 // deployedRole is the role in the Deployment's environment; it also sees that

@@ -79,6 +79,13 @@ func (b *bench) apply(text string) {
 	b.Shell("kubectl apply -f - <<'END'\n" + text + "\nEND\n")
 }
 
+// typed types commands of the page twice in a row, and returns what the second time printed.
+func (b *bench) typed(commands string) string {
+	b.Helper()
+	b.Shell(commands)
+	return b.Shell(commands)
+}
+
 // deployment is one as it stands in the cluster.
 func (b *bench) deployment(of string) *appsv1.Deployment {
 	b.Helper()

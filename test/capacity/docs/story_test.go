@@ -65,7 +65,7 @@ func (b *bench) withWebIdentity() {
 		Url: aws.String(b.Issuer()), ClientIDList: []string{"sts.amazonaws.com"},
 	}))(b)
 	b.makeRole(name, strings.ReplaceAll(documents[1], pagesName, strings.TrimPrefix(b.Issuer(), "https://")))
-	b.Shell(scripts[1])
+	b.typed(scripts[1])
 	running := b.startAlone()
 	b.apply(example[0])
 	var want map[string]string
@@ -81,7 +81,7 @@ func (b *bench) withWebIdentity() {
 	b.Make(machineSet(machines, "odd", "m5.tiny", region))
 	b.Make(b.template("web", "orphan", "absent"))
 	b.Await(func() error {
-		told := b.Shell(blocks(b, check, "sh", 1)[0])
+		told := b.typed(blocks(b, check, "sh", 1)[0])
 		for _, want := range []string{
 			"workers 16 65536 kubernetes.io/arch=arm64", "web 2 8192Mi", "CapacityAnnotated machineset/workers", "CapacityAnnotated machinedeployment/web",
 			"FailedUpdate machineset/odd", "FailedUpdate machinedeployment/orphan",
@@ -104,7 +104,7 @@ func (b *bench) withAnothersValue(want map[string]string) {
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
 	b.awaitEvent(set, "Left as set by others, ", `machine.openshift.io/vCPU is "7" by kubectl-annotate`)
 	b.awaitAnnotations(set, map[string]string{"machine.openshift.io/vCPU": "7"})
-	b.Shell(blocks(b, "### Values of others", "sh", 1)[0])
+	b.typed(blocks(b, "### Values of others", "sh", 1)[0])
 	b.awaitAnnotations(set, want)
 }
 
@@ -160,7 +160,7 @@ func (b *bench) makeRole(role, trust string) {
 // leave behind.
 func (b *bench) withWebhook() {
 	b.Helper()
-	b.Shell(blocks(b, byWebhook, "sh", 1)[0])
+	b.typed(blocks(b, byWebhook, "sh", 1)[0])
 	var who corev1.ServiceAccount
 	must.Do(b, b.Get(b.Context(), client.ObjectKey{Namespace: system, Name: name}, &who))
 	template := b.deployment(name).Spec.Template
@@ -189,7 +189,7 @@ func (b *bench) withSecrets() {
 	b.Helper()
 	b.Shell("kubectl -n tabard-system delete configmap tabard-capacity")
 	scripts, secrets := blocks(b, openshift, "sh", 2), blocks(b, openshift, "yaml", 2)
-	b.Shell(scripts[0] + "\n" + scripts[1])
+	b.typed(scripts[0] + "\n" + scripts[1])
 	var role rbacv1.Role
 	must.Do(b, b.Get(b.Context(), client.ObjectKey{Namespace: machines, Name: name}, &role))
 	if want := []string{"aws-cloud-credentials", "aws-team-a"}; !slices.Equal(role.Rules[0].ResourceNames, want) {
@@ -234,7 +234,7 @@ func (b *bench) withPodIdentity() {
 		ClusterName: aws.String("prod"), Namespace: aws.String(system), ServiceAccount: aws.String(name), RoleArn: aws.String(roleARN + "-pods"),
 	}))(b)
 	b.aws.Admin().ClearJournal()
-	b.Shell(scripts[1])
+	b.typed(scripts[1])
 	template := b.deployment(name).Spec.Template
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name + "-7d9f"}, Spec: template.Spec}
 	b.Make(pod)
@@ -252,7 +252,7 @@ func (b *bench) withPodIdentity() {
 
 func (b *bench) inOperator() {
 	b.Helper()
-	b.Shell(blocks(b, operator, "sh", 1)[0])
+	b.typed(blocks(b, operator, "sh", 1)[0])
 	key := b.aws.Administrator(account)
 	running := b.start("tabard-operator", []string{"--health-probe-bind-address=0"})
 	b.Shell("kubectl -n openshift-machine-api create rolebinding operator --role=tabard-capacity --serviceaccount=tabard-system:tabard-operator\n" +
@@ -287,13 +287,14 @@ func (b *bench) inPlaceOfAnnotator() {
 	set := machineSet(machines, "before", "m5.large", region)
 	set.SetAnnotations(map[string]string{"machine.openshift.io/vCPU": "96"})
 	must.Do(b, b.Create(b.Context(), set, client.FieldOwner("manager")))
-	told := b.Shell(scripts[0])
+	told := b.typed(scripts[0])
 	for _, want := range []string{"capa-annotator-leader", "manager: manager"} {
 		if !strings.Contains(told, want) {
 			b.Errorf("the commands do not show %s:\n%s", want, told)
 		}
 	}
-	b.Shell("kubectl -n tabard-system delete deployment tabard-capacity\n" + blocks(b, openshift, "sh", 2)[0] + "\n" + scripts[1])
+	b.Shell("kubectl -n tabard-system delete deployment tabard-capacity")
+	b.typed(blocks(b, openshift, "sh", 2)[0] + "\n" + scripts[1])
 	b.addArgument("--predecessor-field-managers=manager")
 	running := b.startAlone()
 	b.Await(func() error {

@@ -28,7 +28,7 @@ func (bench *bench) checkAdminAPI() {
 		{"AWSLOCAL_ADMIN_TOKEN=guessed", "tabard lab env", true},
 		{"AWSLOCAL_ADMIN_TOKEN=", "tabard lab env", true},
 	} {
-		command := exec.CommandContext(bench.t.Context(), "bash", "-euo", "pipefail", "-c", environment+test.before+"\n"+blocks[0])
+		command := exec.CommandContext(bench.t.Context(), "bash", "-euo", "pipefail", "-c", environment+test.before+"\n"+blocks[0]+"\n"+blocks[0])
 		said, err := command.CombinedOutput()
 		if (err != nil) != test.fails || !strings.Contains(string(said), test.want) {
 			bench.t.Errorf("after %q the page's command says %s, %v; want %q", test.before, said, err, test.want)

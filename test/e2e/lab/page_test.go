@@ -35,7 +35,7 @@ func TestThePageForCIIsTyped(t *testing.T) {
 	lab := filepath.Join(t.TempDir(), "lab")
 	// Whatever the page does, no process of it outlives the test. The commands are not
 	// shown as they run, because they have keys in them.
-	script := `trap 'kill $(jobs -p) 2>/dev/null || true; "$TABARD/bin/tabard" lab down --dir "$LAB" || true' EXIT` + "\n" + strings.Join(fenced(ciPage(t), "sh"), "")
+	script := `trap 'kill $(jobs -p) 2>/dev/null || true; "$TABARD/bin/tabard" lab down --dir "$LAB" || true' EXIT` + "\n" + strings.Repeat(strings.Join(fenced(ciPage(t), "sh"), ""), 2)
 	shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	shell.Dir = t.TempDir()
 	shell.Env = append(os.Environ(), "LAB="+lab, "TABARD="+testkit.Root())

@@ -13,6 +13,7 @@ import (
 
 func TestNodeADeploymentsPodHasItsIdentity(t *testing.T) {
 	b := bed.Open(t)
+	b.Install() // the page is typed a second time
 	b.LoadWorkload()
 	role := b.Team("team-a", nil)
 	began := time.Now()

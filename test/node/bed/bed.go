@@ -34,7 +34,7 @@ type Bed struct {
 func Open(t *testing.T) *Bed {
 	t.Helper()
 	b, began := Bare(t), time.Now()
-	b.install()
+	b.Install()
 	b.Since(began, "installing Tabard")
 	return b
 }
@@ -107,8 +107,8 @@ func (b *Bed) tell(ctx context.Context) {
 	}
 }
 
-// install runs what docs/lab.md tells a person to type.
-func (b *Bed) install() {
+// Install runs what docs/lab.md tells a person to type.
+func (b *Bed) Install() {
 	b.t.Helper()
 	page := must.Get(os.ReadFile(filepath.Join(b.Root, "docs", "lab.md")))(b.t)
 	blocks := testkit.Blocks(string(page), "sh")

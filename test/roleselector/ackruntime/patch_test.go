@@ -45,7 +45,7 @@ func TestThePatchIsAppliedAndCompiles(t *testing.T) {
 	for name, content := range map[string]string{"main.go": controller, "role-selectors.patch": patches[0] + "\n", "go.mod": module(root), "go.sum": string(sums)} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
-	script := commands[0] + "\n"
+	script := strings.Repeat(commands[0]+"\n", 2)
 	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOWORK=off")
