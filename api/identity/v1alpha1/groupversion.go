@@ -13,7 +13,8 @@ var GroupVersion = schema.GroupVersion{Group: "identity.tabard.dev", Version: "v
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &OIDCIssuer{}, &OIDCIssuerList{}, &IAMRoleChoice{}, &IAMRoleChoiceList{},
 		&IAMRoleSelectorReport{}, &IAMRoleSelectorReportList{},
-		&CredentialsBoundary{}, &CredentialsBoundaryList{}, &CredentialsGrant{}, &CredentialsGrantList{})
+		&CredentialsBoundary{}, &CredentialsBoundaryList{}, &CredentialsGrant{}, &CredentialsGrantList{},
+		&HubAccess{}, &HubAccessList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

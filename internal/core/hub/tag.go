@@ -52,6 +52,10 @@ const (
 	HubTag = ownTags + "hub"
 	// ClusterTag has the name and the UID of the ManagedCluster: see OwnerOf.
 	ClusterTag = ownTags + "managed-cluster"
+	// RoleTag, on an access entry alone, has the unique ID of the role for which it was
+	// made. EKS binds an entry to that ID and does not tell it: an entry of a role that
+	// was made anew looks right and gives no access.
+	RoleTag = ownTags + "role-id"
 )
 
 // OwnerOf is the value of ClusterTag: one ManagedCluster, and none of the same name
