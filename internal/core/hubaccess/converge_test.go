@@ -72,6 +72,7 @@ func (m *model) disturbCluster(what, how byte, name string, s *spoke) {
 		m.remove(s)
 		m.now = m.now.Add(time.Duration(how%3) * time.Second)
 		m.join(name, how/3)
+		s.cluster.Held = how&64 != 0 // it was restored from a backup
 	case what == 4 && how%4 == 0: // its agent takes the finalizer off
 		if s.cluster.Held = false; s.cluster.Deleting {
 			s.cluster = nil
@@ -103,11 +104,11 @@ func (m *model) disturbAWS(what, how byte, s *spoke) {
 		if how%4 < 2 {
 			trust = hub.Trust(parsed(hubARN), parsed([]string{spokeARN, nextARN}[how%2]), suffix)
 		}
-		m.roles[name] = &role{Role: hubaccess.Role{Exists: true, ID: m.newID(), Trust: trust, Tags: map[string]string{"by": "hand"}}}
+		m.roles[name] = &role{Role: hubaccess.Role{Exists: true, ID: m.newID(), Trust: trust, Tags: former(how, user)}}
 	case what == 16 && !m.owners[owned(r.Tags)]:
 		delete(m.roles, name)
 	case what == 17 && e == nil && r != nil:
-		m.entries[arn] = &entry{bound: r.ID, Entry: hubaccess.Entry{Exists: true, Username: user, Groups: []string{hub.Group(user)}, Type: hubaccess.Standard}}
+		m.entries[arn] = &entry{bound: r.ID, Entry: hubaccess.Entry{Exists: true, Username: user, Groups: []string{hub.Group(user)}, Type: hubaccess.Standard, Tags: former(how, user)}}
 	case what == 17 && e != nil && !m.owners[owned(e.Tags)]:
 		delete(m.entries, arn)
 	case r == nil || !m.owners[owned(r.Tags)]:
@@ -127,6 +128,15 @@ func (m *model) disturbAWS(what, how byte, s *spoke) {
 	case what == 23:
 		e.Username, e.Groups = user, []string{"system-like"}
 	}
+}
+
+// former are tags of a thing of others, or of a cluster of the same name that a person had
+// Tabard forget.
+func former(how byte, name string) map[string]string {
+	if how&8 == 0 {
+		return map[string]string{"by": "hand"}
+	}
+	return map[string]string{hub.HubTag: hubARN, hub.ClusterTag: hub.OwnerOf(name, "uid0")}
 }
 
 // Foreign implements crash.Model.
@@ -222,6 +232,9 @@ func (m *model) unwell(name string, s *spoke) string {
 			return ""
 		}
 		return "an accepted cluster has no record"
+	}
+	if s.record.Spec.ClusterUID != s.cluster.UID {
+		return "the record is that of a former cluster"
 	}
 	ready, ok := condition.Read(s.record.Status.Conditions, hubaccess.TypeReady)
 	switch {

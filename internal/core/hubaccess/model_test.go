@@ -97,6 +97,8 @@ type model struct {
 	plan  hubaccess.Plan
 	made  string
 	calls int
+	// said are the reasons of conditions that were ever written.
+	said map[string]bool
 	// wrong is the first broken rule that a step broke.
 	wrong string
 }
@@ -104,7 +106,7 @@ type model struct {
 func newModel(variety byte) *model {
 	m := &model{
 		now: noon, turn: "one", roles: map[string]*role{}, entries: map[string]*entry{}, listed: map[string]hubaccess.Role{},
-		owners: map[string]bool{}, forgotten: map[string]bool{}, spokes: map[string]*spoke{"one": {}, "two": {}},
+		said: map[string]bool{}, owners: map[string]bool{}, forgotten: map[string]bool{}, spokes: map[string]*spoke{"one": {}, "two": {}},
 		setting: hub.Setting{IAM: hub.On, Why: "it is on", Hub: parsed(hubARN)},
 	}
 	m.join("one", variety&7)
@@ -247,6 +249,7 @@ func (m *model) Perform(step hubaccess.Step, fail bool) error {
 		s.record = &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{ClusterUID: step.UID, Access: step.Access.DeepCopy()}}
 		s.record.Name, s.record.Finalizers = step.Name, []string{hubaccess.Finalizer}
 	case hubaccess.Release:
+		m.demand(s.record == nil || s.record.Spec.ClusterUID == step.UID, "a cluster is let go for the record of another")
 		if s.cluster == nil || s.cluster.UID != step.UID {
 			return nil
 		}
@@ -264,7 +267,8 @@ func (m *model) Perform(step hubaccess.Step, fail bool) error {
 // deleteRecord has nobody remember the access any more.
 func (m *model) deleteRecord(s *spoke) {
 	owner := hub.OwnerOf(m.turn, string(s.record.Spec.ClusterUID))
-	if m.isClosed() && !s.record.DeletionTimestamp.IsZero() {
+	told := m.setting.IAM == hub.Off || m.setting.IAM == hub.On && !m.setting.Hub.IsZero() && m.isClosed()
+	if told && !s.record.DeletionTimestamp.IsZero() {
 		m.forgotten[owner] = true // a person said so
 	}
 	s.record = nil
@@ -407,8 +411,14 @@ func (m *model) Report(done int, failed error) error {
 		}
 		m.plan = hubaccess.Failed(m.plan, m.plan.Steps[done], known, m.seen)
 	}
-	if s := m.spokes[m.turn]; s.record != nil && m.seen.Record != nil {
+	s := m.spokes[m.turn]
+	if s.record != nil && m.seen.Record != nil {
 		s.record.Status = *m.plan.Status.DeepCopy()
+		for _, c := range s.record.Status.Conditions {
+			m.said[c.Reason] = true
+		}
+		own := s.cluster != nil && s.cluster.UID == s.record.Spec.ClusterUID && s.cluster.Deleting && s.cluster.Held
+		m.demand(failed != nil || !own || !m.isClosed(), "a cluster is held while nothing is done for it")
 	}
 	m.next()
 	return nil
