@@ -6,11 +6,12 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/condition"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/hubaccess"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 // explained are the kinds whose conditions the reference explains.
-var explained = []condition.Kind{issuer.Reference, credentials.Reference, credentials.BoundaryReference}
+var explained = []condition.Kind{issuer.Reference, credentials.Reference, credentials.BoundaryReference, hubaccess.Reference}
 
 // reasonPage is the reference of conditions and the troubleshooting page in
 // one: for each kind every reason, what it means and what to do.

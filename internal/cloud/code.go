@@ -16,6 +16,7 @@ var codes = map[string]fault.Class{
 	"BucketAlreadyExists":     fault.Exists,
 	"BucketAlreadyOwnedByYou": fault.Exists,
 	"EntityAlreadyExists":     fault.Exists,
+	"ResourceInUseException":  fault.Exists,
 
 	"ConcurrentModification":     fault.Changed,
 	"ConditionalRequestConflict": fault.Changed,

@@ -90,3 +90,39 @@ type RoleWant struct {
 	// Tags are those beside the owner's.
 	Tags map[string]string
 }
+
+// BareRole is an IAM role without its policies. The zero value is none.
+type BareRole struct {
+	Exists bool
+	// Name and ARN name it; ID is its unique ID, which no other role has before or after
+	// it.
+	Name, ARN, ID string
+	// Trust is the trust policy in plain JSON.
+	Trust string
+	// Tags are all of them; nil where a list told of the role, which knows none.
+	Tags map[string]string
+}
+
+// AccessEntry is what EKS makes of a principal on one cluster. The zero value is none.
+type AccessEntry struct {
+	Exists bool
+	// Username and Groups are those of Kubernetes.
+	Username string
+	Groups   []string
+	// Type is such as STANDARD.
+	Type string
+	// Tags are all of them.
+	Tags map[string]string
+}
+
+// AccessEntryRef names an access entry: the cluster by its name, in the region of the
+// identity that a call is made as, and the ARN of the IAM principal.
+type AccessEntryRef struct{ Cluster, Principal string }
+
+// AccessEntryWant is an access entry as it should be, of the type STANDARD.
+type AccessEntryWant struct {
+	Username string
+	Groups   []string
+	// Tags are those beside the owner's, for one that is made.
+	Tags map[string]string
+}
