@@ -129,9 +129,16 @@ func isAsRecorded(w World, was condition.Verdict) bool {
 		return false
 	}
 	if was.Reason == ReasonMadeByHand {
-		return !isOurs(w.Record, entry.Tags)
+		return !isOurs(w.Record, entry.Tags) && mayFit(entry, role)
 	}
 	return entry.Tags[hub.RoleTag] == role.ID && isOurs(w.Record, entry.Tags)
+}
+
+// mayFit says that an entry of others is not known to be that of a former role: one that
+// Tabard made for a cluster that it forgot since still has its tags.
+func mayFit(entry Entry, role Role) bool {
+	id := entry.Tags[hub.RoleTag]
+	return id == "" || id == role.ID
 }
 
 // isAsWanted says that the entry makes of the role what it shall be.

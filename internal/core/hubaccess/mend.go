@@ -26,7 +26,7 @@ func mend(w World) Plan {
 	switch {
 	case trust(w) == "":
 		return say(w, condition.No(ReasonAnnotationsMalformed, "spec.access.managedClusterARN is not the ARN of an EKS cluster: delete this HubAccess"), hold(w), waitAgain)
-	case role.Exists && !ours && !entryOurs && hub.SamePolicy(role.Trust, trust(w)) && isAsWanted(w, entry):
+	case role.Exists && !ours && !entryOurs && hub.SamePolicy(role.Trust, trust(w)) && isAsWanted(w, entry) && mayFit(entry, role):
 		return say(w, condition.Yes(ReasonMadeByHand, "the role %s and its access entry are as wanted; they lack Tabard's tags, so Tabard neither changes nor deletes them", access.RoleARN), hold(w), LookAgain)
 	case role.Exists && !ours:
 		return say(w, condition.No(ReasonRoleNotOurs, "the role %s is there, lacks Tabard's tags of this cluster, and %s; it is left as it is: delete it and its access entry, or give both the wanted form", access.RoleARN, lacking(w)), hold(w), waitAgain)
@@ -53,7 +53,7 @@ func lacking(w World) string {
 	if !w.AWS.Entry.Exists {
 		return "it has no access entry"
 	}
-	return "its access entry is not the wanted one, or is Tabard's"
+	return "its access entry is not the wanted one, or was made for a former role of the name"
 }
 
 // differing says what of Tabard's own is not as wanted.
