@@ -1,0 +1,154 @@
+package hubaccess
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/hub"
+	core "github.com/tabard-dev/tabard/internal/core/hubaccess"
+)
+
+// observe reads all of a cluster but AWS.
+func (c *Controller) observe(ctx context.Context, name string) (core.World, error) {
+	w := core.World{Name: name, Setting: c.settings.get(ctx), Tags: c.options.Flags.Tags, Now: c.options.Now()}
+	cluster := newObject(clusterKind)
+	if there, err := isThere(c.kit.Live.Get(ctx, client.ObjectKey{Name: name}, cluster)); err != nil {
+		return w, err
+	} else if there {
+		w.Cluster = clusterOf(cluster)
+	}
+	record := &v1alpha1.HubAccess{}
+	if there, err := isThere(c.kit.Live.Get(ctx, client.ObjectKey{Name: name}, record)); err != nil {
+		return w, err
+	} else if there {
+		w.Record = record
+	}
+	if w.Record != nil && core.IsOver(w.Record, w.Cluster) {
+		w.Works = c.works(ctx, name)
+	}
+	if w.Record != nil && w.Record.Spec.Access != nil {
+		return w, nil
+	}
+	var err error
+	w.Others, err = c.others(ctx, w)
+	return w, err
+}
+
+func isThere(err error) (bool, error) {
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+// errBehind is that the cache does not show yet what a pass has read past it. Another
+// cluster of the same suffix could be hidden then.
+var errBehind = errors.New("the cache does not show the cluster as it is yet")
+
+// others are the clusters that have, or claim, the suffix that this one claims. A pass
+// that sees its own cluster in the cache sees all that were accepted before.
+func (c *Controller) others(ctx context.Context, w core.World) ([]core.Other, error) {
+	own, claims := core.OtherOf(w.Name, w.Setting, w.Cluster, nil)
+	if !claims {
+		return nil, nil
+	}
+	names, err := c.namesOf(ctx, own.Suffix)
+	if err != nil {
+		return nil, err
+	}
+	var out []core.Other
+	seen := false
+	for _, name := range names {
+		other, is, err := c.cached(ctx, name, w.Setting)
+		if err != nil {
+			return nil, err
+		}
+		if is && other.Suffix == own.Suffix {
+			out = append(out, other)
+		}
+		seen = seen || is && name == w.Name
+	}
+	if !seen {
+		return nil, errBehind
+	}
+	return out, nil
+}
+
+// namesOf are the names of all clusters and records with a suffix, by the cache.
+func (c *Controller) namesOf(ctx context.Context, suffix string) ([]string, error) {
+	clusters, records := newList(clusterKind), &v1alpha1.HubAccessList{}
+	which := client.MatchingFields{suffixIndex: suffix}
+	if err := errors.Join(c.cache.List(ctx, clusters, which, client.UnsafeDisableDeepCopy), c.cache.List(ctx, records, which, client.UnsafeDisableDeepCopy)); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range clusters.Items {
+		names = append(names, clusters.Items[i].GetName())
+	}
+	for i := range records.Items {
+		names = append(names, records.Items[i].Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// cached is what a cluster is to the others, by the cache.
+func (c *Controller) cached(ctx context.Context, name string, setting hub.Setting) (core.Other, bool, error) {
+	var cluster *core.Cluster
+	var record *v1alpha1.HubAccess
+	o, r := newObject(clusterKind), &v1alpha1.HubAccess{}
+	there, err := isThere(c.cache.Get(ctx, types.NamespacedName{Name: name}, o))
+	if there {
+		cluster = clusterOf(o)
+	}
+	recorded, wrong := isThere(c.cache.Get(ctx, types.NamespacedName{Name: name}, r))
+	if recorded {
+		record = r
+	}
+	other, is := core.OtherOf(name, setting, cluster, record)
+	return other, is, errors.Join(err, wrong)
+}
+
+// worksAtOnce is how many works one call lists.
+const worksAtOnce = 500
+
+// works are what has to go before the access of a cluster does, read past the cache: what
+// is not seen is deleted by nobody.
+func (c *Controller) works(ctx context.Context, namespace string) core.Works {
+	var out core.Works
+	for _, kind := range []schema.GroupVersionKind{workKind, addonKind} {
+		items, err := c.listWorks(ctx, kind, namespace)
+		if err != nil {
+			return core.Works{Trouble: err.Error()}
+		}
+		out.Items = append(out.Items, items...)
+	}
+	return out
+}
+
+func (c *Controller) listWorks(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]core.Work, error) {
+	var out []core.Work
+	list := &metav1.PartialObjectMetadataList{}
+	for first := true; first || list.Continue != ""; first = false {
+		next := list.Continue
+		list = &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := c.kit.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(worksAtOnce), client.Continue(next))
+		switch {
+		case meta.IsNoMatchError(err) || apierrors.IsNotFound(err): // a hub that does not serve the kind has none
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		for _, item := range list.Items {
+			out = append(out, core.Work{Name: kind.Kind + " " + item.Name, Created: item.CreationTimestamp.Time})
+		}
+	}
+	return out, nil
+}
