@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/time/rate"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -61,7 +61,7 @@ type Options struct {
 // Controller reconciles ManagedClusters with their HubAccess.
 type Controller struct {
 	kit      controller.Kit
-	cache    client.Reader
+	cache    cache.Cache
 	options  Options
 	settings *settings
 	looks    *looks
@@ -78,14 +78,20 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if options.Writes <= 0 {
 		options.Writes = defaultWrites
 	}
+	own, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim,
+	})
+	if err != nil {
+		return err
+	}
 	kit := controller.NewKit(mgr, Name, core.Finalizer)
 	kit.Events = onCluster{kit.Events}
 	c := &Controller{
-		kit: kit, cache: mgr.GetCache(), options: options, looks: &looks{now: options.Now}, roles: &roleList{options: options},
+		kit: kit, cache: own, options: options, looks: &looks{now: options.Now}, roles: &roleList{options: options},
 		settings: &settings{flags: options.Flags, live: kit.Live, now: options.Now},
 		writes:   rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
 	}
-	if err := addIndexes(ctx, mgr); err != nil {
+	if err := errors.Join(addIndexes(ctx, own), mgr.Add(own)); err != nil {
 		return err
 	}
 	run, err := ctrlcontroller.New(Name, mgr, ctrlcontroller.Options{
@@ -94,7 +100,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
-	return c.watch(mgr, run)
+	return c.watch(run)
 }
 
 // Reconcile is one pass over one cluster: observe, decide, perform, report.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -25,6 +25,23 @@ import (
 // suffixIndex finds clusters by the suffix that they claim, and records by theirs.
 const suffixIndex = "suffix"
 
+// trim leaves of an object what is read of it here: with a thousand clusters the rest
+// would be most of the process's memory.
+func trim(object any) (any, error) {
+	switch o := object.(type) {
+	case *unstructured.Unstructured:
+		accepted := isAccepted(o)
+		o.SetManagedFields(nil)
+		o.SetAnnotations(claimed(o))
+		o.SetLabels(nil)
+		delete(o.Object, "status")
+		o.Object["spec"] = map[string]any{"hubAcceptsClient": accepted}
+	case *v1alpha1.HubAccess:
+		o.ManagedFields = nil
+	}
+	return object, nil
+}
+
 func suffixOf(o client.Object) string {
 	if record, is := o.(*v1alpha1.HubAccess); is {
 		if record.Spec.Access == nil {
@@ -35,10 +52,10 @@ func suffixOf(o client.Object) string {
 	return hub.Classify(o.GetAnnotations()).Suffix
 }
 
-func addIndexes(ctx context.Context, mgr ctrl.Manager) error {
+func addIndexes(ctx context.Context, own cache.Cache) error {
 	index := func(o client.Object) []string { return []string{suffixOf(o)} }
 	for _, kind := range []client.Object{newObject(clusterKind), &v1alpha1.HubAccess{}} {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, kind, suffixIndex, index); err != nil {
+		if err := own.IndexField(ctx, kind, suffixIndex, index); err != nil {
 			return err
 		}
 	}
@@ -47,11 +64,11 @@ func addIndexes(ctx context.Context, mgr ctrl.Manager) error {
 
 // watch wakes a cluster for each change of itself or its record that a decision goes by,
 // and the others of the same suffix with it.
-func (c *Controller) watch(mgr ctrl.Manager, run ctrlcontroller.Controller) error {
+func (c *Controller) watch(run ctrlcontroller.Controller) error {
 	wake := handler.EnqueueRequestsFromMapFunc(c.wokenBy)
 	for _, each := range []source.Source{
-		source.Kind[client.Object](mgr.GetCache(), newObject(clusterKind), wake, predicate.Funcs{UpdateFunc: hasNews}),
-		source.Kind[client.Object](mgr.GetCache(), &v1alpha1.HubAccess{}, wake, predicate.Funcs{UpdateFunc: hasNews}),
+		source.Kind[client.Object](c.cache, newObject(clusterKind), wake, predicate.Funcs{UpdateFunc: hasNews}),
+		source.Kind[client.Object](c.cache, &v1alpha1.HubAccess{}, wake, predicate.Funcs{UpdateFunc: hasNews}),
 		source.Func(c.followSetting),
 	} {
 		if err := run.Watch(each); err != nil {
