@@ -27,6 +27,7 @@ GOTEST    := go test -timeout 20m
 # The programs that the tests start: the lab is made of them.
 export TABARD_BIN       := $(CURDIR)/bin/tabard
 export TABARD_LOCALKUBE := $(CURDIR)/bin/localkube
+export TABARD_OCM       := $(CURDIR)/bin/ocm
 
 .DEFAULT_GOAL := help
 
@@ -58,6 +59,11 @@ push: ## Push the images of DIST (REGISTRY=registry.example.com/team)
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)
 	@mkdir -p bin
 	@path=$$(go run ./hack/localkube) && ln -sfn "$$path" bin/localkube && echo "$$path"
+
+.PHONY: ocm
+ocm: ## Build the programs of Open Cluster Management as one, once per version (minutes)
+	@mkdir -p bin
+	@path=$$(go run ./hack/ocm) && ln -sfn "$$path" bin/ocm && echo "$$path"
 
 # Tests with these names need what a fresh machine does not have: make conformance
 # runs those with clients of others, make e2e-node those on a node or by root.
@@ -119,7 +125,7 @@ lint: ## Check style, known mistakes, import rules, sizes, and ways from one acc
 	go run ./hack/imports
 	go run ./hack/shape
 	cd hack/rights && go run . ../../config/manifests ../../config/rbac
-	@for module in $(MODULES) $(OLDER) localkube; do (cd $$module && go mod tidy -diff) || exit 1; done
+	@for module in $(MODULES) $(OLDER) localkube test/ocm; do (cd $$module && go mod tidy -diff) || exit 1; done
 	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify

@@ -1,11 +1,9 @@
-// Package localkube knows where the localkube program is: in which cache folder
-// a build belongs, and which of the places that may hold one is to be used. It
+// Package localkube knows where the localkube program is: which folder caches its
+// builds, and which of the places that may hold one is to be used. It
 // does not build: that is hack/localkube, which needs the checkout.
 package localkube
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -21,10 +19,6 @@ const Version = "v1.35.4"
 // EnvVar names the variable that points at a localkube program.
 const EnvVar = "TABARD_LOCALKUBE"
 
-// Sources are the files of the localkube module that decide what is built, by
-// their names in its folder.
-var Sources = []string{"go.mod", "go.sum", "main.go"}
-
 // ErrMissing says that no localkube program was found anywhere.
 var ErrMissing = errors.New("no localkube program found: it was looked for beside this program, on the PATH " +
 	"and in the cache; build one with \"make localkube\", or name one with --localkube or " + EnvVar)
@@ -37,23 +31,6 @@ func CacheDir(getenv func(string) string) string {
 		base = filepath.Join(getenv("HOME"), ".cache")
 	}
 	return filepath.Join(base, "tabard", "localkube")
-}
-
-// Key names the build of the module in folder source: the Kubernetes version
-// and twelve digits of a hash over the files that decide what is built, so that
-// a changed requirement never meets an old program.
-func Key(source string) (string, error) {
-	hash := sha256.New()
-	for _, name := range Sources {
-		data, err := os.ReadFile(filepath.Join(source, name))
-		if err != nil {
-			return "", fmt.Errorf("the sources of localkube are not complete: %w", err)
-		}
-		// The length keeps bytes from moving from one file to the next unseen.
-		fmt.Fprintf(hash, "%s %d\n", name, len(data))
-		hash.Write(data)
-	}
-	return Version + "-" + hex.EncodeToString(hash.Sum(nil))[:12], nil
 }
 
 // Find returns the localkube program to use: the one named by flag or by the

@@ -1,7 +1,6 @@
 package localkube
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,27 +60,5 @@ func TestFind(t *testing.T) {
 				t.Fatalf("got %q, %v; want %q", got, err, test.want)
 			}
 		})
-	}
-}
-
-func TestKeyChangesWithEverySource(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := Key(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("an empty folder: got %v, want a missing file", err)
-	}
-	for _, name := range Sources {
-		program(t, filepath.Join(dir, name), 0o644, 0)
-	}
-	first, err := Key(dir)
-	if err != nil || !strings.HasPrefix(first, Version+"-") || len(first) != len(Version)+13 {
-		t.Fatalf("got %q, %v", first, err)
-	}
-	for _, name := range Sources {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("changed"), 0o644))
-		next, err := Key(dir)
-		if err != nil || next == first {
-			t.Errorf("%s changed and the key stayed %q (%v)", name, next, err)
-		}
-		first = next
 	}
 }

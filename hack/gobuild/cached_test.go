@@ -1,0 +1,60 @@
+package gobuild
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+func TestKeyChangesWithEverySource(t *testing.T) {
+	program := Cached{Name: "program", Version: "v1.2.3", Source: t.TempDir()}
+	if _, err := program.Key(); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("an empty folder: got %v, want a missing file", err)
+	}
+	for _, name := range Sources {
+		must.Do(t, os.WriteFile(filepath.Join(program.Source, name), []byte("x"), 0o644))
+	}
+	first, err := program.Key()
+	if err != nil || !strings.HasPrefix(first, "v1.2.3-") || len(first) != len("v1.2.3-")+12 {
+		t.Fatalf("got %q, %v", first, err)
+	}
+	for _, name := range Sources {
+		must.Do(t, os.WriteFile(filepath.Join(program.Source, name), []byte("changed"), 0o644))
+		next, err := program.Key()
+		if err != nil || next == first {
+			t.Errorf("%s changed and the key stayed %q (%v)", name, next, err)
+		}
+		first = next
+	}
+}
+
+func TestAProgramIsBuiltOncePerVersion(t *testing.T) {
+	program := Cached{Name: "program", Version: "v1.2.3", Source: t.TempDir(), Cache: t.TempDir(), Started: "building"}
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/program\n\ngo 1.26\n", "go.sum": "", "main.go": "package main\n\nfunc main() {}\n",
+	} {
+		must.Do(t, os.WriteFile(filepath.Join(program.Source, name), []byte(text), 0o644))
+	}
+	var said bytes.Buffer
+	first := must.Get(program.ensure(t.Context(), &said))(t)
+	if !strings.Contains(said.String(), "program: building") {
+		t.Errorf("the first time said %q", said.String())
+	}
+	said.Reset()
+	if second := must.Get(program.ensure(t.Context(), &said))(t); second != first || said.Len() > 0 {
+		t.Errorf("the second time: %s, want %s, and said %q", second, first, said.String())
+	}
+	must.Do(t, os.WriteFile(filepath.Join(program.Source, "main.go"), []byte("package main\n\nfunc main() { wrong() }\n"), 0o644))
+	if path, err := program.ensure(t.Context(), &said); err == nil {
+		t.Fatalf("a program that cannot be compiled was built: %s", path)
+	}
+	key := must.Get(program.Key())(t)
+	if exists(filepath.Join(program.Cache, key, "program")) {
+		t.Error("what looks like a program is left by a build that failed")
+	}
+}
