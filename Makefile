@@ -66,8 +66,9 @@ ocm: ## Build the programs of Open Cluster Management as one, once per version (
 	@path=$$(go run ./hack/ocm) && ln -sfn "$$path" bin/ocm && echo "$$path"
 
 # Tests with these names need what a fresh machine does not have: make conformance
-# runs those with clients of others, make e2e-node those on a node or by root.
-FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root)
+# runs those with clients of others, make e2e-node those on a node or by root, and
+# make interop those with Open Cluster Management.
+FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM)
 
 .PHONY: test
 test: build localkube ## Run the whole test suite
@@ -91,6 +92,10 @@ conformance: build localkube ## Use programs that are not ours (needs node 20, n
 	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/capacity/docs ./test/docs ./test/issuer ./test/e2e ./test/site
 	cd test/conformance && $(GOTEST) -count=1
 	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
+
+.PHONY: interop
+interop: build localkube ocm ## Use the programs of Open Cluster Management: operators, hub controller, agents
+	$(GOTEST) -count=1 -run '^TestOCM' ./test/hub/...
 
 .PHONY: demo
 demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1 leaves the lab running)

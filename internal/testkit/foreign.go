@@ -50,7 +50,32 @@ var (
 			"config/crd/bases/controlplane.cluster.x-k8s.io_rosacontrolplanes.yaml",
 		},
 	}
+	// OCMOperators are Open Cluster Management's ClusterManager and Klusterlet.
+	OCMOperators = ocm(
+		"deploy/cluster-manager/config/crds/0000_01_operator.open-cluster-management.io_clustermanagers.crd.yaml",
+		"deploy/klusterlet/config/crds/0000_00_operator.open-cluster-management.io_klusterlets.crd.yaml",
+	)
+	// OCMHub are the kinds that Open Cluster Management's operator installs on a hub.
+	OCMHub = ocm(
+		"manifests/cluster-manager/hub/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
+		"manifests/cluster-manager/hub/0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml",
+		"manifests/cluster-manager/hub/0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml",
+		"manifests/cluster-manager/hub/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
+		"manifests/cluster-manager/hub/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml",
+		"manifests/cluster-manager/hub/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
+		"manifests/cluster-manager/hub/0000_00_multicluster.x-k8s.io_clusterprofiles.crd.yaml",
+	)
+	// OCMSpoke are the kinds that it installs on a cluster that joins a hub.
+	OCMSpoke = ocm(
+		"manifests/klusterlet/managed/0000_01_work.open-cluster-management.io_appliedmanifestworks.crd.yaml",
+		"manifests/klusterlet/managed/0000_02_clusters.open-cluster-management.io_clusterclaims.crd.yaml",
+	)
 )
+
+// ocm are kinds of Open Cluster Management, of the version of test/ocm/go.mod.
+func ocm(files ...string) ForeignKinds {
+	return ForeignKinds{"open-cluster-management.io/ocm", "v1.0.0", "h1:MdkJs4Xs2hF2vaEBLmzgFhju3BkjPL/pOP+3mRGwOWw=", files}
+}
 
 func openshift(files ...string) ForeignKinds {
 	return ForeignKinds{"github.com/openshift/api", "v0.0.0-20251015095338-264e80a2b6e7", "h1:Ot2fbEEPmF3WlPQkyEW/bUCV38GMugH/UmZvxpWceNc=", files}
@@ -66,8 +91,18 @@ func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
 	s.InstallCRDsFrom(t, paths...)
 }
 
-// Files are those of the kinds in the module's folder, which is fetched if it is not there.
+// Files are those of the kinds in the module's folder.
 func (k ForeignKinds) Files(t testing.TB) (paths []string) {
+	t.Helper()
+	dir := k.Dir(t)
+	for _, file := range k.files {
+		paths = append(paths, filepath.Join(dir, file))
+	}
+	return paths
+}
+
+// Dir is the module's folder, which is fetched if it is not there.
+func (k ForeignKinds) Dir(t testing.TB) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", k.module+"@"+k.version)
 	command.Dir = t.TempDir() // outside of any module, whose requirements it would join
@@ -79,8 +114,5 @@ func (k ForeignKinds) Files(t testing.TB) (paths []string) {
 	if got.Sum != k.sum {
 		t.Fatalf("%s@%s is %s, want %s", k.module, k.version, got.Sum, k.sum)
 	}
-	for _, file := range k.files {
-		paths = append(paths, filepath.Join(got.Dir, file))
-	}
-	return paths
+	return got.Dir
 }
