@@ -11,8 +11,8 @@ import (
 // Environment is a set of variables.
 type Environment map[string]string
 
-// list returns the variables as NAME=VALUE, in order.
-func (environment Environment) list() []string {
+// List returns the variables as NAME=VALUE, in order.
+func (environment Environment) List() []string {
 	out := make([]string, 0, len(environment))
 	for _, name := range sorted(environment) {
 		out = append(out, name+"="+environment[name])

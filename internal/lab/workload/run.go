@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/tabard-dev/tabard/internal/lab"
 	"github.com/tabard-dev/tabard/internal/lab/private"
@@ -88,19 +89,19 @@ func Run(ctx context.Context, in lab.Lab, options Options) (int, error) {
 	if job.container, err = container(pod, options.Container); err != nil {
 		return 0, err
 	}
-	objects := cluster{client: client, pod: pod}
-	job.volumes = &volumes{
-		dir: in.Path("pods", string(pod.UID)), sources: volumesOf(pod, job.container), now: time.Now,
-		collector: collector{pod: pod, objects: objects, tokens: &tokens{objects: objects, now: time.Now}},
-	}
-	if err := job.prepare(ctx, objects); err != nil {
+	if err := job.prepare(ctx, client, in.APIServerURL(), in.Path("pods", string(pod.UID))); err != nil {
 		return 0, err
 	}
 	return job.run(ctx)
 }
 
-// prepare makes the volumes and the environment.
-func (job *job) prepare(ctx context.Context, objects Objects) error {
+// prepare makes the volumes, below a folder, and the environment.
+func (job *job) prepare(ctx context.Context, client kubernetes.Interface, apiServer, dir string) error {
+	objects := cluster{client: client, pod: job.pod}
+	job.volumes = &volumes{
+		dir: dir, sources: volumesOf(job.pod, job.container), now: time.Now,
+		collector: collector{pod: job.pod, objects: objects, tokens: &tokens{objects: objects, now: time.Now}},
+	}
 	for _, folder := range []string{"volumes", "root", filepath.Join("lab", "home")} {
 		if err := os.MkdirAll(filepath.Join(job.volumes.dir, folder), 0o700); err != nil {
 			return fmt.Errorf("make the pod's folder: %w", err)
@@ -109,7 +110,7 @@ func (job *job) prepare(ctx context.Context, objects Objects) error {
 	if err := job.volumes.sync(ctx); err != nil {
 		return err
 	}
-	services, err := serviceVariables(job.lab.APIServerURL())
+	services, err := serviceVariables(apiServer)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (job *job) run(ctx context.Context) (int, error) {
 	if term := job.options.Getenv("TERM"); term != "" {
 		job.add("TERM", term)
 	}
-	spec.Command, spec.Env = job.command, job.environment.list()
+	spec.Command, spec.Env = job.command, job.environment.List()
 	code, err := job.supervise(ctx, spec, isSandboxed)
 	if err != nil {
 		return 0, err

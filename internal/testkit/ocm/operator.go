@@ -1,0 +1,75 @@
+package ocm
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// An Operator is one of Open Cluster Management's, by the folder of its manifests.
+type Operator string
+
+// The operators: of a hub, and of a cluster that joins one.
+const (
+	ClusterManagerOperator Operator = "cluster-manager"
+	KlusterletOperator     Operator = "klusterlet"
+)
+
+// InstallOperator makes an operator's objects as its manifests have them, with one
+// replica. A Node runs it; its kind is of testkit.OCMOperators.
+func InstallOperator(t testing.TB, cluster *testkit.Cluster, operator Operator) {
+	t.Helper()
+	folder := "deploy/" + string(operator) + "/config/"
+	for _, file := range []string{
+		"operator/namespace.yaml", "operator/service_account.yaml", "rbac/cluster_role.yaml", "rbac/cluster_role_binding.yaml", "operator/operator.yaml",
+	} {
+		for _, object := range rendered(t, folder+file) {
+			if object.GetObjectKind().GroupVersionKind().Kind == "Deployment" {
+				must.Do(t, unstructured.SetNestedField(object.(*unstructured.Unstructured).Object, int64(1), "spec", "replicas"))
+			}
+			cluster.In(t).Make(object)
+		}
+	}
+}
+
+// MakeClusterManager makes the object that makes a cluster a hub. Drivers are as in
+// spec.registrationConfiguration.registrationDrivers.
+func MakeClusterManager(t testing.TB, hub *testkit.Cluster, drivers ...any) {
+	t.Helper()
+	made := New(ClusterManager, "", "cluster-manager")
+	made.Object["spec"] = map[string]any{
+		"registrationImagePullSpec": "registration", "workImagePullSpec": "work",
+		"placementImagePullSpec": "placement", "addOnManagerImagePullSpec": "addon-manager",
+		"deployOption":              map[string]any{"mode": "Default"},
+		"registrationConfiguration": map[string]any{"registrationDrivers": drivers},
+	}
+	hub.In(t).Make(made)
+}
+
+// MakeKlusterlet makes the objects that make a cluster join a hub: the namespace and the
+// Secret by which its agents reach the hub first, and the Klusterlet. The driver is as in
+// spec.registrationConfiguration.registrationDriver; nil is csr.
+func MakeKlusterlet(t testing.TB, spoke *testkit.Cluster, name string, bootstrap *rest.Config, driver map[string]any) {
+	t.Helper()
+	spoke = spoke.In(t)
+	spoke.MakeNamespaces(AgentNamespace)
+	secret := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata":   map[string]any{"namespace": AgentNamespace, "name": "bootstrap-hub-kubeconfig"},
+		"stringData": map[string]any{"kubeconfig": string(Kubeconfig(t, bootstrap))},
+	}}
+	made := New(Klusterlet, "", "klusterlet")
+	spec := map[string]any{
+		"registrationImagePullSpec": "registration", "workImagePullSpec": "work", "imagePullSpec": "registration-operator",
+		"clusterName": name, "namespace": AgentNamespace, "deployOption": map[string]any{"mode": "Default"},
+	}
+	if driver != nil {
+		spec["registrationConfiguration"] = map[string]any{"registrationDriver": driver}
+	}
+	made.Object["spec"] = spec
+	spoke.Make(secret, made)
+}

@@ -1,0 +1,93 @@
+package hub
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/ocm"
+)
+
+func TestOCMTheOperatorsJoinAClusterByCertificateAndItsWorksArrive(t *testing.T) {
+	hub := startOperator(t, ocm.ClusterManagerOperator)
+	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
+	bootstrap := ocm.MakeBootstrap(t, hub.Cluster)
+	spoke := startOperator(t, ocm.KlusterletOperator)
+	ocm.MakeKlusterlet(t, spoke.Cluster, "cluster1", bootstrap, nil)
+
+	cluster := ocm.New(ocm.ManagedCluster, "", "cluster1")
+	hub.Await(func() error { return hub.Get(t.Context(), client.ObjectKeyFromObject(cluster), cluster) })
+	approve(t, hub.Cluster, "cluster1")
+	joined := &ocm.Hub{Cluster: hub.Cluster}
+	joined.Accept("cluster1")
+	awaitCondition(joined, "cluster1", "ManagedClusterJoined", "True")
+	awaitCondition(joined, "cluster1", "ManagedClusterConditionAvailable", "True")
+
+	work := ocm.New(ocm.ManifestWork, "cluster1", "greeting")
+	work.Object["spec"] = map[string]any{"workload": map[string]any{"manifests": []any{map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "greeting"},
+		"data": map[string]any{"from": "the hub"},
+	}}}}
+	hub.Make(work)
+	var arrived corev1.ConfigMap
+	spoke.Await(func() error {
+		return spoke.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "greeting"}, &arrived)
+	})
+	if diff := cmp.Diff(map[string]string{"from": "the hub"}, arrived.Data); diff != "" {
+		t.Errorf("what has arrived (-want +got):\n%s", diff)
+	}
+	hub.Await(func() error {
+		must.Do(t, hub.Get(t.Context(), client.ObjectKeyFromObject(work), work))
+		if status, message := ocm.Condition(work, "Applied"); status != "True" {
+			return fmt.Errorf("the ManifestWork is not applied: %s (%s)", status, message)
+		}
+		return nil
+	})
+}
+
+// operated is a cluster with an operator of Open Cluster Management, and a node that
+// runs it and what it deploys.
+type operated struct {
+	*testkit.Cluster
+	*ocm.Node
+}
+
+func startOperator(t *testing.T, operator ocm.Operator) operated {
+	t.Helper()
+	cluster := ocm.StartCluster(t, ocm.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
+	ocm.InstallOperator(t, cluster, operator)
+	return operated{cluster, ocm.StartNode(t, cluster, ocm.NodeOptions{})}
+}
+
+// approve approves a cluster's first certificate, as clusteradm accept does.
+func approve(t *testing.T, hub *testkit.Cluster, name string) {
+	t.Helper()
+	requests := hub.Kube.CertificatesV1().CertificateSigningRequests()
+	hub.Await(func() error {
+		list := must.Get(requests.List(t.Context(), metav1.ListOptions{LabelSelector: "open-cluster-management.io/cluster-name=" + name}))(t)
+		if len(list.Items) == 0 {
+			return fmt.Errorf("there is no certificate signing request of %s", name)
+		}
+		request := &list.Items[0]
+		block, _ := pem.Decode(request.Spec.Request)
+		asked := must.Get(x509.ParseCertificateRequest(block.Bytes))(t)
+		if !strings.HasPrefix(asked.Subject.CommonName, "system:open-cluster-management:"+name+":") {
+			t.Fatalf("the certificate is for %s", asked.Subject.CommonName)
+		}
+		request.Status.Conditions = append(request.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
+			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Accepted",
+		})
+		_, err := requests.UpdateApproval(t.Context(), request.Name, request, metav1.UpdateOptions{})
+		return err
+	})
+}
