@@ -99,6 +99,20 @@ func TestOCMTheAnnotationsOfAClusterInEKSNameIt(t *testing.T) {
 	wantExec(spoke, hub, "arn:aws:iam::111111111111:role/ocm-hub-"+suffixA)
 }
 
+func TestOCMAClusterJoinsByCertificateAndItsWorksArrive(t *testing.T) {
+	hub := ocm.StartHub(t, ocm.StartCluster(t, ocm.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMHub}}), ocm.HubOptions{})
+	spoke := startSpoke(t)
+	agent := ocm.StartAgent(t, ocm.AgentOptions{Klusterlet: spoke, Name: "cluster1", Bootstrap: hub.Bootstrap})
+	if diff := cmp.Diff(map[string]string{}, awaitAnnotations(hub, "cluster1")); diff != "" {
+		t.Errorf("the annotations of the ManagedCluster (-want +got):\n%s", diff)
+	}
+	approve(t, hub.Cluster, "cluster1")
+	hub.Accept("cluster1")
+	awaitCondition(hub, "cluster1", "ManagedClusterJoined", "True")
+	agent.StartWork(t)
+	wantArrives(t, hub.Cluster, spoke, "cluster1")
+}
+
 // wantGroups says that the hub gives rights to the groups of both drivers, by the
 // cluster's own role and in its namespace.
 func wantGroups(hub *ocm.Hub, name string) {

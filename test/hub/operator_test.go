@@ -19,10 +19,10 @@ import (
 )
 
 func TestOCMTheOperatorsJoinAClusterByCertificateAndItsWorksArrive(t *testing.T) {
-	hub := startOperator(t, ocm.ClusterManagerOperator)
+	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{}, ocm.NodeOptions{})
 	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
 	bootstrap := ocm.MakeBootstrap(t, hub.Cluster)
-	spoke := startOperator(t, ocm.KlusterletOperator)
+	spoke := startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{})
 	ocm.MakeKlusterlet(t, spoke.Cluster, "cluster1", bootstrap, nil)
 
 	cluster := ocm.New(ocm.ManagedCluster, "", "cluster1")
@@ -32,8 +32,14 @@ func TestOCMTheOperatorsJoinAClusterByCertificateAndItsWorksArrive(t *testing.T)
 	joined.Accept("cluster1")
 	awaitCondition(joined, "cluster1", "ManagedClusterJoined", "True")
 	awaitCondition(joined, "cluster1", "ManagedClusterConditionAvailable", "True")
+	wantArrives(t, hub.Cluster, spoke.Cluster, "cluster1")
+}
 
-	work := ocm.New(ocm.ManifestWork, "cluster1", "greeting")
+// wantArrives says that what the hub has for a cluster arrives there, and that the hub is
+// told of it.
+func wantArrives(t *testing.T, hub, spoke *testkit.Cluster, name string) {
+	t.Helper()
+	work := ocm.New(ocm.ManifestWork, name, "greeting")
 	work.Object["spec"] = map[string]any{"workload": map[string]any{"manifests": []any{map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "greeting"},
 		"data": map[string]any{"from": "the hub"},
@@ -62,11 +68,12 @@ type operated struct {
 	*ocm.Node
 }
 
-func startOperator(t *testing.T, operator ocm.Operator) operated {
+func startOperator(t *testing.T, operator ocm.Operator, cluster ocm.ClusterOptions, node ocm.NodeOptions) operated {
 	t.Helper()
-	cluster := ocm.StartCluster(t, ocm.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
-	ocm.InstallOperator(t, cluster, operator)
-	return operated{cluster, ocm.StartNode(t, cluster, ocm.NodeOptions{})}
+	cluster.Foreign = append(cluster.Foreign, testkit.OCMOperators)
+	started := ocm.StartCluster(t, cluster)
+	ocm.InstallOperator(t, started, operator)
+	return operated{started, ocm.StartNode(t, started, node)}
 }
 
 // approve approves a cluster's first certificate, as clusteradm accept does.

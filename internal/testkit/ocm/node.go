@@ -149,8 +149,8 @@ func (n *Node) sync(ctx context.Context) error {
 }
 
 // knows says whether the node has the program of the pod's container. Admission webhooks
-// are not run: no API server here reaches a Service. The operator of the hub registers
-// them when their pods are ready, so that they never are is all that they do.
+// are not run: no API server here reaches a Service. The hub's operator registers them
+// once all its pods are ready, which is never here.
 func (n *Node) knows(pod *corev1.Pod) bool {
 	return len(pod.Spec.Containers) == 1 && n.program(&pod.Spec.Containers[0]) != "" &&
 		!slices.Contains(pod.Spec.Containers[0].Args, "webhook-server")

@@ -112,9 +112,13 @@ func (p *pod) contain(ctx context.Context, name string, started func(context.Con
 		_ = send()
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	defer func() { _ = command.Process.Kill(); <-ended; close(ended) }()
+	ended := make(chan struct{})
+	var result error
+	go func() { defer close(ended); result = command.Wait() }()
+	defer func() {
+		_ = command.Process.Kill() // it may have ended by now
+		<-ended
+	}()
 	if err := send(); err != nil {
 		return err
 	}
@@ -123,18 +127,20 @@ func (p *pod) contain(ctx context.Context, name string, started func(context.Con
 			return err
 		}
 	}
-	return p.follow(ctx, prepared, ended)
+	if err := p.follow(ctx, prepared, ended); err != nil {
+		return err
+	}
+	return result
 }
 
 // follow renews the volumes until the process has ended, or is to end.
-func (p *pod) follow(ctx context.Context, prepared *workload.Prepared, ended chan error) error {
+func (p *pod) follow(ctx context.Context, prepared *workload.Prepared, ended <-chan struct{}) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-ended:
-			ended <- nil // for the one who waits for the end
-			return err
+		case <-ended:
+			return nil
 		case <-time.After(interval):
 		}
 		if err := prepared.Refresh(ctx); err != nil && ctx.Err() == nil {
