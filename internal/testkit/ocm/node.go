@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,11 +94,21 @@ func (n *Node) Starts(prefix string) (count int) {
 	return count
 }
 
+// Kill ends the processes of such pods without a chance to do anything. The node starts
+// them anew.
+func (n *Node) Kill(prefix string) {
+	for _, pod := range n.named(prefix) {
+		if process := pod.process.Load(); process != nil {
+			_ = process.Kill() // it may have ended by now
+		}
+	}
+}
+
 func (n *Node) named(prefix string) (found []*pod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, pod := range n.pods {
-		if len(pod.object.Name) >= len(prefix) && pod.object.Name[:len(prefix)] == prefix {
+		if strings.HasPrefix(pod.object.Name, prefix) {
 			found = append(found, pod)
 		}
 	}

@@ -27,6 +27,8 @@ type pod struct {
 	port   int
 	output *os.File
 	starts atomic.Int32
+	// process runs the container now, or ran it last; nil before the first.
+	process atomic.Pointer[os.Process]
 
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -112,6 +114,7 @@ func (p *pod) contain(ctx context.Context, name string, started func(context.Con
 		_ = send()
 		return err
 	}
+	p.process.Store(command.Process)
 	ended := make(chan struct{})
 	var result error
 	go func() { defer close(ended); result = command.Wait() }()
