@@ -32,9 +32,11 @@ type APIServer struct {
 
 	dir, localkube string
 	issuer         string
-	etcd           string
-	port           int
-	process        *Process
+	// accepted are further issuers whose tokens it takes.
+	accepted []string
+	etcd     string
+	port     int
+	process  *Process
 	// flags are more than every API server here has.
 	flags []string
 }
@@ -86,6 +88,15 @@ func (s *APIServer) RotateKey(t testing.TB) {
 	s.waitReady(t)
 }
 
+// SetIssuers starts the API server anew at the same address: its tokens name the first
+// issuer, and it accepts those that name any of them.
+func (s *APIServer) SetIssuers(t testing.TB, issuers ...string) {
+	t.Helper()
+	s.process.Kill()
+	s.issuer, s.accepted = issuers[0], issuers[1:]
+	s.startAPIServer(t)
+}
+
 func (s *APIServer) startEtcd(t testing.TB) {
 	t.Helper()
 	client, peer := address(FreePort(t)), address(FreePort(t))
@@ -104,6 +115,9 @@ func (s *APIServer) startAPIServer(t testing.TB) {
 		"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--disable-admission-plugins=ServiceAccount",
 		"--service-account-issuer", s.issuer, "--api-audiences=api",
 		"--service-account-key-file", key, "--service-account-signing-key-file", key}, s.flags...)
+	for _, issuer := range s.accepted {
+		args = append(args, "--service-account-issuer", issuer)
+	}
 	s.process = s.run(t, "kube-apiserver", args...)
 	s.waitReady(t)
 }

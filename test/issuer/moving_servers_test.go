@@ -1,0 +1,169 @@
+package issuer
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+const (
+	movingAccount = "111122223333"
+	forAWS        = "sts.amazonaws.com"
+)
+
+// moving is a cluster of two API servers whose issuer is moved, and an account that knows
+// the old issuer and the new one.
+type moving struct {
+	*testing.T
+	*testkit.Cluster
+	servers  map[string]*testkit.APIServer
+	aws      *awstest.Lab
+	old, new string // issuers
+	oldARN   string // provider of the old issuer
+}
+
+// startMoving starts it with the old issuer alone.
+func startMoving(t *testing.T) *moving {
+	t.Helper()
+	var first *testkit.APIServer
+	keys := func(ctx context.Context) ([]byte, error) { return first.Keys(ctx) }
+	before, after := testkit.ServeIssuer(t, keys), testkit.ServeIssuer(t, keys)
+	c := testkit.StartCluster(t, testkit.ClusterOptions{Issuer: before.URL})
+	first = c.APIServer
+	roots := x509.NewCertPool()
+	roots.AddCert(before.Certificate())
+	roots.AddCert(after.Certificate())
+	m := &moving{T: t, Cluster: c, old: before.URL, new: after.URL,
+		servers: map[string]*testkit.APIServer{"a": first, "b": first.StartAnother(t)},
+		aws:     awstest.Start(t, awslocal.Options{Accounts: []string{movingAccount}, TrustedCAs: roots}),
+	}
+	m.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})
+	m.oldARN = m.aws.Provider(movingAccount, m.old, forAWS)
+	newARN := m.aws.Provider(movingAccount, m.new, forAWS)
+	m.aws.Role(movingAccount, "both", both(trust(m.oldARN), trust(newARN)), "")
+	m.aws.Role(movingAccount, "old-only", trust(m.oldARN), "")
+	return m
+}
+
+func trust(provider string) string {
+	return awstest.Trust(provider, "system:serviceaccount:default:app", forAWS)
+}
+
+// both has the statements of two policies.
+func both(one, two string) string {
+	type policy struct {
+		Version   string
+		Statement []json.RawMessage
+	}
+	var first, second policy
+	_, _ = json.Unmarshal([]byte(one), &first), json.Unmarshal([]byte(two), &second)
+	first.Statement = append(first.Statement, second.Statement...)
+	text, _ := json.Marshal(first)
+	return string(text)
+}
+
+// token is a new one from an API server, and names the wanted issuer.
+func (m *moving) token(server, issuer string, audiences ...string) string {
+	m.T.Helper()
+	kube := must.Get(kubernetes.NewForConfig(m.servers[server].Config))(m.T)
+	made := must.Get(kube.CoreV1().ServiceAccounts("default").CreateToken(m.T.Context(), "app",
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}, metav1.CreateOptions{}))(m.T)
+	var claims struct{ Iss string }
+	payload := must.Get(base64.RawURLEncoding.DecodeString(strings.Split(made.Status.Token, ".")[1]))(m.T)
+	must.Do(m.T, json.Unmarshal(payload, &claims))
+	if claims.Iss != issuer {
+		m.T.Fatalf("the token of API server %s names %s, want %s", server, claims.Iss, issuer)
+	}
+	return made.Status.Token
+}
+
+// wantAccepted demands that an API server takes a token as its ServiceAccount's, or does not.
+func (m *moving) wantAccepted(server, token string, want bool) {
+	m.T.Helper()
+	kube := must.Get(kubernetes.NewForConfig(m.servers[server].Config))(m.T)
+	answer := must.Get(kube.AuthenticationV1().TokenReviews().Create(m.T.Context(),
+		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{}))(m.T)
+	if answer.Status.Authenticated != want || want && answer.Status.User.Username != "system:serviceaccount:default:app" {
+		m.T.Errorf("API server %s: accepted is %v, want %v: %+v", server, answer.Status.Authenticated, want, answer.Status)
+	}
+}
+
+// wantRole demands that a token may assume a role, or is refused with a code.
+func (m *moving) wantRole(role, token, refusal string) {
+	m.T.Helper()
+	_, err := sts.NewFromConfig(m.aws.As(aws.Credentials{})).AssumeRoleWithWebIdentity(m.T.Context(), &sts.AssumeRoleWithWebIdentityInput{
+		RoleArn: aws.String("arn:aws:iam::" + movingAccount + ":role/" + role), RoleSessionName: aws.String("app"), WebIdentityToken: &token,
+	})
+	switch {
+	case refusal == "" && err != nil:
+		m.T.Errorf("%s: %v", role, err)
+	case refusal != "" && (err == nil || !strings.Contains(err.Error(), refusal)):
+		m.T.Errorf("%s: %v, want %s", role, err, refusal)
+	}
+}
+
+// TestAnIssuerIsMovedOnTwoAPIServers goes the way of docs/moving-an-issuer.md, one API server
+// after the other. In each state each token is shown to both.
+func TestAnIssuerIsMovedOnTwoAPIServers(t *testing.T) {
+	m := startMoving(t)
+	old := m.token("a", m.old)
+	oldForAWS := m.token("a", m.old, forAWS)
+
+	for _, server := range []string{"a", "b"} { // both accept the new one, and sign as before
+		m.servers[server].SetIssuers(t, m.old, m.new)
+		m.token(server, m.old)
+	}
+	for _, server := range []string{"a", "b"} { // while one signs for the new issuer, the other accepts it
+		m.servers[server].SetIssuers(t, m.new, m.old)
+		fresh := m.token(server, m.new)
+		for each := range m.servers {
+			m.wantAccepted(each, fresh, true)
+			m.wantAccepted(each, old, true)
+		}
+	}
+	newForAWS := m.token("b", m.new, forAWS)
+	m.wantRole("both", oldForAWS, "")
+	m.wantRole("both", newForAWS, "")
+	m.wantRole("old-only", oldForAWS, "")
+	m.wantRole("old-only", newForAWS, "AccessDenied")
+
+	for _, server := range []string{"a", "b"} {
+		m.servers[server].SetIssuers(t, m.new)
+		m.wantAccepted(server, old, false)
+		m.wantAccepted(server, m.token(server, m.new), true)
+	}
+	m.wantRole("both", oldForAWS, "") // the cluster's end of the old issuer is not AWS's
+	m.aws.Must(m.aws.IAM(movingAccount).DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &m.oldARN}))
+	m.wantRole("both", oldForAWS, "InvalidIdentityToken")
+	m.wantRole("both", newForAWS, "")
+}
+
+// TestWithoutTheFirstRestartTokensAreRefused leaves the page's step 3 out: the API server that was
+// not restarted yet refuses the tokens of the one that was.
+func TestWithoutTheFirstRestartTokensAreRefused(t *testing.T) {
+	m := startMoving(t)
+	old := m.token("b", m.old)
+	m.servers["a"].SetIssuers(t, m.new, m.old)
+	m.wantAccepted("b", m.token("a", m.new), false)
+	m.wantAccepted("a", old, true)
+
+	// And without the old issuer as the second, every running pod's token is refused.
+	m.servers["a"].SetIssuers(t, m.new)
+	m.wantAccepted("a", old, false)
+}
