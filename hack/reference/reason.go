@@ -11,7 +11,7 @@ import (
 )
 
 // explained are the kinds whose conditions the reference explains.
-var explained = []condition.Kind{issuer.Reference, credentials.Reference, credentials.BoundaryReference, hubaccess.Reference}
+var explained = []condition.Kind{issuer.Reference, credentials.Reference, credentials.BoundaryReference, hubaccess.Reference()}
 
 // reasonPage is the reference of conditions and the troubleshooting page in
 // one: for each kind every reason, what it means and what to do.

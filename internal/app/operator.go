@@ -43,7 +43,7 @@ type operator struct {
 // controllers makes what each controller declares, in alphabetical order of their
 // names: each in the file of its name.
 var controllers = []func() *declaration{
-	declareCapacity, declareCertificate, declareCredentials, declareInjection, declareIssuer, declareSelectorReport,
+	declareCapacity, declareCertificate, declareCredentials, declareHubAccess, declareInjection, declareIssuer, declareSelectorReport,
 	declareWebhookDeployment,
 }
 

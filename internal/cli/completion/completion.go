@@ -27,6 +27,7 @@ var values = map[string][]string{
 	"no-selector-policy":         {"DefaultRole", "Deny"},
 	"annotation-profile":         {"auto", "legacy", "full"},
 	"credentials-drift":          {"Enforce", "Report"},
+	"hubaccess-managed-iam":      {"On", "Off"},
 	"feature-gates":              {"IAMRoleSelector=true", "IAMRoleSelector=false"},
 	"capacity feature-gates":     {"MachineAPIMigration=true", "MachineAPIMigration=false", "IAMRoleSelector=true", "IAMRoleSelector=false"},
 	"capacity-feature-gates":     {"MachineAPIMigration=true", "MachineAPIMigration=false"},

@@ -58,7 +58,7 @@ func Decide(flag Switch, hubARN string, seen ClusterManager) Setting {
 	driver, listed := awsDriver(seen.Drivers)
 	switch {
 	case flag == Off:
-		out.IAM, out.Why = Off, "it is switched off by the flag --managed-iam"
+		out.IAM, out.Why = Off, "it is switched off by the flag --hubaccess-managed-iam"
 	case seen.Trouble != "":
 		out.IAM, out.Why = Unknown, "the ClusterManager could not be read: "+seen.Trouble
 	case listed && driver.DisableManagedIAM:
@@ -66,11 +66,11 @@ func Decide(flag Switch, hubARN string, seen ClusterManager) Setting {
 	case listed:
 		out.IAM, out.ByOCM, out.Why = Off, true, "the ClusterManager lists the driver "+DriverAWS+", which makes and removes roles and access entries itself"
 	case flag == On:
-		out.IAM, out.Why = On, "it is switched on by the flag --managed-iam"
+		out.IAM, out.Why = On, "it is switched on by the flag --hubaccess-managed-iam"
 	case seen.HasField:
 		out.IAM, out.Why = On, "disableManagedIam is not set in the ClusterManager"
 	default:
-		out.IAM, out.Why = Unknown, "the served schema of ClusterManager has no field disableManagedIam, so its absence says nothing; set the flag --managed-iam"
+		out.IAM, out.Why = Unknown, "the served schema of ClusterManager has no field disableManagedIam, so its absence says nothing; set the flag --hubaccess-managed-iam"
 	}
 	out.Hub, out.HubProblem = whichHub(hubARN, driver.HubARN)
 	return out
@@ -90,11 +90,11 @@ func whichHub(flag, stated string) (ARN, string) {
 	text := flag
 	switch {
 	case flag == "" && stated == "":
-		return ARN{}, "the ARN of the hub is required for managed IAM: set the flag --hub-cluster-arn"
+		return ARN{}, "the ARN of the hub is required for managed IAM: set the flag --hubaccess-hub-cluster-arn"
 	case flag == "":
 		text = stated
 	case stated != "" && stated != flag:
-		return ARN{}, "the flag --hub-cluster-arn is " + quoted(flag) + ", and the ClusterManager says " + quoted(stated) + ": correct one of both"
+		return ARN{}, "the flag --hubaccess-hub-cluster-arn is " + quoted(flag) + ", and the ClusterManager says " + quoted(stated) + ": correct one of both"
 	}
 	hub, err := ParseARN(text)
 	if err != nil {

@@ -2,13 +2,16 @@ package hubaccess
 
 import "github.com/tabard-dev/tabard/internal/core/condition"
 
-// Reference explains the condition of a HubAccess and every reason.
-var Reference = condition.Kind{
-	Name: "HubAccess",
-	Types: []condition.Type{
+// Reference explains the condition of a HubAccess and every reason. It is made when it is
+// asked for: only the writer of the reference does.
+func Reference() condition.Kind {
+	return condition.Kind{Name: "HubAccess", Reasons: reasons(), Types: []condition.Type{
 		{Name: TypeReady, Holds: "the cluster's agents have the role and the access entry that they shall have, or people make both"},
-	},
-	Reasons: []condition.Explanation{
+	}}
+}
+
+func reasons() []condition.Explanation {
+	return []condition.Explanation{
 		explain(ReasonAccessGiven, "The role and its access entry are as wanted, and Tabard's.", "Nothing to do."),
 		explain(ReasonMadeByHand, "The role and its access entry are as wanted, and were made by somebody else. Tabard changes and deletes neither.", "Delete both when the cluster leaves. If Tabard shall keep them, delete the entry, then the role: they are made anew."),
 		explain(ReasonExternal, "The cluster has no ARN in EKS, so people make its role and access entry.", "Make the role and the access entry that the message names."),
@@ -16,9 +19,9 @@ var Reference = condition.Kind{
 		explain(ReasonRoleNotYetEffective, "IAM has the role and EKS does not know it yet.", "Nothing to do: it is tried again after 2 seconds, then at longer intervals of at most 2 minutes."),
 		explain(ReasonRemoving, "The cluster is deleted or denied, and its role and access entry are being removed.", "Nothing to do."),
 		explain(ReasonManagedIAMDisabled, "Managed IAM is switched off, so nothing is looked at or changed in AWS.", "Delete the role and the entry that the message names by hand if their cluster is gone, then this HubAccess."),
-		explain(ReasonManagedIAMUnknown, "It is not known whether managed IAM is on, so nothing is looked at or changed in AWS.", "Repair what the message names, or set the flag --managed-iam."),
+		explain(ReasonManagedIAMUnknown, "It is not known whether managed IAM is on, so nothing is looked at or changed in AWS.", "Repair what the message names, or set the flag --hubaccess-managed-iam."),
 		explain(ReasonActedOnByOCM, "Open Cluster Management's own driver awsirsa makes and removes roles and access entries on this hub.", "Take the driver awsirsa out of the ClusterManager, or set its disableManagedIam."),
-		explain(ReasonHubARNMissing, "The ARN of the hub is not known, or is given in two ways that differ.", "Set the flag --hub-cluster-arn."),
+		explain(ReasonHubARNMissing, "The ARN of the hub is not known, or is given in two ways that differ.", "Set the flag --hubaccess-hub-cluster-arn."),
 		explain(ReasonHubChanged, "The role was made for another hub than the one that is configured.", "Configure the former hub, or delete what the message names by hand, then this HubAccess."),
 		explain(ReasonAnnotationsMalformed, "The annotations of the ManagedCluster cannot be understood.", "Join the cluster again with ARNs of the form that the message names."),
 		explain(ReasonAnnotationsMismatched, "The annotations of the ManagedCluster do not belong to this hub.", "Join the cluster again with the ARN of this hub."),
@@ -34,7 +37,7 @@ var Reference = condition.Kind{
 		explain(ReasonAccessDenied, "Tabard is known to AWS and lacks a right.", "Give the role of the ServiceAccount the right that the message names."),
 		explain(ReasonAWSUnavailable, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."),
 		explain(ReasonAWSRefused, "AWS says that the call cannot succeed as it is.", "Follow AWS's own text in the message."),
-	},
+	}
 }
 
 func explain(reason Reason, meaning, remedy string) condition.Explanation {

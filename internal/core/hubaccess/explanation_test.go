@@ -9,5 +9,5 @@ import (
 )
 
 func TestEveryReasonIsExplainedOnce(t *testing.T) {
-	must.Do(t, hubaccess.Reference.Check(declared.Reasons(t)))
+	must.Do(t, hubaccess.Reference().Check(declared.Reasons(t)))
 }

@@ -36,7 +36,7 @@ func TestRandomLives(t *testing.T) {
 	// The one is an event's; the other stands only where the API server fails.
 	ready[string(hubaccess.ReasonAccessDiffers)]++
 	ready[string(hubaccess.ReasonRemoving)]++
-	for _, reason := range hubaccess.Reference.Reasons {
+	for _, reason := range hubaccess.Reference().Reasons {
 		if ready[string(reason.Reason)] == 0 {
 			t.Errorf("no life has said %s", reason.Reason)
 		}
