@@ -1,0 +1,145 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/ocm"
+)
+
+// What Open Cluster Management's own driver does in AWS, against the local AWS: what
+// those have who come from it.
+
+const (
+	hubAccount   = "111111111111"
+	spokeAccount = "222222222222"
+	trustAnyone  = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"222222222222"}}]}`
+)
+
+// driven is a hub with the driver awsirsa, and the AWS that it calls.
+type driven struct {
+	*ocm.Hub
+	aws *awstest.Lab
+}
+
+func startDriven(t *testing.T) driven {
+	t.Helper()
+	aws := awstest.Start(t, awslocal.Options{Accounts: []string{hubAccount, spokeAccount}, Region: "us-west-2"})
+	keys := must.Get(json.Marshal(awstest.KeySet(awstest.RSAKey(t, "key"))))(t)
+	must.Do(t, aws.Admin().AddCluster(awslocal.Cluster{Account: hubAccount, Name: "eks-hub", Issuer: "https://issuer.example.com", JWKS: keys}))
+	aws.Role(spokeAccount, "ocm-managed-cluster-"+suffixA, trustAnyone, "")
+	aws.Admin().ClearJournal()
+	key := aws.Administrator(hubAccount)
+	cluster := testkit.StartCluster(t, testkit.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMHub}})
+	return driven{ocm.StartHub(t, cluster, ocm.HubOptions{
+		Drivers: []string{"csr", "awsirsa"}, ARN: hubARN, Flags: []string{"--aws-resource-tags=env=test"},
+		Environment: []string{
+			"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_REGION=us-west-2", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCOUNT_ID=" + hubAccount,
+			"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey,
+		},
+	}), aws}
+}
+
+// calls are the operations of the driver so far.
+func (d driven) calls() (operations []string) {
+	for _, entry := range d.aws.Admin().Journal() {
+		operations = append(operations, entry.Operation)
+	}
+	return operations
+}
+
+// accept makes a cluster of these annotations and accepts it.
+func (d driven) accept(name string, annotations map[string]string) {
+	d.Helper()
+	made := ocm.New(ocm.ManagedCluster, "", name)
+	made.SetAnnotations(annotations)
+	d.Make(made)
+	d.Accept(name)
+	awaitCondition(d.Hub, name, "HubAcceptedManagedCluster", "True")
+}
+
+// makeWork makes a ManifestWork that an agent has yet to take back.
+func (d driven) makeWork(name string) {
+	d.Helper()
+	work := ocm.New(ocm.ManifestWork, name, "work")
+	work.SetFinalizers([]string{"cluster.open-cluster-management.io/manifest-work-cleanup"})
+	work.Object["spec"] = map[string]any{}
+	d.Make(work)
+}
+
+// awaitGone waits until the driver has taken the cluster's access away; then its work is
+// still there.
+func (d driven) awaitGone(name string) {
+	d.Helper()
+	d.Await(func() error {
+		if got := strings.Join(d.calls(), " "); !strings.Contains(got, "DeleteAccessEntry DeleteRole") {
+			return fmt.Errorf("the driver has called %s, and neither DeleteAccessEntry nor DeleteRole", got)
+		}
+		return nil
+	})
+	if entries := d.aws.Admin().Clusters()[0].AccessEntries; len(entries) > 0 {
+		d.Errorf("there are access entries: %+v", entries)
+	}
+	work := ocm.New(ocm.ManifestWork, name, "work")
+	if err := d.Get(d.Context(), client.ObjectKeyFromObject(work), work); err != nil {
+		d.Errorf("the ManifestWork is not there any more: %v", err)
+	}
+}
+
+var ofCluster1 = map[string]string{arnAnnotation: arnA, suffixAnnotation: suffixA}
+
+func TestOCMTheDriverAWSIRSAMakesARoleAndAnAccessEntry(t *testing.T) {
+	hub := startDriven(t)
+	hub.accept("cluster1", ofCluster1)
+	// It asks for nothing first, and calls both again in each of its passes.
+	calls := hub.calls()
+	slices.Sort(calls)
+	if diff := cmp.Diff([]string{"CreateAccessEntry", "CreateRole"}, slices.Compact(calls)); diff != "" {
+		t.Errorf("the driver's operations (-want +got):\n%s", diff)
+	}
+	entries := hub.aws.Admin().Clusters()[0].AccessEntries
+	role := "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA
+	if len(entries) != 1 || entries[0].PrincipalARN != role || entries[0].Username != "cluster1" || entries[0].Stale {
+		t.Errorf("the access entries are %+v, want one of %s", entries, role)
+	}
+}
+
+func TestOCMTheDriverAWSIRSATakesAccessAwayWhileThereAreWorks(t *testing.T) {
+	for name, take := range map[string]func(driven){
+		"when the cluster is deleted": func(hub driven) { hub.Remove(ocm.New(ocm.ManagedCluster, "", "cluster1")) },
+		"when the cluster is denied": func(hub driven) {
+			hub.Merge(ocm.New(ocm.ManagedCluster, "", "cluster1"), `{"spec": {"hubAcceptsClient": false}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := startDriven(t)
+			hub.accept("cluster1", ofCluster1)
+			hub.makeWork("cluster1")
+			take(hub)
+			hub.awaitGone("cluster1")
+		})
+	}
+}
+
+func TestOCMTheDriverAWSIRSADeletesWhatIsOfASuffixThatItHasNotMade(t *testing.T) {
+	hub := startDriven(t)
+	hub.aws.Role(hubAccount, "ocm-hub-"+suffixB, trustAnyone, "")
+	hub.aws.Admin().ClearJournal()
+	hub.accept("onprem-1", map[string]string{suffixAnnotation: suffixB})
+	if calls := hub.calls(); len(calls) > 0 {
+		t.Errorf("for a cluster with a suffix alone, the driver has called %q, want nothing", calls)
+	}
+	hub.makeWork("onprem-1")
+	hub.Remove(ocm.New(ocm.ManagedCluster, "", "onprem-1"))
+	hub.awaitGone("onprem-1")
+}
