@@ -32,11 +32,18 @@ type driven struct {
 	aws *awstest.Lab
 }
 
-func startDriven(t *testing.T) driven {
+// startEKS starts a local AWS with the hub's cluster in EKS.
+func startEKS(t *testing.T) *awstest.Lab {
 	t.Helper()
 	aws := awstest.Start(t, awslocal.Options{Accounts: []string{hubAccount, spokeAccount}, Region: "us-west-2"})
 	keys := must.Get(json.Marshal(awstest.KeySet(awstest.RSAKey(t, "key"))))(t)
 	must.Do(t, aws.Admin().AddCluster(awslocal.Cluster{Account: hubAccount, Name: "eks-hub", Issuer: "https://issuer.example.com", JWKS: keys}))
+	return aws
+}
+
+func startDriven(t *testing.T) driven {
+	t.Helper()
+	aws := startEKS(t)
 	aws.Role(spokeAccount, "ocm-managed-cluster-"+suffixA, trustAnyone, "")
 	aws.Admin().ClearJournal()
 	key := aws.Administrator(hubAccount)

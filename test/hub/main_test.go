@@ -8,7 +8,12 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+// tokenProgram is Tabard's program for tokens of EKS.
+var tokenProgram string
+
+func TestMain(m *testing.M) {
+	os.Exit(testkit.RunWithProgram(m, "../../cmd/tabard-eks-token", &tokenProgram))
+}
 
 // The identities of the tests: a hub in EKS, a cluster in EKS, and one that is elsewhere.
 const (

@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -108,10 +107,11 @@ func TestOCMANodeRunsPodsAsAKubeletDoes(t *testing.T) {
 	pods := listPods(cluster, namespace)
 	cluster.Remove(it, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	cluster.Await(func() error {
-		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(&pods[0]), &pods[0]); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the pod is there (%v)", err)
+		err := cluster.Get(t.Context(), client.ObjectKeyFromObject(&pods[0]), &pods[0])
+		if err == nil {
+			return fmt.Errorf("the pod %s is there", pods[0].Name)
 		}
-		return nil
+		return client.IgnoreNotFound(err)
 	})
 	for _, line := range strings.Split(node.Log("it-"), "\n") {
 		if _, pid, ok := strings.Cut(line, ", process "); ok {
