@@ -105,7 +105,7 @@ func (m *move) setIssuers(issuers ...string) {
 	for _, issuer := range issuers {
 		args = append(args, flag+issuer)
 	}
-	m.apiServer = testkit.StartProcess(m, exec.Command(args[0], args[1:]...))
+	m.apiServer = testkit.StartProcess(m, exec.CommandContext(context.WithoutCancel(m.Context()), args[0], args[1:]...))
 	m.must("", onlab.Eventually(m.Context(), testkit.Patience, func(ctx context.Context) error {
 		_, err := m.Kubectl(ctx, "get", "--raw", "/readyz")
 		return err
