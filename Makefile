@@ -14,9 +14,9 @@ DIST      ?= dist
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
-# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies, Helm.
-OLDER     := test/oldmodules test/handoff test/ekstoken test/credentials/sdk hack/rights hack/chart
-GENERATED := api charts config docs/reference examples/bucket-controller/bucket
+# Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies, Helm, OLM.
+OLDER     := test/oldmodules test/handoff test/ekstoken test/credentials/sdk test/bundle hack/rights hack/chart
+GENERATED := api bundle charts config docs/reference examples/bucket-controller/bucket
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
 PROGRAM   := github.com/tabard-dev/tabard/internal/app/program
@@ -102,7 +102,7 @@ demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1
 	@go run ./hack/demo
 
 .PHONY: generate
-generate: ## Write everything that is generated: deepcopy, config, docs/reference, the chart's README
+generate: ## Write everything that is generated: deepcopy, config, docs/reference, the chart's README, the bundle
 	$(GEN) object crd paths=./api/... output:crd:dir=config/crd
 	@# No marker says it of a map's values: null is let in, for a rule to refuse it. The API server drops it before rules otherwise.
 	sed -i 's/^\( *\)additionalProperties:$$/&\n\1  nullable: true/' config/crd/services.k8s.aws_iamroleselectors.yaml config/crd/identity.tabard.dev_iamrolechoices.yaml
@@ -111,6 +111,7 @@ generate: ## Write everything that is generated: deepcopy, config, docs/referenc
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
 	go run ./hack/reference
 	cd hack/chart && go run . ../..
+	go run ./hack/bundle
 	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac
 
 .PHONY: site

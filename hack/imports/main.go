@@ -19,7 +19,7 @@ import (
 // modules are the folders with a go.mod.
 var modules = []string{
 	".", "iampolicy", "awslocal", "api", "awsauth", "awsauth/kube", "roleselector", "roleselector/kube",
-	"localkube", "test/credentials/sdk", "test/ekstoken", "test/handoff", "test/ocm", "test/oldmodules", "hack/rights",
+	"localkube", "test/bundle", "test/credentials/sdk", "test/ekstoken", "test/handoff", "test/ocm", "test/oldmodules", "hack/rights",
 }
 
 func main() {
