@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,14 @@ func (s scenario) must(out string, err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// install applies Tabard's manifests, in a lab in which no step of the story has.
+func (s scenario) install() {
+	s.Helper()
+	for _, folder := range []string{"crd", "manifests", "rbac"} {
+		s.must(s.Kubectl(s.Context(), "apply", "-f", filepath.Join(testkit.Root(), "config", folder)))
 	}
 }
 

@@ -159,9 +159,7 @@ func TestCommandLineTheMovingPage(t *testing.T) {
 // TestCommandLineAMoveFromAnIssuerOfOthers types them where it has none.
 func TestCommandLineAMoveFromAnIssuerOfOthers(t *testing.T) {
 	m := startMove(t, afterBootstrap-1)
-	for _, folder := range []string{"crd", "manifests", "rbac"} {
-		m.must(m.Kubectl(t.Context(), "apply", "-f", filepath.Join(testkit.Root(), "config", folder)))
-	}
+	m.install()
 	m.types(initNew)
 	m.types(publishFirst)
 	m.startOperator()
