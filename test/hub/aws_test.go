@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -149,4 +150,18 @@ func TestOCMTheDriverAWSIRSADeletesWhatIsOfASuffixThatItHasNotMade(t *testing.T)
 	hub.makeWork("onprem-1")
 	hub.Remove(ocm.New(ocm.ManagedCluster, "", "onprem-1"))
 	hub.awaitGone("onprem-1")
+}
+
+// TestOCMAnAgentTakesItselfForAcceptedWhoseAccessCouldNotBeMade has a cluster whose own
+// role is not there, so that no policy can name it.
+func TestOCMAnAgentTakesItselfForAcceptedWhoseAccessCouldNotBeMade(t *testing.T) {
+	hub, spoke := startDriven(t), startSpoke(t)
+	must.Get(hub.aws.IAM(spokeAccount).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: new("ocm-managed-cluster-" + suffixA)}))(t)
+	ocm.StartAgent(t, ocm.AgentOptions{Klusterlet: spoke, Name: "cluster1", Bootstrap: hub.Bootstrap, HubARN: hubARN, ManagedARN: arnA, Suffix: suffixA})
+	awaitAnnotations(hub.Hub, "cluster1")
+	hub.Accept("cluster1")
+	if message := awaitCondition(hub.Hub, "cluster1", "HubAcceptedManagedCluster", "False"); !strings.Contains(message, "MalformedPolicyDocument") {
+		t.Errorf("the condition says %q", message)
+	}
+	wantExec(spoke, hub.Hub, "arn:aws:iam::111111111111:role/ocm-hub-"+suffixA)
 }
