@@ -1,17 +1,24 @@
 package hub
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/core/ekstoken"
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/ocm"
@@ -32,25 +39,30 @@ func TestOCMTabardsTokenProgramIsInThePlaceOfTheAWSCLI(t *testing.T) {
 	authenticator := startAuthenticator(t, verifier(t, aws))
 	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: authenticator.kubeconfig}, ocm.NodeOptions{})
 	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
+	environment := []string{
+		"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey,
+	}
 	spoke := startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
-		Programs: awsCLI(t, tokenProgram+` install "$1"`),
-		Environment: []string{
-			"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_EC2_METADATA_DISABLED=true",
-			"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey,
-		},
+		Programs: awsCLI(t, tokenProgram+` install "$1"`), Environment: environment,
 	})
 	ocm.MakeKlusterlet(t, spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, hub.Cluster), awsirsa(hubARN, arnA))
 	joined := &ocm.Hub{Cluster: hub.Cluster}
 	awaitAnnotations(joined, "cluster1")
 
-	role, name, group := aws.Role(hubAccount, "ocm-hub-"+suffixA, trustAgents, ""), "cluster1", "open-cluster-management:cluster1"
-	cluster := "eks-hub"
-	must.Get(eks.NewFromConfig(aws.As(aws.Administrator(hubAccount))).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
-		ClusterName: &cluster, PrincipalArn: &role, Username: &name, KubernetesGroups: []string{group},
+	role, admin := aws.Role(hubAccount, "ocm-hub-"+suffixA, trustAgents, ""), eks.NewFromConfig(aws.As(aws.Administrator(hubAccount)))
+	must.Get(admin.CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
+		ClusterName: new("eks-hub"), PrincipalArn: &role, Username: new("cluster1"), KubernetesGroups: []string{"open-cluster-management:cluster1"},
 	}))(t)
 	joined.Accept("cluster1")
 	awaitCondition(joined, "cluster1", "ManagedClusterJoined", "True")
 	wantArrives(t, hub.Cluster, spoke.Cluster, "cluster1")
+
+	wantAlone(t, hub.Cluster, func(cluster string) string { return mint(t, environment, cluster, role) })
+	must.Get(admin.DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: new("eks-hub"), PrincipalArn: &role}))(t)
+	if err := readCluster(hub.Cluster, mint(t, environment, "eks-hub", role), "cluster1"); !apierrors.IsUnauthorized(err) {
+		t.Errorf("without an access entry, the hub answers %v", err)
+	}
 
 	callers := map[string]string{}
 	for _, entry := range aws.Admin().Journal() {
@@ -66,11 +78,60 @@ func TestOCMTabardsTokenProgramIsInThePlaceOfTheAWSCLI(t *testing.T) {
 	}
 }
 
+// wantAlone says that the holder of a cluster's tokens reads what is of that cluster, and
+// nothing of another.
+func wantAlone(t *testing.T, hub *testkit.Cluster, mint func(cluster string) string) {
+	t.Helper()
+	hub.Make(ocm.New(ocm.ManagedCluster, "", "cluster2"))
+	(&ocm.Hub{Cluster: hub}).Accept("cluster2")
+	awaitCondition(&ocm.Hub{Cluster: hub}, "cluster2", "HubAcceptedManagedCluster", "True")
+	token := mint("eks-hub")
+	if err := readCluster(hub, token, "cluster1"); err != nil {
+		t.Errorf("of the cluster itself, the hub answers %v", err)
+	}
+	if err := readCluster(hub, token, "cluster2"); !apierrors.IsForbidden(err) {
+		t.Errorf("of another cluster, the hub answers %v", err)
+	}
+	works := &unstructured.UnstructuredList{}
+	works.SetGroupVersionKind(ocm.ManifestWork)
+	if err := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster1")); err != nil {
+		t.Errorf("of the works of the cluster itself, the hub answers %v", err)
+	}
+	if err := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster2")); !apierrors.IsForbidden(err) {
+		t.Errorf("of the works of another cluster, the hub answers %v", err)
+	}
+	if err := readCluster(hub, mint("another-hub"), "cluster1"); !apierrors.IsUnauthorized(err) {
+		t.Errorf("to a token for another hub, the hub answers %v", err)
+	}
+}
+
+func holder(hub *testkit.Cluster, token string) client.Client {
+	config := rest.AnonymousClientConfig(hub.Config)
+	config.BearerToken = token
+	return hub.ClientFor(config)
+}
+
+func readCluster(hub *testkit.Cluster, token, name string) error {
+	cluster := ocm.New(ocm.ManagedCluster, "", name)
+	return holder(hub, token).Get(hub.Context(), client.ObjectKeyFromObject(cluster), cluster)
+}
+
+// mint is a token that Tabard's program prints for the agents.
+func mint(t *testing.T, environment []string, cluster, role string) (token string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), tokenProgram,
+		"--region", "us-west-2", "eks", "get-token", "--cluster-name", cluster, "--output", "json", "--role", role)
+	command.Env = append([]string{"HOME=" + t.TempDir()}, environment...)
+	var credential struct{ Status struct{ Token string } }
+	must.Do(t, json.Unmarshal(must.Get(command.Output())(t), &credential))
+	return credential.Status.Token
+}
+
 // verifier is an authenticator's judgement by STS and the access entries.
 func verifier(t *testing.T, aws *awstest.Lab) func(token string) (cluster string) {
-	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	asking := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return func(token string) (cluster string) {
-		caller, err := identify(t, client, aws.PlainURL(), token)
+		caller, err := identify(t, asking, aws.PlainURL(), token)
 		if err != nil {
 			t.Logf("a token is refused: %v", err)
 			return ""
@@ -87,7 +148,7 @@ func verifier(t *testing.T, aws *awstest.Lab) func(token string) (cluster string
 }
 
 // identify asks STS who signed a token.
-func identify(t *testing.T, client *http.Client, origin, token string) (ekstoken.Caller, error) {
+func identify(t *testing.T, asking *http.Client, origin, token string) (ekstoken.Caller, error) {
 	question, err := ekstoken.Check(token, ekstoken.Cluster{Name: "eks-hub", Region: "us-west-2", Origin: origin}, time.Now())
 	if err != nil {
 		return ekstoken.Caller{}, err
@@ -98,7 +159,7 @@ func identify(t *testing.T, client *http.Client, origin, token string) (ekstoken
 	}
 	request.Header.Set(ekstoken.ClusterHeader, "eks-hub")
 	request.Header.Set("accept", "application/json")
-	response, err := client.Do(request)
+	response, err := asking.Do(request)
 	if err != nil {
 		return ekstoken.Caller{}, err
 	}
