@@ -1,12 +1,11 @@
 package ocm
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"crypto/rand"
-	"crypto/rsa"
 
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
