@@ -42,8 +42,6 @@ func (m *model) has() string {
 	return fmt.Sprintf("%d roles, %d entries", len(m.roles), len(m.entries))
 }
 
-func setting(s hub.Setting) func(*model) { return func(m *model) { m.setting = s } }
-
 var (
 	on  = hub.Setting{IAM: hub.On, Hub: parsed(hubARN)}
 	off = hub.Setting{IAM: hub.Off, Why: "it is off", Hub: parsed(hubARN)}
