@@ -78,6 +78,11 @@ func TestAccessGoesAfterTheWorks(t *testing.T) {
 				work := object(kind, "cluster1", "app", map[string]any{})
 				f.Make(work)
 				end(f, cluster)
+				if name == "denied" && kind == "ManagedClusterAddOn" { // it is made for each cluster that there is
+					f.says("cluster1", "none")
+					f.Remove(work)
+					return
+				}
 				f.says("cluster1", "False WaitingForWorks: 1 works or add-ons are left in namespace cluster1, such as "+kind+" app")
 				if role, entry := f.access(spokeARN("spoke-1")); role == nil || entry == nil {
 					t.Error("the access is gone before the works are")

@@ -147,7 +147,7 @@ func (c *Controller) listWorks(ctx context.Context, kind schema.GroupVersionKind
 			return nil, err
 		}
 		for _, item := range list.Items {
-			out = append(out, core.Work{Name: kind.Kind + " " + item.Name, Created: item.CreationTimestamp.Time})
+			out = append(out, core.Work{Name: kind.Kind + " " + item.Name, Created: item.CreationTimestamp.Time, AddOn: kind == addonKind})
 		}
 	}
 	return out, nil

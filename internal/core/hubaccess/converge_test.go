@@ -57,7 +57,7 @@ func (m *model) disturbCluster(what, how byte, name string, s *spoke) {
 	case what == 0 && s.cluster == nil:
 		m.join(name, how)
 	case what == 6:
-		s.works = append(s.works, hubaccess.Work{Name: "ManifestWork app", Created: m.now})
+		s.works = append(s.works, hubaccess.Work{Name: "ManifestWork app", Created: m.now, AddOn: how&1 != 0})
 	case what == 7:
 		s.works = nil
 	case what == 5 && s.record != nil && s.record.DeletionTimestamp == nil: // a person deletes the record

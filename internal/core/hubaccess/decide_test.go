@@ -199,6 +199,13 @@ func TestSafety(t *testing.T) {
 			m.spokes["one"].cluster.Accepted = false
 		},
 			"False WaitingForWorks", "none", "1 roles, 1 entries"},
+		"add-ons are left after a denial": {nil, func(m *model) {
+			m.spokes["one"].works, m.spokes["one"].cluster.Accepted = []hubaccess.Work{{Name: "x", AddOn: true}}, false
+		}, "none", "none", "0 roles, 0 entries"},
+		"add-ons are left after a deletion": {nil, func(m *model) {
+			m.spokes["one"].works = []hubaccess.Work{{Name: "x", AddOn: true}}
+			m.remove(m.spokes["one"])
+		}, "False WaitingForWorks", "none", "1 roles, 1 entries"},
 		"the agent takes the finalizer off and the cluster goes, and works are left": {nil, func(m *model) {
 			m.spokes["one"].works, m.spokes["one"].cluster = []hubaccess.Work{{Name: "x"}}, nil
 		}, "False WaitingForWorks", "none", "1 roles, 1 entries"},

@@ -279,7 +279,8 @@ func (m *model) demandOver() {
 	s := m.spokes[m.turn]
 	m.demand(hubaccess.IsOver(s.record, s.cluster), "the access of a cluster that lives is removed")
 	for _, work := range s.works {
-		later := s.cluster != nil && s.cluster.UID != s.record.Spec.ClusterUID && !work.Created.Before(s.cluster.Created)
+		stays := s.cluster != nil && s.cluster.UID == s.record.Spec.ClusterUID && !s.cluster.Deleting
+		later := work.AddOn && stays || s.cluster != nil && s.cluster.UID != s.record.Spec.ClusterUID && !work.Created.Before(s.cluster.Created)
 		m.demand(later, "access is removed while works are left")
 	}
 	m.demand(m.trouble == "", "access is removed while works cannot be read")

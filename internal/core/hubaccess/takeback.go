@@ -72,11 +72,13 @@ func leave(w World, v condition.Verdict) Plan {
 }
 
 // waitForWorks says which works are still there. Those of a later cluster of the same
-// name are not this one's.
+// name are not this one's, and add-ons of a cluster that stays keep nothing: a denial
+// would take no access.
 func waitForWorks(w World) (v condition.Verdict, waits bool) {
 	if w.Works.Trouble != "" {
 		return condition.Unknown(ReasonWorksUnread, "the works of the cluster could not be read: %s", condition.Steady(w.Works.Trouble)), true
 	}
+	stays := w.Cluster != nil && w.Cluster.UID == w.Record.Spec.ClusterUID && !w.Cluster.Deleting
 	until := time.Time{}
 	if w.Cluster != nil && w.Cluster.UID != w.Record.Spec.ClusterUID {
 		until = w.Cluster.Created
@@ -84,7 +86,7 @@ func waitForWorks(w World) (v condition.Verdict, waits bool) {
 	var first string
 	count := 0
 	for _, work := range w.Works.Items {
-		if !until.IsZero() && !work.Created.Before(until) {
+		if !until.IsZero() && !work.Created.Before(until) || stays && work.AddOn {
 			continue
 		}
 		if count++; first == "" || work.Name < first {

@@ -69,6 +69,9 @@ type Work struct {
 	// Name is KIND NAME.
 	Name    string
 	Created time.Time
+	// AddOn says that it is a ManagedClusterAddOn. Programs make those for each cluster
+	// that there is, so they go with their cluster and not with its acceptance.
+	AddOn bool
 }
 
 // Look says what has to be seen in AWS.
