@@ -1,6 +1,6 @@
-// Package hub runs the controller hubaccess as the program that users run, with the rights
+// Package hubaccess runs the controller hubaccess as the program that users run, with the rights
 // in AWS and in the cluster that it asks for and no others.
-package hub
+package hubaccess
 
 import (
 	"bufio"
