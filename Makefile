@@ -96,6 +96,7 @@ conformance: build localkube ## Use programs that are not ours (needs node 20, n
 .PHONY: interop
 interop: build localkube ocm ## Use the programs of Open Cluster Management: operators, hub controller, agents
 	$(GOTEST) -count=1 -run '^TestOCM' ./test/hub/...
+	@go run ./hack/ring passed $@
 
 .PHONY: demo
 demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1 leaves the lab running)

@@ -39,6 +39,10 @@ var targets = map[string]target{
 		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
 		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
 	},
+	"interop": {
+		packages: []string{"./test/hub/...", "./cmd/tabard-eks-token", "./hack/ocm", "./hack/localkube"},
+		folders:  []string{"localkube", "test/ocm"},
+	},
 }
 
 func main() {

@@ -153,7 +153,11 @@ func tokensName(cluster core.Cluster) (names []string) {
 func (b *Bootstrap) planned(world core.World, place Place) []Planned {
 	spec := world.Issuer.Spec
 	s3 := spec.Publication.S3
-	plan := []Planned{{changeOf(world.Bucket.Exists, world.Bucket.Fault != nil), fmt.Sprintf("bucket %s in %s, with two documents that everybody may read", s3.Bucket, s3.Region)}}
+	readers := "that everybody may read"
+	if s3.PublicRead == v1alpha1.PublicReadNone {
+		readers = "that you let others read"
+	}
+	plan := []Planned{{changeOf(world.Bucket.Exists, world.Bucket.Fault != nil), fmt.Sprintf("bucket %s in %s, with two documents %s", s3.Bucket, s3.Region, readers)}}
 	own := false
 	for _, p := range world.Providers {
 		if p.Want == nil {
