@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud/accessentry"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/controller/hubaccess"
 	"github.com/tabard-dev/tabard/internal/core/hub"
@@ -65,7 +66,7 @@ func declareHubAccess() *declaration {
 				return err
 			}
 			f.options.As = hubIdentity(auth.Environment())
-			f.options.AWS = hubaccess.AWS{Roles: iamrole.New(auth), Entries: accessentry.New(auth)}
+			f.options.AWS = hubaccess.AWS{Accounts: caller.New(auth), Roles: iamrole.New(auth), Entries: accessentry.New(auth)}
 			return hubaccess.Add(ctx, mgr, f.options)
 		},
 	}

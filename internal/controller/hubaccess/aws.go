@@ -10,14 +10,21 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	core "github.com/tabard-dev/tabard/internal/core/hubaccess"
 )
 
 // AWS is what the controller asks of the cloud.
 type AWS struct {
-	Roles   Roles
-	Entries Entries
+	Accounts Accounts
+	Roles    Roles
+	Entries  Entries
+}
+
+// Accounts tells who an identity is.
+type Accounts interface {
+	Caller(ctx context.Context, id identity.Identity) (account, arn string, err error)
 }
 
 // Roles are IAM roles without their policies.
@@ -45,6 +52,10 @@ func (c *Controller) look(ctx context.Context, w core.World, how core.Look) core
 	out := core.AWS{Look: how}
 	access := w.Record.Spec.Access
 	as, name := c.as(w.Setting), hub.RoleName(access.Suffix)
+	if err := c.account.check(ctx, as, w.Setting.Hub.Account); err != nil {
+		out.Fault = controller.FaultOf(err)
+		return out
+	}
 	var role cloud.BareRole
 	var err error
 	if how == core.LookQuietly {
@@ -106,6 +117,39 @@ func (c *Controller) change(ctx context.Context, setting hub.Setting, step core.
 }
 
 func ownerTag(owner string) cloud.Tag { return cloud.Tag{Key: hub.ClusterTag, Value: owner} }
+
+// sureFor is how long it counts that the controller is in the hub's account.
+const sureFor = 10 * time.Minute
+
+// ownAccount knows in which account the controller is. It is safe for concurrent use.
+type ownAccount struct {
+	options Options
+
+	mu    sync.Mutex
+	until time.Time
+	id    string
+}
+
+// check says that the controller is in another account than the hub: roles that it makes
+// there would serve nobody, and be found by nobody. However many ask, one call is made.
+func (o *ownAccount) check(ctx context.Context, as identity.Identity, want string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := o.options.Now(); now.After(o.until) {
+		id, _, err := o.options.AWS.Accounts.Caller(ctx, as)
+		if err != nil {
+			return err
+		}
+		o.id, o.until = id, now.Add(sureFor)
+	}
+	if o.id != want {
+		return fault.Fault{
+			Class: fault.Invalid, Service: "STS", Operation: "GetCallerIdentity", Code: "WrongAccount",
+			Message: "Tabard has credentials of account " + o.id + ", and the hub is in account " + want + "; give it a role of the hub's account",
+		}
+	}
+	return nil
+}
 
 // listedFor is how long a list of all roles counts: it serves the hourly look at all
 // clusters.

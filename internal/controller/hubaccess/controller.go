@@ -66,6 +66,7 @@ type Controller struct {
 	settings *settings
 	looks    *looks
 	roles    *roleList
+	account  *ownAccount
 	told     told
 	writes   *rate.Limiter
 }
@@ -87,7 +88,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	kit := controller.NewKit(mgr, Name, core.Finalizer)
 	kit.Events = onCluster{kit.Events}
 	c := &Controller{
-		kit: kit, cache: own, options: options, looks: &looks{now: options.Now}, roles: &roleList{options: options},
+		kit: kit, cache: own, options: options, looks: &looks{now: options.Now}, roles: &roleList{options: options}, account: &ownAccount{options: options},
 		settings: &settings{flags: options.Flags, live: kit.Live, now: options.Now},
 		writes:   rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
 	}

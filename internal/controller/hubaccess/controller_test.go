@@ -27,7 +27,7 @@ func TestAnAcceptedClusterGetsItsAccess(t *testing.T) {
 	f.aws.Admin().ClearJournal()
 	f.run(t, managed)
 	record := f.says("cluster1", "True AccessGiven")
-	if calls := f.calls(); !slices.Equal(calls, []string{"GetRole", "DescribeAccessEntry", "CreateRole", "CreateAccessEntry"}) {
+	if calls := f.calls(); !slices.Equal(calls, []string{"GetCallerIdentity", "GetRole", "DescribeAccessEntry", "CreateRole", "CreateAccessEntry"}) {
 		t.Errorf("AWS was called: %v", calls)
 	}
 	role, entry := f.access(spokeARN("spoke-1"))
@@ -247,6 +247,19 @@ func TestOneSpokeWithoutARoleDelaysNoOther(t *testing.T) {
 	f.says("cluster1", "True AccessGiven")
 	f.says("early", "False SpokeRoleMissing: AWS knows no role ocm-managed-cluster-"+f.suffix(spokeARN("early")))
 	f.wantNone(spokeARN("early"))
+}
+
+// TestNothingIsMadeInAnotherAccountThanTheHubs whatever credentials the program was given.
+func TestNothingIsMadeInAnotherAccountThanTheHubs(t *testing.T) {
+	f := newFixture(t)
+	f.session(f.aws.Administrator(spokeAccount))
+	f.join("cluster1", spokeARN("spoke-1"))
+	f.aws.Admin().ClearJournal()
+	f.run(t, managed)
+	f.says("cluster1", "False AWSRefused: AWS refused: STS GetCallerIdentity: WrongAccount: Tabard has credentials of account 222222222222, and the hub is in account 111111111111")
+	if calls := f.calls(); !slices.Equal(slices.Compact(calls), []string{"GetCallerIdentity"}) {
+		t.Errorf("AWS was called: %v", calls)
+	}
 }
 
 // TestTheKindRefusesARecordThatWouldLie by its rules in the API server.

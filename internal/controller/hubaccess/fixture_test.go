@@ -24,6 +24,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/cloud/accessentry"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/controller/hubaccess"
 	"github.com/tabard-dev/tabard/internal/core/condition"
@@ -110,7 +111,7 @@ func (f *fixture) run(t *testing.T, flags hubaccess.Flags) {
 	auth := must.Get(awsauth.New(awsauth.Options{}))(t)
 	must.Do(t, hubaccess.Add(t.Context(), mgr, hubaccess.Options{
 		Flags: flags, As: identity.Identity{Base: identity.Session}, Writes: 1000,
-		AWS: hubaccess.AWS{Roles: iamrole.New(auth), Entries: accessentry.New(auth)},
+		AWS: hubaccess.AWS{Accounts: caller.New(auth), Roles: iamrole.New(auth), Entries: accessentry.New(auth)},
 	}))
 	f.stop = testkit.RunManager(t, mgr)
 }
