@@ -53,7 +53,7 @@ func TestThePagesFlags(t *testing.T) {
 		}
 	}
 	isForeign := regexp.MustCompile(`^--(role-name|assume-role-policy-document|policy-name|policy-document|cluster-name|namespace|service-account|role-arn|` +
-		`from-literal|type|field-selector|show-managed-fields|clusterrole|serviceaccount|verb|resource|role)$`)
+		`from-literal|type|dry-run|overwrite|field-selector|show-managed-fields|clusterrole|serviceaccount|verb|resource|role)$`)
 	others := flagsOf(t, "operator")
 	prefixed := 0
 	for _, flag := range others {
