@@ -59,6 +59,8 @@ type AccessEntry struct {
 	PrincipalARN string `json:"principalArn"`
 	PrincipalID  string `json:"principalID"`
 	Username     string `json:"username"`
+	// Groups are those of the cluster that the principal is in.
+	Groups []string `json:"groups,omitempty"`
 	// Stale says that the principal is gone, or was made anew under its name: the
 	// entry lets nobody in until it is deleted and made again.
 	Stale bool `json:"stale"`

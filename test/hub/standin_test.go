@@ -29,16 +29,24 @@ type authenticator struct {
 func startAuthenticator(t *testing.T, user func(token string) (cluster string)) *authenticator {
 	t.Helper()
 	a := &authenticator{user: user}
-	server := httptest.NewServer(http.HandlerFunc(a.review))
+	a.kubeconfig = serveReviews(t, http.HandlerFunc(a.review), "")
+	return a
+}
+
+// serveReviews serves an authenticator until the test ends, and returns the kubeconfig that leads
+// an API server to its path.
+func serveReviews(t *testing.T, reviews http.Handler, path string) (kubeconfig string) {
+	t.Helper()
+	server := httptest.NewServer(reviews)
 	t.Cleanup(server.Close)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["it"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Clusters["it"] = &clientcmdapi.Cluster{Server: server.URL + path}
 	config.AuthInfos["it"] = &clientcmdapi.AuthInfo{}
 	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
 	config.CurrentContext = "it"
-	a.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	must.Do(t, clientcmd.WriteToFile(*config, a.kubeconfig))
-	return a
+	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	must.Do(t, clientcmd.WriteToFile(*config, kubeconfig))
+	return kubeconfig
 }
 
 func (a *authenticator) review(w http.ResponseWriter, r *http.Request) {

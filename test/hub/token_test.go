@@ -1,14 +1,13 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
-	"io"
-	"net/http"
+	"fmt"
+	"log/slog"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,10 +15,10 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/core/ekstoken"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/eksauth"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/ocm"
 )
@@ -36,8 +35,7 @@ func TestOCMTabardsTokenProgramIsInThePlaceOfTheAWSCLI(t *testing.T) {
 	aws := startEKS(t)
 	aws.User(spokeAccount, "agent", mayAssume)
 	key := aws.Key(spokeAccount, "agent")
-	authenticator := startAuthenticator(t, verifier(t, aws))
-	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: authenticator.kubeconfig}, ocm.NodeOptions{})
+	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{})
 	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
 	environment := []string{
 		"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_EC2_METADATA_DISABLED=true",
@@ -60,9 +58,7 @@ func TestOCMTabardsTokenProgramIsInThePlaceOfTheAWSCLI(t *testing.T) {
 
 	wantAlone(t, hub.Cluster, func(cluster string) string { return mint(t, environment, cluster, role) })
 	must.Get(admin.DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: new("eks-hub"), PrincipalArn: &role}))(t)
-	if err := readCluster(hub.Cluster, mint(t, environment, "eks-hub", role), "cluster1"); !apierrors.IsUnauthorized(err) {
-		t.Errorf("without an access entry, the hub answers %v", err)
-	}
+	awaitUnauthorized(t, hub.Cluster, func() string { return mint(t, environment, "eks-hub", role) })
 
 	callers := map[string]string{}
 	for _, entry := range aws.Admin().Journal() {
@@ -76,6 +72,17 @@ func TestOCMTabardsTokenProgramIsInThePlaceOfTheAWSCLI(t *testing.T) {
 	if got := callers["GetCallerIdentity"]; !strings.HasPrefix(got, "arn:aws:sts::111111111111:assumed-role/ocm-hub-"+suffixA+"/") {
 		t.Errorf("the hub has asked for the identity of %q", got)
 	}
+}
+
+// awaitUnauthorized waits until the hub takes no fresh token. Entries are read once a second.
+func awaitUnauthorized(t *testing.T, hub *testkit.Cluster, mint func() string) {
+	t.Helper()
+	hub.Await(func() error {
+		if err := readCluster(hub, mint(), "cluster1"); !apierrors.IsUnauthorized(err) {
+			return fmt.Errorf("without an access entry, the hub answers %w", err)
+		}
+		return nil
+	})
 }
 
 // wantAlone says that the holder of a cluster's tokens reads what is of that cluster, and
@@ -127,46 +134,18 @@ func mint(t *testing.T, environment []string, cluster, role string) (token strin
 	return credential.Status.Token
 }
 
-// verifier is an authenticator's judgement by STS and the access entries.
-func verifier(t *testing.T, aws *awstest.Lab) func(token string) (cluster string) {
-	asking := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return func(token string) (cluster string) {
-		caller, err := identify(t, asking, aws.PlainURL(), token)
-		if err != nil {
-			t.Logf("a token is refused: %v", err)
-			return ""
-		}
-		entries := aws.Admin().Clusters()[0].AccessEntries
-		at := slices.IndexFunc(entries, func(entry awslocal.AccessEntry) bool {
-			return entry.PrincipalARN == caller.Canonical && entry.PrincipalID == caller.ID
-		})
-		if at < 0 {
-			return ""
-		}
-		return entries[at].Username
+// asEKS is the local EKS's judgement of tokens: the kubeconfig that leads an API server to it.
+func asEKS(t *testing.T, aws *awstest.Lab) (kubeconfig string) {
+	t.Helper()
+	local := &eksauth.Authenticator{
+		Cluster: ekstoken.Cluster{Name: "eks-hub", Region: "us-west-2", Origin: aws.PlainURL()},
+		Entries: func(context.Context) (entries []ekstoken.Entry, err error) {
+			for _, entry := range aws.Admin().Clusters()[0].AccessEntries {
+				entries = append(entries, ekstoken.Entry{PrincipalARN: entry.PrincipalARN, PrincipalID: entry.PrincipalID, Username: entry.Username, Groups: entry.Groups})
+			}
+			return entries, nil
+		},
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
-}
-
-// identify asks STS who signed a token.
-func identify(t *testing.T, asking *http.Client, origin, token string) (ekstoken.Caller, error) {
-	question, err := ekstoken.Check(token, ekstoken.Cluster{Name: "eks-hub", Region: "us-west-2", Origin: origin}, time.Now())
-	if err != nil {
-		return ekstoken.Caller{}, err
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, question.URL, http.NoBody)
-	if err != nil {
-		return ekstoken.Caller{}, err
-	}
-	request.Header.Set(ekstoken.ClusterHeader, "eks-hub")
-	request.Header.Set("accept", "application/json")
-	response, err := asking.Do(request)
-	if err != nil {
-		return ekstoken.Caller{}, err
-	}
-	defer response.Body.Close() //nolint:errcheck // nothing was written
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return ekstoken.Caller{}, err
-	}
-	return ekstoken.Read(response.StatusCode, body)
+	return serveReviews(t, local.Handler(), eksauth.Path)
 }

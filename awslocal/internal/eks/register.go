@@ -69,6 +69,7 @@ type State struct {
 // EntryState is an access entry.
 type EntryState struct {
 	PrincipalARN, PrincipalID, Username string
+	Groups                              []string
 	// Stale says that the principal is gone, or is another one by now: the entry
 	// lets nobody in.
 	Stale bool
@@ -90,7 +91,7 @@ func (s *Service) List() []State {
 			for _, arn := range slices.Sorted(maps.Keys(one.entries)) {
 				e := one.entries[arn]
 				stale := s.options.Directory.UniqueID(arn) != e.principalID
-				state.Entries = append(state.Entries, EntryState{arn, e.principalID, e.username, stale})
+				state.Entries = append(state.Entries, EntryState{arn, e.principalID, e.username, slices.Clone(e.groups), stale})
 			}
 			out = append(out, state)
 		}
