@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,10 @@ func TestNodeTheReadmesLinesInstallTabard(t *testing.T) {
 	if said := b.Shell(dir, "helm test tabard --namespace tabard-system --timeout 3m"); !strings.Contains(said, "Succeeded") {
 		t.Errorf("helm test said\n%s", said)
 	}
+	b.Shell(dir, strings.Repeat("tabard ready\ntabard ready --timeout=0s\n", 2))
+	page := string(must.Get(os.ReadFile(filepath.Join(b.Root, "docs", "install.md")))(t))
+	at := slices.IndexFunc(testkit.Blocks(page, "sh"), func(block string) bool { return strings.HasPrefix(block, "tabard issuer init\n") })
+	b.Shell(dir, strings.Repeat(testkit.Blocks(page, "sh")[at]+"\n", 2))
 	b.LoadWorkload()
 	role := b.Team(team, nil)
 	b.Apply(team, "deployment.yaml", role)
