@@ -16,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
@@ -116,8 +117,8 @@ func (b *bootstrapFlags) check() (wanted *v1alpha1.OIDCIssuer, err error) {
 	if wanted, err = readIssuer(b.file); err != nil {
 		return nil, err
 	}
-	if b.wish.Role.Tags, err = cli.ParseTags(b.tags); err != nil {
-		return nil, err
+	if b.wish.Role.Tags, err = iamname.ParseTags(b.tags); err != nil {
+		return nil, fmt.Errorf("--tag: %w", err)
 	}
 	return wanted, errors.Join(b.wish.Role.Check(), b.output.Check())
 }

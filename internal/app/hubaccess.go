@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/controller/hubaccess"
 	"github.com/tabard-dev/tabard/internal/core/hub"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
 )
 
 // hubAccessFlags are what the controller of that name is told.
@@ -45,7 +46,7 @@ func (f *hubAccessFlags) complete() error {
 			return fmt.Errorf("--%shub-cluster-arn: %w", f.prefix, err)
 		}
 	}
-	if f.options.Flags.Tags, err = hub.ParseTags(f.tags); err != nil {
+	if f.options.Flags.Tags, err = iamname.ParseTags(f.tags); err != nil {
 		return fmt.Errorf("--%saws-resource-tag: %w", f.prefix, err)
 	}
 	if f.options.Writes <= 0 {

@@ -3,10 +3,8 @@ package issuer
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
@@ -21,41 +19,6 @@ type RoleWish struct {
 	Name, Path, Boundary string
 	// Tags are those beside the owner's.
 	Tags map[string]string
-}
-
-// IAM's limits on tags (IAM User Guide, "Tags for IAM resources").
-var tagText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`) })
-
-const (
-	maxTags     = 50
-	maxTagKey   = 128
-	maxTagValue = 256
-)
-
-// ParseTags reads KEY=VALUE of flags. A value may have further equals signs.
-func ParseTags(flags []string) (map[string]string, error) {
-	tags := map[string]string{}
-	for _, text := range flags {
-		key, value, has := strings.Cut(text, "=")
-		_, twice := tags[key]
-		switch {
-		case !has || key == "":
-			return nil, fmt.Errorf("--tag is %.200q, expected KEY=VALUE", text)
-		case twice:
-			return nil, fmt.Errorf("--tag names %.200q twice: leave one out", key)
-		case strings.HasPrefix(strings.ToLower(key), "aws:"):
-			return nil, fmt.Errorf("--tag is %.200q: AWS keeps keys that begin with aws: for itself", text)
-		case key == core.OwnerTag:
-			return nil, fmt.Errorf("--tag is %.200q: that tag says which issuer the role is for, and bootstrap sets it", text)
-		case len([]rune(key)) > maxTagKey || len([]rune(value)) > maxTagValue || !tagText().MatchString(key+value):
-			return nil, fmt.Errorf("--tag is %.200q, expected a key of at most %d and a value of at most %d letters, digits, spaces and _.:/=+-@", text, maxTagKey, maxTagValue)
-		}
-		tags[key] = value
-	}
-	if len(tags) >= maxTags {
-		return nil, fmt.Errorf("--tag is given %d times: a role has at most %d tags, and one is the owner's", len(tags), maxTags)
-	}
-	return tags, nil
 }
 
 // Check refuses what IAM would refuse, before anything is made.

@@ -39,26 +39,6 @@ func TestTheRolesFlagsAreChecked(t *testing.T) {
 	}
 }
 
-func TestTagsAreRead(t *testing.T) {
-	got, err := ParseTags([]string{"cost-center=42", "query=a=b", "empty="})
-	if diff := cmp.Diff(map[string]string{"cost-center": "42", "query": "a=b", "empty": ""}, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	many := make([]string, maxTags)
-	for i := range many {
-		many[i] = fmt.Sprintf("k%d=v", i)
-	}
-	for name, flags := range map[string][]string{
-		"no equals sign": {"cost-center"}, "no key": {"=42"}, "twice": {"a=1", "a=2"}, "a key of AWS": {"AWS:x=1"},
-		"the owner's": {core.OwnerTag + "=https://other.example.com"}, "a long key": {strings.Repeat("k", 129) + "=v"},
-		"a long value": {"k=" + strings.Repeat("v", 257)}, "a character that IAM refuses": {"k=a;b"}, "as many as a role can have": many,
-	} {
-		if _, err := ParseTags(flags); err == nil || !strings.Contains(err.Error(), "--tag") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // asked keeps the role that a bootstrap wants.
 type asked struct {
 	*still

@@ -1,4 +1,4 @@
-// Package iamname knows the forms that IAM demands of names, paths and ARNs, for the flags and
+// Package iamname knows the forms that IAM demands of names, paths, ARNs and tags, for the flags and
 // files that have them (IAM API Reference, CreateRole and CreatePolicy).
 package iamname
 
