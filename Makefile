@@ -70,9 +70,19 @@ ocm: ## Build the programs of Open Cluster Management as one, once per version (
 # make interop those with Open Cluster Management.
 FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM)
 
+# The packages and modules that make long runs, and tests with this name in others.
+LONG := test/oldmodules
+
 .PHONY: test
-test: build localkube ## Run the whole test suite
-	@for module in $(MODULES) $(OLDER); do (cd $$module && $(GOTEST) -skip '$(FOREIGN)' ./...) || exit 1; done
+test: build localkube ## Run the test suite (TESTFLAGS='--count 1 --cpu' past the cache, with CPU times)
+	@go run ./hack/suite --skip '$(FOREIGN)|^TestLong' --without "$$(go run ./hack/ring without)" $(TESTFLAGS) $(MODULES) $(filter-out $(LONG),$(OLDER))
+
+.PHONY: long
+long: build localkube ## Run the long tests that a change concerns: releases, growth, attacks, others' old modules
+	@for name in $(or $(RING),$$(go run ./hack/ring long)); do \
+		test -z '$(RING)' && go run ./hack/ring unchanged $$name && continue; \
+		go run ./hack/suite $(TESTFLAGS) $$(go run ./hack/ring suite $$name) && go run ./hack/ring passed $$name || exit 1; \
+	done
 
 .PHONY: e2e
 e2e: build localkube ## Run only the tests on real programs, and say what they do
@@ -167,7 +177,6 @@ RACE := ./internal/core/... ./internal/webhook/... $(patsubst %,github.com/tabar
 .PHONY: race-core
 race-core: localkube ## The same for the decisions, the webhook and the libraries (minutes)
 	CGO_ENABLED=1 $(GOTEST) -race -skip '$(FOREIGN)' $(RACE)
-	@for module in $(LIBRARIES); do (cd $$module && CGO_ENABLED=1 $(GOTEST) -race ./...) || exit 1; done
 
 .PHONY: clean
 clean: ## Remove bin, dist and what make site installs; the cache of localkube stays

@@ -32,7 +32,7 @@ func typed(t *testing.T, checkout, commands string) string {
 }
 
 // The commands are typed in a clone, because a release is refused in a checkout with changes.
-func TestTheCommandsOfThePageOnReleasesMakeAndPushOne(t *testing.T) {
+func TestLongTheCommandsOfThePageOnReleasesMakeAndPushOne(t *testing.T) {
 	page := string(must.Get(os.ReadFile("../../docs/releasing.md"))(t))
 	server := httptest.NewServer(registryserver.New(registryserver.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)

@@ -1,9 +1,12 @@
-// Command ring says whether a target of heavy programs must be run: it has passed
-// with other inputs than there are now. The hash of the inputs of each target's last
+// Command ring says whether the tests of a target must be run: they have passed with
+// other inputs than there are now. The hash of the inputs of each target's last
 // pass is kept in .ci/passed, in the tree, so that a clean checkout knows it.
 //
 //	go run ./hack/ring unchanged e2e-node  # exit code 0: it passed with these inputs; 1: run it
 //	go run ./hack/ring passed e2e-node     # it has just passed: keep the hash
+//	go run ./hack/ring long                # the targets that make long runs
+//	go run ./hack/ring suite growth        # the arguments of hack/suite for one of them
+//	go run ./hack/ring without             # the packages that make test leaves to make long
 //
 // Inputs are the files that the target's packages are built of, with all that they
 // import of this repository, the versions of what they import of others, and the
@@ -25,26 +28,6 @@ import (
 	"strings"
 )
 
-// target is what one make target runs.
-type target struct {
-	// packages are those whose tests it runs, and the programs that they start.
-	packages []string
-	// folders hold what the tests read beside that: manifests, pages, modules of their own.
-	folders []string
-}
-
-// targets are those of the second ring, by the name of their make target.
-var targets = map[string]target{
-	"e2e-node": {
-		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
-		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
-	},
-	"interop": {
-		packages: []string{"./test/hub/...", "./cmd/tabard-eks-token", "./hack/ocm", "./hack/localkube"},
-		folders:  []string{"localkube", "test/ocm"},
-	},
-}
-
 func main() {
 	code, err := run(context.Background(), targets, os.Args[1:], os.Stdout)
 	if err != nil {
@@ -54,12 +37,22 @@ func main() {
 }
 
 func run(ctx context.Context, targets map[string]target, args []string, out io.Writer) (int, error) {
-	if len(args) != 2 || (args[0] != "unchanged" && args[0] != "passed") {
-		return 2, errors.New("expected: ring unchanged TARGET, or ring passed TARGET")
+	if len(args) == 1 && (args[0] == "long" || args[0] == "without") {
+		return 0, printLong(targets, args[0], out)
+	}
+	if len(args) != 2 || (args[0] != "unchanged" && args[0] != "passed" && args[0] != "suite") {
+		return 2, errors.New("expected: ring unchanged|passed|suite TARGET, ring long, or ring without")
 	}
 	what, is := targets[args[1]]
 	if !is {
 		return 2, fmt.Errorf("there is no target %q in the second ring", args[1])
+	}
+	if args[0] == "suite" {
+		if what.long == nil {
+			return 2, fmt.Errorf("%q is a make target of its own: run make %s", args[1], args[1])
+		}
+		_, err := fmt.Fprintln(out, strings.Join(what.suite(), " "))
+		return 0, err
 	}
 	files, err := inputs(ctx, what)
 	if err != nil {
@@ -81,10 +74,10 @@ func run(ctx context.Context, targets map[string]target, args []string, out io.W
 		return 2, err
 	}
 	if strings.TrimSpace(string(last)) == now {
-		_, err = fmt.Fprintf(out, "make %s passed with the %d files that it depends on as they are (%s)\n", args[1], len(files), now[:12])
+		_, err = fmt.Fprintf(out, "%s passed with the %d files that it depends on as they are (%s)\n", what.command(args[1]), len(files), now[:12])
 		return 0, err
 	}
-	_, err = fmt.Fprintf(out, "make %s has not passed yet with the %d files that it depends on (%s)\n", args[1], len(files), now[:12])
+	_, err = fmt.Fprintf(out, "%s has not passed yet with the %d files that it depends on (%s)\n", what.command(args[1]), len(files), now[:12])
 	return 1, err
 }
 
@@ -94,9 +87,16 @@ func inputs(ctx context.Context, what target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := sources(ctx, root, what.packages)
+	files, err := sources(ctx, root, ".", what.all())
 	if err != nil {
 		return nil, err
+	}
+	for _, module := range what.modules {
+		of, err := sources(ctx, root, module, []string{"./..."})
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, of...)
 	}
 	for _, folder := range what.folders {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

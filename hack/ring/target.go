@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// target is what one make target runs, or make long for one of its names.
+type target struct {
+	// packages are those whose tests it runs, and the programs that they start.
+	packages []string
+	// modules are folders of modules of their own, whose tests it runs.
+	modules []string
+	// folders hold what the tests read beside that: manifests, pages, modules of their own.
+	folders []string
+	// long is what make long runs of it; nil for a make target of its own.
+	long *long
+}
+
+// long are the tests of a target that make long runs and make test leaves out.
+type long struct {
+	// packages are those of the root module with such tests.
+	packages []string
+	// named says that only tests named TestLong are left out of make test, and the rest
+	// of the packages is not.
+	named bool
+}
+
+// The programs that tests start, and what these are built of.
+var programs = []string{"./cmd/tabard", "./cmd/tabard-webhook", "./hack/localkube"}
+
+// targets are those of the second ring, by the name of their make target, or by what
+// make long calls them.
+var targets = map[string]target{
+	"e2e-node": {
+		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
+		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
+	},
+	"interop": {
+		packages: []string{"./test/hub/...", "./cmd/tabard-eks-token", "./hack/ocm", "./hack/localkube"},
+		folders:  []string{"localkube", "test/ocm"},
+	},
+	"ack": {
+		folders: []string{"docs/role-selectors-in-ack.md"},
+		long:    &long{packages: []string{"./test/roleselector/ackruntime"}},
+	},
+	"attack": {
+		packages: programs, folders: []string{"config", "localkube"},
+		long: &long{packages: []string{"./test/webhook/attack"}},
+	},
+	"growth": {
+		packages: programs, folders: []string{"config", "localkube"},
+		long: &long{packages: []string{"./test/capacity/growth"}},
+	},
+	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
+	"release": {
+		packages: []string{"./cmd/..."}, folders: []string{"charts", "docs/releasing.md", "Makefile"},
+		long: &long{packages: []string{"./hack/release"}, named: true},
+	},
+}
+
+// all are the packages of a target.
+func (t target) all() []string {
+	if t.long == nil {
+		return t.packages
+	}
+	return slices.Concat(t.packages, t.long.packages)
+}
+
+// command is what somebody types to run a target.
+func (t target) command(name string) string {
+	if t.long == nil {
+		return "make " + name
+	}
+	return "make long RING=" + name
+}
+
+// suite are the arguments of hack/suite that run a target of make long.
+func (t target) suite() []string {
+	var args []string
+	if t.long.named {
+		args = append(args, "--run", "^TestLong")
+	}
+	if len(t.long.packages) > 0 {
+		args = append(args, "--packages", strings.Join(t.long.packages, ","), ".")
+	}
+	return append(args, t.modules...)
+}
+
+// printLong prints the names of the targets that make long runs, or the packages that
+// make test leaves to it.
+func printLong(targets map[string]target, what string, out io.Writer) error {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(targets)) {
+		of := targets[name].long
+		switch {
+		case of == nil:
+		case what == "long":
+			words = append(words, name)
+		case !of.named:
+			words = append(words, of.packages...)
+		}
+	}
+	separator := " "
+	if what == "without" {
+		separator = ","
+	}
+	_, err := fmt.Fprintln(out, strings.Join(words, separator))
+	return err
+}

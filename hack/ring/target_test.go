@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// What make test leaves out, make long runs: nothing is left to nobody.
+func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
+	var modules []string
+	for name, target := range targets {
+		for _, path := range slices.Concat(target.all(), target.modules, target.folders) {
+			if _, err := os.Stat(filepath.Join(testkit.Root(), strings.TrimSuffix(path, "/..."))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		modules = append(modules, target.modules...)
+	}
+	slices.Sort(modules)
+	makefile := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "Makefile")))(t))
+	found := regexp.MustCompile(`(?m)^LONG := (.*)$`).FindStringSubmatch(makefile)
+	if diff := cmp.Diff(modules, strings.Fields(found[1])); diff != "" {
+		t.Errorf("modules of the targets, and LONG in the Makefile (-want +got):\n%s", diff)
+	}
+}
+
+// Packages with a test named TestLong are in a target that runs it.
+func TestEachLongTestIsInATarget(t *testing.T) {
+	var run []string
+	for _, target := range targets {
+		if target.long != nil {
+			run = append(run, target.long.packages...)
+		}
+	}
+	long := regexp.MustCompile(`(?m)^func TestLong`)
+	must.Do(t, filepath.WalkDir(testkit.Root(), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		if text := must.Get(os.ReadFile(path))(t); long.Match(text) {
+			folder := must.Get(filepath.Rel(testkit.Root(), filepath.Dir(path)))(t)
+			if !slices.Contains(run, "./"+filepath.ToSlash(folder)) {
+				t.Errorf("%s has a test that no target runs", path)
+			}
+		}
+		return nil
+	}))
+}
+
+func TestArgumentsOfALongTarget(t *testing.T) {
+	some := map[string]target{
+		"a": {long: &long{packages: []string{"./a", "./b"}}},
+		"b": {long: &long{packages: []string{"./c"}, named: true}},
+		"c": {modules: []string{"m/n"}, long: &long{}},
+		"d": {packages: []string{"./d"}},
+	}
+	for args, want := range map[string]string{
+		"long": "a b c", "without": "./a,./b",
+		"suite a": "--packages ./a,./b .", "suite b": "--run ^TestLong --packages ./c .", "suite c": "m/n",
+	} {
+		var out strings.Builder
+		if code, err := run(t.Context(), some, strings.Fields(args), &out); code != 0 || err != nil {
+			t.Errorf("ring %s: exit code %d and error %v", args, code, err)
+		}
+		if diff := cmp.Diff(want+"\n", out.String()); diff != "" {
+			t.Errorf("ring %s: %s", args, diff)
+		}
+	}
+	if code, err := run(t.Context(), some, []string{"suite", "d"}, &strings.Builder{}); code != 2 || err == nil {
+		t.Errorf("a target of make's: exit code %d and error %v, want 2 and an error", code, err)
+	}
+}

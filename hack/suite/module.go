@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// product is the path of the root module. Packages are named without it.
+const product = "github.com/tabard-dev/tabard/"
+
+// short is the name of a package below the root: that of its folder.
+func short(importPath string) string {
+	return cmp.Or(strings.TrimPrefix(importPath, product), importPath)
+}
+
+// module is one module with those of its packages that have tests to run.
+type module struct {
+	folder string
+	// packages are import paths, the slowest first: what begins last must be short, or
+	// all wait for it alone.
+	packages []string
+	// names are those of packages by their folders.
+	names map[string]string
+}
+
+// list finds the packages of a module that have tests.
+func list(ctx context.Context, folder string, o options) (module, error) {
+	patterns := o.packages
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	format := "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}"
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-f", format}, patterns...)...)
+	command.Dir = folder
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	text, err := command.Output()
+	if err != nil {
+		return module{}, fmt.Errorf("list the packages of %s: %w: %s", folder, err, complaints.String())
+	}
+	m := module{folder: folder, names: map[string]string{}}
+	for line := range strings.Lines(string(text)) {
+		name, dir, tested := strings.Cut(strings.TrimSpace(line), " ")
+		if tested && !isBelow(short(name), o.without) {
+			m.packages = append(m.packages, name)
+			m.names[dir] = short(name)
+		}
+	}
+	slices.SortStableFunc(m.packages, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	return m, nil
+}
+
+// isBelow says that a package is in one of the folders, or below.
+func isBelow(name string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		folder = path.Clean(filepath.ToSlash(folder))
+		return name == folder || strings.HasPrefix(name, folder+"/")
+	})
+}
+
+// place is that of a package among the slowest; all others come after.
+func place(importPath string) int {
+	if i := slices.Index(slowest, short(importPath)); i >= 0 {
+		return i
+	}
+	return len(slowest)
+}
+
+// lanes is how many modules are tested at a time. The root module takes one until
+// the end, the small ones take turns on the other.
+const lanes = 2
+
+// test runs the tests of modules, and says meanwhile how far it is.
+func (s *suite) test(ctx context.Context, modules []module, o options, figures string) error {
+	ticking, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.beat(ticking)
+	var group errgroup.Group
+	group.SetLimit(lanes)
+	for _, m := range modules {
+		group.Go(func() error { return s.testModule(ctx, m, o, figures) })
+	}
+	return group.Wait()
+}
+
+// beat says every twenty seconds what still runs.
+func (s *suite) beat(ctx context.Context) {
+	ticker := time.NewTicker(20 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			s.say(now)
+		}
+	}
+}
+
+// arguments are those of "go" for a module.
+func (m module) arguments(o options, measurer string) []string {
+	args := []string{"test", "-json", "-timeout", o.timeout.String(), "-p", strconv.Itoa(o.parallel)}
+	for _, each := range []struct{ flag, value string }{{"-run", o.run}, {"-skip", o.skip}, {"-exec", measurer}} {
+		if each.value != "" {
+			args = append(args, each.flag, each.value)
+		}
+	}
+	if o.count > 0 {
+		args = append(args, "-count", strconv.Itoa(o.count))
+	}
+	return append(args, m.packages...)
+}
+
+// testModule runs "go test" in a module. That a test failed is no error.
+func (s *suite) testModule(ctx context.Context, m module, o options, figures string) error {
+	measurer := ""
+	if o.cpu {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		measurer = self + " " + measured
+	}
+	command := exec.CommandContext(ctx, "go", m.arguments(o, measurer)...)
+	// An interrupt lets the tests stop what they have started.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 30 * time.Second
+	command.Dir, command.Stderr, command.Env = m.folder, os.Stderr, append(os.Environ(), figuresVariable+"="+figures)
+	reader, err := command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	err = s.read(reader)
+	ended := command.Wait()
+	if _, failed := errors.AsType[*exec.ExitError](ended); failed && ctx.Err() == nil && s.hasFailure(m) {
+		ended = nil
+	}
+	return errors.Join(err, ended, ctx.Err())
+}
+
+// read takes in what "go test -json" prints.
+func (s *suite) read(from io.Reader) error {
+	for decoder := json.NewDecoder(from); ; {
+		var e event
+		err := decoder.Decode(&e)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read what go test -json prints: %w", err)
+		}
+		s.take(e, time.Now())
+	}
+}
