@@ -95,8 +95,9 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := errors.Join(addIndexes(ctx, own), mgr.Add(own)); err != nil {
 		return err
 	}
+	passes := controller.Measured(kit.Metrics, c)
 	run, err := ctrlcontroller.New(Name, mgr, ctrlcontroller.Options{
-		MaxConcurrentReconciles: atOnce, Reconciler: controller.Measured(kit.Metrics, c),
+		MaxConcurrentReconciles: atOnce, Reconciler: passes, RateLimiter: passes,
 	})
 	if err != nil {
 		return err
