@@ -18,6 +18,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	core "github.com/tabard-dev/tabard/internal/core/hubaccess"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -104,6 +105,30 @@ func TestAnHourOfThrottling(t *testing.T) {
 			outage.Check(t, func(aws *outage.AWS) outage.Paced[reconcile.Request] {
 				return waited(t, throttled{call: aws.Call, looks: looks}, true)
 			})
+		})
+	}
+}
+
+// TestAPassThatWaitsEndsNoBackoff: one that comes before the time of the next look, and
+// one that waits for the cache.
+func TestAPassThatWaitsEndsNoBackoff(t *testing.T) {
+	for name, recorded := range map[string]bool{"for the next look": true, "for the cache": false} {
+		t.Run(name, func(t *testing.T) {
+			busy := fault.Fault{Class: fault.Throttled, Service: "IAM", Operation: "CreateRole"}
+			passes, key := waited(t, throttled{call: func() error { return busy }}, recorded), requestFor("one")
+			if recorded {
+				if _, err := passes.Reconcile(t.Context(), key); err == nil {
+					t.Fatal("AWS throttles, and the pass has no error")
+				}
+			}
+			passes.When(key)
+			result, err := passes.Reconcile(t.Context(), key)
+			if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > between {
+				t.Fatalf("the pass ended with %+v, %v, want that it waits", result, err)
+			}
+			if passes.Forget(key); passes.NumRequeues(key) != 1 {
+				t.Errorf("%d failures are known, want 1", passes.NumRequeues(key))
+			}
 		})
 	}
 }
