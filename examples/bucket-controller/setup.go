@@ -32,7 +32,7 @@ const (
 	// workers are how many Buckets are looked after at once.
 	workers = 10
 	// The pauses after what may pass by itself.
-	shortestPause, longestPause = time.Second, 5 * time.Minute
+	shortestPause, longestPause = time.Second, time.Minute
 )
 
 func newManager(f *flags) (ctrl.Manager, error) {

@@ -5,7 +5,8 @@
 // are the same for all.
 //
 // The typed reconciler is the usual shape: see Typed. A controller with a queue of its
-// own, and one that looks at everything in turns, measure by Measured and Metrics.Pass.
+// own has Measured, one that looks at everything in turns Metrics.Pass. What fails is made
+// again at the time of Backoff, for all controllers.
 package controller
 
 import (
@@ -43,6 +44,8 @@ type Kit struct {
 	// IgnoreStatus says that no decision goes by the objects' status, so that another
 	// client that writes it keeps no pass from writing.
 	IgnoreStatus bool
+	// Longest is the longest time between two tries of what fails; 0 is a minute.
+	Longest time.Duration
 	// Metrics are the controller's.
 	Metrics *Metrics
 }
@@ -55,10 +58,10 @@ func NewKit(mgr ctrl.Manager, name, finalizer string) Kit {
 	}
 }
 
-// Typed makes a reconciler of one that is given the object, read past the cache. One
-// that is gone is forgotten.
-func Typed[T Object](kit Kit, inner reconcile.ObjectReconciler[T]) reconcile.Reconciler {
-	return Measured(kit.Metrics, reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+// Typed makes paced passes of a reconciler that is given the object, read past the
+// cache. One that is gone is forgotten.
+func Typed[T Object](kit Kit, inner reconcile.ObjectReconciler[T]) *Paced[reconcile.Request] {
+	passes := Measured(kit.Metrics, reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		object := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 		err := kit.Live.Get(ctx, request.NamespacedName, object)
 		if apierrors.IsNotFound(err) {
@@ -70,25 +73,49 @@ func Typed[T Object](kit Kit, inner reconcile.ObjectReconciler[T]) reconcile.Rec
 		}
 		return inner.Reconcile(ctx, object)
 	}))
+	passes.Longest = kit.Longest
+	return passes
+}
+
+// Paced are the passes of a controller: measured, and made again when their end says so.
+// They are its reconciler and the rate limiter of its queue, so that no controller has one
+// without the other.
+type Paced[R comparable] struct {
+	Backoff[R]
+	metrics *Metrics
+	inner   reconcile.TypedReconciler[R]
+}
+
+// Measured makes paced passes of a reconciler.
+func Measured[R comparable](metrics *Metrics, inner reconcile.TypedReconciler[R]) *Paced[R] {
+	return &Paced[R]{metrics: metrics, inner: inner}
 }
 
 // outdated is how soon a pass is made again that went by what somebody has changed
 // since.
 const outdated = time.Second
 
-// Measured measures the passes of a reconciler. One that ends with an error of
-// IsOutdated is made again soon, without a line in the log: there is nothing wrong.
-func Measured[R comparable](metrics *Metrics, inner reconcile.TypedReconciler[R]) reconcile.TypedReconciler[R] {
-	return reconcile.TypedFunc[R](func(ctx context.Context, request R) (result reconcile.Result, err error) {
-		err = metrics.Pass(request, func() error {
-			result, err = inner.Reconcile(ctx, request)
-			return err
-		})
-		if IsOutdated(err) {
-			return reconcile.Result{RequeueAfter: outdated}, nil
-		}
-		return result, err
+// Reconcile implements reconcile.TypedReconciler. A pass that ends with an error of
+// IsOutdated is made again soon, without a line in the log: there is nothing wrong. The
+// time that comes with another error is for Backoff: controller-runtime ignores it, and
+// says so at every pass.
+func (p *Paced[R]) Reconcile(ctx context.Context, request R) (result reconcile.Result, err error) {
+	err = p.metrics.Pass(request, func() error {
+		result, err = p.inner.Reconcile(ctx, request)
+		return err
 	})
+	if again, is := waits(err); is {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	if IsOutdated(err) {
+		return reconcile.Result{RequeueAfter: outdated}, nil
+	}
+	if err != nil {
+		p.failed(request, result.RequeueAfter)
+		return reconcile.Result{}, err
+	}
+	p.ended(request)
+	return result, nil
 }
 
 // IsOutdated says that somebody wrote between the reading and the writing of a pass,

@@ -178,20 +178,26 @@ func TestPerform(t *testing.T) {
 			made, told := 0, false
 			pass := controller.Measured(b.Metrics, reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 				outcome := controller.Perform(ctx, b.Metrics, controller.Work[any]{
-					Steps: []any{put{"a"}, drop{}, put{"b"}}, Again: again, Blocked: blocked,
+					Steps: []any{put{"a"}, drop{}, put{"b"}}, Again: again,
 					Do: func(_ context.Context, step any) error {
 						if made++; step == (drop{}) {
 							return test.err
 						}
 						return nil
 					},
-					Tell: func(step any, f fault.Fault) { told = step == drop{} && errors.As(test.err, &f) },
+					Tell: func(step any, f fault.Fault) time.Duration {
+						told = step == drop{} && errors.As(test.err, &f)
+						return blocked
+					},
 				})
 				return reconcile.Result{RequeueAfter: outcome.Again}, outcome.Err
 			}))
 			result, err := pass.Reconcile(t.Context(), reconcile.Request{})
 			if result != test.result || !errors.Is(err, test.fails) || (err == nil) != (test.fails == nil) {
 				t.Errorf("it ended with %+v, %v, want %+v, %v", result, err, test.result, test.fails)
+			}
+			if next := pass.When(reconcile.Request{}); test.told && test.fails != nil && next != blocked {
+				t.Errorf("it is made again after %s, want the decision's %s", next, blocked)
 			}
 			if made != test.made || told != test.told {
 				t.Errorf("%d steps were made, told %t, want %d, %t", made, told, test.made, test.told)

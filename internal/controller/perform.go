@@ -13,7 +13,7 @@ import (
 
 // Outcome is the end of a pass.
 type Outcome struct {
-	// Again is when to look next if there is no error.
+	// Again is when to look next. With an error it is the earliest time, see Backoff.
 	Again time.Duration
 	// Err is what the machine may recover from by trying again. What a person
 	// must mend is a condition, not an error.
@@ -26,17 +26,16 @@ type Work[S any] struct {
 	Steps []S
 	// Do makes a step true. It is idempotent: a step that was already made succeeds.
 	Do func(ctx context.Context, step S) error
-	// Tell takes the fault of a step over into the status to write. It may be nil where
-	// no step calls a cloud.
-	Tell func(step S, f fault.Fault)
-	// Again is when to look next if all succeed, Blocked if a person must mend
-	// something.
-	Again, Blocked time.Duration
+	// Tell takes the fault of a step over into the status to write, and returns when to
+	// look next. It may be nil where no step calls a cloud.
+	Tell func(step S, f fault.Fault) (again time.Duration)
+	// Again is when to look next if all succeed.
+	Again time.Duration
 }
 
 // Perform makes the steps. The class of a fault decides the outcome: one that may pass
-// by itself is told and returned, to be tried again; one that asks for a person is told
-// only. What is no cloud's fault is the API server's, or a bug, and is returned.
+// by itself is told and returned, with the time that the decision chose for it; one that
+// asks for a person is told only. What is no cloud's fault is the API server's, or a bug, and is returned.
 func Perform[S any](ctx context.Context, metrics *Metrics, work Work[S]) Outcome {
 	for _, step := range work.Steps {
 		err := work.Do(ctx, step)
@@ -48,11 +47,11 @@ func Perform[S any](ctx context.Context, metrics *Metrics, work Work[S]) Outcome
 		if !isFault {
 			return Outcome{Err: err}
 		}
-		work.Tell(step, known)
+		again := work.Tell(step, known)
 		if known.Passing() {
-			return Outcome{Err: err}
+			return Outcome{Again: again, Err: err}
 		}
-		return Outcome{Again: work.Blocked}
+		return Outcome{Again: again}
 	}
 	return Outcome{Again: work.Again}
 }

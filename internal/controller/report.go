@@ -15,7 +15,7 @@ import (
 )
 
 // Finish writes the status and turns the outcome into a result. It is the only place
-// that picks a requeue, beside Measured.
+// that picks a requeue, beside Paced.
 func (k *Keeper[T]) Finish(ctx context.Context, set func(T), outcome Outcome) (reconcile.Result, error) {
 	err := k.Record(ctx, set)
 	if apierrors.IsNotFound(err) {
@@ -24,10 +24,10 @@ func (k *Keeper[T]) Finish(ctx context.Context, set func(T), outcome Outcome) (r
 	if err == nil {
 		k.kit.Metrics.Found(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k.stored)}, k.stored.GetConditions())
 	}
-	if err = cmp.Or(err, outcome.Err); err != nil {
+	if err != nil && outcome.Err == nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: outcome.Again}, nil
+	return reconcile.Result{RequeueAfter: outcome.Again}, cmp.Or(err, outcome.Err)
 }
 
 // announce emits an event for each condition whose status or reason changed, and logs one that

@@ -107,7 +107,7 @@ func (r *run) finish(ctx context.Context, request Request, seen observation, pla
 		r.metrics.ended(request.Kind, core.Failed)
 		return reconcile.Result{}, fmt.Errorf("failed to patch %s: %w", request.Kind.Noun(), err)
 	case err != nil:
-		return reconcile.Result{}, err // somebody wrote in between: it observes again soon, see controller.Measured
+		return reconcile.Result{}, err // somebody wrote in between: it observes again soon, see controller.Paced
 	}
 	r.metrics.ended(request.Kind, plan.Outcome)
 	r.tell(ctx, request, seen, plan)

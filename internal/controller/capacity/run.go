@@ -160,8 +160,10 @@ func (r *run) cacheOf(k *kind) (cache.Cache, error) {
 // controller makes the loop, with its watches.
 func (r *run) controller(ctx context.Context) (controller.TypedController[Request], error) {
 	base := log.FromContext(ctx)
+	passes := kit.Measured(r.metrics.Metrics, r)
 	loop, err := controller.NewTypedUnmanaged("capacity", controller.TypedOptions[Request]{
-		Reconciler:              kit.Measured(r.metrics.Metrics, r),
+		Reconciler:              passes,
+		RateLimiter:             passes,
 		MaxConcurrentReconciles: workers,
 		SkipNameValidation:      new(true), // one run follows another
 		Logger:                  base,

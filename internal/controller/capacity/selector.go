@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	kit "github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/capacity"
 	"github.com/tabard-dev/tabard/roleselector"
 )
@@ -92,7 +93,7 @@ type waking struct {
 // Start implements source.TypedSource: it hands on what the selectors' own source
 // puts into a queue.
 func (w waking) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[Request]) error {
-	woken := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	woken := workqueue.NewTypedRateLimitingQueue(&kit.Backoff[reconcile.Request]{})
 	if err := w.Source.Start(ctx, woken); err != nil {
 		woken.ShutDown()
 		return fmt.Errorf("follow the role selectors: %w", err)

@@ -124,7 +124,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	for _, each := range sources {
 		build = build.WatchesRawSource(each)
 	}
-	return build.Complete(controller.Measured(c.Metrics.Metrics, c))
+	return controller.Run(build, controller.Measured(c.Metrics.Metrics, c))
 }
 
 func either(chosen, otherwise string) string {
@@ -150,7 +150,10 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	c.tell(ctx, seen, plan.Notice)
 	again := c.follow(ctx, seen.world)
 	outcome := controller.Perform(ctx, c.Metrics.Metrics, c.work(seen, plan))
-	return reconcile.Result{RequeueAfter: earlier(outcome.Again, again)}, outcome.Err
+	if outcome.Err != nil { // the follower has no part in when that is tried again
+		return reconcile.Result{RequeueAfter: outcome.Again}, outcome.Err
+	}
+	return reconcile.Result{RequeueAfter: earlier(outcome.Again, again)}, nil
 }
 
 // tell announces a notice when it comes up.

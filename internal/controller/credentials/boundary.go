@@ -55,10 +55,10 @@ func NewBoundaries(kit controller.Kit, of *Controller) *Boundaries {
 // and once an hour.
 func (c *Controller) addBoundaries(mgr ctrl.Manager) error {
 	b := NewBoundaries(controller.NewKit(mgr, BoundaryName, ""), c)
-	return ctrl.NewControllerManagedBy(mgr).Named(BoundaryName).
+	build := ctrl.NewControllerManagedBy(mgr).Named(BoundaryName).
 		For(&v1alpha1.CredentialsBoundary{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.OIDCIssuer{}, handler.EnqueueRequestsFromMapFunc(b.all), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Complete(controller.Typed(b.kit, b))
+		Watches(&v1alpha1.OIDCIssuer{}, handler.EnqueueRequestsFromMapFunc(b.all), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	return controller.Run(build, controller.Typed(b.kit, b))
 }
 
 // all are all boundaries.

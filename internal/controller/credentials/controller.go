@@ -136,8 +136,9 @@ func Add(mgr ctrl.Manager, options Options) error {
 
 // Register makes the manager run the controller.
 func (c *Controller) Register(mgr ctrl.Manager) error {
+	passes := controller.Measured(c.kit.Metrics, c)
 	run, err := ctrlcontroller.New(Name, mgr, ctrlcontroller.Options{
-		MaxConcurrentReconciles: atOnce, Reconciler: controller.Measured(c.kit.Metrics, c),
+		MaxConcurrentReconciles: atOnce, Reconciler: passes, RateLimiter: passes,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,17 +53,13 @@ func (c *Controller) begin(key reconcile.Request, world core.World, plan *core.P
 // perform makes the steps of the plan. A fault becomes a condition, and the decision says
 // when to look after it: what IAM does not find right after it was made is there soon.
 func (p *pass) perform(ctx context.Context) controller.Outcome {
-	told := false
-	outcome := controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
+	return controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
 		Steps: p.plan.Steps, Do: p.do, Again: p.plan.Again,
-		Tell: func(step core.Step, f fault.Fault) {
-			*p.plan, told = core.Failed(*p.plan, step, f, p.world), true
+		Tell: func(step core.Step, f fault.Fault) time.Duration {
+			*p.plan = core.Failed(*p.plan, step, f, p.world)
+			return p.plan.Again
 		},
 	})
-	if told {
-		outcome.Again = p.plan.Again
-	}
-	return outcome
 }
 
 // do makes one step true.
@@ -180,7 +177,7 @@ func (p *pass) finish(ctx context.Context, outcome controller.Outcome) (reconcil
 	err := errors.Join(p.record(ctx), p.project(ctx))
 	switch {
 	case outcome.Err != nil:
-		return reconcile.Result{}, outcome.Err
+		return reconcile.Result{RequeueAfter: outcome.Again}, outcome.Err
 	case err != nil:
 		return reconcile.Result{}, err
 	case p.world.Request == nil && p.grant == nil:

@@ -95,8 +95,9 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := errors.Join(addIndexes(ctx, own), mgr.Add(own)); err != nil {
 		return err
 	}
+	passes := controller.Measured(kit.Metrics, c)
 	run, err := ctrlcontroller.New(Name, mgr, ctrlcontroller.Options{
-		MaxConcurrentReconciles: atOnce, Reconciler: controller.Measured(kit.Metrics, c),
+		MaxConcurrentReconciles: atOnce, Reconciler: passes, RateLimiter: passes,
 	})
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	world, err := c.observe(ctx, request.Name)
 	if errors.Is(err, errBehind) {
-		return reconcile.Result{RequeueAfter: soon}, nil
+		return reconcile.Result{}, controller.Wait(soon)
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -116,7 +117,7 @@ func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	plan := core.Decide(world)
 	if plan.Look != core.LookNowhere {
 		if wait := c.looks.wait(request.Name); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
+			return reconcile.Result{}, controller.Wait(wait)
 		}
 		plan = c.decide(ctx, &world, plan.Look)
 	}

@@ -26,25 +26,19 @@ type pass struct {
 	key   reconcile.Request
 	// made is the unique ID of the role that was made in the pass.
 	made string
-	// faulty says that a step has met a fault of AWS that a person must mend, or that the
-	// decision has a time for.
-	faulty bool
 }
 
 // perform makes the steps. The time of the next look is the decision's, also after a step
 // that failed.
 func (p *pass) perform(ctx context.Context) controller.Outcome {
-	outcome := controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
+	return controller.Perform(ctx, p.kit.Metrics, controller.Work[core.Step]{
 		Steps: p.plan.Steps, Again: p.plan.Again,
 		Do: p.do,
-		Tell: func(step core.Step, f fault.Fault) {
-			*p.plan, p.faulty = core.Failed(*p.plan, step, f, p.world), true
+		Tell: func(step core.Step, f fault.Fault) time.Duration {
+			*p.plan = core.Failed(*p.plan, step, f, p.world)
+			return p.plan.Again
 		},
 	})
-	if p.faulty && outcome.Err == nil {
-		outcome.Again = p.plan.Again
-	}
-	return outcome
 }
 
 func (p *pass) do(ctx context.Context, step core.Step) error {

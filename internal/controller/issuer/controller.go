@@ -8,14 +8,11 @@ package issuer
 import (
 	"context"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -33,15 +30,6 @@ import (
 // +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create,resourceNames=tabard-issuer,namespace=tabard-system
 // +kubebuilder:rbac:urls=/openid/v1/jwks,verbs=get
 
-// retries says when a pass that has failed is made again: after a second, then
-// after twice as long each time, never after longer than core.LookAgain. Whatever
-// fails may keep a key from being published, and clouds refuse every token that is
-// signed with it; and an issuer that is as wanted is looked at as often, so that one
-// that fails asks AWS for no more.
-func retries() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, core.LookAgain)
-}
-
 // Controller reconciles OIDCIssuers.
 type Controller struct {
 	Kit controller.Kit
@@ -56,16 +44,25 @@ type Controller struct {
 func (c *Controller) Add(mgr ctrl.Manager) error {
 	// An annotation is how a person asks for a look now.
 	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
-	return ctrl.NewControllerManagedBy(mgr).
+	build := ctrl.NewControllerManagedBy(mgr).
 		Named("issuer").
 		For(&v1alpha1.OIDCIssuer{}, changed).
 		Watches(&v1alpha1.OIDCIssuer{}, handler.EnqueueRequestsFromMapFunc(c.others), builder.WithPredicates(
 			predicate.Funcs{ // a rival's end is what wakes one that was refused
 				CreateFunc: func(event.CreateEvent) bool { return false },
 				UpdateFunc: func(event.UpdateEvent) bool { return false },
-			})).
-		WithOptions(ctrlcontroller.Options{RateLimiter: retries()}).
-		Complete(controller.Typed(c.Kit, c))
+			}))
+	return controller.Run(build, c.passes())
+}
+
+// passes are made again after at most core.LookAgain if they fail. Whatever fails may keep
+// a key from being published, and clouds refuse every token that is signed with it; and an
+// issuer that is as wanted is looked at as often, so that one that fails asks AWS for no
+// more.
+func (c *Controller) passes() *controller.Paced[reconcile.Request] {
+	kit := c.Kit
+	kit.Longest = core.LookAgain
+	return controller.Typed(kit, c)
 }
 
 func (c *Controller) others(ctx context.Context, gone client.Object) []reconcile.Request {

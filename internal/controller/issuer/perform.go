@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,12 +26,14 @@ func set(status v1alpha1.OIDCIssuerStatus) func(*v1alpha1.OIDCIssuer) {
 // perform makes the steps of a plan. A fault becomes a condition of its status.
 func (c *Controller) perform(ctx context.Context, keeper *keeper, world core.World, plan *core.Plan) controller.Outcome {
 	return controller.Perform(ctx, c.Kit.Metrics, controller.Work[core.Step]{
-		Steps: plan.Steps, Again: plan.Again, Blocked: core.LookAgain,
+		Steps: plan.Steps, Again: plan.Again,
 		Do: func(ctx context.Context, step core.Step) error { return c.do(ctx, keeper, world, *plan, step) },
-		Tell: func(step core.Step, f fault.Fault) {
-			if plan.Status = core.Failed(*plan, step, f, world); !f.Passing() {
-				c.trust.Refuse(world)
+		Tell: func(step core.Step, f fault.Fault) time.Duration {
+			if plan.Status = core.Failed(*plan, step, f, world); f.Passing() {
+				return plan.Again
 			}
+			c.trust.Refuse(world)
+			return core.LookAgain
 		},
 	})
 }

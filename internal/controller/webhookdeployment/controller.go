@@ -74,7 +74,7 @@ func Add(mgr ctrl.Manager, options Options) error {
 		}
 		build = build.WatchesRawSource(each)
 	}
-	return build.Complete(controller.Measured(c.metrics.Metrics, c))
+	return controller.Run(build, controller.Measured(c.metrics.Metrics, c))
 }
 
 // Reconcile is one pass.

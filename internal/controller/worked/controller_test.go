@@ -36,9 +36,9 @@ type Controller struct {
 // Add registers the controller with a manager.
 func Add(mgr ctrl.Manager, buckets Buckets, as identity.Identity) error {
 	c := &Controller{Kit: controller.NewKit(mgr, "mailbox", core.Finalizer), Buckets: buckets, As: as, Now: time.Now}
-	return ctrl.NewControllerManagedBy(mgr).Named("mailbox").
-		For(&core.Mailbox{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Complete(controller.Typed(c.Kit, c))
+	build := ctrl.NewControllerManagedBy(mgr).Named("mailbox").
+		For(&core.Mailbox{}, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	return controller.Run(build, controller.Typed(c.Kit, c))
 }
 
 // Reconcile is one pass over one object: observe, decide, perform, report.
@@ -53,7 +53,7 @@ func (c *Controller) Reconcile(ctx context.Context, mailbox *core.Mailbox) (reco
 	plan, keeper := core.Decide(world), controller.Keep(c.Kit, mailbox)
 	set := func(m *core.Mailbox) { m.Status = plan.Status }
 	outcome := controller.Perform(ctx, c.Kit.Metrics, controller.Work[core.Step]{
-		Steps: plan.Steps, Again: plan.Again, Blocked: core.LookAgain,
+		Steps: plan.Steps, Again: plan.Again,
 		Do: func(ctx context.Context, step core.Step) error {
 			switch step := step.(type) {
 			case core.Hold:
@@ -69,7 +69,7 @@ func (c *Controller) Reconcile(ctx context.Context, mailbox *core.Mailbox) (reco
 			}
 			return controller.UnknownStep(step)
 		},
-		Tell: func(_ core.Step, f fault.Fault) { plan.Status = core.Failed(plan, f, world) },
+		Tell: func(_ core.Step, f fault.Fault) time.Duration { plan = core.Failed(plan, f, world); return plan.Again },
 	})
 	return keeper.Finish(ctx, set, outcome)
 }

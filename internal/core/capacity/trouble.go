@@ -13,10 +13,9 @@ import (
 // Times after which trouble is looked at again. A watch may come before.
 const (
 	backoffFirst = 5 * time.Second
-	backoffLast  = 5 * time.Minute
-	// regionLast bounds the back-off for objects that a region hangs on: they
-	// usually come within the minute in which a cluster is made.
-	regionLast = time.Minute
+	backoffLast  = time.Minute
+	// longestAsked is the longest time for which AWS, if it asks for that, is left alone.
+	longestAsked = 5 * time.Minute
 	// credentialsRecheck and deniedRecheck are for what a person mends in AWS,
 	// where nothing announces it.
 	credentialsRecheck = 5 * time.Minute
@@ -27,9 +26,10 @@ const (
 type trouble struct {
 	event   Event
 	outcome Outcome
-	// again is a fixed time to the next look, backoff the longest of growing
-	// ones; neither: nothing but a change of the input helps.
-	again, backoff time.Duration
+	// again is a fixed time to the next look; passes has it grow up to backoffLast.
+	// Neither: nothing but a change of the input helps.
+	again  time.Duration
+	passes bool
 	// atLeast is how long AWS asked to be left alone, for those that grow; 0 if it
 	// did not.
 	atLeast time.Duration
@@ -39,8 +39,8 @@ type trouble struct {
 // stay. A warning that was the last one is not repeated.
 func (t trouble) plan(w World) Plan {
 	out := Plan{Outcome: t.outcome, Again: t.again, Memory: Memory{Told: t.event, Corrected: w.Memory.Corrected}}
-	if t.backoff > 0 {
-		out.Again = max(backoff(w, t.backoff), min(t.atLeast, t.backoff))
+	if t.passes {
+		out.Again = max(backoff(w), min(t.atLeast, longestAsked))
 		out.Memory.Failures = w.Memory.Failures + 1
 	}
 	if w.Memory.Told != t.event {
@@ -49,14 +49,14 @@ func (t trouble) plan(w World) Plan {
 	return out
 }
 
-// backoff doubles with every failure up to a longest time, and is up to a fifth
+// backoff doubles with every failure up to backoffLast, and is up to a fifth
 // shorter by the object's name, so that those that failed together do not come
 // back together.
-func backoff(w World, longest time.Duration) time.Duration {
+func backoff(w World) time.Duration {
 	wait := backoffFirst
 	for range w.Memory.Failures {
-		if wait = 2 * wait; wait >= longest {
-			wait = longest
+		if wait = 2 * wait; wait >= backoffLast {
+			wait = backoffLast
 			break
 		}
 	}
@@ -78,7 +78,7 @@ func missingTemplate(namespace, name string) trouble {
 	return trouble{
 		event: warning(ReasonFailedUpdate, fmt.Sprintf(
 			"Failed to resolve AWSMachineTemplate: AWSMachineTemplate %s/%s not found", namespace, name)),
-		outcome: Failed, backoff: backoffLast,
+		outcome: Failed, passes: true,
 	}
 }
 
@@ -90,7 +90,7 @@ func noRegion() trouble {
 	return trouble{
 		event: warning(ReasonFailedUpdate, "Failed to resolve AWS region: unable to determine AWS region from "+
 			"AWSCluster or annotation "+regionAnnotation),
-		outcome: Failed, backoff: regionLast,
+		outcome: Failed, passes: true,
 	}
 }
 
@@ -146,7 +146,7 @@ func lookupFailed(w World, f fault.Fault) trouble {
 
 // retried is a failed call that is made again soon, and not before AWS wants it.
 func retried(f fault.Fault, reason, text string) trouble {
-	return trouble{event: warning(reason, text), outcome: Failed, backoff: backoffLast, atLeast: f.RetryAfter}
+	return trouble{event: warning(reason, text), outcome: Failed, passes: true, atLeast: f.RetryAfter}
 }
 
 // grant says who is to be let do what was denied. A selector's role does not assume

@@ -164,7 +164,7 @@ func TestBackoffGrowsToItsLongest(t *testing.T) {
 		world   capacity.World
 		longest time.Duration
 	}{
-		"throttled": {failing(settled(), throttled), 5 * time.Minute},
+		"throttled": {failing(settled(), throttled), time.Minute},
 		"no region": {noRegion, time.Minute},
 	} {
 		memory, last := capacity.Memory{}, time.Duration(0)
@@ -197,7 +197,7 @@ func TestNobodyComesBackBeforeAWSWantsIt(t *testing.T) {
 		"out of service":                  {asks(fault.Retry, "ServiceUnavailable", 90*time.Second), 90 * time.Second, 90 * time.Second},
 		"an issuer that is not reached":   {asks(fault.Unauthenticated, "IDPCommunicationError", 90*time.Second), 90 * time.Second, 90 * time.Second},
 		"longer than anybody waits":       {asks(fault.Throttled, "RequestLimitExceeded", time.Hour), 5 * time.Minute, 5 * time.Minute},
-		"shorter than the object's turn":  {late(asks(fault.Throttled, "RequestLimitExceeded", time.Second)), 4 * time.Minute, 5 * time.Minute},
+		"shorter than the object's turn":  {late(asks(fault.Throttled, "RequestLimitExceeded", time.Second)), 48 * time.Second, time.Minute},
 		"what a person must mend anyway":  {asks(fault.Denied, "UnauthorizedOperation", 90*time.Second), 10 * time.Minute, 10 * time.Minute},
 		"what the credentials need first": {asks(fault.Unauthenticated, "AuthFailure", 90*time.Second), 5 * time.Minute, 5 * time.Minute},
 	}

@@ -9,10 +9,11 @@ import (
 // step's link telling why, and the time to look next. What another writer changed in
 // between needs no telling: the next look sees it.
 func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
-	plan.Again = retryAgain
 	if f.Class == fault.Changed {
+		plan.Again = lookSoon // somebody wrote in between
 		return plan
 	}
+	plan.Again = retryAgain
 	v := verdictsOf(plan)
 	trouble := awsTrouble(f)
 	switch step.(type) {

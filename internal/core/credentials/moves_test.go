@@ -99,7 +99,7 @@ func TestAFailedStepIsTold(t *testing.T) {
 		"no role for its policy yet":  {credentials.PutPolicy{}, gone("PutRolePolicy", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
-		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 30 * time.Second, "not provisioned"},
+		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 2 * time.Second, "not provisioned"},
 		"the grant cannot be written": {credentials.Record{}, fault.Fault{Class: fault.Retry}, credentials.TypeRolePresent, credentials.ReasonRoleMissing, 30 * time.Second, "not provisioned"},
 	}
 	for name, test := range tests {

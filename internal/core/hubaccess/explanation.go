@@ -16,7 +16,7 @@ func reasons() []condition.Explanation {
 		explain(ReasonMadeByHand, "The role and its access entry are as wanted, and were made by somebody else. Tabard changes and deletes neither.", "Delete both when the cluster leaves. If Tabard shall keep them, delete the entry, then the role: they are made anew."),
 		explain(ReasonExternal, "The cluster has no ARN in EKS, so people make its role and access entry.", "Make the role and the access entry that the message names."),
 		explain(ReasonAccessDiffers, "Something of the role or the entry was not as wanted and was put in order. An event has this reason, no condition.", "Find who changes it, if it comes again."),
-		explain(ReasonRoleNotYetEffective, "IAM has the role and EKS does not know it yet.", "Nothing to do: it is tried again after 2 seconds, then at longer intervals of at most 2 minutes."),
+		explain(ReasonRoleNotYetEffective, "IAM has the role and EKS does not know it yet.", "Nothing to do: it is tried again after 2 seconds, then at longer intervals of at most a minute."),
 		explain(ReasonRemoving, "The cluster is deleted or denied, and its role and access entry are being removed.", "Nothing to do."),
 		explain(ReasonManagedIAMDisabled, "Managed IAM is switched off, so nothing is looked at or changed in AWS.", "Delete the role and the entry that the message names by hand if their cluster is gone, then this HubAccess."),
 		explain(ReasonManagedIAMUnknown, "It is not known whether managed IAM is on, so nothing is looked at or changed in AWS.", "Repair what the message names, or set the flag --hubaccess-managed-iam."),

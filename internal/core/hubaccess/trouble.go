@@ -52,14 +52,16 @@ func awsTrouble(f fault.Fault) condition.Verdict {
 // role.
 const (
 	firstRetry = 2 * time.Second
-	lastRetry  = 2 * time.Minute
+	lastRetry  = time.Minute
 )
 
 // Failed is the plan to report after a step of it has failed: with the condition telling
 // why, and the time to look next.
 func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
 	if w.Record == nil || f.Class == fault.Changed {
-		plan.Again = retryAgain
+		if plan.Again = retryAgain; f.Class == fault.Changed {
+			plan.Again = lookSoon // somebody wrote in between
+		}
 		return plan
 	}
 	access := w.Record.Spec.Access

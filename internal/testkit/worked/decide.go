@@ -111,10 +111,13 @@ func Decide(w World) Plan {
 	return plan
 }
 
-// Failed is the status after a step that failed.
-func Failed(plan Plan, f fault.Fault, w World) MailboxStatus {
-	plan.say(w, condition.No(ReasonRefused, "%s", f.Error()))
-	return plan.Status
+// Failed is the plan to report after a step of it has failed. What does not pass by itself
+// waits for a person.
+func Failed(plan Plan, f fault.Fault, w World) Plan {
+	if plan.say(w, condition.No(ReasonRefused, "%s", f.Error())); !f.Passing() {
+		plan.Again = LookAgain
+	}
+	return plan
 }
 
 func (p *Plan) say(w World, v condition.Verdict) {
