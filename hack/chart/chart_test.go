@@ -105,7 +105,7 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a network policy without API servers":        "networkPolicy: {enabled: true} # networkPolicy.apiServers",
 		"an interval without a unit":                  "metrics: {serviceMonitor: {interval: \"30\"}} # /metrics/serviceMonitor/interval",
 		"a ServiceMonitor of no Service":              "metrics: {serviceMonitor: {enabled: true}} # metrics.service.enabled",
-		"alerts of nothing":                           "{issuer: {enabled: false}, metrics: {prometheusRule: {enabled: true}}} # metrics.prometheusRule.enabled",
+		"alerts of nothing":                           "{issuer: {enabled: false}, webhook: {enabled: false}, injection: {enabled: false}, metrics: {prometheusRule: {enabled: true}}} # metrics.prometheusRule.enabled",
 		"two that keep the webhook":                   "webhookDeployment: {enabled: true} # webhookDeployment.enabled",
 		"warnings without the webhook":                "{webhook: {enabled: false}, roleSelectors: {enabled: true, warnings: true}} # roleSelectors.warnings",
 		"a disruption that may take no replica":       "webhook: {replicas: 1} # webhook.minAvailable",
@@ -189,5 +189,54 @@ func TestComponentsComeWithTheirRights(t *testing.T) {
 		if want := map[bool]int{true: 2, false: 1}[strings.HasPrefix(component, "webhook")]; deployments != want {
 			t.Errorf("with %s alone there are %d Deployments, want %d (the webhook's certificate has one)", component, deployments, want)
 		}
+	}
+}
+
+// TestAlertsComeWithTheirComponents: the rule has the alerts of each file of config/alerts if
+// its component is on, and not otherwise.
+func TestAlertsComeWithTheirComponents(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "config/alerts/*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 0, len(files))
+	none := values{"metrics": values{"prometheusRule": values{"enabled": true}}}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		names = append(names, name)
+		none[name] = values{"enabled": false}
+	}
+	c := load(t)
+	ruled := func(on ...string) []string {
+		with := maps.Clone(none)
+		for _, name := range on {
+			with[name] = values{"enabled": true}
+		}
+		rendered, err := render(c, with, "Helm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, name := range names {
+			if strings.Contains(rendered["tabard/templates/metrics.yaml"], "- name: tabard-"+name+"\n") {
+				found = append(found, name)
+			}
+		}
+		return found
+	}
+	for _, name := range names {
+		on := []string{name}
+		if name == "certificate" { // only where the webhook is
+			on = append(on, "webhook")
+		}
+		if got := ruled(on...); !slices.Equal(got, on) {
+			t.Errorf("with %v the rule has the alerts of %v", on, got)
+		}
+	}
+	if got := ruled("certificate", "webhookDeployment"); !slices.Equal(got, []string{"certificate", "webhook"}) {
+		t.Errorf("where the webhook is kept by its controller, the rule has the alerts of %v", got)
+	}
+	if len(names) < 6 {
+		t.Errorf("there are alerts of %v only", names)
 	}
 }

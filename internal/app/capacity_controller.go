@@ -152,6 +152,7 @@ func declareCapacity() *declaration {
 	return &declaration{
 		name: "capacity",
 		does: "tells the cluster autoscaler what a node of a group without nodes would have, by annotations",
+		page: "capacity.md",
 		off:  true, selected: true, predecessors: []string{"capa-annotator-leader"},
 		flags: f.add, complete: f.complete,
 		add: func(ctx context.Context, mgr ctrl.Manager, op *operator) error {

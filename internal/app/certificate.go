@@ -43,6 +43,7 @@ func declareCertificate() *declaration {
 	return &declaration{
 		name:  "certificate",
 		does:  "makes the webhook's serving certificate and tells the API server its CA",
+		page:  "webhook.md",
 		flags: f.add, complete: f.complete,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
 			return certificate.Add(mgr, certificate.Options{Host: op.host, Namespace: op.namespace, Previous: f.taken})

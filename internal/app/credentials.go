@@ -73,6 +73,7 @@ func declareCredentials() *declaration {
 	var f credentialsFlags
 	return &declaration{
 		name: "credentials", off: true,
+		page:  "credentials.md",
 		does:  "fulfils CredentialsRequests without stored keys: roles in AWS, token Secrets",
 		flags: f.add, complete: f.complete,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error { return f.start(mgr, op) },

@@ -31,7 +31,28 @@ type declaration struct {
 	complete func() error
 	// add adds it to what runs while its leases are held.
 	add func(context.Context, ctrl.Manager, *operator) error
+	// page is the file in docs that describes it.
+	page string
+	// lacks says why it has not a part that each controller has besides its code. A test
+	// demands the part or the reason, and refuses a reason for a part that is there.
+	lacks map[part]string
 }
+
+// part is what each controller has besides its code.
+type part string
+
+// The parts, in the order in which docs/development.md adds them.
+const (
+	rightsPart     part = "rights"
+	completionPart part = "completion"
+	kindsPart      part = "kinds"
+	componentPart  part = "component"
+	leasePart      part = "lease"
+	valuesPart     part = "values"
+	alertsPart     part = "alerts"
+	pagePart       part = "page"
+	referencePart  part = "reference"
+)
 
 // declared are all controllers.
 func declared() (out []*declaration) {

@@ -26,6 +26,7 @@ func declareInjection() *declaration {
 	return &declaration{
 		name:  "injection",
 		does:  "reports pods that run without the AWS identity that they should have got from the webhook",
+		page:  "webhook.md",
 		flags: f.add,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
 			name, err := os.Hostname()

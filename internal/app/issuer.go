@@ -26,7 +26,7 @@ import (
 const envLabCA = "TABARD_LAB_CA"
 
 func declareIssuer() *declaration {
-	return &declaration{name: "issuer", does: "publishes and registers the cluster's token issuer (OIDCIssuer)", add: addIssuer}
+	return &declaration{name: "issuer", does: "publishes and registers the cluster's token issuer (OIDCIssuer)", page: "oidc-issuer.md", add: addIssuer}
 }
 
 func addIssuer(_ context.Context, mgr ctrl.Manager, op *operator) error {

@@ -24,6 +24,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/election"
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/completion"
 )
 
 // operator is what the controllers of one process share.
@@ -78,6 +79,9 @@ func operatorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
 	}
 	flags.add(command.Flags())
+	known, _ := controllerNames()
+	// The flag is there, and has no completion: those are the errors.
+	_ = command.RegisterFlagCompletionFunc("controllers", completion.ListOf(known))
 	return command
 }
 

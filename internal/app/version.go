@@ -26,7 +26,7 @@ func versionCommand() *cobra.Command {
 
 // kinds are Tabard's own kinds, in the API version that this program speaks.
 var kinds = map[string][]string{
-	"identity.tabard.dev/v1alpha1":    {"credentialsboundaries", "credentialsgrants", "iamrolechoices", "iamroleselectorreports", "oidcissuers"},
+	"identity.tabard.dev/v1alpha1":    {"credentialsboundaries", "credentialsgrants", "hubaccesses", "iamrolechoices", "iamroleselectorreports", "oidcissuers"},
 	"services.k8s.aws/v1alpha1":       {"iamroleselectors"},
 	"cloudcredential.openshift.io/v1": {"credentialsrequests"},
 }

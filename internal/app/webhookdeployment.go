@@ -27,9 +27,13 @@ func (f *webhookDeploymentFlags) complete() error {
 func declareWebhookDeployment() *declaration {
 	var f webhookDeploymentFlags
 	return &declaration{
-		name:  webhookdeployment.Name,
-		does:  "keeps the webhook's Deployment, Services, PodDisruptionBudget and hooks as config/manifests/webhook.yaml has them",
-		off:   true,
+		name: webhookdeployment.Name,
+		does: "keeps the webhook's Deployment, Services, PodDisruptionBudget and hooks as config/manifests/webhook.yaml has them",
+		off:  true,
+		page: "webhook.md",
+		lacks: map[part]string{
+			alertsPart: "the alerts on the webhook fire where what it keeps is not there; an event of the webhook's Deployment says why it deploys nothing",
+		},
 		flags: f.add, complete: f.complete,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
 			settings := f.settings

@@ -76,3 +76,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "tabard.certificate" -}}
 {{- and .Values.certificate.enabled (or .Values.webhook.enabled .Values.webhookDeployment.enabled) -}}
 {{- end -}}
+
+{{- /* The components that are on and have alerts, by their files in config/alerts, a blank between them. */ -}}
+{{- define "tabard.alerts" -}}
+{{- $on := list -}}
+{{- range $component := list "issuer" "injection" "credentials" "capacity" -}}
+{{- if (index $.Values $component).enabled }}{{ $on = append $on $component }}{{ end -}}
+{{- end -}}
+{{- if or .Values.webhook.enabled .Values.webhookDeployment.enabled }}{{ $on = append $on "webhook" }}{{ end -}}
+{{- if eq (include "tabard.certificate" .) "true" }}{{ $on = append $on "certificate" }}{{ end -}}
+{{- join " " $on -}}
+{{- end -}}

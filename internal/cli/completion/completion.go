@@ -102,7 +102,7 @@ func ofFlag(c *cobra.Command, path, name string) cobra.CompletionFunc {
 			return cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder)
 		}
 		if known, ok := lists[key]; ok {
-			return listOf(known)
+			return ListOf(known)
 		}
 	}
 	switch {
@@ -133,8 +133,8 @@ var (
 	}
 )
 
-// listOf completes the last of several values.
-func listOf(known []string) cobra.CompletionFunc {
+// ListOf completes the last of several values.
+func ListOf(known []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
 		var offered []string

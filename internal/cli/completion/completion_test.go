@@ -17,7 +17,7 @@ import (
 
 func TestTheLastOfSeveralValuesIsCompleted(t *testing.T) {
 	t.Parallel()
-	complete := listOf([]string{"aws", "azure", "gcp"})
+	complete := ListOf([]string{"aws", "azure", "gcp"})
 	for typed, want := range map[string][]string{
 		"":           {"aws", "azure", "gcp"},
 		"a":          {"aws", "azure", "gcp"}, // the shell takes those that begin so
