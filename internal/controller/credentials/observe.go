@@ -77,32 +77,43 @@ func (c *Controller) observeCluster(world *core.World, name types.NamespacedName
 	}
 }
 
-// observeAWS reads who the controller is, the issuers' providers, and what is known of
-// the role. It asks AWS nothing for requests of other clouds.
+// observeAWS reads who the controller is, what is known of the role, and what a request
+// needs to be given one. It asks AWS nothing for requests of other clouds.
 func (c *Controller) observeAWS(ctx context.Context, world *core.World) error {
 	role := core.RoleNameOf(*world)
 	if world.Provider.AWS == nil && role == "" {
 		return nil
-	}
-	own, err := c.own.get(ctx)
-	if err != nil {
-		return err
 	}
 	account, arn, f := c.minter.who(ctx)
 	world.Account, world.AccountFault = account, f
 	if arn != "" {
 		world.Settings.Partition = identity.PartitionOfARN(arn)
 	}
-	world.Protected = c.protected(*world, own, arn)
+	if !core.IsOver(*world) {
+		if err := c.observeGiving(ctx, world, arn); err != nil {
+			return err
+		}
+	}
+	world.Role = c.roles.of(role)
+	if world.Grant != nil && c.resyncs(world.Grant, world.Now) {
+		world.Role = c.roles.look(ctx, role)
+	}
+	return nil
+}
+
+// observeGiving reads what only a request that lives needs: what no request may reach, the
+// issuers' providers, and the role that it names. A deletion must not wait for these.
+func (c *Controller) observeGiving(ctx context.Context, world *core.World, caller string) error {
+	own, err := c.own.get(ctx)
+	if err != nil {
+		return err
+	}
+	world.Protected = c.protected(*world, own, caller)
 	if world.AccountFault == nil {
 		world.Issuers, world.AccountFault = c.issuers(ctx, *world)
 	}
 	if arn, _ := core.GivenRole(*world); arn != "" && c.options.ReadForeign && world.AccountFault == nil {
 		world.Foreign = c.foreign.get(ctx, arn, world.Account)
-	}
-	world.Role = c.roles.of(role)
-	if world.Grant != nil && c.resyncs(world.Grant, world.Now) {
-		world.Role = c.roles.look(ctx, role)
 	}
 	return nil
 }

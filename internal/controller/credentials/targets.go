@@ -19,14 +19,16 @@ import (
 func (c *Controller) observeTargets(ctx context.Context, world *core.World) seen {
 	out := seen{}
 	for _, target := range core.Observed(world.Request, world.Grant) {
-		state, object := c.observeTarget(ctx, target)
+		state, object := c.observeTarget(ctx, target, core.IsOver(*world))
 		world.Targets = append(world.Targets, state)
 		out[target] = object
 	}
 	return out
 }
 
-func (c *Controller) observeTarget(ctx context.Context, target core.Target) (core.TargetState, client.Object) {
+// observeTarget reads one. The pods that use static keys are read only for a request that
+// lives: a deletion leaves static keys as they are.
+func (c *Controller) observeTarget(ctx context.Context, target core.Target, isOver bool) (core.TargetState, client.Object) {
 	state := core.TargetState{Target: target}
 	namespace, has := c.known.namespaces.Get(target.Namespace)
 	if !has || namespace.DeletionTimestamp != nil {
@@ -54,7 +56,7 @@ func (c *Controller) observeTarget(ctx context.Context, target core.Target) (cor
 		for key, value := range o.Data {
 			state.Digests[key] = core.DataDigest(string(value))
 		}
-		if o.Annotations[core.RemoveStaticKeysAnnotation] == "true" {
+		if o.Annotations[core.RemoveStaticKeysAnnotation] == "true" && !isOver {
 			if state.KeyUsers, err = c.keyUsers(ctx, o); err != nil {
 				state.Error = err.Error()
 			}

@@ -34,6 +34,7 @@ func (c *Controller) observe(ctx context.Context, name string) (core.World, erro
 	}
 	if w.Record != nil && core.IsOver(w.Record, w.Cluster) {
 		w.Works = c.works(ctx, name)
+		return w, nil // the others count only for who is to be given access
 	}
 	if w.Record != nil && w.Record.Spec.Access != nil {
 		return w, nil

@@ -81,7 +81,7 @@ func (c *Controller) others(ctx context.Context, gone client.Object) []reconcile
 
 // Reconcile is one pass over one issuer.
 func (c *Controller) Reconcile(ctx context.Context, issuer *v1alpha1.OIDCIssuer) (reconcile.Result, error) {
-	rivals, err := c.rivals(ctx, issuer.Name)
+	rivals, err := c.rivals(ctx, issuer)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -103,9 +103,13 @@ func (c *Controller) decide(ctx context.Context, world core.World) core.Plan {
 	return core.Decide(world)
 }
 
-// rivals are all issuers but the one, read past the cache.
-func (c *Controller) rivals(ctx context.Context, name string) ([]v1alpha1.OIDCIssuer, error) {
+// rivals are all issuers but the one, read past the cache. One that goes and leaves what
+// it made in AWS is in nobody's way, and need not know them.
+func (c *Controller) rivals(ctx context.Context, issuer *v1alpha1.OIDCIssuer) ([]v1alpha1.OIDCIssuer, error) {
+	if !issuer.DeletionTimestamp.IsZero() && issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		return nil, nil
+	}
 	var list v1alpha1.OIDCIssuerList
 	err := c.Kit.Live.List(ctx, &list)
-	return slices.DeleteFunc(list.Items, func(o v1alpha1.OIDCIssuer) bool { return o.Name == name }), err
+	return slices.DeleteFunc(list.Items, func(o v1alpha1.OIDCIssuer) bool { return o.Name == issuer.Name }), err
 }

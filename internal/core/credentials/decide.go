@@ -28,7 +28,7 @@ const (
 // a request that lives, one that dies, and one that is gone.
 func Decide(w World) Plan {
 	switch {
-	case w.Grant != nil && isOver(w):
+	case w.Grant != nil && IsOver(w):
 		return decideDeletion(w)
 	case w.Request == nil:
 		return Plan{}
@@ -42,10 +42,12 @@ func Decide(w World) Plan {
 	return fulfil(w, acting)
 }
 
-// isOver says that the life of the grant's request is over, or that a person deletes the
-// grant: all that it remembers is taken back.
-func isOver(w World) bool {
-	return w.Request == nil || w.Request.UID != w.Grant.Spec.Request.UID || !w.Request.DeletionTimestamp.IsZero() || !w.Grant.DeletionTimestamp.IsZero()
+// IsOver says that a request gets nothing any more: its life is over, or the grant is
+// another request's, or a person deletes the grant. All that the grant remembers is taken
+// back.
+func IsOver(w World) bool {
+	return w.Request == nil || !w.Request.DeletionTimestamp.IsZero() ||
+		w.Grant != nil && (w.Request.UID != w.Grant.Spec.Request.UID || !w.Grant.DeletionTimestamp.IsZero())
 }
 
 // letGo is for a request that dies and of which nothing is remembered: nothing was made.

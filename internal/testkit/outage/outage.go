@@ -84,7 +84,7 @@ func run[R comparable](t *testing.T, begin func(*AWS) ctrlcontroller.TypedOption
 		}
 		ended := make(chan error)
 		go func() { ended <- loop.Start(ctx) }()
-		time.Sleep(length + longest + time.Second)
+		<-time.After(length + longest + time.Second)
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
