@@ -27,6 +27,8 @@ type suite struct {
 	// running has the packages whose tests run, by the instant at which they began.
 	running map[string]time.Time
 	done    []result
+	// tests are those that have ended, without their parts, each as "package Test".
+	tests []result
 	// texts are what tests have printed that have not passed, by package and test, and
 	// what the compiler has printed, by package alone.
 	texts map[[2]string]*strings.Builder
@@ -35,7 +37,7 @@ type suite struct {
 	failures []string
 }
 
-// result is one package that has ended.
+// result is one package, or one test, that has ended.
 type result struct {
 	name    string
 	seconds float64
@@ -71,6 +73,9 @@ func (s *suite) take(e event, now time.Time) {
 	case "pass", "skip":
 		if e.Test != "" {
 			delete(s.texts, key)
+			if !strings.Contains(e.Test, "/") {
+				s.tests = append(s.tests, result{name: short(e.Package) + " " + e.Test, seconds: e.Elapsed})
+			}
 			return
 		}
 		s.end(e)
