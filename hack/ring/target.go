@@ -51,6 +51,14 @@ var targets = map[string]target{
 		packages: programs, folders: []string{"config", "localkube"},
 		long: &long{packages: []string{"./test/webhook/attack"}},
 	},
+	"chart": {
+		packages: programs, folders: []string{"charts", "config", "docs/install.md", "hack/chart", "localkube", "test/chart"},
+		long: &long{packages: []string{"./test/chart"}},
+	},
+	"crowd": {
+		packages: programs, folders: []string{"config", "localkube"},
+		long: &long{packages: []string{"./test/roleselector/e2e", "./test/webhook"}, named: true},
+	},
 	"growth": {
 		packages: programs, folders: []string{"config", "localkube"},
 		long: &long{packages: []string{"./test/capacity/growth"}},

@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // product is the path of the root module. Packages are named without it.
@@ -81,21 +79,18 @@ func place(importPath string) int {
 	return len(slowest)
 }
 
-// lanes is how many modules are tested at a time. The root module takes one until
-// the end, the small ones take turns on the other.
-const lanes = 2
-
-// test runs the tests of modules, and says meanwhile how far it is.
+// test runs the tests of modules, one module after the other, and says meanwhile how far
+// it is. All modules are tested, also after one in which a test failed.
 func (s *suite) test(ctx context.Context, modules []module, o options, figures string) error {
 	ticking, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.beat(ticking)
-	var group errgroup.Group
-	group.SetLimit(lanes)
 	for _, m := range modules {
-		group.Go(func() error { return s.testModule(ctx, m, o, figures) })
+		if err := s.testModule(ctx, m, o, figures); err != nil {
+			return err
+		}
 	}
-	return group.Wait()
+	return nil
 }
 
 // beat says every twenty seconds what still runs.

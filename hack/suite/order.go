@@ -9,6 +9,5 @@ var slowest = []string{
 	"test/credentials/beside",
 	"hack/release",
 	"test/webhook",
-	"test/chart",
 	"test/capacity",
 }

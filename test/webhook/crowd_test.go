@@ -20,17 +20,17 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// Bounds of TestACrowd. The manifest gives the webhook maxResident.
+// Bounds of TestLongACrowd. The manifest gives the webhook maxResident.
 const (
 	crowd       = 1000
 	maxResident = 256 << 20
 )
 
-// TestACrowd asks a replica with a thousand large reviews at once, while as many
+// TestLongACrowd asks a replica with a thousand large reviews at once, while as many
 // connections send theirs a byte at a time: more connections than it has places for.
 // Pods are injected all the same, and memory stays within what the manifest gives. The
 // crowd has another address than the API server: who holds most gives way.
-func TestACrowd(t *testing.T) {
+func TestLongACrowd(t *testing.T) {
 	c := startCluster(t)
 	c.putCertificate(time.Now())
 	c.makeAccounts()

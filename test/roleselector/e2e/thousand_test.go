@@ -17,10 +17,10 @@ import (
 // namespace of that name.
 const crowd = 1000
 
-// TestAThousandBucketsFollowTheirSelector makes a thousand Buckets, and blocks, frees
+// TestLongAThousandBucketsFollowTheirSelector makes a thousand Buckets, and blocks, frees
 // and moves them by one change each; in between the controller starts anew. The log says
 // how long each change takes, beside the other tests.
-func TestAThousandBucketsFollowTheirSelector(t *testing.T) {
+func TestLongAThousandBucketsFollowTheirSelector(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, true)
 	p := w.start(gate)
