@@ -22,7 +22,7 @@ GEN       := $(TOOL) controller-gen
 PROGRAM   := github.com/tabard-dev/tabard/internal/app/program
 # The commit and its time: not the time of the build, so that one commit gives one program.
 LDFLAGS    = -X $(PROGRAM).Version=$(VERSION) -X $(PROGRAM).Commit=$(REVISION) -X $(PROGRAM).CommitDate=$(if $(REVISION),$(shell git log -1 --format=%cI))
-GOTEST    := go test -timeout 20m
+GOTEST    := go test -timeout 30m
 
 # The programs that the tests start: the lab is made of them.
 export TABARD_BIN       := $(CURDIR)/bin/tabard
@@ -78,7 +78,7 @@ test: build localkube ## Run the test suite (TESTFLAGS='--count 1 --cpu' past th
 	@go run ./hack/suite --skip '$(FOREIGN)|^TestLong' --without "$$(go run ./hack/ring without)" $(TESTFLAGS) $(MODULES) $(filter-out $(LONG),$(OLDER))
 
 .PHONY: long
-long: build localkube ## Run the long tests that a change concerns: releases, growth, attacks, others' old modules
+long: build localkube ## Run the long tests that a change concerns: releases, helm, growth, attacks, crowds, old modules (RING=growth for one)
 	@for name in $(or $(RING),$$(go run ./hack/ring long)); do \
 		test -z '$(RING)' && go run ./hack/ring unchanged $$name && continue; \
 		go run ./hack/suite $(TESTFLAGS) $$(go run ./hack/ring suite $$name) && go run ./hack/ring passed $$name || exit 1; \

@@ -46,13 +46,18 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == measured {
 		os.Exit(measure(os.Args[2:]))
 	}
+	os.Exit(start())
+}
+
+// start runs the command until it is interrupted, and returns the exit code.
+func start() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	code, err := run(ctx, os.Args[1:], os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
 	}
-	os.Exit(code)
+	return code
 }
 
 func parse(args []string) (o options, err error) {
