@@ -86,9 +86,10 @@ func (t target) command(name string) string {
 	return "make long RING=" + name
 }
 
-// suite are the arguments of hack/suite that run a target of make long.
+// suite are the arguments of hack/suite that run a target of make long: one package at a
+// time, because crowds and growth are measured, and other tests would slow them down.
 func (t target) suite() []string {
-	var args []string
+	args := []string{"--parallel", "1"}
 	if t.long.named {
 		args = append(args, "--run", "^TestLong")
 	}

@@ -65,7 +65,7 @@ func TestArgumentsOfALongTarget(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"long": "a b c", "without": "./a,./b",
-		"suite a": "--packages ./a,./b .", "suite b": "--run ^TestLong --packages ./c .", "suite c": "m/n",
+		"suite a": "--parallel 1 --packages ./a,./b .", "suite b": "--parallel 1 --run ^TestLong --packages ./c .", "suite c": "--parallel 1 m/n",
 	} {
 		var out strings.Builder
 		if code, err := run(t.Context(), some, strings.Fields(args), &out); code != 0 || err != nil {
