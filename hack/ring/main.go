@@ -87,9 +87,13 @@ func inputs(ctx context.Context, what target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := sources(ctx, root, ".", what.all())
-	if err != nil {
-		return nil, err
+	var files []string
+	if len(what.all()) > 0 {
+		of, err := sources(ctx, root, ".", what.all())
+		if err != nil {
+			return nil, err
+		}
+		files = of
 	}
 	for _, module := range what.modules {
 		of, err := sources(ctx, root, module, []string{"./..."})

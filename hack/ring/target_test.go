@@ -33,6 +33,16 @@ func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
 	}
 }
 
+// The inputs of each target can be read: also of one that has modules alone.
+func TestTheInputsOfEachTargetAreFound(t *testing.T) {
+	t.Chdir(testkit.Root())
+	for name, target := range targets {
+		if files := must.Get(inputs(t.Context(), target))(t); len(files) == 0 {
+			t.Errorf("%s has no inputs", name)
+		}
+	}
+}
+
 // Packages with a test named TestLong are in a target that runs it.
 func TestEachLongTestIsInATarget(t *testing.T) {
 	var run []string
