@@ -26,6 +26,9 @@ type listed struct {
 // sources are the files of this repository that packages of a module and their tests
 // are built of, and the go.mod and go.sum of each module among them: they fix what is of others.
 func sources(ctx context.Context, root, module string, packages []string) ([]string, error) {
+	if len(packages) == 0 {
+		return nil, nil // without a pattern "go list" takes the folder itself
+	}
 	// A package that is built for a test ("p [p.test]") is listed with its test files.
 	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-test", "-json=Dir,Module,GoFiles,CgoFiles,SFiles,HFiles,EmbedFiles"}, packages...)...)
 	command.Dir = module

@@ -87,13 +87,9 @@ func inputs(ctx context.Context, what target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []string
-	if len(what.all()) > 0 {
-		of, err := sources(ctx, root, ".", what.all())
-		if err != nil {
-			return nil, err
-		}
-		files = of
+	files, err := sources(ctx, root, ".", what.all())
+	if err != nil {
+		return nil, err
 	}
 	for _, module := range what.modules {
 		of, err := sources(ctx, root, module, []string{"./..."})

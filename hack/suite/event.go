@@ -123,13 +123,3 @@ func (s *suite) printTexts(e event) {
 		fmt.Fprint(s.out, s.texts[key])
 	}
 }
-
-// hasFailure says that a package of the module has failed.
-func (s *suite) hasFailure(m module) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.failures, func(failure string) bool {
-		name, _, _ := strings.Cut(failure, " ")
-		return slices.ContainsFunc(m.packages, func(p string) bool { return short(p) == name })
-	})
-}

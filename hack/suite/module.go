@@ -23,7 +23,7 @@ const product = "github.com/tabard-dev/tabard/"
 
 // short is the name of a package below the root: that of its folder.
 func short(importPath string) string {
-	return cmp.Or(strings.TrimPrefix(importPath, product), importPath)
+	return strings.TrimPrefix(importPath, product)
 }
 
 // module is one module with those of its packages that have tests to run.
@@ -143,9 +143,10 @@ func (s *suite) testModule(ctx context.Context, m module, o options, figures str
 	if err := command.Start(); err != nil {
 		return err
 	}
+	before := len(s.failures)
 	err = s.read(reader)
 	ended := command.Wait()
-	if _, failed := errors.AsType[*exec.ExitError](ended); failed && ctx.Err() == nil && s.hasFailure(m) {
+	if _, failed := errors.AsType[*exec.ExitError](ended); failed && ctx.Err() == nil && len(s.failures) > before {
 		ended = nil
 	}
 	return errors.Join(err, ended, ctx.Err())
