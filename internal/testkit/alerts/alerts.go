@@ -35,14 +35,20 @@ type Rule struct {
 }
 
 // Check demands that each alert of a file names what is served, is complete, and is on a page,
-// and that the page has no other alert of that name.
-func Check(t *testing.T, path, page string, served ...prometheus.Gatherer) {
+// and that the page has no other alert of that name. It returns the alerts' names.
+func Check(t *testing.T, path, page string, served ...prometheus.Gatherer) (names []string) {
 	t.Helper()
 	var file File
 	must.Do(t, yaml.UnmarshalStrict(must.Get(os.ReadFile(path))(t), &file))
 	for _, problem := range problems(file, string(must.Get(os.ReadFile(page))(t)), seriesOf(t, prometheus.Gatherers(served))) {
 		t.Error(problem)
 	}
+	for _, group := range file.Groups {
+		for _, rule := range group.Rules {
+			names = append(names, rule.Alert)
+		}
+	}
+	return names
 }
 
 func problems(file File, page string, served series) (out []string) {
@@ -81,13 +87,27 @@ func problems(file File, page string, served series) (out []string) {
 var (
 	selector = regexp.MustCompile(`(tabard_\w+)(?:\{([^}]*)\})?`)
 	matcher  = regexp.MustCompile(`^(\w+)=~?"([^"]*)"$`)
+	// others are the names in an expression without its metrics, and without the time of
+	// a range.
+	others = regexp.MustCompile(`[a-zA-Z_:][\w:]*`)
+	window = regexp.MustCompile(`\[\w+\]`)
 )
 
-// expression says what of an expression is not served: a metric, a label, or its value.
+// functions are those that the alerts use.
+var functions = []string{"absent", "increase", "max", "min", "rate", "sum", "time"}
+
+// expression says what of an expression is not served: a metric, a label, or its value. A
+// name that is neither a metric of Tabard's nor a function is none that is served.
 func expression(text string, served series) error {
 	parts := selector.FindAllStringSubmatch(text, -1)
 	if len(parts) == 0 {
 		return fmt.Errorf("%q names no metric", text)
+	}
+	rest := window.ReplaceAllString(selector.ReplaceAllString(text, ""), "")
+	for _, name := range others.FindAllString(rest, -1) {
+		if !slices.Contains(functions, name) {
+			return fmt.Errorf("%s is not served", name)
+		}
 	}
 	for _, part := range parts {
 		all := served[part[1]]
