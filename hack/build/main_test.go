@@ -9,7 +9,7 @@ import (
 	"github.com/tabard-dev/tabard/hack/gobuild"
 )
 
-func TestCommandLines(t *testing.T) {
+func TestTheFlagsOfABuild(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string
 		want  gobuild.Build

@@ -36,11 +36,15 @@ type module struct {
 	names map[string]string
 }
 
-// list finds the packages of a module that have tests.
+// list finds the packages of a module that have tests to run.
 func list(ctx context.Context, folder string, o options) (module, error) {
 	patterns := o.packages
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
+	}
+	chosen, err := choose(o.run, o.skip)
+	if err != nil {
+		return module{}, err
 	}
 	format := "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}"
 	command := exec.CommandContext(ctx, "go", append([]string{"list", "-f", format}, patterns...)...)
@@ -54,7 +58,12 @@ func list(ctx context.Context, folder string, o options) (module, error) {
 	m := module{folder: folder, names: map[string]string{}}
 	for line := range strings.Lines(string(text)) {
 		name, dir, tested := strings.Cut(strings.TrimSpace(line), " ")
-		if tested && !isBelow(short(name), o.without) {
+		if !tested || isBelow(short(name), o.without) {
+			continue
+		}
+		if runs, err := chosen.anyIn(dir); err != nil {
+			return module{}, err
+		} else if runs {
 			m.packages = append(m.packages, name)
 			m.names[dir] = short(name)
 		}

@@ -64,17 +64,36 @@ func moduleOf(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+func TestAPackageRunsIfATestOfItIsChosen(t *testing.T) {
+	dir := moduleOf(t, map[string]string{
+		"p_test.go": "package p\n\nfunc TestMain(m *testing.M) {}\nfunc TestShort(t *testing.T) {}\nfunc help() {}\n",
+	})
+	for _, c := range []struct {
+		run, skip string
+		want      bool
+	}{
+		{want: true}, {run: "Short", want: true}, {run: "Long"}, {skip: "^TestShort"}, {skip: "^TestLong", want: true},
+		{run: "Short/part", want: true}, {skip: "Short/part", want: true}, {skip: "Main|help", want: true}, {run: "Main"},
+	} {
+		chosen := must.Get(choose(c.run, c.skip))(t)
+		if got := must.Get(chosen.anyIn(dir))(t); got != c.want {
+			t.Errorf("--run %q --skip %q: got %v, want %v", c.run, c.skip, got, c.want)
+		}
+	}
+}
+
 // The tests of a module are run for real, with what can go wrong in them.
 func TestTheLastLinesNameTheTestsThatFailed(t *testing.T) {
 	test := func(body string) string { return "package p\n\nimport \"testing\"\n\n" + body }
 	dir := moduleOf(t, map[string]string{
-		"good/p_test.go":    test("func TestA(t *testing.T) { t.Log(\"not shown\") }\n"),
-		"wrong/p_test.go":   test("func TestB(t *testing.T) { t.Run(\"part\", func(t *testing.T) { t.Error(\"seen this\") }) }\nfunc TestC(t *testing.T) { t.Log(\"nor this\") }\n"),
-		"broken/p_test.go":  test("func TestD(t *testing.T) { missing() }\n"),
-		"panics/p_test.go":  test("func TestE(t *testing.T) { panic(\"at once\") }\n"),
-		"left/p_test.go":    test("func TestF(t *testing.T) { t.Error(\"left out\") }\n"),
-		"skipped/p_test.go": test("func TestLongG(t *testing.T) { t.Error(\"skipped\") }\n"),
-		"untested/p.go":     "package p\n",
+		"good/p_test.go":   test("func TestA(t *testing.T) { t.Log(\"not shown\") }\n"),
+		"wrong/p_test.go":  test("func TestB(t *testing.T) { t.Run(\"part\", func(t *testing.T) { t.Error(\"seen this\") }) }\nfunc TestC(t *testing.T) { t.Log(\"nor this\") }\n"),
+		"broken/p_test.go": test("func TestD(t *testing.T) { missing() }\n"),
+		"panics/p_test.go": test("func TestE(t *testing.T) { panic(\"at once\") }\n"),
+		"left/p_test.go":   test("func TestF(t *testing.T) { t.Error(\"left out\") }\n"),
+		"some/p_test.go":   test("func TestLongG(t *testing.T) { t.Error(\"skipped\") }\nfunc TestH(t *testing.T) {}\n"),
+		"all/p_test.go":    test("func TestMain(m *testing.M) { m.Run() }\nfunc TestLongI(t *testing.T) { missing() }\n"),
+		"untested/p.go":    "package p\n",
 	})
 	var out strings.Builder
 	code, err := run(t.Context(), []string{"--cpu", "--skip", "^TestLong", "--without", "example.com/m/left", dir}, &out)
@@ -82,12 +101,12 @@ func TestTheLastLinesNameTheTestsThatFailed(t *testing.T) {
 		t.Errorf("got exit code %d and error %v, want 1 and none", code, err)
 	}
 	said := out.String()
-	for _, want := range []string{"seen this", "undefined: missing", "panic: at once", "ok   example.com/m/skipped"} {
+	for _, want := range []string{"seen this", "undefined: missing", "panic: at once", "ok   example.com/m/some"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
-	for _, wrong := range []string{"not shown", "nor this", "left out", "untested"} {
+	for _, wrong := range []string{"not shown", "nor this", "left out", "untested", "example.com/m/all"} {
 		if strings.Contains(said, wrong) {
 			t.Errorf("it says %q", wrong)
 		}
@@ -120,6 +139,7 @@ func TestWhatCannotBeRunIsAnError(t *testing.T) {
 		"no module":                  {},
 		"packages of two modules":    {"--packages", "./...", ".", "iampolicy"},
 		"a folder that is none":      {filepath.Join(t.TempDir(), "missing")},
+		"a pattern that is none":     {"--skip", "(", "."},
 		"a flag that does not exist": {"--verbose", "."},
 	} {
 		t.Run(name, func(t *testing.T) {
