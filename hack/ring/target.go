@@ -27,6 +27,9 @@ type long struct {
 	// named says that only tests named TestLong are left out of make test, and the rest
 	// of the packages is not.
 	named bool
+	// measured says that other tests would disturb these: crowds and growth are counted
+	// and timed. Such packages run one at a time.
+	measured bool
 }
 
 // The programs that tests start, and what these are built of.
@@ -49,7 +52,7 @@ var targets = map[string]target{
 	},
 	"attack": {
 		packages: programs, folders: []string{"config", "localkube"},
-		long: &long{packages: []string{"./test/webhook/attack"}},
+		long: &long{packages: []string{"./test/webhook/attack"}, measured: true},
 	},
 	"chart": {
 		packages: programs, folders: []string{"charts", "config", "docs/install.md", "hack/chart", "localkube", "test/chart"},
@@ -57,11 +60,16 @@ var targets = map[string]target{
 	},
 	"crowd": {
 		packages: programs, folders: []string{"config", "localkube"},
-		long: &long{packages: []string{"./test/roleselector/e2e", "./test/webhook"}, named: true},
+		long: &long{packages: []string{"./internal/webhook", "./test/roleselector/e2e", "./test/webhook"}, named: true, measured: true},
 	},
 	"growth": {
 		packages: programs, folders: []string{"config", "localkube"},
-		long: &long{packages: []string{"./test/capacity/growth"}},
+		long: &long{packages: []string{"./test/capacity/growth"}, measured: true},
+	},
+	"pages": {
+		packages: append([]string{"./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
+		folders:  []string{"config", "docs", "examples", "localkube", "test/docs/testdata", "Makefile", "README.md"},
+		long:     &long{packages: []string{"./test/capacity/docs", "./test/docs", "./test/e2e"}, named: true},
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {
@@ -86,10 +94,12 @@ func (t target) command(name string) string {
 	return "make long RING=" + name
 }
 
-// suite are the arguments of hack/suite that run a target of make long: one package at a
-// time, because crowds and growth are measured, and other tests would slow them down.
+// suite are the arguments of hack/suite that run a target of make long.
 func (t target) suite() []string {
-	args := []string{"--parallel", "1"}
+	var args []string
+	if t.long.measured {
+		args = append(args, "--parallel", "1")
+	}
 	if t.long.named {
 		args = append(args, "--run", "^TestLong")
 	}

@@ -68,14 +68,14 @@ func TestEachLongTestIsInATarget(t *testing.T) {
 
 func TestArgumentsOfALongTarget(t *testing.T) {
 	some := map[string]target{
-		"a": {long: &long{packages: []string{"./a", "./b"}}},
+		"a": {long: &long{packages: []string{"./a", "./b"}, measured: true}},
 		"b": {long: &long{packages: []string{"./c"}, named: true}},
 		"c": {modules: []string{"m/n"}, long: &long{}},
 		"d": {packages: []string{"./d"}},
 	}
 	for args, want := range map[string]string{
 		"long": "a b c", "without": "./a,./b",
-		"suite a": "--parallel 1 --packages ./a,./b .", "suite b": "--parallel 1 --run ^TestLong --packages ./c .", "suite c": "--parallel 1 m/n",
+		"suite a": "--parallel 1 --packages ./a,./b .", "suite b": "--run ^TestLong --packages ./c .", "suite c": "m/n",
 	} {
 		var out strings.Builder
 		if code, err := run(t.Context(), some, strings.Fields(args), &out); code != 0 || err != nil {

@@ -63,18 +63,9 @@ func (r reader) follow(t *testing.T, folder, script string) string {
 // testdata/worlds, which is run before the examples under its heading are typed.
 var worlds = []string{"lab", "openshift", "issuer", "operator", "bootstrap", "credentials", "selectors", "migration", "policies", "hub", "unregister", "awslocal"}
 
-// TestTheExamplesOfHelp types the examples of help texts which the inventory lists for it,
-// in the inventory's order, each world's twice in a row, in one lab.
-func TestTheExamplesOfHelp(t *testing.T) {
-	testkit.LinkSelf(t, "aws")
-	typeExamples(t)
-}
-
-// TestCommandLineTheExamplesOfHelp is the same with the real aws.
-func TestCommandLineTheExamplesOfHelp(t *testing.T) { typeExamples(t) }
-
-func typeExamples(t *testing.T) {
-	t.Helper()
+// TestCommandLineTheExamplesOfHelp types the examples of help texts which the inventory lists
+// for it, in the inventory's order, each world's twice in a row, in one lab.
+func TestCommandLineTheExamplesOfHelp(t *testing.T) {
 	tabard := testkit.Tabard(t)
 	texts := map[string]string{}
 	for _, p := range append(helps(t, tabard), pages(t)...) {
@@ -90,7 +81,7 @@ func typeExamples(t *testing.T) {
 		ok := t.Run(world, func(t *testing.T) {
 			script := string(must.Get(os.ReadFile(filepath.Join("testdata", "worlds", world+".sh")))(t))
 			typed := ""
-			listed := read.typed["test/docs TestTheExamplesOfHelp/"+world]
+			listed := read.typed["test/docs TestCommandLineTheExamplesOfHelp/"+world]
 			if len(listed) == 0 {
 				t.Fatalf("the inventory lists no example for the world %s", world)
 			}

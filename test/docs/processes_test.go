@@ -21,9 +21,9 @@ var flags = map[string]string{
 	"tabard-webhook": " --bind-address=127.0.0.1 --port=%[2]d --metrics-port=%[1]d",
 }
 
-// TestTheExamplesThatStartProcesses types each example that the inventory lists for it twice:
+// TestLongTheExamplesThatStartProcesses types each example that the inventory lists for it twice:
 // the process becomes ready, and ends well when it is asked to.
-func TestTheExamplesThatStartProcesses(t *testing.T) {
+func TestLongTheExamplesThatStartProcesses(t *testing.T) {
 	tabard := testkit.Tabard(t)
 	texts := map[string]string{}
 	for _, p := range append(helps(t, tabard), helps(t, filepath.Join(filepath.Dir(tabard), "tabard-webhook"))...) {
@@ -37,7 +37,7 @@ eval "$(tabard lab env)"
 kubectl apply -f "$ROOT/config/crd" -f "$ROOT/config/manifests" -f "$ROOT/config/rbac" -f `+crds+`
 kubectl wait --for=condition=Established --timeout=60s crd --all
 `+string(must.Get(os.ReadFile(filepath.Join("testdata", "worlds", "processes.sh")))(t)))
-	listed := read.typed["test/docs TestTheExamplesThatStartProcesses"]
+	listed := read.typed["test/docs TestLongTheExamplesThatStartProcesses"]
 	if len(listed) == 0 {
 		t.Fatal("the inventory lists no example")
 	}

@@ -1,94 +1,9 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"github.com/tabard-dev/tabard/internal/testkit"
 )
-
-func TestMain(m *testing.M) { os.Exit(testkit.RunAsProgram(m, standInForAWS)) }
-
-// standInForAWS does with the SDK what docs/credentials.md has the aws command line do,
-// which not every machine has. make conformance types the page with the real one.
-func standInForAWS(args []string) error {
-	ctx := context.Background() //nolint:forbidigo // this is a program, and ends by itself
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
-	if err != nil {
-		return err
-	}
-	switch line := strings.Join(args, " "); {
-	case strings.HasPrefix(line, "s3 mb s3://") && len(args) == 3:
-		_, err = s3.NewFromConfig(cfg).CreateBucket(ctx, &s3.CreateBucketInput{
-			Bucket:                    aws.String(strings.TrimPrefix(args[2], "s3://")),
-			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(cfg.Region)},
-		})
-		return err
-	case strings.HasPrefix(line, "s3 rb s3://") && len(args) == 4 && args[3] == "--force":
-		return emptyAndDelete(ctx, s3.NewFromConfig(cfg), strings.TrimPrefix(args[2], "s3://"))
-	case strings.HasPrefix(line, "iam list-roles "):
-		for pages := iam.NewListRolesPaginator(iam.NewFromConfig(cfg), &iam.ListRolesInput{}); pages.HasMorePages(); {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return err
-			}
-			for _, role := range page.Roles {
-				if _, err := fmt.Fprintln(os.Stdout, aws.ToString(role.RoleName)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	case strings.HasPrefix(line, "iam list-policies --scope Local "):
-		for pages := iam.NewListPoliciesPaginator(iam.NewFromConfig(cfg), &iam.ListPoliciesInput{Scope: iamtypes.PolicyScopeTypeLocal}); pages.HasMorePages(); {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return err
-			}
-			for _, policy := range page.Policies {
-				if _, err := fmt.Fprintln(os.Stdout, aws.ToString(policy.PolicyName)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	case strings.HasPrefix(line, "iam put-role-policy ") && len(args) == 8:
-		value := func(flag string) *string { return &args[slices.Index(args, flag)+1] }
-		_, err = iam.NewFromConfig(cfg).PutRolePolicy(ctx, &iam.PutRolePolicyInput{
-			RoleName: value("--role-name"), PolicyName: value("--policy-name"), PolicyDocument: value("--policy-document"),
-		})
-		return err
-	}
-	return fmt.Errorf("the stand-in for aws does not know %q", args)
-}
-
-func emptyAndDelete(ctx context.Context, client *s3.Client, bucket string) error {
-	for pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket}); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, object := range page.Contents {
-			if _, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: object.Key}); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := client.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &bucket})
-	return err
-}
 
 // listing tells what a request could leave behind.
 const listing = `echo "--- what there is"
@@ -99,18 +14,9 @@ kubectl get serviceaccounts -A -o 'jsonpath={range .items[*]}{.metadata.namespac
 echo "--- end"
 `
 
-// TestCredentialsPage types docs/credentials.md after the quickstart's first five steps, and
-// sees that nothing is left of what it made but what it started from.
-func TestCredentialsPage(t *testing.T) {
-	testkit.LinkSelf(t, "aws")
-	typeCredentialsPage(t)
-}
-
-// TestCommandLineCredentialsPage is the same with the real aws.
-func TestCommandLineCredentialsPage(t *testing.T) { typeCredentialsPage(t) }
-
-func typeCredentialsPage(t *testing.T) {
-	t.Helper()
+// TestCommandLineCredentialsPage types docs/credentials.md after the quickstart's first five
+// steps, and sees that nothing is left of what it made but what it started from.
+func TestCommandLineCredentialsPage(t *testing.T) {
 	quickstart, _, _ := strings.Cut(readPage(t, "quickstart.md"), "\n## 6. ")
 	page := readPage(t, "credentials.md")
 	story, _, found := strings.Cut(page, "\n## Which boundary is a request's")

@@ -11,9 +11,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// TestQuickstart runs every command of docs/quickstart.md, in order, in one
+// TestLongQuickstart runs every command of docs/quickstart.md, in order, in one
 // shell that stops at the first failure; then all of it again.
-func TestQuickstart(t *testing.T) {
+func TestLongQuickstart(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
 	for range 2 {

@@ -12,10 +12,10 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// TestThreeTeamsInThreeAccounts runs every command of the role selectors'
+// TestLongThreeTeamsInThreeAccounts runs every command of the role selectors'
 // quickstart, in order. What the page says that they print, they print; and each
 // account is asked what is in it.
-func TestThreeTeamsInThreeAccounts(t *testing.T) {
+func TestLongThreeTeamsInThreeAccounts(t *testing.T) {
 	t.Parallel()
 	page := readPage(t, "role-selectors-quickstart.md")
 	before, after, found := strings.Cut(page, "## 7. Clean up")

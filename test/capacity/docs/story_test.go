@@ -41,10 +41,10 @@ const (
 	gitops    = "## GitOps"
 )
 
-// TestThePagesStory goes through the page as an administrator does who tries all
+// TestLongThePagesStory goes through the page as an administrator does who tries all
 // of its ways, one after the other. What aws does there is done by the SDK, with
 // the page's documents; TestCommandLineMakesThePagesRoles runs aws itself.
-func TestThePagesStory(t *testing.T) {
+func TestLongThePagesStory(t *testing.T) {
 	b := newBench(t)
 	b.withWebIdentity()
 	b.withWebhook()
