@@ -60,7 +60,12 @@ var targets = map[string]target{
 	},
 	"crowd": {
 		packages: programs, folders: []string{"config", "localkube"},
-		long: &long{packages: []string{"./internal/webhook", "./test/roleselector/e2e", "./test/webhook"}, named: true, measured: true},
+		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
+	},
+	"examples": {
+		packages: append([]string{"./examples/bucket-controller", "./examples/token-operator"}, programs...),
+		folders:  []string{"config", "docs/operator-authors.md", "examples", "localkube"},
+		long:     &long{packages: []string{"./test/awsauth/authors", "./test/roleselector/e2e"}, measured: true},
 	},
 	"growth": {
 		packages: programs, folders: []string{"config", "localkube"},

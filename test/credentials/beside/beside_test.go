@@ -13,16 +13,13 @@ import (
 	standin "github.com/tabard-dev/tabard/test/credentials/cco"
 )
 
-// length is how long both work: TABARD_BESIDE_TIME says another time.
+// length is how long both work in the long test: TABARD_BESIDE_TIME says another time.
 func length(t *testing.T) time.Duration {
 	t.Helper()
 	if said := os.Getenv("TABARD_BESIDE_TIME"); said != "" {
 		return must.Get(time.ParseDuration(said))(t)
 	}
-	if testing.Short() {
-		return 10 * time.Second
-	}
-	return 60 * time.Second
+	return time.Minute
 }
 
 // seed repeats what the driver does: TABARD_BESIDE_SEED says another one.
@@ -34,17 +31,21 @@ func seed(t *testing.T) uint64 {
 	return 1
 }
 
-// TestSideBySide has both work on requests and modes that change, the operator drained
+func TestSideBySide(t *testing.T) { sideBySide(t, 15*time.Second) }
+
+func TestLongSideBySide(t *testing.T) { sideBySide(t, length(t)) }
+
+// sideBySide has both work on requests and modes that change, the operator drained
 // now and then, until all requests are deleted: no rule is broken. Then comes a Tabard
 // that is told that there is no operator: the rules see what it does.
-func TestSideBySide(t *testing.T) {
+func sideBySide(t *testing.T, span time.Duration) {
 	w := newWorld(t)
 	w.operator = standin.Start(t, w.Dynamic, w.iam, standin.Manual)
 	before := w.roles()
 	recorder := w.record(t)
 	process := w.start(t)
 	driver := recorder.driver(seed(t))
-	driver.drive(t, length(t))
+	driver.drive(t, span)
 	left := w.end()
 	recording := recorder.finish(t)
 	recording.Before, recording.After, recording.Left = before, w.roles(), left
