@@ -32,7 +32,7 @@ type options struct {
 	without []string
 	// run and skip choose tests as the flags of "go test" do.
 	run, skip string
-	// parallel is how many packages of a module run at a time.
+	// parallel is how many packages of the first module run at a time.
 	parallel int
 	// count is that of "go test"; 0 lets results come from its cache.
 	count int
@@ -66,7 +66,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringSliceVar(&o.without, "without", nil, "folders whose packages are left out")
 	flags.StringVar(&o.run, "run", "", "run only the tests of this name, as go test")
 	flags.StringVar(&o.skip, "skip", "", "leave out the tests of this name, as go test")
-	flags.IntVarP(&o.parallel, "parallel", "p", 3, "packages at a time: tests wait for half of their time")
+	flags.IntVarP(&o.parallel, "parallel", "p", 3, "packages of the first module at a time: tests wait for half of their time")
 	flags.IntVar(&o.count, "count", 0, "run each test this many times, past the cache of results")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long a package may take")
 	flags.BoolVar(&o.cpu, "cpu", false, "measure the CPU time of each package with all that it starts")

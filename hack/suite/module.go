@@ -88,12 +88,23 @@ func place(importPath string) int {
 	return len(slowest)
 }
 
-// test runs the tests of modules, one module after the other, and says meanwhile how far
-// it is. All modules are tested, also after one in which a test failed.
+// test runs the tests of modules and says meanwhile how far it is. The first module has
+// most of them. Beside it run those of the others, one module after the other and one
+// package at a time, so that no module's last package is waited for alone. All modules are
+// tested, also after one in which a test failed.
 func (s *suite) test(ctx context.Context, modules []module, o options, figures string) error {
 	ticking, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.beat(ticking)
+	first, beside := min(1, len(modules)), o
+	beside.parallel = 1
+	ended := make(chan error, 1)
+	go func() { ended <- s.testModules(ctx, modules[first:], beside, figures) }()
+	err := s.testModules(ctx, modules[:first], o, figures)
+	return errors.Join(err, <-ended)
+}
+
+func (s *suite) testModules(ctx context.Context, modules []module, o options, figures string) error {
 	for _, m := range modules {
 		if err := s.testModule(ctx, m, o, figures); err != nil {
 			return err
@@ -152,26 +163,26 @@ func (s *suite) testModule(ctx context.Context, m module, o options, figures str
 	if err := command.Start(); err != nil {
 		return err
 	}
-	before := len(s.failures)
-	err = s.read(reader)
+	failed, err := s.read(reader)
 	ended := command.Wait()
-	if _, failed := errors.AsType[*exec.ExitError](ended); failed && ctx.Err() == nil && len(s.failures) > before {
+	if _, exited := errors.AsType[*exec.ExitError](ended); exited && ctx.Err() == nil && failed {
 		ended = nil
 	}
 	return errors.Join(err, ended, ctx.Err())
 }
 
-// read takes in what "go test -json" prints.
-func (s *suite) read(from io.Reader) error {
+// read takes in what "go test -json" prints, and says whether a test failed.
+func (s *suite) read(from io.Reader) (failed bool, err error) {
 	for decoder := json.NewDecoder(from); ; {
 		var e event
 		err := decoder.Decode(&e)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return failed, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read what go test -json prints: %w", err)
+			return failed, fmt.Errorf("read what go test -json prints: %w", err)
 		}
+		failed = failed || e.Action == "fail"
 		s.take(e, time.Now())
 	}
 }

@@ -134,6 +134,19 @@ func TestTheLastLinesNameTheTestsThatFailed(t *testing.T) {
 	}
 }
 
+// Modules beside the first run too, and a failure in one is no reason to run fewer.
+func TestAllModulesAreTested(t *testing.T) {
+	fails := moduleOf(t, map[string]string{"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"wrong\") }\n"})
+	passes := moduleOf(t, map[string]string{"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"})
+	for _, modules := range [][]string{{fails, passes, passes}, {passes, fails, passes}, {passes, passes, fails}} {
+		var out strings.Builder
+		code, err := run(t.Context(), modules, &out)
+		if code != 1 || err != nil || !strings.Contains(out.String(), "3 of 3 packages in") || !strings.HasSuffix(out.String(), "\nFAIL: example.com/m TestA\n") {
+			t.Errorf("got exit code %d and error %v:\n%s", code, err, out.String())
+		}
+	}
+}
+
 func TestWhatCannotBeRunIsAnError(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no module":                  {},
