@@ -33,7 +33,10 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // theCluster is that of all tests, with the rights of tabard capacity's manifests.
 var theCluster = testkit.SharedCluster(
-	testkit.ClusterOptions{CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.MachineAPI}},
+	testkit.ClusterOptions{
+		CRDs:    []string{testkit.CRDs, "internal/cli/selector/testdata/definitions.yaml"},
+		Foreign: []testkit.ForeignKinds{testkit.MachineAPI, testkit.OpenShiftCredentials},
+	},
 	func(c *testkit.Cluster) {
 		c.MakeNamespaces("tabard-system", "openshift-machine-api", "openshift-config-managed")
 		c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity/controller.yaml", "config/manifests/openshift/capacity.yaml")

@@ -125,7 +125,7 @@ func offered(t *testing.T, kubeconfig string, typed ...string) []string {
 }
 
 func TestNamesAreCompletedByAskingTheCluster(t *testing.T) {
-	cluster := testkit.StartCluster(t, testkit.ClusterOptions{CRDs: []string{testkit.CRDs, "internal/cli/selector/testdata/definitions.yaml"}})
+	cluster := theCluster(t)
 	cluster.MakeNamespaces("team-a", "team-b")
 	object := func(apiVersion, kind, namespace, name string, spec map[string]any) {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec}}

@@ -121,8 +121,8 @@ func TestTheStoryOfOpenShift(t *testing.T) {
 	if len(blocks) != 3 {
 		t.Fatalf("the page's section has %d blocks", len(blocks))
 	}
-	cluster := testkit.StartCluster(t, testkit.ClusterOptions{CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.OpenShiftCredentials}})
-	cluster.MakeNamespaces("openshift-kube-apiserver", "tabard-system")
+	cluster := theCluster(t)
+	cluster.MakeNamespaces("openshift-kube-apiserver")
 	keys := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-kube-apiserver", Name: "bound-sa-token-signing-certs"},
 		Data:       map[string]string{"service-account-001.pub": "a key", "service-account-002.pub": "the next"},
@@ -163,6 +163,7 @@ func TestTheStoryOfOpenShift(t *testing.T) {
 	}
 	stored := &v1alpha1.OIDCIssuer{}
 	must.Do(t, cluster.Get(t.Context(), client.ObjectKey{Name: "prod"}, stored))
+	defer cluster.Remove(stored) // another test lists all
 	wantKeysReadable(t, cluster, stored, keys.Data)
 }
 
@@ -194,6 +195,7 @@ func TestWhatInitWritesIsStored(t *testing.T) {
 	}
 	testkit.Shell(t, cluster.Config, "kubectl apply --validate=strict -f "+file)
 	wanted := must.Get(readIssuer(file))(t)
+	defer cluster.Remove(wanted) // another test lists all
 	stored := wanted.DeepCopy()
 	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(wanted), stored); err != nil || stored.Spec.URL != wanted.Spec.URL {
 		t.Errorf("stored is %+v (%v)", stored.Spec, err)

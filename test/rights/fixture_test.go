@@ -12,11 +12,13 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // world is a cluster with what users apply.
@@ -24,18 +26,24 @@ type world struct{ *testkit.Cluster }
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
+// shared is a cluster to which all is applied that users apply.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
 	ControllerManager: true, CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
+}, func(c *testkit.Cluster) {
+	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
 })
 
-// install applies what users apply, and waits until the policies are in force.
+// install makes anew what a test before has taken away of it or, of the hooks, changed,
+// and waits until the policies are in force.
 func install(t *testing.T) world {
 	t.Helper()
 	w := world{shared(t)}
-	w.Shell("kubectl delete mutatingwebhookconfiguration --all") // a test before has made it what cannot be applied onto
-	w.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
-	if err := w.Create(t.Context(), secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS)); err != nil && !exists(err) {
-		t.Fatal(err)
+	must.Do(t, w.DeleteAllOf(t.Context(), &admissionv1.MutatingWebhookConfiguration{}))
+	kept := append(testkit.Objects(t, "config/manifests/webhook.yaml"), testkit.Objects(t, "config/manifests/policies.yaml")...)
+	for _, object := range append(kept, secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS)) {
+		if err := w.Create(t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
 	}
 	w.policiesAre(true)
 	return w
@@ -53,7 +61,7 @@ func (w world) policiesAre(there bool) {
 	w.Helper()
 	certificate, capacity := w.as("tabard-certificate", "tabard-certificate"), w.as("tabard-system", "tabard-capacity")
 	set := machineDeployment("canary")
-	if err := w.Create(w.Context(), set); err != nil && !exists(err) {
+	if err := w.Create(w.Context(), set); err != nil && !apierrors.IsAlreadyExists(err) {
 		w.Fatal(err)
 	}
 	canaries := map[string]func() error{
@@ -91,8 +99,6 @@ func (w world) withoutPolicies() {
 func byPolicy(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy 'tabard-")
 }
-
-func exists(err error) bool { return err != nil && strings.Contains(err.Error(), "already exists") }
 
 func secret(namespace, name string, kind corev1.SecretType) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Type: kind,

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -26,11 +27,15 @@ import (
 // world is a cluster with the example in it.
 type world struct{ *testkit.Cluster }
 
+var shared = testkit.SharedCluster(testkit.ClusterOptions{
+	Issuer: "https://issuer.example.com", CRDs: []string{testkit.CRDs, "internal/cli/migrate/" + bundleFolder + "/definitions.yaml"},
+})
+
+// newWorld has the example as it is at first, without selectors.
 func newWorld(t *testing.T) world {
 	t.Helper()
-	w := world{testkit.StartCluster(t, testkit.ClusterOptions{
-		Issuer: "https://issuer.example.com", CRDs: []string{testkit.CRDs, "internal/cli/migrate/" + bundleFolder + "/definitions.yaml"},
-	})}
+	w := world{shared(t)}
+	must.Do(t, w.DeleteAllOf(t.Context(), &services.IAMRoleSelector{}))
 	for _, name := range []string{"namespaces", "maps", "controllers", "resources"} {
 		w.apply(filepath.Join(bundleFolder, name+".yaml"))
 	}
@@ -52,8 +57,8 @@ func (w world) apply(path string) {
 		o := &found[i]
 		client := w.Dynamic.Resource(resourceOf[o.GetKind()]).Namespace(o.GetNamespace())
 		made, err := client.Create(w.Context(), o, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			continue // the API server makes some namespaces itself
+		if apierrors.IsAlreadyExists(err) { // made by the API server itself, or for another test
+			made, err = client.Get(w.Context(), o.GetName(), metav1.GetOptions{})
 		}
 		if err != nil {
 			w.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)

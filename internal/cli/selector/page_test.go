@@ -29,12 +29,12 @@ func readFile(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// TestThePagesCommands runs the commands of docs/role-selectors.md in order on a
+// thePagesCommands runs the commands of docs/role-selectors.md in order on a
 // cluster that has AWS's kinds alone; the text behind a command is what it prints,
 // but for the lines that it leaves out.
-func TestThePagesCommands(t *testing.T) {
+func thePagesCommands(t *testing.T, c cluster) {
+	t.Helper()
 	page := readPage(t)
-	c := newCluster(t)
 	testkit.LinkSelf(t, "tabard")
 	commands, compared := testkit.Blocks(page, "sh"), 0
 	if len(commands) != 12 {

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -88,7 +87,6 @@ func largeForUpstream() map[string]string {
 
 // testOlder leaves its objects to the next test, of which version they are then.
 func testOlder(t *testing.T, f *fixture) {
-	f.api.InstallForeign(t, testkit.ClusterAPI, testkit.ClusterAPIAWS)
 	f.api.ServeOnly(t, "v1beta1")
 	clusterAPI{"v1beta1"}.testObjects(t, f)
 }

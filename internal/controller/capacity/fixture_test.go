@@ -84,7 +84,7 @@ func TestOnOneCluster(t *testing.T) {
 	api.Grant(account, testkit.Rights(t, "capacity"))
 	api.MakeFiles("config/manifests/role-selectors/capacity.yaml")
 	everything := func(t *testing.T, f *fixture) {
-		f.api.InstallForeign(t, testkit.MachineAPI, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
+		f.api.InstallForeign(t, testkit.OpenShiftConfig)
 		f.api.ServeOnly(t, "v1beta2")
 	}
 	for _, test := range []struct {

@@ -3,6 +3,7 @@ package capacity_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,7 +88,8 @@ func (f *fixture) testSelected(t *testing.T) {
 		t.Errorf("it is ready without the kind: %v", err)
 	}
 
-	f.api.InstallCRDs(t)
+	crds := filepath.Join(testkit.Root(), testkit.CRDs)
+	f.api.InstallCRDsFrom(t, filepath.Join(crds, "services.k8s.aws_iamroleselectors.yaml"), filepath.Join(crds, "identity.tabard.dev_iamrolechoices.yaml"))
 	f.awaitAsker(t, "early.large", "")
 	f.awaitAnnotations(t, early, large())
 	testkit.Await(t, func() error { return selectors.Ready(nil) })

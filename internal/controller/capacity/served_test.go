@@ -248,7 +248,7 @@ func (f *fixture) setStatus(t *testing.T, object *unstructured.Unstructured, sta
 
 func testMany(t *testing.T, f *fixture) {
 	f.run(t, wokenByWatchesAlone)
-	const many = 200
+	const many = 60
 	var sets []*unstructured.Unstructured
 	for i := range many {
 		sets = append(sets, machines(t, fmt.Sprintf("many-%03d", i), "m5.large", ""))

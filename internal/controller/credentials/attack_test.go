@@ -27,7 +27,7 @@ import (
 // token of its ServiceAccount opens it no more.
 func TestARoleThatWaitsForItsDeletionTrustsNobody(t *testing.T) {
 	issuer := awstest.StartIssuer(t)
-	f := newFixtureBy(t, shared(t), issuer.Issuer(), issuer.Roots())
+	f := newFixtureBy(t, issuer.Issuer(), issuer.Roots())
 	f.options = func(o *credentials.Options) { o.Settings.Drift = core.DriftReport }
 	f.start(t)
 	request := f.request("leaves", "app")

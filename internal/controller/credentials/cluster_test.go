@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,15 +20,13 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	coreplatform "github.com/tabard-dev/tabard/internal/core/platform"
 	"github.com/tabard-dev/tabard/internal/platform"
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestANamespaceGoesWithItsRequests: deleted as a whole, by the cluster's own controller.
 func TestANamespaceGoesWithItsRequests(t *testing.T) {
-	f := newFixtureOn(t, testkit.StartCluster(t, testkit.ClusterOptions{
-		CRDs: []string{testkit.CRDs}, Schemes: []func(*runtime.Scheme) error{cloudv1.AddToScheme}, ControllerManager: true,
-	}))
+	f := newFixture(t)
+	f.StartControllerManager(t)
 	request := f.request("goes", "app")
 	f.Make(request)
 	grant := f.until(request, isReady)
@@ -55,21 +52,18 @@ type looking struct{ *platform.Reader }
 
 func (l looking) Facts(ctx context.Context) (coreplatform.Facts, error) { return l.Look(ctx) }
 
-// openshift is an OpenShift cluster on AWS, as far as the platform goes by.
+// openshift makes the cluster one of OpenShift on AWS, as far as the platform goes by,
+// until the test ends.
 func openshift(t *testing.T) *fixture {
 	t.Helper()
-	cluster := testkit.StartCluster(t, testkit.ClusterOptions{
-		CRDs: []string{testkit.CRDs}, Schemes: []func(*runtime.Scheme) error{cloudv1.AddToScheme},
-		Foreign: []testkit.ForeignKinds{testkit.OpenShiftOperators, testkit.OpenShiftConfig, testkit.OpenShiftCredentials},
-	})
-	f := newFixtureOn(t, cluster)
+	f := newFixture(t)
 	f.object("config.openshift.io/v1", "Infrastructure", map[string]any{}, map[string]any{
 		"infrastructureName": infra, "controlPlaneTopology": "HighlyAvailable", "infrastructureTopology": "HighlyAvailable",
 		"platformStatus": map[string]any{"type": "AWS", "aws": map[string]any{"region": "us-west-2"}},
 	})
 	f.object("config.openshift.io/v1", "Authentication", map[string]any{"serviceAccountIssuer": testIssuer}, nil)
 	f.object("operator.openshift.io/v1", "CloudCredential", map[string]any{"credentialsMode": "Manual"}, nil)
-	config := rest.CopyConfig(cluster.Config)
+	config := rest.CopyConfig(f.Config)
 	reader := must.Get(platform.New(config, must.Get(rest.HTTPClientFor(config))(t), coreplatform.Override{}))(t)
 	f.options = func(o *credentials.Options) { o.Platform = looking{reader} }
 	f.start(t)
@@ -82,6 +76,7 @@ func (f *fixture) object(version, kind string, spec, status map[string]any) {
 	o := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "cluster"}, "spec": spec}}
 	o.SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
 	f.Make(o)
+	f.Cleanup(func() { must.Do(f, f.Delete(context.WithoutCancel(f.Context()), o)) })
 	if status != nil {
 		o.Object["status"] = status
 		must.Do(f, f.Status().Update(f.Context(), o))

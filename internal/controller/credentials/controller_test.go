@@ -58,7 +58,10 @@ func TestMain(m *testing.M) {
 	os.Exit(testkit.Main(m))
 }
 
-var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{testkit.CRDs}, Schemes: []func(*runtime.Scheme) error{cloudv1.AddToScheme}})
+var shared = testkit.SharedCluster(testkit.ClusterOptions{
+	CRDs: []string{testkit.CRDs}, Schemes: []func(*runtime.Scheme) error{cloudv1.AddToScheme},
+	Foreign: []testkit.ForeignKinds{testkit.OpenShiftOperators, testkit.OpenShiftConfig, testkit.OpenShiftCredentials},
+})
 
 // here is the platform, as a test says.
 type here struct {
@@ -93,17 +96,13 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixtureOn(t, shared(t))
-}
-
-func newFixtureOn(t *testing.T, cluster *testkit.Cluster) *fixture {
-	t.Helper()
-	return newFixtureBy(t, cluster, testIssuer, nil)
+	return newFixtureBy(t, testIssuer, nil)
 }
 
 // newFixtureBy has an issuer whose documents AWS reads, trusting roots.
-func newFixtureBy(t *testing.T, cluster *testkit.Cluster, issuer string, roots *x509.CertPool) *fixture {
+func newFixtureBy(t *testing.T, issuer string, roots *x509.CertPool) *fixture {
 	t.Helper()
+	cluster := shared(t)
 	f := &fixture{
 		Cluster: cluster, as: cluster, issuer: issuer, options: func(*credentials.Options) {},
 		aws:  awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2", TrustedCAs: roots}),

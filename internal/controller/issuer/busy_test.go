@@ -57,9 +57,10 @@ func (f *fixture) annotate(t *testing.T, name string) (stop func() int64) {
 // is. The time is what the controller lets go by between its passes.
 func TestABusyObjectDoesNotKeepAKeyFromBeingPublished(t *testing.T) {
 	f := newFixture(t)
+	cluster := f.onRotating(t)
 	f.create(t, "main", unchanged)
 	f.settle(t, "main")
-	f.api.RotateKey(t)
+	cluster.replace(t)
 	f.aws.Admin().Inject(awslocal.Fault{Service: "s3", Latency: 50 * time.Millisecond})
 	stop := f.annotate(t, "main")
 	start, published := f.now, time.Duration(-1)
@@ -90,9 +91,10 @@ func TestABusyObjectDoesNotKeepAKeyFromBeingPublished(t *testing.T) {
 // status at all.
 func TestAKeyIsPublishedThoughNoStatusCanBeWritten(t *testing.T) {
 	f := newFixture(t)
+	cluster := f.onRotating(t)
 	f.create(t, "main", unchanged)
 	f.settle(t, "main")
-	f.api.RotateKey(t)
+	cluster.replace(t)
 	f.controller.Kit.Client = unwritable{f.client}
 	_, err := f.reconcile(t.Context(), f.controller, "main")
 	if !errors.Is(err, errFull) {

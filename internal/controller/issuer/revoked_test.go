@@ -31,14 +31,10 @@ func (r *lateReader) Get(ctx context.Context, key client.ObjectKey, into client.
 // publishes it has decided to.
 func TestAKeyThatIsRevokedDuringAPassIsNotWritten(t *testing.T) {
 	f := newFixture(t)
+	cluster := f.onRotating(t)
 	f.create(t, "main", unchanged)
 	f.settle(t, "main")
-	f.api.RotateKey(t)
-	body := must.Get(f.api.Keys(t.Context()))(t)
-	keys, err := core.ReadJWKS(body)
-	if err != nil || len(keys) != 1 {
-		t.Fatalf("the API server shows %+v, %v", keys, err)
-	}
+	key := cluster.replace(t)
 	late := &lateReader{Reader: f.controller.Kit.Live}
 	revoked := false
 	late.before = func() {
@@ -46,7 +42,7 @@ func TestAKeyThatIsRevokedDuringAPassIsNotWritten(t *testing.T) {
 		if err := f.client.Get(t.Context(), client.ObjectKey{Name: "main"}, &stored); err != nil {
 			t.Error(err)
 		}
-		stored.Spec.Keys.Revoked = []v1alpha1.RevokedKey{{KeyID: keys[0].ID, Force: true}}
+		stored.Spec.Keys.Revoked = []v1alpha1.RevokedKey{{KeyID: key, Force: true}}
 		if err := f.client.Update(t.Context(), &stored); err != nil {
 			t.Error(err)
 		}
@@ -56,7 +52,7 @@ func TestAKeyThatIsRevokedDuringAPassIsNotWritten(t *testing.T) {
 	for range 5 {
 		f.pass(t, "main")
 		seen := must.Get(f.published(t.Context()))(t)
-		if seen[keys[0].ID] {
+		if seen[key] {
 			t.Fatal("the revoked key is published")
 		}
 	}

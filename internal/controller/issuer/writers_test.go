@@ -135,6 +135,25 @@ func (c *rotatingCluster) add(t *testing.T) {
 	c.made++
 }
 
+// onRotating gives the controller a cluster whose signing key the test replaces, where it
+// is not about how an API server does that.
+func (f *fixture) onRotating(t *testing.T) *rotatingCluster {
+	t.Helper()
+	c := newRotatingCluster(t, f.url, f.now)
+	f.controller.Observer.Cluster = c.observed(t)
+	return c
+}
+
+// replace gives the cluster a new signing key, and no longer the old, and returns its ID.
+func (c *rotatingCluster) replace(t *testing.T) string {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(t)
+	c.keys = c.keys[len(c.keys)-1:]
+	return c.keys[0].ID
+}
+
 // turn lets less time pass than may go unseen, changes the keys, and returns the ID of
 // the one that signs.
 func (c *rotatingCluster) turn(t *testing.T, random *mathrand.Rand) string {

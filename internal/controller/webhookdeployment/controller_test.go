@@ -19,8 +19,10 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,19 +46,36 @@ type fixture struct {
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-var shared = testkit.SharedCluster(testkit.ClusterOptions{Issuer: "https://issuer.example.com", Foreign: []testkit.ForeignKinds{testkit.OpenShiftConfig}})
+// shared is a cluster with what users apply, but for the webhook itself. Each test begins
+// by prepare, without what others have left.
+var shared = testkit.SharedCluster(
+	testkit.ClusterOptions{Issuer: "https://issuer.example.com", Foreign: []testkit.ForeignKinds{testkit.OpenShiftConfig}},
+	func(c *testkit.Cluster) {
+		c.MakeFiles("config/manifests/00-namespace.yaml", "config/rbac/webhookdeployment.yaml", "config/manifests/policies.yaml",
+			"config/manifests/webhookdeployment/controller.yaml")
+		c.MakeNamespaces(ccoNamespace)
+	})
 
-// prepare is a cluster with what users apply, but for the webhook itself.
+// ccoNamespace is the Cloud Credential Operator's.
+const ccoNamespace = "openshift-cloud-credential-operator"
+
+// prepare is the cluster without what tests and the controller make in it.
 func prepare(t *testing.T) *fixture {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	f := &fixture{Cluster: shared(t), registry: prometheus.NewRegistry()}
-	f.Shell(`kubectl apply -f config/manifests/00-namespace.yaml
-kubectl apply -f config/rbac/webhookdeployment.yaml -f config/manifests/policies.yaml -f config/manifests/webhookdeployment/controller.yaml
-kubectl -n tabard-system delete deployment,service,poddisruptionbudget,events.events.k8s.io --all
-kubectl delete mutatingwebhookconfiguration --all
-kubectl delete infrastructures.config.openshift.io --all
-kubectl -n openshift-cloud-credential-operator delete deployments --all`)
+	infrastructure := &unstructured.Unstructured{}
+	infrastructure.SetAPIVersion("config.openshift.io/v1")
+	infrastructure.SetKind("Infrastructure")
+	for namespace, kinds := range map[string][]client.Object{
+		"tabard-system": {&appsv1.Deployment{}, &corev1.Service{}, &policyv1.PodDisruptionBudget{}, &eventsv1.Event{}},
+		ccoNamespace:    {&appsv1.Deployment{}},
+		"":              {&admissionv1.MutatingWebhookConfiguration{}, infrastructure},
+	} {
+		for _, kind := range kinds {
+			must.Do(t, f.DeleteAllOf(t.Context(), kind, client.InNamespace(namespace)))
+		}
+	}
 	f.Await(func() error { // until the policies are in force
 		made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 			"selector": map[string]any{"a": "b"}, "ports": []any{map[string]any{"name": "webhook", "port": int64(443)}}}}}
@@ -304,12 +323,18 @@ func TestNothingIsDeployed(t *testing.T) {
 		want    core.Reason
 		says    string
 	}{
-		"the Cloud Credential Operator's Deployment": {func(t *testing.T, f *fixture) {
-			f.Shell(`kubectl get namespace openshift-cloud-credential-operator || kubectl create namespace openshift-cloud-credential-operator
-kubectl -n openshift-cloud-credential-operator create deployment pod-identity-webhook --image=x`)
+		"the Cloud Credential Operator's Deployment": {func(_ *testing.T, f *fixture) {
+			labels := map[string]string{"app": "pod-identity-webhook"}
+			f.Make(&appsv1.Deployment{
+				ObjectMeta: metav1.ObjectMeta{Namespace: ccoNamespace, Name: "pod-identity-webhook"},
+				Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
+				}},
+			})
 		}, core.TheirWebhook, "Deployment openshift-cloud-credential-operator/pod-identity-webhook"},
 		"the Cloud Credential Operator's hooks": {func(_ *testing.T, f *fixture) {
-			f.Make(theirs(admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "openshift-cloud-credential-operator", Name: "pod-identity-webhook"}}))
+			f.Make(theirs(admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: ccoNamespace, Name: "pod-identity-webhook"}}))
 		}, core.TheirWebhook, "is the Cloud Credential Operator's"},
 		"a hosted control plane's hook": {func(t *testing.T, f *fixture) {
 			f.infrastructure(t, "HighlyAvailable", core.External)
@@ -338,11 +363,21 @@ sed 's/failurePolicy: Fail$/failurePolicy: Ignore/' | kubectl apply -f -`)
 	}
 }
 
-// everything is what is kept or another's, with the versions of each.
+// everything is what there is of the kinds that are kept, with the version of each.
 func (f *fixture) everything(t *testing.T) string {
 	t.Helper()
-	return f.Shell(`for kind in deployments services poddisruptionbudgets mutatingwebhookconfigurations; do
-kubectl get $kind -A -o jsonpath="{range .items[*]}$kind {.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{'\n'}{end}"; done | grep webhook | grep -v webhookdeployment || true`)
+	var out []string
+	for _, list := range []client.ObjectList{
+		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}, &admissionv1.MutatingWebhookConfigurationList{},
+	} {
+		must.Do(t, f.List(t.Context(), list))
+		must.Do(t, meta.EachListItem(list, func(item runtime.Object) error {
+			object := item.(client.Object)
+			out = append(out, fmt.Sprintf("%T %s/%s %s", object, object.GetNamespace(), object.GetName(), object.GetResourceVersion()))
+			return nil
+		}))
+	}
+	return strings.Join(out, "\n")
 }
 
 // TestAHandedOverHookIsKept begins where the other webhook has gone.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,21 +34,29 @@ var (
 	secrets = coreV1.WithResource("secrets")
 	maps    = coreV1.WithResource("configmaps")
 	rbac    = schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
-	ref     = identity.SecretRef{Namespace: "default", Name: "aws"}
 )
 
-// api writes objects as an administrator.
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+
+var shared = testkit.SharedCluster(testkit.ClusterOptions{Issuer: "https://issuer.example"})
+
+// api writes objects as an administrator, those with a namespace into the test's own.
 type api struct {
-	t      *testing.T
-	client dynamic.Interface
-	config *rest.Config
+	t         *testing.T
+	client    dynamic.Interface
+	config    *rest.Config
+	namespace string
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	config := testkit.StartAPIServer(t, "https://issuer.example").Config
-	client := must.Get(dynamic.NewForConfig(config))(t)
-	return &api{t: t, client: client, config: config}
+	c := shared(t)
+	return &api{t: t, client: c.Dynamic, config: c.Config, namespace: c.NewNamespace()}
+}
+
+// ref is a Secret by its name.
+func (a *api) ref(name string) identity.SecretRef {
+	return identity.SecretRef{Namespace: a.namespace, Name: name}
 }
 
 func (a *api) apply(resource schema.GroupVersionResource, kind string, object metav1.Object) {
@@ -56,23 +65,19 @@ func (a *api) apply(resource schema.GroupVersionResource, kind string, object me
 	made := &unstructured.Unstructured{Object: content}
 	made.SetAPIVersion(resource.GroupVersion().String())
 	made.SetKind(kind)
-	var access dynamic.ResourceInterface = a.client.Resource(resource)
-	if object.GetNamespace() != "" {
-		access = a.client.Resource(resource).Namespace(object.GetNamespace())
-	}
-	must.Get(access.Apply(a.t.Context(), object.GetName(), made, metav1.ApplyOptions{FieldManager: "test", Force: true}))(a.t)
+	must.Get(a.client.Resource(resource).Namespace(a.namespace).Apply(a.t.Context(), object.GetName(), made, metav1.ApplyOptions{FieldManager: "test", Force: true}))(a.t)
 }
 
 func (a *api) secret(name, value string) {
 	a.t.Helper()
 	a.apply(secrets, "Secret", &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Data: map[string][]byte{"credentials": []byte(value)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name}, Data: map[string][]byte{"credentials": []byte(value)},
 	})
 }
 
 func (a *api) remove(resource schema.GroupVersionResource, name string) {
 	a.t.Helper()
-	must.Do(a.t, a.client.Resource(resource).Namespace("default").Delete(a.t.Context(), name, metav1.DeleteOptions{}))
+	must.Do(a.t, a.client.Resource(resource).Namespace(a.namespace).Delete(a.t.Context(), name, metav1.DeleteOptions{}))
 }
 
 // awaited is the next change, which must come.
@@ -100,7 +105,7 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 	c, changes := reading(t, a.client)
 	value := func() string {
 		t.Helper()
-		got, err := c.Secret(t.Context(), ref)
+		got, err := c.Secret(t.Context(), a.ref("aws"))
 		switch {
 		case errors.Is(err, awsauth.ErrNotFound):
 			return "absent"
@@ -109,7 +114,7 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 		}
 		return string(got.Data["credentials"])
 	}
-	told := kube.Reference{Resource: "secrets", Namespace: "default", Name: "aws"}
+	told := kube.Reference{Resource: "secrets", Namespace: a.namespace, Name: "aws"}
 	step := func(want string) {
 		t.Helper()
 		if got := awaited(t, changes); got != told {
@@ -124,11 +129,11 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 	}
 	a.secret("aws", "one")
 	step("one")
-	before := must.Get(c.Secret(t.Context(), ref))(t)
+	before := must.Get(c.Secret(t.Context(), a.ref("aws")))(t)
 	a.secret("other", "one")
 	a.secret("aws", "two")
 	step("two")
-	after, err := c.Secret(t.Context(), ref)
+	after, err := c.Secret(t.Context(), a.ref("aws"))
 	if err != nil || after.Version == before.Version {
 		t.Errorf("the version is %q before and %q after: %v", before.Version, after.Version, err)
 	}
@@ -136,7 +141,7 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 	step("absent")
 	a.secret("aws", "two")
 	step("two")
-	again, err := c.Secret(t.Context(), ref)
+	again, err := c.Secret(t.Context(), a.ref("aws"))
 	if err != nil || again.Version == after.Version {
 		t.Errorf("a Secret made anew has the version %q: %v", again.Version, err)
 	}
@@ -148,13 +153,13 @@ func TestChangesOfWhatWasAskedForAreTold(t *testing.T) {
 func TestBundleIsOneKeyOfAConfigMap(t *testing.T) {
 	a := newAPI(t)
 	c, changes := reading(t, a.client)
-	bundle := identity.BundleRef{Namespace: "default", Name: "ca", Key: "ca-bundle.pem"}
+	bundle := identity.BundleRef{Namespace: a.namespace, Name: "ca", Key: "ca-bundle.pem"}
 	if _, err := c.Bundle(t.Context(), bundle); !errors.Is(err, awsauth.ErrNotFound) {
 		t.Errorf("without a ConfigMap: %v", err)
 	}
 	put := func(data map[string]string) {
 		t.Helper()
-		a.apply(maps, "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "ca"}, Data: data})
+		a.apply(maps, "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: "ca"}, Data: data})
 		awaited(t, changes)
 	}
 	put(map[string]string{"other": "x"})
@@ -169,10 +174,10 @@ func TestBundleIsOneKeyOfAConfigMap(t *testing.T) {
 	}
 }
 
-// as is a client with the rights of a rule in the namespace default.
+// as is a client with the rights of a rule in the namespace.
 func (a *api) as(name string, rule rbacv1.PolicyRule) dynamic.Interface {
 	a.t.Helper()
-	meta := metav1.ObjectMeta{Namespace: "default", Name: name}
+	meta := metav1.ObjectMeta{Namespace: a.namespace, Name: name}
 	a.apply(rbac.WithResource("roles"), "Role", &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{rule}})
 	a.apply(rbac.WithResource("rolebindings"), "RoleBinding", &rbacv1.RoleBinding{
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbac.Group, Kind: "Role", Name: name},
@@ -194,7 +199,7 @@ func TestRightsToOneObjectAreEnough(t *testing.T) {
 	poor, _ := reading(t, a.as("reader", rule))
 	read := func(c *kube.Cluster) string {
 		t.Helper()
-		got := must.Get(c.Secret(t.Context(), ref))(t)
+		got := must.Get(c.Secret(t.Context(), a.ref("aws")))(t)
 		return string(got.Data["credentials"])
 	}
 	if one, two := read(c), read(poor); one != "one" || two != "one" {
@@ -205,7 +210,7 @@ func TestRightsToOneObjectAreEnough(t *testing.T) {
 	if one, two := read(c), read(poor); one != "two" || two != "two" {
 		t.Errorf("after the change they read %q and %q", one, two)
 	}
-	_, err := c.Secret(t.Context(), identity.SecretRef{Namespace: "default", Name: "other"})
+	_, err := c.Secret(t.Context(), a.ref("other"))
 	if !apierrors.IsForbidden(err) {
 		t.Errorf("another Secret: %v", err)
 	}
@@ -302,7 +307,7 @@ func TestWhatAWatchCosts(t *testing.T) {
 	c := kube.New(t.Context(), kube.Options{Client: client, Watches: watches, Changed: func(r kube.Reference) { changes <- r }})
 	before := heap()
 	for n := range watches {
-		ask(t, c, fmt.Sprint("secret-", n))
+		ask(t, c, a.ref(fmt.Sprint("secret-", n)))
 	}
 	a.secret(fmt.Sprint("secret-", watches-1), "made")
 	awaited(t, changes) // the last one is watched

@@ -121,9 +121,14 @@ func (m *memory) count() (gets int) {
 	return m.gets
 }
 
-func ask(t testing.TB, c *kube.Cluster, name string) string {
+// secret is one of the memory.
+func secret(name string) identity.SecretRef {
+	return identity.SecretRef{Namespace: "default", Name: name}
+}
+
+func ask(t testing.TB, c *kube.Cluster, which identity.SecretRef) string {
 	t.Helper()
-	got, err := c.Secret(t.Context(), identity.SecretRef{Namespace: "default", Name: name})
+	got, err := c.Secret(t.Context(), which)
 	if err != nil && !errors.Is(err, awsauth.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -149,12 +154,12 @@ func TestAChangeBetweenTheReadAndTheWatchIsTold(t *testing.T) {
 				}
 			}
 			c, changes := reading(t, m)
-			ask(t, c, "aws")
+			ask(t, c, secret("aws"))
 			m.mu.Lock()
 			m.answered = nil
 			want := fmt.Sprint("u/", m.version)
 			m.mu.Unlock()
-			for got := ""; got != want; got = ask(t, c, "aws") {
+			for got := ""; got != want; got = ask(t, c, secret("aws")) {
 				awaited(t, changes) // until it is told no more, and it is the newest
 			}
 		})
@@ -177,7 +182,7 @@ func TestEachOfManyIsTold(t *testing.T) {
 		name := func(i int) string { return fmt.Sprintf("a-name-of-a-usual-length-%05d", i) }
 		for i := range many {
 			m.set(name(i))
-			ask(t, c, name(i))
+			ask(t, c, secret(name(i)))
 		}
 		synctest.Wait()
 		if got := c.Followed(); got != many || len(m.watches) != 256 {
@@ -226,7 +231,7 @@ func TestWhatMayNotBeWatchedIsReadInTurn(t *testing.T) {
 		m.refuses = true
 		changes := make(chan kube.Reference, 10)
 		c := kube.New(ctx, kube.Options{Client: m, Changed: func(r kube.Reference) { changes <- r }})
-		ask(t, c, "aws")
+		ask(t, c, secret("aws"))
 		for range 3 {
 			m.set("aws")
 			<-time.After(time.Minute)
@@ -234,7 +239,7 @@ func TestWhatMayNotBeWatchedIsReadInTurn(t *testing.T) {
 				t.Fatalf("%d changes are told within a minute, want one", len(changes))
 			}
 			<-changes
-			ask(t, c, "aws")
+			ask(t, c, secret("aws"))
 		}
 	})
 }
@@ -247,11 +252,11 @@ func TestWhatNobodyAsksForIsForgottenAloud(t *testing.T) {
 		defer cancel()
 		changes := make(chan kube.Reference, 10)
 		c := kube.New(ctx, kube.Options{Client: m, Watches: 1, Changed: func(r kube.Reference) { changes <- r }})
-		ask(t, c, "old")
-		ask(t, c, "used")
+		ask(t, c, secret("old"))
+		ask(t, c, secret("used"))
 		for range 2 {
 			<-time.After(31 * time.Minute)
-			ask(t, c, "used")
+			ask(t, c, secret("used"))
 		}
 		if len(changes) != 1 || (<-changes).Name != "old" || c.Followed() != 1 {
 			t.Errorf("%d objects are followed, and the one that was forgotten is not told", c.Followed())

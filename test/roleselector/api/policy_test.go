@@ -6,32 +6,62 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // people are those of the tests. The controller has what ACK's charts give each of
 // theirs; the labeller works on namespaces; the tenant has a namespace to itself.
 const people = `
-kubectl apply -f config/manifests/00-namespace.yaml -f config/manifests/role-selectors/rights.yaml -f config/manifests/role-selectors/policies.yaml
-kubectl create namespace team
-kubectl create clusterrole ack --verb=get,list,watch,create,update,patch,delete --resource=iamroleselectors.services.k8s.aws
-kubectl create clusterrolebinding ack --clusterrole=ack --user=controller
-kubectl create clusterrole labeller --verb=get,create,update,patch --resource=namespaces,namespaces/status,namespaces/finalize
-kubectl create clusterrolebinding labeller --clusterrole=labeller --user=labeller --user=platform
-kubectl create clusterrolebinding platform --clusterrole=tabard-role-selectors-admin --user=platform
-kubectl create rolebinding tenant -n team --clusterrole=tabard-role-selectors-admin --user=tenant
-kubectl create rolebinding choices -n team --clusterrole=tabard-role-choices-edit --user=tenant
-kubectl create clusterrolebinding viewer --clusterrole=tabard-role-selectors-view --user=viewer
-kubectl create clusterrolebinding labels --clusterrole=labeller --user=tenant
-`
+kubectl apply -f config/manifests/00-namespace.yaml -f config/manifests/role-selectors/rights.yaml -f config/manifests/role-selectors/policies.yaml -f - <<'END'
+{apiVersion: v1, kind: Namespace, metadata: {name: team}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: ack}
+rules: [{apiGroups: [services.k8s.aws], resources: [iamroleselectors], verbs: [get, list, watch, create, update, patch, delete]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: labeller}
+rules: [{apiGroups: [""], resources: [namespaces, namespaces/status, namespaces/finalize], verbs: [get, create, update, patch]}]
+END`
+
+// bindings are who of the people has which ClusterRole.
+var bindings = []struct{ namespace, user, role string }{
+	{"", "controller", "ack"}, {"", "labeller", "labeller"}, {"", "platform", "labeller"}, {"", "tenant", "labeller"},
+	{"", "platform", "tabard-role-selectors-admin"}, {"", "viewer", "tabard-role-selectors-view"},
+	{"team", "tenant", "tabard-role-selectors-admin"}, {"team", "tenant", "tabard-role-choices-edit"},
+}
+
+// bind gives the people their rights.
+func (u *user) bind() {
+	u.t.Helper()
+	for _, one := range bindings {
+		resource, kind := "clusterrolebindings", "ClusterRoleBinding"
+		if one.namespace != "" {
+			resource, kind = "rolebindings", "RoleBinding"
+		}
+		made := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": one.user + "-" + one.role},
+			"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": one.role},
+			"subjects": []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": one.user}},
+		}}
+		which := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: resource}
+		must.Get(u.client.Resource(which).Namespace(one.namespace).Create(u.t.Context(), made, metav1.CreateOptions{}))(u.t)
+	}
+}
 
 const administer = "needs the verb administer"
 
 // testPolicies drives the manifests as an administrator applies them.
 func (u *user) testPolicies() {
 	testkit.Shell(u.t, u.server.Config, people)
+	u.bind()
 	for _, part := range []struct {
 		name string
 		test func(*user)
@@ -69,12 +99,15 @@ func (u *user) tries(text string) func() error {
 // testAggregation: what is added to Kubernetes' own roles. That of edit and view
 // writes no selectors.
 func (u *user) testAggregation() {
+	clusterRoles := u.client.Resource(schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"})
 	for role, want := range map[string]string{
 		"admin": "tabard-role-selectors-admin", "edit": "tabard-role-choices-edit", "view": "tabard-role-selectors-view",
 	} {
-		got := testkit.Shell(u.t, u.server.Config, "kubectl get clusterroles -l app.kubernetes.io/name=tabard,rbac.authorization.k8s.io/aggregate-to-"+role+"=true -o name")
-		if want := "clusterrole.rbac.authorization.k8s.io/" + want + "\n"; got != want {
-			u.t.Errorf("%s gets %q, want %q", role, got, want)
+		got := must.Get(clusterRoles.List(u.t.Context(), metav1.ListOptions{
+			LabelSelector: "app.kubernetes.io/name=tabard,rbac.authorization.k8s.io/aggregate-to-" + role + "=true",
+		}))(u.t).Items
+		if len(got) != 1 || got[0].GetName() != want {
+			u.t.Errorf("%s gets %v, want %q", role, got, want)
 		}
 	}
 	roles := testkit.Shell(u.t, u.server.Config, "kubectl get clusterroles tabard-role-choices-edit tabard-role-selectors-view -o yaml")

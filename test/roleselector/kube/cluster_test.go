@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,14 +33,14 @@ import (
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
-// world is a cluster with buckets, and perhaps selectors.
+// world is a cluster with buckets and selectors.
 type world struct{ *testkit.Cluster }
 
-// newWorld has the kinds of selectors and choices, or what else is named.
-func newWorld(t *testing.T, definitions ...string) world {
+// newWorld has the kinds of selectors and choices.
+func newWorld(t *testing.T) world {
 	t.Helper()
 	w := world{testkit.StartCluster(t, testkit.ClusterOptions{
-		Issuer: "https://issuer.example.com", CRDs: append(definitions, "test/roleselector/kube/testdata/bucket.yaml"),
+		Issuer: "https://issuer.example.com", CRDs: []string{selectorDefinition, choiceDefinition, "test/roleselector/kube/testdata/bucket.yaml"},
 	})}
 	w.giveRights()
 	return w
@@ -58,7 +59,7 @@ func (w world) patch(object client.Object, change func()) {
 	must.Do(w, w.Patch(w.Context(), object, client.MergeFrom(before)))
 }
 
-// install makes the kinds of a file served, as remove ends that.
+// install makes the kinds of a file served, as uninstall ends that.
 func (w world) install(file string) {
 	w.Helper()
 	w.InstallCRDsFrom(w, filepath.Join(testkit.Root(), file))
@@ -66,7 +67,15 @@ func (w world) install(file string) {
 
 func (w world) uninstall(file string) {
 	w.Helper()
-	w.Shell("kubectl delete -f " + file)
+	for _, kind := range testkit.Objects(w, file) {
+		w.Remove(kind)
+		w.Await(func() error {
+			if err := w.Get(w.Context(), client.ObjectKeyFromObject(kind), kind); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%s is there still: %w", kind.GetName(), errors.Join(err))
+			}
+			return nil
+		})
+	}
 }
 
 func namespace(name string, labels map[string]string) *corev1.Namespace {

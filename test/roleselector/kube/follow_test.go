@@ -13,11 +13,26 @@ import (
 	"github.com/tabard-dev/tabard/roleselector/kube"
 )
 
-// TestResourcesFollowWhatDecidesOnTheirRole drives one controller through every
-// change that decides, each of which wakes the resource by itself.
-func TestResourcesFollowWhatDecidesOnTheirRole(t *testing.T) {
+// TestOnOneCluster are the tests that need an API server: with the kinds of selectors and
+// choices, and then without.
+func TestOnOneCluster(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, selectorDefinition, choiceDefinition)
+	w := newWorld(t)
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, world)
+	}{
+		{"resources follow what decides on their role", resourcesFollow},
+		{"what is not installed keeps only selection waiting", onlySelectionWaits},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, world{w.In(t)}) })
+	}
+}
+
+// resourcesFollow drives one controller through every change that decides, each of which
+// wakes the resource by itself.
+func resourcesFollow(t *testing.T, w world) {
+	t.Helper()
 	prod := namespace("prod", nil)
 	logs := bucket("prod", "logs")
 	w.Make(prod, logs)
@@ -126,18 +141,18 @@ func checkConflict(w world) {
 	}
 }
 
-// TestWhatIsNotInstalledKeepsOnlySelectionWaiting: without the kinds the manager
-// runs, and says what is missing; it goes on by itself when they come, and stops
-// deciding when they go.
-func TestWhatIsNotInstalledKeepsOnlySelectionWaiting(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Make(namespace("prod", nil), bucket("prod", "logs"))
+// onlySelectionWaits: without the kinds the manager runs, and says what is missing; it
+// goes on by itself when they come, and stops deciding when they go.
+func onlySelectionWaits(t *testing.T, w world) {
+	t.Helper()
+	w.uninstall(selectorDefinition)
+	w.uninstall(choiceDefinition)
+	w.Make(namespace("later", nil), bucket("later", "logs"))
 	i := w.start(t, without)
 	w.Await(func() error { return i.lacks("may not list and watch iamroleselectors.services.k8s.aws") })
 	w.allow(without, all("services.k8s.aws", "iamroleselectors"))
 	w.Await(func() error { return i.lacks("does not serve iamroleselectors.services.k8s.aws") })
-	w.says("prod", "logs", "NotSynced", "")
+	w.says("later", "logs", "NotSynced", "")
 	w.install(selectorDefinition)
 	w.Await(func() error {
 		if i.lacks("iamroleselectors") == nil {
@@ -145,29 +160,29 @@ func TestWhatIsNotInstalledKeepsOnlySelectionWaiting(t *testing.T) {
 		}
 		return i.lacks("may not list and watch iamrolechoices.identity.tabard.dev")
 	})
-	w.says("prod", "logs", "NotSynced", "")
+	w.says("later", "logs", "NotSynced", "")
 	w.allow(without, all("identity.tabard.dev", "iamrolechoices"))
 	i.untilReady()
-	w.says("prod", "logs", "NoSelectorPolicy", "")
-	w.Make(selector("team", "111111111111", inNamespaces("prod")))
-	w.says("prod", "logs", "Selected", "selectorName: team")
+	w.says("later", "logs", "NoSelectorPolicy", "")
+	w.Make(selector("team", "111111111111", inNamespaces("later")))
+	w.says("later", "logs", "Selected", "selectorName: team")
 
 	w.install(choiceDefinition)
 	w.Make(&identityv1alpha1.IAMRoleChoice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "default"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "later", Name: "default"},
 		Spec:       identityv1alpha1.IAMRoleChoiceSpec{SelectorRef: identityv1alpha1.SelectorRef{Name: "absent"}},
 	})
-	w.says("prod", "logs", "ChoiceNotPermitted", "")
+	w.says("later", "logs", "ChoiceNotPermitted", "")
 	w.uninstall(choiceDefinition)
-	w.says("prod", "logs", "Selected", "selectorName: team")
+	w.says("later", "logs", "Selected", "selectorName: team")
 
 	w.uninstall(selectorDefinition)
 	w.Await(func() error { return i.lacks("does not serve iamroleselectors.services.k8s.aws") })
-	logs := bucket("prod", "logs")
+	logs := bucket("later", "logs")
 	if d := i.roles.Decide(bucketKind, logs); d.Outcome != roleselector.NotYetKnown {
 		t.Errorf("the kind of selectors is gone, and it decides %s", d.Outcome)
 	}
 	w.install(selectorDefinition)
 	i.untilReady()
-	w.says("prod", "logs", "NoSelectorPolicy", "")
+	w.says("later", "logs", "NoSelectorPolicy", "")
 }
