@@ -48,7 +48,7 @@ func (h *heard) take() []string {
 // TestTheAPIServerHandsOnWarningsOfSelectorsThatOverlap: the webhook begins before
 // the kind is there, with the rights that the manifests give it.
 func TestTheAPIServerHandsOnWarningsOfSelectorsThatOverlap(t *testing.T) {
-	server := testkit.StartAPIServer(t, "https://issuer.example.com")
+	server := Emptied(t)
 	warnings := &heard{}
 	config := rest.CopyConfig(server.Config)
 	config.WarningHandler = warnings
@@ -108,7 +108,7 @@ func selectorIn(name, namespace string) *unstructured.Unstructured {
 }
 
 // startWithWarnings starts the webhook as its ServiceAccount, and returns where.
-func startWithWarnings(t *testing.T, server *testkit.APIServer) (port int, chain []byte) {
+func startWithWarnings(t *testing.T, server *testkit.Cluster) (port int, chain []byte) {
 	t.Helper()
 	chain, key := pair(t, time.Now().Add(time.Hour))
 	o := defaultOptions(t)

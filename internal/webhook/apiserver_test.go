@@ -54,8 +54,7 @@ func TestAPIServerInjects(t *testing.T) {
 // cluster, and what keeps its certificate; at the end of the test it stops them.
 func startWebhook(t *testing.T) client.Client {
 	t.Helper()
-	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster := must.Get(client.New(config, client.Options{}))(t)
+	cluster := webhook.Emptied(t)
 	for _, name := range []string{"tabard-system", "tabard-certificate"} {
 		create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
@@ -64,10 +63,10 @@ func startWebhook(t *testing.T) client.Client {
 	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
 	ended := make(chan error, 2)
 	port := testkit.FreePort(t)
-	limited := rest.CopyConfig(config)
+	limited := rest.CopyConfig(cluster.Config)
 	limited.Impersonate.UserName = "system:serviceaccount:tabard-system:tabard-webhook"
 	go func() { ended <- serve(ctx, limited, port) }()
-	go func() { ended <- keepCertificate(ctx, config) }()
+	go func() { ended <- keepCertificate(ctx, cluster.Config) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-ended, <-ended); err != nil {

@@ -17,8 +17,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
 // installFollowers creates the configuration of the warnings, and another one of
@@ -57,13 +57,13 @@ func followersTrust(t *testing.T, cluster client.Client, bundle []byte) error {
 // it with the rights that it has; change makes less of them.
 func withOperator(t *testing.T, change func(client.Client)) (cluster client.Client, own *rest.Config) {
 	t.Helper()
-	config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-	cluster = must.Get(client.New(config, client.Options{}))(t)
+	server := webhook.Emptied(t)
+	cluster = server
 	installNamespaces(t, cluster)
 	for _, object := range shipped(t, "webhook.yaml") {
 		create(t, cluster, object)
 	}
-	own = asOperator(t, cluster, config)
+	own = asOperator(t, cluster, server.Config)
 	change(cluster)
 	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(t.Context()), ctrl.Log))
 	ended := make(chan error, 1)

@@ -28,14 +28,23 @@ func eventually(t *testing.T, check func() error) {
 	}
 }
 
-// burst is how many pods are created at the same time. It is more than the
-// connections that an API server keeps, so that every burst opens new ones, on
-// which the certificate of the moment is judged.
-const burst = 80
+// load is how pods are created through each API server, and what is to come of it.
+type load struct {
+	// burst is how many pods are created at the same time. It is more than the
+	// connections that an API server keeps, so that every burst opens new ones, on
+	// which the certificate of the moment is judged.
+	burst int
+	// pause is the time between bursts, for the other work of the API servers.
+	pause time.Duration
+	// pods and connections are how many there must be at least, the connections with
+	// the new certificate.
+	pods        int64
+	connections int
+}
 
 // createPods creates pods through both API servers until it is told to stop,
 // which returns how many. Every one must have its identity.
-func (r *rotation) createPods() (stop func() int64) {
+func (r *rotation) createPods(load load) (stop func() int64) {
 	r.t.Helper()
 	var created atomic.Int64
 	var group sync.WaitGroup
@@ -45,7 +54,7 @@ func (r *rotation) createPods() (stop func() int64) {
 		group.Go(func() {
 			for round := 0; ctx.Err() == nil; round++ {
 				var pods sync.WaitGroup
-				for number := range burst {
+				for number := range load.burst {
 					pod := podOf("app")
 					pod.Namespace, pod.Name = []string{"default", "strict"}[number%2], fmt.Sprintf("pod-%d-%d-%d", i, round, number)
 					pods.Go(func() {
@@ -55,7 +64,7 @@ func (r *rotation) createPods() (stop func() int64) {
 					})
 				}
 				pods.Wait()
-				<-time.After(200 * time.Millisecond) // the API servers have other work, too
+				<-time.After(load.pause)
 			}
 		})
 	}

@@ -27,6 +27,7 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
 // rotation is a cluster with two API servers and two replicas of the webhook
@@ -50,13 +51,23 @@ type rotation struct {
 	told []string
 }
 
-// TestRotationUnderLoad renews the webhook's CA while pods are created all the
+// TestARotationMissesNoPod renews the webhook's CA while pods are created all the
 // time through two API servers. One of them does not see for a while what has
 // changed: until it does, nothing is served that it would not trust. The operator
 // is killed after each of its steps. No pod may go without its identity.
-func TestRotationUnderLoad(t *testing.T) {
+func TestARotationMissesNoPod(t *testing.T) {
+	rotate(t, load{burst: 40, pause: time.Second, pods: 80, connections: 20})
+}
+
+// TestLongRotationUnderLoad is the same with as many pods as the API servers can create.
+func TestLongRotationUnderLoad(t *testing.T) {
+	rotate(t, load{burst: 80, pause: 200 * time.Millisecond, pods: 200, connections: 100})
+}
+
+func rotate(t *testing.T, load load) {
+	t.Helper()
 	r := newRotation(t)
-	stop := r.createPods()
+	stop := r.createPods(load)
 	old := r.secret()
 	r.etcd.freeze(true) // the second API server lives on with the configuration that it knows
 
@@ -102,29 +113,26 @@ func TestRotationUnderLoad(t *testing.T) {
 		t.Errorf("told %q, want that the trust is proven", last)
 	}
 	r.passUntil(operator, "Publish")
-	r.servesTheNew(old)
+	r.servesTheNew(old, load.connections)
 	if err := followersTrust(t, r.cluster, r.secret()["ca.crt"]); err != nil {
 		t.Error(err)
 	}
 	created := stop()
 	t.Logf("%d pods were created", created)
-	if created < 200 {
+	if created < load.pods {
 		t.Errorf("only %d pods were created: that is no load", created)
 	}
 }
 
 func newRotation(t *testing.T) *rotation {
 	t.Helper()
-	first := testkit.StartAPIServer(t, "https://issuer.example.com")
+	first := webhook.Emptied(t)
 	r := &rotation{t: t, registry: prometheus.NewRegistry(), events: events.NewFakeRecorder(1000),
 		etcd: startRelay(t, 0, strings.TrimPrefix(first.Etcd(), "http://"))}
 	r.metrics = certificate.NewMetrics(r.registry)
-	r.servers = []*testkit.APIServer{first, first.StartAnother(t,
+	r.servers = []*testkit.APIServer{first.APIServer, first.StartAnother(t,
 		"--etcd-servers-overrides=admissionregistration.k8s.io/mutatingwebhookconfigurations#http://"+r.etcd.address())}
-	var err error
-	if r.cluster, err = client.New(first.Config, client.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r.cluster = first
 	ports := []int{testkit.FreePort(t), testkit.FreePort(t)}
 	r.webhook = startRelay(t, 50*time.Millisecond, fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1]))
 	installNamespaces(t, r.cluster)
@@ -255,8 +263,8 @@ func (r *rotation) steps() map[string]float64 {
 }
 
 // servesTheNew demands that the replicas serve by the new CA, and that the API
-// servers have asked on new connections since.
-func (r *rotation) servesTheNew(old map[string][]byte) {
+// servers have asked on so many new connections since.
+func (r *rotation) servesTheNew(old map[string][]byte, connections int) {
 	r.t.Helper()
 	now := r.secret()
 	block, _ := pem.Decode(now["ca.crt"])
@@ -277,7 +285,7 @@ func (r *rotation) servesTheNew(old map[string][]byte) {
 	}
 	before := r.webhook.connections()
 	eventually(r.t, func() error {
-		if r.webhook.connections() < before+100 {
+		if r.webhook.connections() < before+connections {
 			return errors.New("the API servers do not open new connections")
 		}
 		return nil

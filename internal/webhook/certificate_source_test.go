@@ -25,6 +25,7 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
 // source plays somebody else who keeps the webhook's certificate, as they do.
@@ -53,19 +54,16 @@ func TestOthersKeepTheCertificate(t *testing.T) {
 	}
 	for example, s := range sources {
 		t.Run(example, func(t *testing.T) {
-			config := testkit.StartAPIServer(t, "https://issuer.example.com").Config
-			var err error
-			if s.cluster, err = client.New(config, client.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			cluster := webhook.Emptied(t)
+			s.cluster = cluster
 			s.t = t
 			ctx, cancel := context.WithCancel(ctrl.LoggerInto(t.Context(), ctrl.Log))
 			port, ended := testkit.FreePort(t), make(chan error, 2)
 			installNamespaces(t, s.cluster)
 			installWebhook(t, s.cluster, fmt.Sprintf("127.0.0.1:%d", port), nil)
 			s.apply(example)
-			go func() { ended <- serveFrom(ctx, config, port, s.namespace) }()
-			go func() { ended <- keepCertificate(ctx, config) }()
+			go func() { ended <- serveFrom(ctx, cluster.Config, port, s.namespace) }()
+			go func() { ended <- keepCertificate(ctx, cluster.Config) }()
 			s.rotate(port)
 			cancel()
 			if err := errors.Join(<-ended, <-ended); err != nil {

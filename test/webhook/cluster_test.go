@@ -27,7 +27,13 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-const system = "tabard-system"
+// configuration is the name of the hooks' configuration. Each test takes its own away.
+const configuration = "tabard-webhook"
+
+// shared is the API server of all tests that do not need one for themselves.
+var shared = testkit.SharedCluster(testkit.ClusterOptions{Issuer: "https://issuer.example.com"})
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // cluster is an API server that asks the webhook's replicas.
 type cluster struct {
@@ -35,41 +41,60 @@ type cluster struct {
 	dir    string
 	config *rest.Config
 	client.Client
+	// system is the replicas' namespace. A pod may start without its identity in shop,
+	// but not in vault, and in lenient only if it says so. They are the test's own.
+	system, shop, vault, lenient string
 	// wire is the replicas' way to the API server, which a test can cut.
 	wire *wire
 	// balancer is what the API server asks.
 	balancer *balancer
 }
 
-// startCluster starts an API server with the hooks that users apply for AWS alone.
+// startCluster gives the shared API server the hooks that users apply for AWS alone.
 // They lead to a balancer, behind which there is nothing yet.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	return startClusterWith(t, "webhook.yaml")
+	return newCluster(t, shared(t), "webhook.yaml")
 }
 
-// startClusterWith is the same with the hooks of another manifest.
-func startClusterWith(t *testing.T, manifest string) *cluster {
+// newCluster gives an API server the hooks of a manifest, which are asked in the test's
+// namespaces, and in more.
+func newCluster(t *testing.T, server *testkit.Cluster, manifest string, more ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), config: testkit.StartAPIServer(t, "https://issuer.example.com").Config}
-	var err error
-	if c.Client, err = client.New(c.config, client.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	system := server.NewNamespace()
+	c := &cluster{t: t, dir: t.TempDir(), config: server.Config, Client: server.WithWatch,
+		system: system, shop: system + "-shop", vault: system + "-vault", lenient: system + "-lenient"}
 	c.wire = startWire(t, c.config.Host[len("https://"):])
 	c.balancer = startBalancer(t)
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}})
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-probe"}})
-	c.create(shipped[corev1.ServiceAccount](t, manifest, "ServiceAccount", "tabard-probe"))
-	c.create(hooks(t, manifest, c.balancer.address))
+	c.install(hooks(t, manifest, c.balancer.address, append(more, c.shop, c.vault, c.lenient)))
 	return c
 }
 
-// hooks are those of a manifest that users apply; only the address is another.
-func hooks(t *testing.T, manifest, address string) *admissionv1.MutatingWebhookConfiguration {
+// install creates hooks, which the end of the test removes.
+func (c *cluster) install(hooks *admissionv1.MutatingWebhookConfiguration) {
+	c.t.Helper()
+	c.t.Cleanup(func() { removeHooks(c.t, c, hooks.Name) })
+	c.create(hooks)
+}
+
+// removeHooks removes those of a configuration, if it is there.
+func removeHooks(t *testing.T, cluster client.Client, name string) {
 	t.Helper()
-	found := shipped[admissionv1.MutatingWebhookConfiguration](t, manifest, "MutatingWebhookConfiguration", "tabard-webhook")
+	hooks := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := cluster.Delete(context.WithoutCancel(t.Context()), hooks); client.IgnoreNotFound(err) != nil {
+		t.Errorf("remove the hooks of %s: %v", name, err)
+	}
+}
+
+// hooks are those of a manifest that users apply, at another address and for some
+// namespaces alone.
+func hooks(t *testing.T, manifest, address string, namespaces []string) *admissionv1.MutatingWebhookConfiguration {
+	t.Helper()
+	found := shipped[admissionv1.MutatingWebhookConfiguration](t, manifest, "MutatingWebhookConfiguration", configuration)
 	for i := range found.Webhooks {
+		selector := found.Webhooks[i].NamespaceSelector
+		selector.MatchExpressions = append(selector.MatchExpressions,
+			metav1.LabelSelectorRequirement{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: namespaces})
 		address := address
 		if found.Webhooks[i].Name == certificate.ProbeHook { // a name of its own for the same replicas
 			address = strings.Replace(address, "127.0.0.1", "localhost", 1)
@@ -146,7 +171,7 @@ func (c *cluster) replica(name string, args ...string) *replica {
 func (r *replica) start() {
 	config := r.cluster.kubeconfig(r.name+".kubeconfig", r.cluster.wire.address)
 	r.Process = r.cluster.run(append([]string{
-		"webhook", "--namespace", system, "--kubeconfig", config, "--bind-address=127.0.0.1",
+		"webhook", "--namespace", r.cluster.system, "--kubeconfig", config, "--bind-address=127.0.0.1",
 		"--port", strconv.Itoa(r.port), "--metrics-port", strconv.Itoa(r.metrics), "--log-level=warn",
 	}, r.args...)...)
 }

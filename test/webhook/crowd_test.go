@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -47,7 +48,7 @@ func TestLongACrowd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := c.startLoad(kind{"shop", "annotated", []string{roleAnnotated}}, kind{"vault", "annotated", []string{roleAnnotated}})
+	l := c.startLoad(withoutPause, kind{c.shop, "annotated", []string{roleAnnotated}}, kind{c.vault, "annotated", []string{roleAnnotated}})
 	answers := c.askAtOnce("https://"+address+"/mutate", settings)
 	l.end(t)
 	for _, connection := range slow {
@@ -67,11 +68,22 @@ func TestLongACrowd(t *testing.T) {
 // elsewhere connects from another address than the API server's.
 func elsewhere() *net.Dialer { return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}} }
 
+// serves is the certificate that a replica serves; nil if it does not answer.
+func (r *replica) serves(ctx context.Context) []byte {
+	dialer := &tls.Dialer{Config: r.cluster.trust()}
+	connection, err := dialer.DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", r.port))
+	if err != nil {
+		return nil
+	}
+	defer connection.Close() //nolint:errcheck // it was only to be opened
+	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw
+}
+
 // trust is how the API server connects.
 func (c *cluster) trust() *tls.Config {
 	c.t.Helper()
 	var secret corev1.Secret
-	c.get(system, "tabard-webhook-cert", &secret)
+	c.get(c.system, "tabard-webhook-cert", &secret)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data[certificate.AuthoritiesKey])
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
@@ -80,7 +92,7 @@ func (c *cluster) trust() *tls.Config {
 // askAtOnce sends a crowd of reviews of a megabyte, and counts the answers by their
 // status.
 func (c *cluster) askAtOnce(url string, settings *tls.Config) map[int]int {
-	body := []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"1","namespace":"shop","object":{"kind":"Pod",` +
+	body := []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"1","namespace":"` + c.shop + `","object":{"kind":"Pod",` +
 		`"metadata":{"annotations":{"x":"` + strings.Repeat("x", 1<<20) + `"}},"spec":{"serviceAccountName":"annotated","containers":[{"name":"app"}]}}}}`)
 	asker := &http.Client{Transport: &http.Transport{DialContext: elsewhere().DialContext, TLSClientConfig: settings, DisableKeepAlives: true}}
 	var mu sync.Mutex

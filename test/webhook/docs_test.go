@@ -29,11 +29,10 @@ func TestThePagesCommands(t *testing.T) {
 	if len(commands) < 2 || len(examples) < 1 {
 		t.Fatalf("%s holds %d commands and %d examples; the test has not found them", page, len(commands), len(examples))
 	}
-	script := commands[0] + "\nkubectl get namespace shop || kubectl create namespace shop\n" + strings.Join(commands[1:], "\n") + "\n"
-	for _, example := range examples {
-		script += "kubectl apply -f - <<'END'\n" + example + "\nEND\n"
-	}
-	testkit.Shell(t, testkit.StartAPIServer(t, "https://issuer.example.com").Config, script+script)
+	script := strings.Join(commands, "\n") + "\nkubectl apply -f - <<'END'\n" + strings.Join(examples, "\n---\n") + "\nEND\n"
+	server := testkit.StartCluster(t, testkit.ClusterOptions{Issuer: "https://issuer.example.com"})
+	server.MakeNamespaces("shop")
+	server.Shell(script + script)
 }
 
 // TestThePagesMetrics finds every metric that docs/webhook.md names in what the
@@ -45,9 +44,9 @@ func TestThePagesMetrics(t *testing.T) {
 	c.writeConfigMap("{")
 	r := c.replica("webhook", "--watch-config-map")
 	c.awaitReady(r)
-	c.createPod(t.Context(), kind{namespace: "shop", account: "annotated"})
+	c.createPod(t.Context(), kind{namespace: c.shop, account: "annotated"})
 	c.makeAccount("new", "")
-	c.createPod(t.Context(), kind{namespace: "shop", account: "new"}) // looked up live
+	c.createPod(t.Context(), kind{namespace: c.shop, account: "new"}) // looked up live
 
 	registry := prometheus.NewRegistry()
 	certificate.NewMetrics(registry)

@@ -16,7 +16,10 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -122,22 +125,22 @@ type fromEKS struct {
 	injected *atomic.Int32
 }
 
-func startFromEKS(t *testing.T, name string) *fromEKS {
+func startFromEKS(t *testing.T, c *cluster, name string) *fromEKS {
 	t.Helper()
-	c := startCluster(t)
 	c.putCertificate(time.Now())
 	c.makeAccounts()
 	injected := &atomic.Int32{}
-	server := httptest.NewTLSServer(eksWebhook(map[string]string{"shop/annotated": roleAnnotated, "shop/mapped": roleEven}, injected))
+	server := httptest.NewTLSServer(eksWebhook(map[string]string{c.shop + "/annotated": roleAnnotated, c.shop + "/mapped": roleEven}, injected))
 	t.Cleanup(server.Close)
 	url, ignore, none := server.URL+"/mutate", admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone
-	c.create(&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.MutatingWebhook{{
+	c.install(&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.MutatingWebhook{{
 		Name: "pod-identity-webhook.amazonaws.com", FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 		ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})},
 		Rules: []admissionregistrationv1.RuleWithOperations{{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
 			Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 		}},
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: c.shop}},
 		ObjectSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: "eks.amazonaws.com/skip-pod-identity-webhook", Operator: metav1.LabelSelectorOpDoesNotExist},
 		}},
@@ -157,7 +160,7 @@ func startFromEKS(t *testing.T, name string) *fromEKS {
 func (f *fromEKS) pod(account string) *corev1.Pod {
 	f.t.Helper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", GenerateName: account + "-"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.shop, GenerateName: account + "-"},
 		Spec: corev1.PodSpec{ServiceAccountName: account, Containers: []corev1.Container{
 			{Name: "app", Image: "app:1"}, {Name: "sidecar", Image: "app:1", Env: []corev1.EnvVar{{Name: "OWN", Value: "1"}}},
 		}},
@@ -189,39 +192,44 @@ func TestThePageFromTheEKSWebhook(t *testing.T) {
 	if len(blocks) != allEKSBlocks {
 		t.Fatalf("the page has %d blocks of commands, the test knows %d", len(blocks), allEKSBlocks)
 	}
-	f := startFromEKS(t, "pod-identity-webhook")
+	server := shared(t)
+	c := newCluster(t, server, "webhook.yaml", "tabard-check")
+	c.system = "tabard-system" // the page's name for it
+	server.MakeNamespaces(c.system)
+	f := startFromEKS(t, c, "pod-identity-webhook")
 	f.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pod-identity-webhook"}, Data: map[string]string{
 		"config": mappingOfEKS,
 	}})
 	dir := t.TempDir()
-	types := func(block int) string {
+	run := func(block int) string {
 		t.Helper()
 		return testkit.Shell(t, f.config, "cd "+dir+"\n"+strings.Repeat(blocks[block]+"\n", 2))
 	}
 
-	types(saveEKS)
-	types(copyMapping)
+	run(saveEKS)
+	run(copyMapping)
 	f.same("before Tabard's webhook runs")
 	f.replicaAsThePage()
 	f.same("with both")
-	if got := types(checkTabard); strings.Count(got, "name: AWS_ROLE_ARN") != 2 || !strings.Contains(got, "name: aws-iam-token") {
+	if got := run(checkTabard); strings.Count(got, "name: AWS_ROLE_ARN") != 2 || !strings.Contains(got, "name: aws-iam-token") {
 		t.Errorf("Tabard's webhook alone has not injected the pod twice:\n%s", got)
 	}
-	for range 2 {
-		types(switchOver)
-		f.same("with Tabard's alone")
-		types(backToEKS)
-		f.same("with both again")
-	}
-	types(switchOver)
-	if got := types(lookForMissing); strings.Contains(got, "IdentityMissing") {
+	run(switchOver)
+	f.same("with Tabard's alone")
+	run(backToEKS)
+	f.same("with both again")
+	run(switchOver)
+	if got := run(lookForMissing); strings.Contains(got, "IdentityMissing") {
 		t.Errorf("a pod lacks its identity: %s", got)
 	}
-	testkit.Shell(t, f.config, "kubectl -n default create serviceaccount pod-identity-webhook")
-	types(removeEKS)
+	of := metav1.ObjectMeta{Namespace: "default", Name: "pod-identity-webhook"}
+	f.create(&corev1.ServiceAccount{ObjectMeta: of})
+	run(removeEKS)
 	f.same("in the end")
-	if left := testkit.Shell(t, f.config, "kubectl -n default get configmap,serviceaccount pod-identity-webhook --ignore-not-found"); left != "" {
-		t.Errorf("what the page removes is still there: %s", left)
+	for _, removed := range []client.Object{&corev1.ConfigMap{}, &corev1.ServiceAccount{}} {
+		if err := f.Get(t.Context(), types.NamespacedName{Namespace: of.Namespace, Name: of.Name}, removed); !apierrors.IsNotFound(err) {
+			t.Errorf("a %T that the page removes is still there: %v", removed, err)
+		}
 	}
 }
 
@@ -235,7 +243,7 @@ func TestTwoWebhooksMakeTheSamePod(t *testing.T) {
 		"Tabard's first": {"z-pod-identity-webhook", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := startFromEKS(t, test.configuration)
+			f := startFromEKS(t, startCluster(t), test.configuration)
 			f.writeConfigMap(mappingOfEKS)
 			f.replicaAsThePage()
 			f.same("with both")

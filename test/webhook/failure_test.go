@@ -30,8 +30,8 @@ type cell struct {
 
 // pods of a ServiceAccount, first under the hook that fails open, then under the
 // one that does not.
-func pods(account string, open, closed cell) []cell {
-	open.kind, closed.kind = kind{namespace: "shop", account: account}, kind{namespace: "vault", account: account}
+func (c *cluster) pods(account string, open, closed cell) []cell {
+	open.kind, closed.kind = kind{namespace: c.shop, account: account}, kind{namespace: c.vault, account: account}
 	return []cell{open, closed}
 }
 
@@ -45,7 +45,7 @@ func TestWhatHappensWhenTheWebhookCannotKnow(t *testing.T) {
 	injected := cell{role: roleAnnotated}
 
 	t.Run("the webhook is down", func(t *testing.T) {
-		c.check(t, said, pods("annotated", cell{}, cell{refusal: `failed calling webhook "required.pod-identity.tabard.dev"`}))
+		c.check(t, said, c.pods("annotated", cell{}, cell{refusal: `failed calling webhook "required.pod-identity.tabard.dev"`}))
 	})
 	t.Run("ServiceAccounts are not read yet", func(t *testing.T) {
 		c.wire.set(true)
@@ -53,7 +53,7 @@ func TestWhatHappensWhenTheWebhookCannotKnow(t *testing.T) {
 		r := c.replica("unsynced", c.servingFiles()...)
 		c.await("its listener", r.listens)
 		c.balancer.force(r)
-		c.check(t, said, pods("annotated", cell{}, cell{refusal: "have not been read yet"}))
+		c.check(t, said, c.pods("annotated", cell{}, cell{refusal: "have not been read yet"}))
 		c.balancer.remove(r)
 		c.wire.set(false)
 	})
@@ -61,8 +61,8 @@ func TestWhatHappensWhenTheWebhookCannotKnow(t *testing.T) {
 		c.writeConfigMap("{")
 		r := c.replica("misconfigured", "--watch-config-map")
 		c.awaitReady(r)
-		c.check(t, said, pods("annotated", injected, injected))
-		c.check(t, said, pods("mapped", cell{}, cell{refusal: "configuration could not be read"}))
+		c.check(t, said, c.pods("annotated", injected, injected))
+		c.check(t, said, c.pods("mapped", cell{}, cell{refusal: "configuration could not be read"}))
 		c.balancer.remove(r)
 	})
 	c.writeMapping(roleEven)
@@ -70,27 +70,27 @@ func TestWhatHappensWhenTheWebhookCannotKnow(t *testing.T) {
 	c.awaitReady(r)
 	t.Run("the configuration cannot be read any more", func(t *testing.T) {
 		c.writeConfigMap("{")
-		c.check(t, said, pods("mapped", cell{role: roleEven}, cell{role: roleEven}))
+		c.check(t, said, c.pods("mapped", cell{role: roleEven}, cell{role: roleEven}))
 	})
 	t.Run("the role is none", func(t *testing.T) {
-		c.check(t, said, pods("misspelt", cell{warning: "misspelt"}, cell{refusal: "misspelt"}))
+		c.check(t, said, c.pods("misspelt", cell{warning: "misspelt"}, cell{refusal: "misspelt"}))
 	})
 	t.Run("the annotation is nearly right", func(t *testing.T) {
-		for _, namespace := range []string{"shop", "vault"} {
+		for _, namespace := range []string{c.shop, c.vault} {
 			c.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nearly",
 				Annotations: map[string]string{"eks.amazon.com/role-arn": roleAnnotated}}})
 		}
 		hint := cell{warning: "has the annotation eks.amazon.com/role-arn: did you mean eks.amazonaws.com/role-arn?"}
-		c.check(t, said, pods("nearly", hint, hint))
+		c.check(t, said, c.pods("nearly", hint, hint))
 	})
 	t.Run("there is no such ServiceAccount", func(t *testing.T) {
-		c.check(t, said, pods("ghost", cell{}, cell{refusal: "ServiceAccount vault/ghost does not exist"}))
+		c.check(t, said, c.pods("ghost", cell{}, cell{refusal: "ServiceAccount " + c.vault + "/ghost does not exist"}))
 	})
 	t.Run("the API server is down", func(t *testing.T) {
 		c.wire.set(true)
 		c.makeAccount("annotated-later", roleAnnotated)
-		c.check(t, said, pods("annotated", injected, injected))
-		c.check(t, said, pods("annotated-later", cell{}, cell{refusal: "could not be read"}))
+		c.check(t, said, c.pods("annotated", injected, injected))
+		c.check(t, said, c.pods("annotated-later", cell{}, cell{refusal: "could not be read"}))
 		c.wire.set(false)
 	})
 }
@@ -148,7 +148,7 @@ func (c *cluster) hearWarnings() *warnings {
 
 func (c *cluster) makeAccount(name, role string) {
 	c.t.Helper()
-	for _, namespace := range []string{"shop", "vault"} {
+	for _, namespace := range []string{c.shop, c.vault} {
 		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 		if role != "" {
 			account.Annotations = map[string]string{"eks.amazonaws.com/role-arn": role}
@@ -162,7 +162,7 @@ func (c *cluster) makeAccount(name, role string) {
 func (c *cluster) servingFiles() []string {
 	c.t.Helper()
 	var secret corev1.Secret
-	c.get(system, "tabard-webhook-cert", &secret)
+	c.get(c.system, "tabard-webhook-cert", &secret)
 	args := []string{}
 	for name, flag := range map[string]string{"tls.crt": "--tls-cert", "tls.key": "--tls-key"} {
 		path := filepath.Join(c.dir, name)

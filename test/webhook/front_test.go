@@ -33,6 +33,8 @@ import (
 type front struct {
 	address   string
 	authority []byte
+	// namespace is that of the servers behind.
+	namespace string
 	// dir has the certificate and its key, which the servers behind use, too.
 	dir string
 
@@ -43,9 +45,9 @@ type front struct {
 	asked []string
 }
 
-func startFront(t *testing.T) *front {
+func startFront(t *testing.T, namespace string) *front {
 	t.Helper()
-	f := &front{dir: t.TempDir()}
+	f := &front{namespace: namespace, dir: t.TempDir()}
 	server := httptest.NewTLSServer(f)
 	t.Cleanup(server.Close)
 	f.address = server.Listener.Addr().String()
@@ -121,7 +123,7 @@ func (f *front) serve(t *testing.T, config *rest.Config, given fixture) (stop fu
 	o.AddFlags(pflag.NewFlagSet("webhook", pflag.ContinueOnError))
 	o.Config, o.BindAddress, o.Port, o.MetricsPort = config, "127.0.0.1", testkit.FreePort(t), testkit.FreePort(t)
 	o.TLSCert, o.TLSKey = filepath.Join(f.dir, "tls.crt"), filepath.Join(f.dir, "tls.key")
-	o.Namespace, o.DrainTime = system, 0
+	o.Namespace, o.DrainTime = f.namespace, 0
 	o.Clouds, o.Settings, o.Azure, o.Google = given.Clouds, given.Settings, given.Azure, given.Google
 	o.ComposeRoleARN, o.AccountID = given.Settings.ComposeAccount != "", given.Settings.ComposeAccount
 	o.WatchConfigMap = given.Mapping != ""

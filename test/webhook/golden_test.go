@@ -46,8 +46,8 @@ var impossible = map[string]string{
 // fixture's settings behind them. What comes out is what the API server makes of
 // the pod that the fixture wants.
 func TestGoldenPodsThroughAnAPIServer(t *testing.T) {
-	g := startGolden(t)
 	names := fixtureNames(t)
+	g := startGolden(t, names)
 	for name := range impossible {
 		if !slices.Contains(names, name) {
 			t.Errorf("there is no fixture %s", name)
@@ -72,21 +72,23 @@ type golden struct {
 	client client.Client
 	http   *http.Client
 	front  *front
+	// namespaces are those of the fixtures, and that of the servers. The hooks are asked
+	// in no other.
+	namespaces []string
 	// order is that of the clouds' hooks.
 	order []string
 }
 
-func startGolden(t *testing.T) *golden {
+func startGolden(t *testing.T, names []string) *golden {
 	t.Helper()
-	g := &golden{config: testkit.StartAPIServer(t, "https://issuer.example.com").Config, front: startFront(t)}
-	var err error
-	if g.client, err = client.New(g.config, client.Options{}); err != nil {
-		t.Fatal(err)
+	server := shared(t)
+	system := server.NewNamespace()
+	g := &golden{config: server.Config, client: server, front: startFront(t, system), namespaces: []string{system}}
+	for _, name := range names {
+		g.namespaces = append(g.namespaces, readFixture(t, name).Namespace)
 	}
-	if g.http, err = rest.HTTPClientFor(g.config); err != nil {
-		t.Fatal(err)
-	}
-	g.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}})
+	g.http = must.Get(rest.HTTPClientFor(g.config))(t)
+	t.Cleanup(func() { removeHooks(t, g.client, configuration) })
 	return g
 }
 
@@ -144,7 +146,7 @@ func (g *golden) prepare(t *testing.T, given fixture) {
 		g.create(t, account)
 	}
 	if given.Mapping != "" {
-		g.put(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "pod-identity-webhook"}, Data: map[string]string{"config": given.Mapping}})
+		g.put(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: g.front.namespace, Name: "pod-identity-webhook"}, Data: map[string]string{"config": given.Mapping}})
 	}
 }
 
@@ -168,25 +170,22 @@ func (g *golden) install(t *testing.T, order []string) {
 		return
 	}
 	g.order = order
-	found := hooks(t, "clouds/webhook-all.yaml", g.front.address)
+	found := hooks(t, "clouds/webhook-all.yaml", g.front.address, g.namespaces)
 	slices.SortStableFunc(found.Webhooks, func(a, b admissionv1.MutatingWebhook) int {
 		return slices.Index(order, cloudOf(*a.ClientConfig.URL)) - slices.Index(order, cloudOf(*b.ClientConfig.URL))
 	})
 	for i := range found.Webhooks {
 		found.Webhooks[i].ClientConfig.CABundle = g.front.authority
 	}
-	existing := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: found.Name}}
-	if err := g.client.Delete(t.Context(), existing); client.IgnoreNotFound(err) != nil {
-		t.Fatal(err)
-	}
+	removeHooks(t, g.client, configuration)
 	g.create(t, found)
 	g.front.let(nil, nil)
 	canary := object{"metadata": map[string]any{"labels": map[string]any{"azure.workload.identity/use": "true"}},
 		"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": "app:1"}}}}
-	canary.complete("default")
+	canary.complete(g.front.namespace)
 	eventually(t, "the API server asks "+strings.Join(order, ", "), func() bool {
 		g.front.take()
-		answer := g.dryRun(t, "default", canary)
+		answer := g.dryRun(t, g.front.namespace, canary)
 		return answer.code == http.StatusCreated && slices.Equal(g.front.take(), order)
 	})
 }

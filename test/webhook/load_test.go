@@ -23,7 +23,19 @@ type kind struct {
 
 func (k kind) String() string { return k.namespace + "/" + k.account }
 
-// load creates pods of all kinds without a pause, and keeps what came out.
+// pace is how fast pods of each kind are created: by so many at a time, with a pause
+// after each.
+type pace struct {
+	atOnce int
+	pause  time.Duration
+}
+
+var (
+	withoutPause = pace{atOnce: 2}
+	gently       = pace{atOnce: 1, pause: 100 * time.Millisecond}
+)
+
+// load creates pods of all kinds all the time, and keeps what came out.
 type load struct {
 	stop  context.CancelFunc
 	group sync.WaitGroup
@@ -35,14 +47,16 @@ type load struct {
 }
 
 // startLoad creates pods until end is called.
-func (c *cluster) startLoad(kinds ...kind) *load {
+func (c *cluster) startLoad(pace pace, kinds ...kind) *load {
 	ctx, stop := context.WithCancel(c.t.Context())
 	l := &load{stop: stop, created: map[string]int{}, roles: map[string]int{}}
 	for _, k := range kinds {
-		for range 2 {
+		l.created[k.String()] = 0
+		for range pace.atOnce {
 			l.group.Go(func() {
 				for ctx.Err() == nil {
 					l.note(k, c.createPod(ctx, k))
+					<-time.After(pace.pause)
 				}
 			})
 		}
@@ -97,6 +111,20 @@ func (l *load) note(k kind, got outcome) {
 		l.wrong = append(l.wrong, fmt.Sprintf("%s pod %s of %v: role %q, want one of %q, error %v",
 			time.Now().Format("15:04:05.000"), got.name, k, got.role, k.roles, got.err))
 	}
+}
+
+// roleCount is how many pods got a role.
+func (l *load) roleCount(role string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.roles[role]
+}
+
+// counts is how many pods there are of each kind.
+func (l *load) counts() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.created)
 }
 
 // end stops the load and fails the test for every pod that is not as it should

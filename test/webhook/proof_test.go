@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/internal/controller"
 	controlled "github.com/tabard-dev/tabard/internal/controller/certificate"
@@ -18,6 +19,8 @@ import (
 // TestANewCAIsProvedWithEachCloud: the operator's dry-run pod gets an identity of
 // whichever cloud is on, with the hooks of its manifest.
 func TestANewCAIsProvedWithEachCloud(t *testing.T) {
+	const probe = "tabard-probe" // the namespace, and the ServiceAccount of each manifest in it
+	shared(t).MakeNamespaces(probe)
 	for manifest, args := range map[string][]string{
 		"webhook.yaml":              nil,
 		"clouds/webhook-azure.yaml": {"--clouds=azure", "--azure-tenant-id=22222222-0000-0000-0000-000000000000"},
@@ -25,7 +28,11 @@ func TestANewCAIsProvedWithEachCloud(t *testing.T) {
 		"clouds/webhook-all.yaml":   {"--clouds=aws,azure,gcp", "--azure-tenant-id=22222222-0000-0000-0000-000000000000"},
 	} {
 		t.Run(manifest, func(t *testing.T) {
-			c := startClusterWith(t, manifest)
+			server := shared(t)
+			c := newCluster(t, server, manifest, probe)
+			account := shipped[corev1.ServiceAccount](t, manifest, "ServiceAccount", probe)
+			c.create(account)
+			defer server.Remove(account)
 			fingerprint := c.putProbe()
 			c.awaitReady(c.replica("webhook", args...))
 			runs := controlled.DryRuns{
@@ -34,7 +41,7 @@ func TestANewCAIsProvedWithEachCloud(t *testing.T) {
 				},
 				Metrics: controlled.NewMetrics(prometheus.NewRegistry()), Now: time.Now,
 			}
-			labels, last := controlled.LabelsFor(hooks(t, manifest, c.balancer.address).Webhooks), ""
+			labels, last := controlled.LabelsFor(hooks(t, manifest, c.balancer.address, nil).Webhooks), ""
 			defer func() { t.Log(last) }()
 			c.await("the proof", func(ctx context.Context) bool {
 				found := runs.Look(ctx, fingerprint, labels)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/pem"
 	"fmt"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/certificate"
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -25,43 +27,118 @@ const (
 	roleOdd       = "arn:aws:iam::111122223333:role/odd"
 )
 
-// TestNoPodIsMissedInTrouble creates pods without a pause while, one after the
-// other, a replica is restarted, the replicas are cut off from the API server,
-// the config map changes all the time, and authority and certificate are rotated.
-// A replica is always up, so every pod must get what it should.
+// trouble is two replicas that are asked about pods all the time. One of them is always
+// up, so every pod must get what it should.
+type trouble struct {
+	*cluster
+	first, second *replica
+	load          *load
+}
+
+func (c *cluster) startTrouble(pace pace) *trouble {
+	c.t.Helper()
+	c.makeAccounts()
+	c.writeMapping(roleEven)
+	in := &trouble{cluster: c, first: c.replica("webhook-1", "--watch-config-map"), second: c.replica("webhook-2", "--watch-config-map")}
+	in.awaitBoth()
+	in.load = c.startLoad(pace,
+		kind{c.shop, "annotated", []string{roleAnnotated}},
+		kind{c.shop, "mapped", []string{roleEven, roleOdd}},
+		kind{c.shop, "nobody", nil},
+		kind{c.vault, "annotated", []string{roleAnnotated}},
+	)
+	return in
+}
+
+// TestNoPodIsMissedInTrouble creates pods while, one after the other, the replicas are
+// cut off from the API server, the config map changes, the certificate is exchanged, and
+// a replica is restarted, so that the API server connects anew.
 func TestNoPodIsMissedInTrouble(t *testing.T) {
 	c := startCluster(t)
+	c.putCertificate(time.Now())
+	in := c.startTrouble(gently)
+	in.wire.set(true)
+	in.goOn()
+	in.wire.set(false)
+	in.changeMapping(func() bool { return in.load.roleCount(roleOdd) > 0 && in.load.roleCount(roleEven) > 0 })
+	in.renewServing()
+	in.restart()
+	in.goOn()
+	in.end()
+}
+
+// TestLongNoPodIsMissedInTrouble is the same with more pods and for longer, and an
+// operator rotates authority and certificate.
+func TestLongNoPodIsMissedInTrouble(t *testing.T) {
+	c := newCluster(t, testkit.StartCluster(t, testkit.ClusterOptions{Issuer: "https://issuer.example.com"}), "webhook.yaml")
+	c.system = "tabard-system" // where the operator keeps the certificate
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.system}})
 	// The authority has lived two thirds of its life: the first thing that an
 	// operator does is to rotate it.
 	c.putCertificate(time.Now().AddDate(-8, 0, 0))
-	c.makeAccounts()
-	c.writeMapping(roleEven)
-	first := c.replica("webhook-1", "--watch-config-map")
-	c.replica("webhook-2", "--watch-config-map")
-	c.await("two ready replicas", func(context.Context) bool { return c.balancer.count() == 2 })
-
-	l := c.startLoad(
-		kind{"shop", "annotated", []string{roleAnnotated}},
-		kind{"shop", "mapped", []string{roleEven, roleOdd}},
-		kind{"shop", "nobody", nil},
-		kind{"vault", "annotated", []string{roleAnnotated}},
-	)
+	in := c.startTrouble(withoutPause)
 	for range 2 {
-		first.End()
-		first.start()
-		c.await("the restarted replica", func(context.Context) bool { return c.balancer.count() == 2 })
+		in.restart()
 	}
-	c.wire.set(true)
+	in.wire.set(true)
 	<-time.After(10 * time.Second)
-	c.wire.set(false)
-	c.changeMapping(5 * time.Second)
+	in.wire.set(false)
+	end := time.Now().Add(5 * time.Second)
+	in.changeMapping(func() bool { return time.Now().After(end) })
 	c.run("operator", "--controllers=certificate", "--leader-elect=false", "--log-level=debug",
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--kubeconfig", c.kubeconfig("operator.kubeconfig", c.config.Host[len("https://"):]))
-	c.awaitRotation()
-	roles := l.end(t)
+	in.awaitRotation()
+	in.goOn()
+	in.end()
+}
+
+func (in *trouble) awaitBoth() {
+	in.t.Helper()
+	in.await("two ready replicas", func(context.Context) bool { return in.balancer.count() == 2 })
+}
+
+func (in *trouble) restart() {
+	in.t.Helper()
+	in.first.End()
+	in.first.start()
+	in.awaitBoth()
+}
+
+// renewServing stores another certificate by the same authority, and waits until both
+// replicas serve it.
+func (in *trouble) renewServing() {
+	in.t.Helper()
+	var secret corev1.Secret
+	in.get(in.system, "tabard-webhook-cert", &secret)
+	secret.Data = must.Get(certificate.Apply(certificate.IssueServing{Names: "127.0.0.1"}, secret.Data, time.Now(), rand.Reader))(in.t)
+	must.Do(in.t, in.Update(in.t.Context(), &secret))
+	block, _ := pem.Decode(secret.Data["tls.crt"])
+	for _, r := range []*replica{in.first, in.second} {
+		in.await("the new certificate of "+r.name, func(ctx context.Context) bool { return bytes.Equal(r.serves(ctx), block.Bytes) })
+	}
+}
+
+// goOn waits until there are some more pods of each kind.
+func (in *trouble) goOn() {
+	in.t.Helper()
+	before := in.load.counts()
+	in.await("more pods of each kind", func(context.Context) bool {
+		now := in.load.counts()
+		for k, n := range before {
+			if now[k] < n+10 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (in *trouble) end() {
+	in.t.Helper()
+	roles := in.load.end(in.t)
 	for _, role := range []string{roleAnnotated, roleEven, roleOdd, ""} {
 		if roles[role] == 0 {
-			t.Errorf("no pod got the role %q: the test has not tested it", role)
+			in.t.Errorf("no pod got the role %q: the test has not tested it", role)
 		}
 	}
 }
@@ -84,11 +161,11 @@ func (c *cluster) putCertificate(made time.Time) {
 func (c *cluster) serve(data map[string][]byte) {
 	c.t.Helper()
 	c.create(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-webhook-cert", Labels: map[string]string{certificate.MarkLabel: certificate.MarkValue}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.system, Name: "tabard-webhook-cert", Labels: map[string]string{certificate.MarkLabel: certificate.MarkValue}},
 		Type:       corev1.SecretTypeTLS, Data: data,
 	})
 	hooks := &admissionv1.MutatingWebhookConfiguration{}
-	c.get("", "tabard-webhook", hooks)
+	c.get("", configuration, hooks)
 	for i := range hooks.Webhooks {
 		hooks.Webhooks[i].ClientConfig.CABundle = data[certificate.AuthoritiesKey]
 	}
@@ -99,13 +176,12 @@ func (c *cluster) serve(data map[string][]byte) {
 func (c *cluster) awaitRotation() {
 	c.t.Helper()
 	var before corev1.Secret
-	c.get(system, "tabard-webhook-cert", &before)
+	c.get(c.system, "tabard-webhook-cert", &before)
 	c.await("the rotation", func(ctx context.Context) bool {
 		var now corev1.Secret
-		err := c.Get(ctx, types.NamespacedName{Namespace: system, Name: "tabard-webhook-cert"}, &now)
+		err := c.Get(ctx, types.NamespacedName{Namespace: c.system, Name: "tabard-webhook-cert"}, &now)
 		return err == nil && !bytes.Equal(now.Data["ca.crt"], before.Data["ca.crt"]) && !bytes.Equal(now.Data["tls.crt"], before.Data["tls.crt"])
 	})
-	<-time.After(5 * time.Second) // under load with the new one
 }
 
 func (c *cluster) get(namespace, name string, into client.Object) {
@@ -116,11 +192,16 @@ func (c *cluster) get(namespace, name string, into client.Object) {
 // makeAccounts makes the namespaces, and ServiceAccounts of which one names its
 // role.
 func (c *cluster) makeAccounts() {
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vault", Labels: map[string]string{"tabard.dev/injection": "required"}}})
+	c.t.Helper()
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.shop}})
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.vault, Labels: map[string]string{"tabard.dev/injection": "required"}}})
 	for name, role := range map[string]string{"annotated": roleAnnotated, "misspelt": "arn:aws:iam:111122223333:role/misspelt", "mapped": "", "nobody": ""} {
 		c.makeAccount(name, role)
 	}
+	// With nobody behind them the hooks refuse this pod, as soon as they are asked.
+	c.await("the hooks", func(ctx context.Context) bool {
+		return c.createPod(ctx, kind{namespace: c.vault, account: "nobody"}).err != nil
+	})
 }
 
 // writeMapping makes the config map give a role to every ServiceAccount mapped.
@@ -132,7 +213,7 @@ func (c *cluster) writeMapping(role string) {
 func (c *cluster) writeConfigMap(text string) {
 	c.t.Helper()
 	config := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "pod-identity-webhook"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.system, Name: "pod-identity-webhook"},
 		Data:       map[string]string{"config": text},
 	}
 	err := c.Update(c.t.Context(), config)
@@ -144,13 +225,15 @@ func (c *cluster) writeConfigMap(text string) {
 	}
 }
 
-// changeMapping changes the config map every 50 ms.
-func (c *cluster) changeMapping(span time.Duration) {
+// changeMapping changes the config map all the time until it is enough.
+func (c *cluster) changeMapping(enough func() bool) {
 	c.t.Helper()
-	for i, end := 0, time.Now().Add(span); time.Now().Before(end); i++ {
+	i := 0
+	c.await("enough changes", func(context.Context) bool {
 		c.writeMapping([]string{roleOdd, roleEven}[i%2])
-		<-time.After(50 * time.Millisecond)
-	}
+		i++
+		return enough()
+	})
 }
 
 func (c *cluster) await(what string, done func(context.Context) bool) {
