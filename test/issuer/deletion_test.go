@@ -24,7 +24,7 @@ func (s scenario) testDeletion() {
 	s.tell(afterOperator, afterRole)
 	s.deleteWithTrust("")
 	s.wantProviders(1)
-	s.deleteRole()
+	s.deleteRole(e2e.RoleName, onlab.PolicyName)
 	s.look()
 	s.gone()
 	s.wantProviders(0)
@@ -47,7 +47,7 @@ func (s scenario) testDeletionByAPerson() {
 	if refused, is := errors.AsType[*onlab.RefusedError](err); !is || !strings.Contains(refused.Stderr, e2e.RoleName) {
 		s.Fatalf("while a role trusts the issuer it ended with %v, expected it to name the role\n%s", err, out)
 	}
-	s.deleteRole()
+	s.deleteRole(e2e.RoleName, onlab.PolicyName)
 	s.must(s.bootstrap())
 	if _, err := s.Issuer(s.Context()); !apierrors.IsNotFound(err) {
 		s.Errorf("the OIDCIssuer is still there (%v)", err)
@@ -82,11 +82,12 @@ func (s scenario) deleteWithTrust(publication string) {
 	}))
 }
 
-func (s scenario) deleteRole() {
+// deleteRole deletes one that has one policy.
+func (s scenario) deleteRole(name, policy string) {
 	s.Helper()
 	client := iam.NewFromConfig(s.Admin)
-	_, err := client.DeleteRolePolicy(s.Context(), &iam.DeleteRolePolicyInput{RoleName: aws.String(e2e.RoleName), PolicyName: aws.String(onlab.PolicyName)})
+	_, err := client.DeleteRolePolicy(s.Context(), &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy})
 	s.must("", err)
-	_, err = client.DeleteRole(s.Context(), &iam.DeleteRoleInput{RoleName: aws.String(e2e.RoleName)})
+	_, err = client.DeleteRole(s.Context(), &iam.DeleteRoleInput{RoleName: &name})
 	s.must("", err)
 }

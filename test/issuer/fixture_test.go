@@ -25,9 +25,10 @@ import (
 
 // Steps of the story up to which a lab is brought.
 const (
-	afterBootstrap = 3
-	afterOperator  = 4
-	afterRole      = 5
+	beforeBootstrap = 2
+	afterBootstrap  = 3
+	afterOperator   = 4
+	afterRole       = 5
 )
 
 // scenario is a lab in which the story was told up to a step.

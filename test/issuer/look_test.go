@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -16,10 +15,9 @@ import (
 	"github.com/tabard-dev/tabard/test/e2e"
 )
 
-// TestLookingAtAnIssuer asks the program for the state of a healthy issuer, of one whose cluster
+// testLooking asks the program for the state of a healthy issuer, of one whose cluster
 // signs with a key that is not published, and of one whose keys document is gone.
-func TestLookingAtAnIssuer(t *testing.T) {
-	s := open(t, afterOperator)
+func (s scenario) testLooking() {
 	url := s.Env["TABARD_ISSUER_URL"]
 	s.ready()
 	s.wantSaid(0, "Ready: yes "+s.ProviderARN(s.AccountID), "status", e2e.IssuerName)
@@ -40,15 +38,20 @@ func TestLookingAtAnIssuer(t *testing.T) {
 	s.wantSaid(0, "it verifies against the published documents", "verify", e2e.IssuerName)
 
 	// The Service kubernetes has an address that this machine does not reach.
-	slice := filepath.Join(t.TempDir(), "slice.yaml")
-	must.Do(t, os.WriteFile(slice, []byte(unreachable), 0o600))
-	s.must(s.Kubectl(t.Context(), "apply", "-f", slice))
+	slice := filepath.Join(s.TempDir(), "slice.yaml")
+	must.Do(s, os.WriteFile(slice, []byte(unreachable), 0o600))
+	s.must(s.Kubectl(s.Context(), "apply", "-f", slice))
 	s.wantSaid(0, "token of the API server https:// it verifies against the published documents", "verify", e2e.IssuerName)
 
-	_, err := s3.NewFromConfig(s.Admin).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"]), Key: aws.String(core.KeysPath)})
+	_, err := s3.NewFromConfig(s.Admin).DeleteObject(s.Context(), &s3.DeleteObjectInput{Bucket: aws.String(s.Env["TABARD_ISSUER_BUCKET"]), Key: aws.String(core.KeysPath)})
 	s.must("", err)
 	s.wantSaid(1, "expected 200", "verify", url)
 	s.wantSaid(1, "it was not verified", "verify", e2e.IssuerName)
+
+	s.must(s.Kubectl(s.Context(), "delete", "-f", slice))
+	s.must(s.bootstrap())
+	s.startOperator()
+	s.ready()
 }
 
 // unreachable is an API server at an address that is for documentation only (RFC 5737).

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,39 +17,49 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
-// trouble befalls a lab that is well and leaves it so, unless it is the last.
-type trouble struct {
+// part is of the life of a lab, which it finds well and leaves so, unless it is the last.
+type part struct {
 	name string
 	test func(scenario)
 }
 
-// TestTrouble has two labs, each with about half of the waiting.
-func TestTrouble(t *testing.T) {
-	t.Run("of the cluster", troubles(
-		trouble{"the operator is killed again and again", scenario.testKilledOperator},
-		trouble{"the key is replaced behind the operator", scenario.testReplacedKey},
-		trouble{"documents and provider are gone", scenario.testNothingPublished},
-		trouble{"the deletion waits for the trust of roles", scenario.testDeletion},
+// TestAnIssuersLife has two labs, each with about half of the waiting.
+func TestAnIssuersLife(t *testing.T) {
+	t.Parallel()
+	t.Run("trouble of the cluster", life(
+		part{"a person bootstraps the issuer", func(s scenario) { s.tell(beforeBootstrap, afterBootstrap) }},
+		part{"the operator is killed again and again", scenario.testKilledOperator},
+		part{"the key is replaced behind the operator", scenario.testReplacedKey},
+		part{"documents and provider are gone", scenario.testNothingPublished},
+		part{"the deletion waits for the trust of roles", scenario.testDeletion},
 	))
-	t.Run("of AWS and people", troubles(
-		trouble{"the operator is started", func(s scenario) { s.tell(afterBootstrap, afterOperator) }},
-		trouble{"AWS is down for a while", scenario.testSilentAWS},
-		trouble{"a person carries a deletion on", scenario.testDeletionByAPerson},
+	t.Run("trouble of AWS and people", life(
+		part{"bootstrap writes nothing before it knows", scenario.testNothingWrittenYet},
+		part{"the role is as the account demands", scenario.testRoleAsDemanded},
+		part{"a person bootstraps the issuer", func(s scenario) { s.tell(beforeBootstrap, afterBootstrap) }},
+		part{"a provider is unregistered", scenario.testUnregister},
+		part{"another issuer's role is replaced only if told to", scenario.testAnotherIssuersRole},
+		part{"the operator is started", func(s scenario) { s.tell(afterBootstrap, afterOperator) }},
+		part{"AWS is down for a while", scenario.testSilentAWS},
+		part{"a person looks at the issuer", scenario.testLooking},
+		part{"a person carries a deletion on", scenario.testDeletionByAPerson},
 	))
 }
 
-func troubles(all ...trouble) func(*testing.T) {
+func life(parts ...part) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()
-		s := open(t, afterBootstrap)
-		for _, each := range all {
+		s := open(t, beforeBootstrap)
+		for _, each := range parts {
 			if !t.Run(each.name, func(t *testing.T) { each.test(scenario{t, s.Story}) }) {
 				return // the next would begin with a lab that is not well
 			}
@@ -72,23 +83,56 @@ func (s scenario) testKilledOperator() {
 // moment only, so its event is what is asked for.
 func (s scenario) testReplacedKey() {
 	before := s.keyIDs()
+	s.startLasting()
 	s.replaceSigningKey()
+	added := ""
+	s.must("", s.until(func(issuer v1alpha1.OIDCIssuer) error {
+		for _, key := range issuer.Status.Keys {
+			if !before[key.KeyID] && meta.IsStatusConditionTrue(issuer.Status.Conditions, core.TypeReady) {
+				added = key.KeyID
+				return nil
+			}
+		}
+		return fmt.Errorf("it is not ready with a new key: %+v", issuer.Status)
+	}))
 	s.must("", onlab.Eventually(s.Context(), testkit.Patience, func(ctx context.Context) error {
 		told, err := s.Kubectl(ctx, "get", "events", "-A", "-o", `jsonpath={range .items[?(@.type=="Warning")]}{.action} {.message}{"\n"}{end}`)
 		if err != nil {
 			return err
 		}
 		for line := range strings.Lines(told) {
-			for id := range s.keyIDs() {
-				if !before[id] && strings.HasPrefix(line, core.TypeKeysInSync) && strings.Contains(line, id) {
-					return nil
-				}
+			if strings.HasPrefix(line, core.TypeKeysInSync) && strings.Contains(line, added) {
+				return nil
 			}
 		}
-		return fmt.Errorf("no event names a new key of %v; there are\n%s", s.keyIDs(), told)
+		return fmt.Errorf("no event names the new key %s; there are\n%s", added, told)
 	}))
 	s.ready()
 	s.wantKept(before)
+}
+
+// startLasting starts the operator anew, and awaits its session with AWS. It has no lease,
+// which a slow restart of the API server would take from it: one that starts after that has
+// no session, and only bootstrap helps.
+func (s scenario) startLasting() {
+	s.Helper()
+	s.stopOperator()
+	before, err := s.Journal(s.Context())
+	s.must("", err)
+	s.must(s.Manage(s.Context(), "run", "-n", "tabard-system", "deployment/tabard-issuer", "--detach", "tabard-issuer", "--", s.Tabard,
+		"operator", "--controllers=issuer", "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0"))
+	s.must("", onlab.Eventually(s.Context(), testkit.Patience, func(ctx context.Context) error {
+		calls, err := s.Journal(ctx)
+		if err != nil {
+			return err
+		}
+		for _, call := range calls[len(before):] {
+			if call.Operation == "AssumeRoleWithWebIdentity" && call.Status == http.StatusOK {
+				return nil
+			}
+		}
+		return fmt.Errorf("the operator has no session: %+v", calls[len(before):])
+	}))
 }
 
 // wantKept demands that keys are still published: tokens that they signed are alive.
