@@ -76,7 +76,11 @@ func (r *replica) serves(ctx context.Context) []byte {
 		return nil
 	}
 	defer connection.Close() //nolint:errcheck // it was only to be opened
-	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw
+	secured, is := connection.(*tls.Conn)
+	if !is {
+		return nil
+	}
+	return secured.ConnectionState().PeerCertificates[0].Raw
 }
 
 // trust is how the API server connects.
