@@ -81,7 +81,9 @@ func (l *capacityLab) start(t *testing.T, more ...string) {
 	var deployment appsv1.Deployment
 	must.Do(t, l.cluster.Get(t.Context(), client.ObjectKey{Namespace: "tabard-system", Name: "tabard-capacity"}, &deployment))
 	args := append(deployment.Spec.Template.Spec.Containers[0].Args[1:],
-		"--metrics-bind-address=0", "--health-addr=0", "--leader-elect-resource-namespace=tabard-system", "--log-level=error", "-v=1")
+		"--metrics-bind-address=0", "--health-addr=0", "--leader-elect-resource-namespace=tabard-system",
+		// A process that is stopped while it takes its lease leaves it, for two minutes by default.
+		"--leader-elect-lease-duration=15s", "--log-level=error", "-v=1")
 	must.Do(t, parsed.Parse(append(args, more...)))
 	runToEnd(t, func(ctx context.Context) error { return flags.run(ctx, parsed) })
 }
