@@ -63,15 +63,16 @@ func (w *world) signer(answer []byte) string {
 
 // TestThePagesCommands types docs/eks-token.md, and runs what its manifests run.
 func TestThePagesCommands(t *testing.T) {
-	w := newWorld(t)
-	w.Role(hubAccount, "hub", trustSpokes, "")
-	w.as(w.user)
+	// Before the world, whose home has neither modules nor a build cache.
 	programs := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", programs, "./cmd/tabard-eks-token")
 	build.Dir = testkit.Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	w := newWorld(t)
+	w.Role(hubAccount, "hub", trustSpokes, "")
+	w.as(w.user)
 	if size := must.Get(os.Stat(filepath.Join(programs, "tabard-eks-token")))(t).Size(); size > 12e6 {
 		t.Errorf("the program has %d bytes; it is copied into pods, and must have at most 12 MB", size)
 	}

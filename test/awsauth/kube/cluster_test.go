@@ -305,7 +305,7 @@ func TestWhatAWatchCosts(t *testing.T) {
 	client := must.Get(dynamic.NewForConfig(config))(t)
 	changes := make(chan kube.Reference, watches)
 	c := kube.New(t.Context(), kube.Options{Client: client, Watches: watches, Changed: func(r kube.Reference) { changes <- r }})
-	before := heap()
+	before := settled()
 	for n := range watches {
 		ask(t, c, a.ref(fmt.Sprint("secret-", n)))
 	}
