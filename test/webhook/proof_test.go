@@ -19,7 +19,6 @@ import (
 // TestANewCAIsProvedWithEachCloud: the operator's dry-run pod gets an identity of
 // whichever cloud is on, with the hooks of its manifest.
 func TestANewCAIsProvedWithEachCloud(t *testing.T) {
-	const probe = "tabard-probe" // the namespace, and the ServiceAccount of each manifest in it
 	shared(t).MakeNamespaces(probe)
 	for manifest, args := range map[string][]string{
 		"webhook.yaml":              nil,

@@ -67,12 +67,19 @@ func TestNoPodIsMissedInTrouble(t *testing.T) {
 	in.end()
 }
 
+// probe is the namespace, and the ServiceAccount, by which the operator asks whether the API
+// server trusts a CA.
+const probe = "tabard-probe"
+
 // TestLongNoPodIsMissedInTrouble is the same with more pods and for longer, and an
 // operator rotates authority and certificate.
 func TestLongNoPodIsMissedInTrouble(t *testing.T) {
-	c := newCluster(t, testkit.StartCluster(t, testkit.ClusterOptions{Issuer: "https://issuer.example.com"}), "webhook.yaml")
+	c := newCluster(t, testkit.StartCluster(t, testkit.ClusterOptions{Issuer: "https://issuer.example.com"}), "webhook.yaml", probe)
 	c.system = "tabard-system" // where the operator keeps the certificate
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.system}})
+	for _, namespace := range []string{c.system, probe} {
+		c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	}
+	c.create(shipped[corev1.ServiceAccount](t, "webhook.yaml", "ServiceAccount", probe))
 	// The authority has lived two thirds of its life: the first thing that an
 	// operator does is to rotate it.
 	c.putCertificate(time.Now().AddDate(-8, 0, 0))
