@@ -33,9 +33,18 @@ func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
 	}
 }
 
-// The inputs of a target are found: of packages, and of modules alone.
+// The inputs of a target are found: of packages, and of modules alone. The packages of all
+// targets are listed at once.
 func TestTheInputsOfATargetAreFound(t *testing.T) {
 	t.Chdir(testkit.Root())
+	var packages []string
+	for name, target := range targets {
+		if len(target.all())+len(target.modules) == 0 {
+			t.Errorf("%s has neither packages nor modules", name)
+		}
+		packages = append(packages, target.all()...)
+	}
+	must.Get(sources(t.Context(), must.Get(os.Getwd())(t), ".", packages))(t)
 	for name, file := range map[string]string{"ack": "test/roleselector/ackruntime", "oldmodules": "test/oldmodules/go.mod"} {
 		files := must.Get(inputs(t.Context(), targets[name]))(t)
 		if !slices.ContainsFunc(files, func(found string) bool { return strings.HasPrefix(filepath.ToSlash(found), file) }) {
