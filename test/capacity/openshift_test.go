@@ -131,15 +131,15 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	s.awaitEvent(t, set, silent+exchange+"the endpoint's certificate is signed by an unknown authority; add that authority to ca-bundle.pem "+
 		"of the ConfigMap openshift-config-managed/kube-cloud-config")
 	s.checkAnnotations(t, set, m5large())
-	c.trust(t, string(first)+string(renewed))
-	s.awaitAnnotations(t, set, m6g4xlarge())
 
-	// A bundle that holds nothing is told, and mended.
+	// A bundle that holds nothing is told, and mended. While the MachineSet waits, it
+	// does not matter in which order the controller sees the two objects.
 	c.trust(t, "no certificate")
-	s.become(t, set, "m5.large", "us-west-1")
 	s.awaitEvent(t, set, "Warning ReconcileError: failed to set the custom CA bundle: it holds no certificate; it must be PEM")
-	s.checkAnnotations(t, set, m6g4xlarge())
+	s.checkAnnotations(t, set, m5large())
 	c.trust(t, string(renewed)+string(second))
+	s.awaitAnnotations(t, set, m6g4xlarge())
+	s.become(t, set, "m5.large", "us-west-1")
 	s.awaitAnnotations(t, set, m5large())
 
 	// The services move.

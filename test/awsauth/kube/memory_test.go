@@ -36,6 +36,7 @@ type memory struct {
 	refuses  bool          // lists and watches
 	answered func()        // comes after a Get was read, and before it is answered
 	watched  chan struct{} // is told of each watch
+	listing  chan struct{} // lists wait until it is closed; nil is not at all
 }
 
 func newMemory() *memory {
@@ -87,6 +88,9 @@ func nameOf(o metav1.ListOptions) string {
 }
 
 func (m *memory) List(_ context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	if m.listing != nil {
+		<-m.listing
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.refuses {
@@ -144,10 +148,12 @@ func TestAChangeBetweenTheReadAndTheWatchIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newMemory()
 			m.set("aws")
+			m.listing = make(chan struct{}) // else nothing is read where the list came first
 			m.answered = func() {
 				if each.before {
 					m.set("aws")
 				}
+				close(m.listing)
 				<-m.watched
 				if each.after {
 					m.set("aws")
