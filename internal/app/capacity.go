@@ -25,7 +25,7 @@ import (
 
 func capacityCommand() *cobra.Command {
 	var flags capacityFlags
-	command := &cobra.Command{
+	c := &cobra.Command{
 		Use:   "capacity",
 		Short: "Run the capacity controller alone, in the place of capa-annotator",
 		Long: `Run the capacity controller alone, in the place of capa-annotator. It tells the
@@ -44,13 +44,12 @@ does not become ready, and /readyz/capacity-identity says which is missing.`,
 
   # in the place of a program of another name, whose values are taken over
   tabard capacity --predecessor-field-managers=scale-from-zero-annotator`,
-		Version: program.Version,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), cmd.Flags()) },
 	}
-	command.SetVersionTemplate("{{.Version}}\n")
-	flags.add(command.Flags())
-	return command
+	flags.add(c.Flags())
+	command.AddVersion(c, program.Version)
+	return c
 }
 
 // capacityFlags are what the command is told.

@@ -18,7 +18,7 @@ import (
 // Command is the command that runs the webhook.
 func Command() *cobra.Command {
 	var flags Flags
-	command := &cobra.Command{
+	c := &cobra.Command{
 		Use:   "webhook",
 		Short: "Run the pod identity webhook",
 		Long: `Run the pod identity webhook. For each pod that is created it looks up the pod's
@@ -35,13 +35,12 @@ It serves nothing before it has read all ServiceAccounts and has a certificate.`
 
   # for pods of three clouds
   AZURE_TENANT_ID=22222222-0000-0000-0000-000000000000 tabard webhook --clouds=aws,azure,gcp`,
-		Version: program.Version,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return flags.Run(cmd.Context(), cmd.Flags()) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.Run(cmd.Context(), cmd.Flags()) },
 	}
-	command.SetVersionTemplate("{{.Version}}\n")
-	flags.Add(command.Flags())
-	return command
+	flags.Add(c.Flags())
+	command.AddVersion(c, program.Version)
+	return c
 }
 
 // Flags are what the command is told. Options are complete once Run was called.

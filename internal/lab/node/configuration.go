@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"text/template"
 
 	"github.com/tabard-dev/tabard/internal/lab/private"
 )
@@ -39,14 +37,10 @@ func (node Node) Write(f Files) error {
 	if err != nil {
 		return fmt.Errorf("configure the node: want %w", err)
 	}
-	runtime, err := containerdConfiguration(f, plugins)
-	if err != nil {
-		return fmt.Errorf("configure the node: %w", err)
-	}
 	documents := map[string]object{
 		"cni/10-lab.conflist": node.networkConfiguration(f), "kubelet.json": node.kubeletConfiguration(f), "kube-proxy.json": node.proxyConfiguration(f),
 	}
-	files := map[string][]byte{"containerd.toml": runtime}
+	files := map[string][]byte{"containerd.toml": containerdConfiguration(f, plugins)}
 	for name, document := range documents {
 		if files[name], err = json.MarshalIndent(document, "", "  "); err != nil {
 			return fmt.Errorf("configure the node: %w", err)
@@ -66,35 +60,29 @@ func (node Node) Write(f Files) error {
 	return nil
 }
 
-// containerdTemplate is the runtime's configuration, in its version 2. Its state is
+// containerdConfiguration is the runtime's configuration, in its version 2. Its state is
 // below the node's own /run.
-var containerdTemplate = template.Must(template.New("containerd").Funcs(template.FuncMap{"quote": strconv.Quote}).Parse(`version = 2
-root = {{.Root | quote}}
+func containerdConfiguration(f Files, plugins string) []byte {
+	return fmt.Appendf(nil, `version = 2
+root = %q
 state = "/run/containerd"
 disabled_plugins = ["io.containerd.internal.v1.opt"]
 [grpc]
-address = {{.Socket | quote}}
+address = %q
 [plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = {{.Sandbox | quote}}
+sandbox_image = %q
 # A machine may lack the right to make a process less likely to be killed.
 restrict_oom_score_adj = true
 netns_mounts_under_state_dir = true
 stream_server_address = "127.0.0.1"
 [plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = {{.Plugins | quote}}
-conf_dir = {{.CNI | quote}}
+bin_dir = %q
+conf_dir = %q
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
 SystemdCgroup = false
-`))
-
-func containerdConfiguration(f Files, plugins string) ([]byte, error) {
-	var out bytes.Buffer
-	err := containerdTemplate.Execute(&out, map[string]string{
-		"Root": f.path("containerd"), "Socket": f.Socket(), "Sandbox": SandboxImage, "Plugins": plugins, "CNI": f.path("cni"),
-	})
-	return out.Bytes(), err
+`, f.path("containerd"), f.Socket(), SandboxImage, plugins, f.path("cni"))
 }
 
 // Ports of the node on which its programs say whether they are well.
