@@ -40,13 +40,23 @@ type options struct {
 	timeout time.Duration
 	// cpu measures each package's CPU time.
 	cpu bool
+	// keep is the folder in which linked test programs are kept; empty is none.
+	keep string
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == measured {
-		os.Exit(measure(os.Args[2:]))
-	}
+	runForGo(os.Args)
 	os.Exit(start())
+}
+
+// runForGo does what the go command starts this one for, and ends it; else it returns.
+func runForGo(args []string) {
+	switch {
+	case len(args) > 2 && args[1] == measured:
+		os.Exit(measure(args[2:]))
+	case len(args) > 3 && args[1] == keeping:
+		os.Exit(keep(args[2:]))
+	}
 }
 
 // start runs the command until it is interrupted, and returns the exit code.
@@ -70,8 +80,14 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.count, "count", 0, "run each test this many times, past the cache of results")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long a package may take")
 	flags.BoolVar(&o.cpu, "cpu", false, "measure the CPU time of each package with all that it starts")
+	flags.StringVar(&o.keep, "keep", "", "folder for the last test program of each package, so that none is linked again that is as before")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if o.keep != "" {
+		if o.keep, err = filepath.Abs(o.keep); err != nil {
+			return o, err
+		}
 	}
 	o.modules = flags.Args()
 	if len(o.modules) == 0 || len(o.packages) > 0 && len(o.modules) > 1 {

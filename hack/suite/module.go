@@ -128,9 +128,16 @@ func (s *suite) beat(ctx context.Context) {
 }
 
 // arguments are those of "go" for a module.
-func (m module) arguments(o options, measurer string) []string {
+func (m module) arguments(o options, self string) []string {
 	args := []string{"test", "-json", "-timeout", o.timeout.String(), "-p", strconv.Itoa(o.parallel)}
-	for _, each := range []struct{ flag, value string }{{"-run", o.run}, {"-skip", o.skip}, {"-exec", measurer}} {
+	var measurer, keeper string
+	if o.cpu {
+		measurer = self + " " + measured
+	}
+	if o.keep != "" {
+		keeper = self + " " + keeping + " " + o.keep
+	}
+	for _, each := range []struct{ flag, value string }{{"-run", o.run}, {"-skip", o.skip}, {"-exec", measurer}, {"-toolexec", keeper}} {
 		if each.value != "" {
 			args = append(args, each.flag, each.value)
 		}
@@ -143,15 +150,11 @@ func (m module) arguments(o options, measurer string) []string {
 
 // testModule runs "go test" in a module. That a test failed is no error.
 func (s *suite) testModule(ctx context.Context, m module, o options, figures string) error {
-	measurer := ""
-	if o.cpu {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		measurer = self + " " + measured
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
-	command := exec.CommandContext(ctx, "go", m.arguments(o, measurer)...)
+	command := exec.CommandContext(ctx, "go", m.arguments(o, self)...)
 	// An interrupt lets the tests stop what they have started.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 30 * time.Second
