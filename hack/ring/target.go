@@ -74,7 +74,7 @@ var targets = map[string]target{
 	"pages": {
 		packages: append([]string{"./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		folders:  []string{"config", "docs", "examples", "localkube", "test/docs/testdata", "Makefile", "README.md"},
-		long:     &long{packages: []string{"./test/capacity/docs", "./test/docs", "./test/e2e"}, named: true},
+		long:     &long{packages: []string{"./internal/cli/selector", "./test/capacity/docs", "./test/docs", "./test/e2e"}, named: true},
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {

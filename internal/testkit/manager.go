@@ -43,12 +43,18 @@ func Create(t testing.TB, cluster client.Client, objects ...client.Object) {
 // Patience is how long a test waits for what must happen.
 const Patience = onlab.Patience
 
+// polls are the pauses of Await: they grow from the first to the last, since whoever waits
+// for long takes from others what each look costs, and many tests wait at once.
+var polls = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.3, Cap: 250 * time.Millisecond, Steps: 100}
+
 // Await waits until what it is asked about holds; nil says so. Out of Patience, the
 // test fails with what it said last.
 func Await(t testing.TB, what func() error) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(context.Context) (bool, error) {
+	err := polls.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
 		last = what()
 		return last == nil, nil
 	})

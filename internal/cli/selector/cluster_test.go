@@ -23,18 +23,23 @@ import (
 // cluster is one with the kinds of the examples.
 type cluster struct{ *testkit.Cluster }
 
+func startCluster(t *testing.T) cluster {
+	t.Helper()
+	return cluster{testkit.StartCluster(t, testkit.ClusterOptions{
+		Issuer: "https://issuer.example.com", CRDs: []string{"internal/cli/selector/testdata/definitions.yaml"},
+	})}
+}
+
 // TestOnACluster has one cluster for all: first without Tabard's kinds, then with what the
 // commands of docs/role-selectors.md leave behind, among which the examples are.
 func TestOnACluster(t *testing.T) {
-	c := cluster{testkit.StartCluster(t, testkit.ClusterOptions{
-		Issuer: "https://issuer.example.com", CRDs: []string{"internal/cli/selector/testdata/definitions.yaml"},
-	})}
+	c := startCluster(t)
 	for _, part := range []struct {
 		name string
 		test func(*testing.T, cluster)
 	}{
 		{"without kinds nothing is decided", withoutKinds},
-		{"the page's commands", thePagesCommands},
+		{"the page's commands", func(t *testing.T, c cluster) { t.Helper(); typeThePage(t, c, 1) }},
 		{"the cluster and files agree", clusterAndFilesAgree},
 		{"explaining asks for few rights", explainingAsksForFewRights},
 		{"explain speaks to programs", explainSpeaksToPrograms},

@@ -29,10 +29,13 @@ func readFile(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// thePagesCommands runs the commands of docs/role-selectors.md in order on a
+// TestLongThePagesCommandsAgain: all of them can be typed once more.
+func TestLongThePagesCommandsAgain(t *testing.T) { typeThePage(t, startCluster(t), 2) }
+
+// typeThePage runs the commands of docs/role-selectors.md in order, so many times, on a
 // cluster that has AWS's kinds alone; the text behind a command is what it prints,
 // but for the lines that it leaves out.
-func thePagesCommands(t *testing.T, c cluster) {
+func typeThePage(t *testing.T, c cluster, times int) {
 	t.Helper()
 	page := readPage(t)
 	testkit.LinkSelf(t, "tabard")
@@ -40,7 +43,7 @@ func thePagesCommands(t *testing.T, c cluster) {
 	if len(commands) != 12 {
 		t.Fatalf("the page has %d commands; the test knows 12", len(commands))
 	}
-	for i, line := range slices.Repeat(commands, 2) {
+	for i, line := range slices.Repeat(commands, times) {
 		printed := c.Shell(line)
 		// The API server learns of policies and of their ConfigMap by watches. The second time
 		// the ConfigMap has the patch already, and no selector is refused.
@@ -63,8 +66,8 @@ func thePagesCommands(t *testing.T, c cluster) {
 			}
 		}
 	}
-	if compared != 6 {
-		t.Errorf("%d outputs are compared; the test knows 3, each twice", compared)
+	if compared != 3*times {
+		t.Errorf("%d outputs are compared; the test knows 3, %d times", compared, times)
 	}
 	if got := c.Shell("kubectl get validatingadmissionpolicies -o name"); strings.Contains(got, "validatingadmissionpolicy") {
 		t.Errorf("the page leaves policies behind:\n%s", got)
