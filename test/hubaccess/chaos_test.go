@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 100, "how many things TestChaos does to the hub")
+	rounds = flag.Int("rounds", 50, "how many things TestChaos does to the hub")
 	chance = flag.Uint64("seed", 1, "the seed of TestChaos")
 )
 
@@ -36,13 +36,19 @@ const crowd = 6
 // re-creates clusters of which some have one suffix, in no order. At each moment an entry
 // in AWS is that of the cluster for which it was made; whenever the hub is left alone all
 // comes to be as it should.
-func TestChaos(t *testing.T) {
+func TestChaos(t *testing.T) { chaos(t, *rounds) }
+
+// TestLongChaos does so for longer than everybody waits for.
+func TestLongChaos(t *testing.T) { chaos(t, max(*rounds, 200)) }
+
+func chaos(t *testing.T, rounds int) {
+	t.Helper()
 	w := newWorld(t)
 	t.Logf("seed %d", *chance)
 	random := rand.New(rand.NewPCG(*chance, 0))
 	w.spokeRoles()
 	process := w.start("--hubaccess-managed-iam=On", "--hubaccess-writes-per-second=1000", "--leader-elect=false")
-	for round := 1; round <= *rounds; round++ {
+	for round := 1; round <= rounds; round++ {
 		switch random.IntN(10) {
 		case 0:
 			process.Kill()
@@ -55,7 +61,7 @@ func TestChaos(t *testing.T) {
 			w.disturb(random)
 		}
 		w.wantNoForeignAccess()
-		if round%25 == 0 || round == *rounds {
+		if round%25 == 0 || round == rounds {
 			w.aws.Admin().ClearFaults()
 			process.Kill()
 			process.Restart() // what waits for a person looks again
@@ -148,11 +154,16 @@ func (w *world) wantNoForeignAccess() {
 	}
 }
 
+func clusterList() *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion("cluster.open-cluster-management.io/v1")
+	list.SetKind("ManagedClusterList")
+	return list
+}
+
 // settled says what is not yet as it should be.
 func (w *world) settled() error {
-	clusters := &unstructured.UnstructuredList{}
-	clusters.SetAPIVersion("cluster.open-cluster-management.io/v1")
-	clusters.SetKind("ManagedClusterList")
+	clusters := clusterList()
 	records := &v1alpha1.HubAccessList{}
 	if err := errors.Join(w.List(w.Context(), clusters), w.List(w.Context(), records)); err != nil {
 		return err

@@ -4,6 +4,7 @@ package hubaccess
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,15 +58,22 @@ type world struct {
 	environment []string
 }
 
+// shared is the hub, in which the program's ServiceAccount has its rights. Its objects of
+// Open Cluster Management are those of one test at a time.
+var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}}, func(c *testkit.Cluster) {
+	c.MakeNamespaces(system)
+	c.Grant(user, testkit.Rights(c, "hubaccess"))
+	c.Grant(user, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "leases"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "list", "watch"}},
+	}})
+	c.Make(serviceAccount())
+})
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	awstest.Isolate(t)
-	w := &world{Cluster: testkit.StartCluster(t, testkit.ClusterOptions{CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}})}
-	w.MakeNamespaces(system)
-	w.Grant(user, testkit.Rights(t, "hubaccess"))
-	w.Grant(user, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "leases"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "list", "watch"}},
-	}})
+	w := &world{Cluster: shared(t)}
+	t.Cleanup(w.forget)
 	w.aws = awstest.Start(t, awslocal.Options{Accounts: []string{account, spokes}, Region: "us-west-2", TrustedCAs: w.Roots})
 	must.Do(t, w.aws.Admin().AddCluster(awslocal.Cluster{Account: account, Region: "us-west-2", Name: "eks-hub", Issuer: "https://hub.example"}))
 	provider := w.aws.Provider(account, w.Issuer(), audience)
@@ -73,14 +81,28 @@ func newWorld(t *testing.T) *world {
 	role := w.aws.Role(account, "tabard-hub", awstest.Trust(provider, user, audience), permissions)
 	w.environment = []string{
 		"AWS_ENDPOINT_URL=" + w.aws.URL(), "AWS_CA_BUNDLE=" + w.aws.Path("ca.crt"), "AWS_REGION=us-west-2", "AWS_ROLE_ARN=" + role,
-		"AWS_WEB_IDENTITY_TOKEN_FILE=" + w.aws.Write("token", w.token()),
+		"AWS_WEB_IDENTITY_TOKEN_FILE=" + w.aws.Write("token", w.Token(system, "tabard-hub", time.Hour, audience)),
 	}
 	return w
 }
 
-func (w *world) token() string {
-	w.Make(serviceAccount())
-	return w.Token(system, "tabard-hub", time.Hour, audience)
+// forget removes what a test has left, when its program has ended.
+func (w *world) forget() {
+	ctx := context.WithoutCancel(w.Context())
+	records := &v1alpha1.HubAccessList{}
+	clusters := clusterList()
+	must.Do(w, errors.Join(w.List(ctx, clusters), w.List(ctx, records)))
+	var left []client.Object
+	for i := range clusters.Items {
+		left = append(left, &clusters.Items[i])
+	}
+	for i := range records.Items {
+		left = append(left, &records.Items[i])
+	}
+	for _, object := range left {
+		must.Do(w, client.IgnoreNotFound(w.Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))))
+		must.Do(w, client.IgnoreNotFound(w.Delete(ctx, object)))
+	}
 }
 
 func serviceAccount() client.Object {

@@ -14,8 +14,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// aws is a boundary of one namespace with a field about AWS.
-func aws(field string) string { return "spec: {namespaces: [team], aws: {" + field + "}}" }
+// onAWS is a boundary of one namespace with a field about AWS.
+func onAWS(field string) string { return "spec: {namespaces: [team], aws: {" + field + "}}" }
 
 const (
 	oneAccount = "must be the ARN of roles of one account"
@@ -28,9 +28,9 @@ var boundaryRows = map[string]row{
 	"namespaces by name":                  {"spec: {namespaces: [team, team-b]}", ""},
 	"namespaces by label":                 {"spec: {namespaceSelector: {matchLabels: {team: a}}}", ""},
 	"both":                                {"spec: {namespaces: [team], namespaceSelector: {matchExpressions: [{key: a, operator: Exists}]}}", ""},
-	"everything":                          {aws(`permissionsBoundary: "arn:aws:iam::111122223333:policy/tabard/boundary", pathPrefix: /team/a/, maxSessionSeconds: 43200, roleARNPatterns: ["arn:aws:iam::111122223333:role/team/*"], ceiling: '{"Version":"2012-10-17","Statement":[]}'`), ""},
-	"other partitions":                    {aws(`permissionsBoundary: "arn:aws-us-gov:iam::111122223333:policy/b", roleARNPatterns: ["arn:aws-cn:iam::111122223333:role/team"]`), ""},
-	"a policy of AWS as the boundary":     {aws(`permissionsBoundary: "arn:aws:iam::aws:policy/ReadOnlyAccess"`), ""},
+	"everything":                          {onAWS(`permissionsBoundary: "arn:aws:iam::111122223333:policy/tabard/boundary", pathPrefix: /team/a/, maxSessionSeconds: 43200, roleARNPatterns: ["arn:aws:iam::111122223333:role/team/*"], ceiling: '{"Version":"2012-10-17","Statement":[]}'`), ""},
+	"other partitions":                    {onAWS(`permissionsBoundary: "arn:aws-us-gov:iam::111122223333:policy/b", roleARNPatterns: ["arn:aws-cn:iam::111122223333:role/team"]`), ""},
+	"a policy of AWS as the boundary":     {onAWS(`permissionsBoundary: "arn:aws:iam::aws:policy/ReadOnlyAccess"`), ""},
 	"no namespace":                        {"spec: {}", "namespaces or namespaceSelector is required"},
 	"an empty list of namespaces":         {"spec: {namespaces: []}", "namespaces or namespaceSelector is required"},
 	"an empty selector":                   {"spec: {namespaceSelector: {}}", "the selector has no term"},
@@ -41,29 +41,29 @@ var boundaryRows = map[string]row{
 	"a target namespace with a star":      {`spec: {namespaces: [a], targetNamespaces: ["*"]}`, noWildcard},
 	"a target namespace with a slash":     {"spec: {namespaces: [a], targetNamespaces: [a/b]}", noWildcard},
 	"target namespaces":                   {"spec: {namespaces: [a], targetNamespaces: [a, b-1]}", ""},
-	"the path /":                          {aws("pathPrefix: /"), ""},
-	"a path without its end":              {aws("pathPrefix: /team"), ofPath},
-	"a path without its begin":            {aws("pathPrefix: team/"), ofPath},
-	"a path with an empty part":           {aws("pathPrefix: /a//b/"), ofPath},
-	"a path with a star":                  {aws(`pathPrefix: "/*/"`), ofPath},
-	"a path with a variable":              {aws(`pathPrefix: "/${aws:username}/"`), ofPath},
-	"sessions of a second":                {aws("maxSessionSeconds: 1"), "greater than or equal to 3600"},
-	"sessions of a day":                   {aws("maxSessionSeconds: 86400"), "less than or equal to 43200"},
-	"a role as the boundary":              {aws(`permissionsBoundary: "arn:aws:iam::111122223333:role/b"`), ofPolicy},
-	"a boundary with a star":              {aws(`permissionsBoundary: "arn:aws:iam::111122223333:policy/*"`), ofPolicy},
-	"a boundary of a short account":       {aws(`permissionsBoundary: "arn:aws:iam::1234:policy/b"`), ofPolicy},
-	"a pattern for all accounts":          {aws(`roleARNPatterns: ["arn:aws:iam::*:role/x"]`), oneAccount},
-	"a pattern for some accounts":         {aws(`roleARNPatterns: ["arn:aws:iam::11112222333*:role/x"]`), oneAccount},
-	"a pattern for all partitions":        {aws(`roleARNPatterns: ["arn:*:iam::111122223333:role/x"]`), oneAccount},
-	"a pattern for users":                 {aws(`roleARNPatterns: ["arn:aws:iam::111122223333:user/x"]`), oneAccount},
-	"a pattern for everything":            {aws(`roleARNPatterns: ["*"]`), oneAccount},
-	"a pattern with a line break":         {aws(`roleARNPatterns: ["arn:aws:iam::111122223333:role/x\n"]`), oneAccount},
-	"a ceiling that is no object":         {aws(`ceiling: "[]"`), "ceiling must be a permission policy in JSON"},
-	"a ceiling in YAML":                   {aws(`ceiling: "Version: x"`), "ceiling must be a permission policy in JSON"},
-	"a ceiling that begins with new line": {aws(`ceiling: "\n {}"`), ""},
-	"a ceiling that is too long":          {aws(`ceiling: "{` + strings.Repeat("x", 20480) + `"`), "Too long"},
-	"a hundred patterns":                  {aws(`roleARNPatterns: [` + patterns(100) + `]`), ""},
-	"more than a hundred patterns":        {aws(`roleARNPatterns: [` + patterns(101) + `]`), "must have at most 100 items"},
+	"the path /":                          {onAWS("pathPrefix: /"), ""},
+	"a path without its end":              {onAWS("pathPrefix: /team"), ofPath},
+	"a path without its begin":            {onAWS("pathPrefix: team/"), ofPath},
+	"a path with an empty part":           {onAWS("pathPrefix: /a//b/"), ofPath},
+	"a path with a star":                  {onAWS(`pathPrefix: "/*/"`), ofPath},
+	"a path with a variable":              {onAWS(`pathPrefix: "/${aws:username}/"`), ofPath},
+	"sessions of a second":                {onAWS("maxSessionSeconds: 1"), "greater than or equal to 3600"},
+	"sessions of a day":                   {onAWS("maxSessionSeconds: 86400"), "less than or equal to 43200"},
+	"a role as the boundary":              {onAWS(`permissionsBoundary: "arn:aws:iam::111122223333:role/b"`), ofPolicy},
+	"a boundary with a star":              {onAWS(`permissionsBoundary: "arn:aws:iam::111122223333:policy/*"`), ofPolicy},
+	"a boundary of a short account":       {onAWS(`permissionsBoundary: "arn:aws:iam::1234:policy/b"`), ofPolicy},
+	"a pattern for all accounts":          {onAWS(`roleARNPatterns: ["arn:aws:iam::*:role/x"]`), oneAccount},
+	"a pattern for some accounts":         {onAWS(`roleARNPatterns: ["arn:aws:iam::11112222333*:role/x"]`), oneAccount},
+	"a pattern for all partitions":        {onAWS(`roleARNPatterns: ["arn:*:iam::111122223333:role/x"]`), oneAccount},
+	"a pattern for users":                 {onAWS(`roleARNPatterns: ["arn:aws:iam::111122223333:user/x"]`), oneAccount},
+	"a pattern for everything":            {onAWS(`roleARNPatterns: ["*"]`), oneAccount},
+	"a pattern with a line break":         {onAWS(`roleARNPatterns: ["arn:aws:iam::111122223333:role/x\n"]`), oneAccount},
+	"a ceiling that is no object":         {onAWS(`ceiling: "[]"`), "ceiling must be a permission policy in JSON"},
+	"a ceiling in YAML":                   {onAWS(`ceiling: "Version: x"`), "ceiling must be a permission policy in JSON"},
+	"a ceiling that begins with new line": {onAWS(`ceiling: "\n {}"`), ""},
+	"a ceiling that is too long":          {onAWS(`ceiling: "{` + strings.Repeat("x", 20480) + `"`), "Too long"},
+	"a hundred patterns":                  {onAWS(`roleARNPatterns: [` + patterns(100) + `]`), ""},
+	"more than a hundred patterns":        {onAWS(`roleARNPatterns: [` + patterns(101) + `]`), "must have at most 100 items"},
 }
 
 func patterns(n int) string {

@@ -1,9 +1,12 @@
-// Package api tests what a real API server takes of the kinds of credentials: their
-// schemas and rules, and what was stored under the schema of the Cloud Credential
-// Operator.
+// Package api tests credentials on real API servers: the schemas and rules of their kinds,
+// and what was stored under the schema of the Cloud Credential Operator; the stand-in for
+// that operator; an issuer that is rotated while roles trust it; and Tabard where the
+// cluster that it serves is not the one that it runs in.
 package api
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
@@ -39,12 +43,44 @@ type cluster struct {
 	client dynamic.Interface
 }
 
+func newCluster(t *testing.T, of *testkit.Cluster) *cluster {
+	t.Helper()
+	return &cluster{t, of.APIServer, of.Dynamic}
+}
+
+// ship makes the release's schema of requests served. What it returns makes it ours again.
+func (c *cluster) ship() (restore func()) {
+	c.t.Helper()
+	c.server.InstallCRDsFrom(c.t, "testdata/shipped.yaml")
+	testkit.Await(c.t, func() error {
+		err := c.try(c.t, requests, object(c.t, requests, "probe", "spec: {secretRef: {}, storage: {}}"))
+		if err == nil || !strings.Contains(err.Error(), `unknown field "spec.storage"`) {
+			return fmt.Errorf("storage is refused with %w, want it unknown", errors.Join(err))
+		}
+		return nil
+	})
+	return func() {
+		c.server.InstallCRDs(c.t)
+		c.untilServed(c.t)
+	}
+}
+
+// forget removes what the parts have left.
+func (c *cluster) forget() {
+	for resource := range kinds {
+		for _, left := range must.Get(c.of(resource).List(c.t.Context(), metav1.ListOptions{}))(c.t).Items {
+			must.Get(c.of(resource).Patch(c.t.Context(), left.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}))(c.t)
+			must.Do(c.t, c.of(resource).Delete(c.t.Context(), left.GetName(), metav1.DeleteOptions{}))
+		}
+	}
+}
+
 // TestTheKindsOfCredentials goes with one API server from the shipped schema to ours. What
 // each part leaves behind the next ones find, as in a cluster.
 func TestTheKindsOfCredentials(t *testing.T) {
-	server := testkit.StartAPIServer(t, "https://issuer.example.com")
-	server.InstallCRDsFrom(t, "testdata/shipped.yaml")
-	client := must.Get(dynamic.NewForConfig(server.Config))(t)
+	all := newCluster(t, newWorld(t).host)
+	defer all.ship()()
+	defer all.forget()
 	for _, part := range []struct {
 		name string
 		test func(*cluster)
@@ -55,7 +91,7 @@ func TestTheKindsOfCredentials(t *testing.T) {
 		{"grants", (*cluster).testGrants},
 		{"the examples", (*cluster).testExamples},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(&cluster{t, server, client}) })
+		t.Run(part.name, func(t *testing.T) { part.test(&cluster{t, all.server, all.client}) })
 	}
 }
 

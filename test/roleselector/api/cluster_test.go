@@ -1,6 +1,7 @@
 // Package api tests what a real API server takes of the kinds of role
 // selectors: their schemas and rules, what was stored under ACK's own schema, and
-// the policies and rights of config/manifests.
+// the policies and rights of config/manifests; the process that reports on selectors,
+// as a cluster runs it; and what docs/role-selectors.md says of flags and of AWS.
 package api
 
 import (

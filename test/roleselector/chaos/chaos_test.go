@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 var (
 	seed = flag.Uint64("seed", 0, "the seed of the chaos; 0 is one of its own for each run")
-	span = flag.Duration("span", 20*time.Second, "how long the chaos lasts")
+	span = flag.Duration("span", 8*time.Second, "how long the chaos lasts")
 )
 
 // TestEveryCallHasASelectorState lets the controller work in chaos. A run of an hour,
@@ -37,7 +37,14 @@ var (
 //
 //	go test -timeout 2h -run EveryCall -v ./test/roleselector/chaos -args -span 1h
 //	go test -run EveryCall -v -artifacts ./test/roleselector/chaos -args -seed 7
-func TestEveryCallHasASelectorState(t *testing.T) {
+func TestEveryCallHasASelectorState(t *testing.T) { chaos(t, *span, 7) }
+
+// TestLongChaos does so for longer than everybody waits for.
+func TestLongChaos(t *testing.T) { chaos(t, max(*span, 30*time.Second), 10) }
+
+// chaos lasts for a while, and is to have made so many kinds of trouble.
+func chaos(t *testing.T, lasting time.Duration, kinds int) {
+	t.Helper()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
 	}
@@ -51,7 +58,7 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 	foreign := w.stock()
 	late := measureLateness(t)
 	controller := w.control()
-	counts := w.disturbed(controller)
+	counts := w.disturbed(controller, lasting)
 
 	// Refused roles are remembered for longer than anybody wants to wait here.
 	controller.Restart()
@@ -75,7 +82,7 @@ func TestEveryCallHasASelectorState(t *testing.T) {
 		t.Error(w.narrate(each, history))
 	}
 	t.Logf("%d calls checked, %d violations, %v allowed for the machine; %s", checked, len(found), checker.late, listed(counts))
-	w.demandVariety(checked, counts)
+	w.demandVariety(checked, counts, kinds)
 	times, faults := moves(history.resources)
 	for _, fault := range faults {
 		t.Error(fault)
@@ -109,8 +116,8 @@ func measureLateness(t *testing.T) (most func() time.Duration) {
 }
 
 // disturbed makes all trouble for a while, and returns what it was.
-func (w *world) disturbed(c *testkit.Process) map[string]int {
-	ctx, cancel := context.WithTimeout(w.Context(), *span)
+func (w *world) disturbed(c *testkit.Process, lasting time.Duration) map[string]int {
+	ctx, cancel := context.WithTimeout(w.Context(), lasting)
 	defer cancel()
 	changes := &disturber{world: w, dice: newDice(*seed), counts: map[string]int{}}
 	troubles := &trouble{world: w, controller: c, dice: newDice(*seed + 1), counts: map[string]int{}}
@@ -152,7 +159,7 @@ func listed(counts map[string]int) string {
 }
 
 // demandVariety fails a run that has shown little.
-func (w *world) demandVariety(checked int, counts map[string]int) {
+func (w *world) demandVariety(checked int, counts map[string]int, kinds int) {
 	w.Helper()
 	roles := map[string]int{}
 	for _, call := range w.journal {
@@ -163,7 +170,7 @@ func (w *world) demandVariety(checked int, counts map[string]int) {
 	for _, role := range append([]string{ownRole}, teamRoles...) {
 		w.Logf("%6d calls of S3 with %s", roles[role], role)
 	}
-	if checked < 100 || len(counts) < 10 {
+	if checked < 100 || len(counts) < kinds {
 		w.Errorf("only %d calls were checked, after %d kinds of trouble: the run says little", checked, len(counts))
 	}
 }

@@ -1,6 +1,4 @@
-// Package report tests the process that says who uses each IAMRoleSelector
-// as a cluster runs it: from the manifests alone, beside Kubernetes' own controllers.
-package report
+package api
 
 import (
 	"errors"
@@ -25,16 +23,16 @@ import (
 )
 
 const (
-	system  = "tabard-system"
-	account = "tabard-selectorreport"
+	system   = "tabard-system"
+	reporter = "tabard-selectorreport"
 )
 
-// cluster is one with its controllers, where Tabard's manifests are applied.
-type cluster struct{ *testkit.Cluster }
+// reporting is a cluster with its controllers, where Tabard's manifests are applied.
+type reporting struct{ *testkit.Cluster }
 
-func startCluster(t *testing.T) cluster {
+func startReporting(t *testing.T) reporting {
 	t.Helper()
-	c := cluster{testkit.StartCluster(t, testkit.ClusterOptions{
+	c := reporting{testkit.StartCluster(t, testkit.ClusterOptions{
 		ControllerManager: true, CRDs: []string{testkit.CRDs, "internal/controller/selectorreport/testdata/kinds.yaml"},
 	})}
 	c.MakeFiles("config/manifests/00-namespace.yaml", "config/rbac/selectorreport.yaml", "config/manifests/role-selectors/report.yaml")
@@ -42,7 +40,7 @@ func startCluster(t *testing.T) cluster {
 }
 
 // deployment is the manifest's, as it is stored.
-func (c cluster) deployment() *appsv1.Deployment {
+func (c reporting) deployment() *appsv1.Deployment {
 	c.Helper()
 	stored := &appsv1.Deployment{}
 	must.Do(c, c.Get(c.Context(), client.ObjectKey{Namespace: system, Name: "tabard-selectorreport"}, stored))
@@ -51,7 +49,7 @@ func (c cluster) deployment() *appsv1.Deployment {
 
 // start runs what the Deployment's container runs, with the token that the kubelet
 // would give it and no other rights.
-func (c cluster) start() *testkit.Process {
+func (c reporting) start() *testkit.Process {
 	c.Helper()
 	args := append(slices.Clone(c.deployment().Spec.Template.Spec.Containers[0].Args),
 		"--kubeconfig", c.Kubeconfig(c.Account(system, c.deployment().Spec.Template.Spec.ServiceAccountName)),
@@ -67,7 +65,7 @@ func readerOf(resource, group string) *rbacv1.ClusterRole {
 	}
 }
 
-func selector(name, namespace string) *services.IAMRoleSelector {
+func selecting(name, namespace string) *services.IAMRoleSelector {
 	return &services.IAMRoleSelector{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: &services.IAMRoleSelectorSpec{
@@ -76,14 +74,14 @@ func selector(name, namespace string) *services.IAMRoleSelector {
 	}
 }
 
-func resource(group, kind, namespace, name string) *unstructured.Unstructured {
+func serviceObject(group, kind, namespace, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": group + "/v1alpha1", "kind": kind, "metadata": map[string]any{"namespace": namespace, "name": name},
 	}}
 }
 
 // awaitReport waits until the report of a selector says this.
-func (c cluster) awaitReport(of *services.IAMRoleSelector, used int32, places ...v1alpha1.ReportedResources) {
+func (c reporting) awaitReport(of *services.IAMRoleSelector, used int32, places ...v1alpha1.ReportedResources) {
 	c.Helper()
 	want := v1alpha1.IAMRoleSelectorReportStatus{
 		SelectorUID: of.UID, SelectorGeneration: of.Generation, SelectorCounts: v1alpha1.SelectorCounts{Used: used}, Resources: places,
@@ -101,7 +99,7 @@ func (c cluster) awaitReport(of *services.IAMRoleSelector, used int32, places ..
 }
 
 func TestTheReportRunsAsItIsShippedBesideKubernetesControllers(t *testing.T) {
-	c := startCluster(t)
+	c := startReporting(t)
 	c.Make(readerOf("buckets", "s3.services.k8s.aws"))
 	unlabelled := readerOf("queues", "sqs.services.k8s.aws")
 	unlabelled.Labels = nil
@@ -109,10 +107,10 @@ func TestTheReportRunsAsItIsShippedBesideKubernetesControllers(t *testing.T) {
 	c.awaitAggregation("buckets")
 	c.awaitPod()
 
-	one, two := selector("one", "prod"), selector("two", "dev")
+	one, two := selecting("one", "prod"), selecting("two", "dev")
 	c.Make(one, two)
 	c.MakeNamespaces("prod", "dev")
-	c.Make(resource("s3.services.k8s.aws", "Bucket", "prod", "b"), resource("sqs.services.k8s.aws", "Queue", "prod", "q"))
+	c.Make(serviceObject("s3.services.k8s.aws", "Bucket", "prod", "b"), serviceObject("sqs.services.k8s.aws", "Queue", "prod", "q"))
 	process := c.start()
 	buckets := v1alpha1.ReportedResources{Group: "s3.services.k8s.aws", Kind: "Bucket", Namespace: "prod", SelectorCounts: v1alpha1.SelectorCounts{Used: 1}}
 	c.awaitReport(one, 1, buckets)
@@ -133,7 +131,7 @@ func TestTheReportRunsAsItIsShippedBesideKubernetesControllers(t *testing.T) {
 	unlabelled.Labels = readerOf("queues", "").Labels
 	must.Do(t, c.Update(t.Context(), unlabelled))
 	c.awaitAggregation("buckets", "queues")
-	again := selector("one", "prod")
+	again := selecting("one", "prod")
 	c.Make(again)
 	process = c.start()
 	queues := buckets
@@ -144,7 +142,7 @@ func TestTheReportRunsAsItIsShippedBesideKubernetesControllers(t *testing.T) {
 
 // awaitAggregation waits until the controller manager has let the process list
 // these resources of services, and no others.
-func (c cluster) awaitAggregation(want ...string) {
+func (c reporting) awaitAggregation(want ...string) {
 	c.Helper()
 	c.Await(func() error {
 		var role rbacv1.ClusterRole
@@ -165,21 +163,21 @@ func (c cluster) awaitAggregation(want ...string) {
 
 // awaitPod waits for the Deployment's pod: nothing in the namespace's way refuses it.
 // Nobody runs it here, for there is no node.
-func (c cluster) awaitPod() {
+func (c reporting) awaitPod() {
 	c.Helper()
 	c.Await(func() error {
 		var pods corev1.PodList
 		if err := c.List(c.Context(), &pods, client.InNamespace(system)); err != nil {
 			return err
 		}
-		if len(pods.Items) != 1 || pods.Items[0].Spec.ServiceAccountName != account {
+		if len(pods.Items) != 1 || pods.Items[0].Spec.ServiceAccountName != reporter {
 			return fmt.Errorf("there are %d pods; the Deployment says %+v", len(pods.Items), c.deployment().Status.Conditions)
 		}
 		return nil
 	})
 }
 
-func (c cluster) awaitNoReport(name string) {
+func (c reporting) awaitNoReport(name string) {
 	c.Helper()
 	c.Await(func() error {
 		err := c.Get(c.Context(), client.ObjectKey{Name: name}, &v1alpha1.IAMRoleSelectorReport{})

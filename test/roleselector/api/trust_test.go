@@ -1,5 +1,4 @@
-// Package docs asks a local AWS what docs/role-selectors.md says of it.
-package docs
+package api
 
 import (
 	"os"
@@ -51,8 +50,8 @@ func become(t *testing.T, lab *awstest.Lab, by aws.Credentials, role identity.Ro
 // rights are those that the page gives the controller's own role.
 const rights = `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sts:AssumeRole", "sts:TagSession"], "Resource": "arn:aws:iam::*:role/ack/*"}]}`
 
-// selector is the example whose role is tried.
-func selector(t *testing.T) *services.IAMRoleSelector {
+// pagesSelector is the example whose role is tried.
+func pagesSelector(t *testing.T) *services.IAMRoleSelector {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join(testkit.Root(), "examples", "role-selectors", "kind.yaml")))(t)
 	var object services.IAMRoleSelector
@@ -71,7 +70,7 @@ func TestThePagesTrustPolicy(t *testing.T) {
 	lab := awstest.Start(t, awslocal.Options{Accounts: []string{home, queues}, Region: region})
 	own := lab.Role(home, controller,
 		`{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::`+home+`:root"}, "Action": "sts:AssumeRole"}]}`, rights)
-	object := selector(t)
+	object := pagesSelector(t)
 	parts := strings.Split(object.Spec.ARN, "/")
 	lab.Must(lab.IAM(queues).CreateRole(t.Context(), &iam.CreateRoleInput{
 		RoleName: aws.String(parts[2]), Path: aws.String("/" + parts[1] + "/"), AssumeRolePolicyDocument: &policies[0],

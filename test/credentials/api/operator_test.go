@@ -1,10 +1,9 @@
-package cco
+package api
 
 import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,38 +16,52 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/awslocal"
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/internal/testkit"
-	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/test/credentials/cco"
 )
 
-const account = "123456789012"
-
-func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
-
-// The schema is the release's: ours refuses some of what the operator writes.
-var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{"test/credentials/api/testdata/shipped.yaml"}})
-
-// world is a cluster and an AWS with the stand-in in a mode.
-type world struct {
+// operated is the host cluster and an AWS with the stand-in in a mode.
+type operated struct {
 	*testkit.Cluster
-	*StandIn
+	*cco.StandIn
 	iam       *iam.Client
 	namespace string
 }
 
-func newWorld(t *testing.T, mode Mode) *world {
-	t.Helper()
-	lab := awstest.Start(t, awslocal.Options{Accounts: []string{account}})
-	w := &world{Cluster: shared(t), iam: lab.IAM(account)}
-	w.namespace = w.NewNamespace()
-	w.StandIn = Start(t, w.Dynamic, w.iam, mode)
-	return w
+// TestTheStandInDoesAsTheOperator where the schema is the release's: ours refuses some of
+// what the operator writes.
+func TestTheStandInDoesAsTheOperator(t *testing.T) {
+	w := newWorld(t)
+	defer newCluster(t, w.host).ship()()
+	for _, part := range []struct {
+		name string
+		mode cco.Mode
+		test func(*operated)
+	}{
+		{"a role is written to the Secret, and the Secret goes with the request", cco.Manual, (*operated).testRole},
+		{"what others write to the status is put back", cco.Manual, (*operated).testStatus},
+		{"a request without a role is written until its Secret is there", cco.Manual, (*operated).testWithoutRole},
+		{"a user is minted by the name in the status", cco.Mint, (*operated).testMint},
+		{"passthrough copies the root keys", cco.Passthrough, (*operated).testPassthrough},
+		{"a key stays when the mode becomes manual", cco.Mint, (*operated).testSwitch},
+		{"a Secret that carries its label goes with the request", cco.Manual, (*operated).testLabel},
+		{"a missing namespace is told", cco.Manual, (*operated).testMissingNamespace},
+		{"a request without providerSpec ends it", cco.Manual, (*operated).testDeath},
+		{"storage is erased", cco.Manual, (*operated).testErasure}, // it changes the schema
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			o := &operated{Cluster: w.host.In(t), iam: w.aws.IAM(account)}
+			o.namespace = o.NewNamespace()
+			o.StandIn = cco.Start(t, o.Dynamic, o.iam, part.mode)
+			part.test(o)
+		})
+	}
 }
 
 // ask makes a request of the world's namespace.
-func (w *world) ask(name, spec string) {
+func (w *operated) ask(name, spec string) {
 	w.Helper()
 	object := &unstructured.Unstructured{}
 	text := fmt.Sprintf(`{"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest",
@@ -58,27 +71,27 @@ func (w *world) ask(name, spec string) {
 }
 
 // spec is a request for a Secret, with more of the providerSpec.
-func (w *world) spec(more string) string {
+func (w *operated) spec(more string) string {
 	return fmt.Sprintf(`{"secretRef": {"namespace": %q, "name": "creds"}, "providerSpec": {"kind": "AWSProviderSpec",
 		"statementEntries": [{"effect": "Allow", "action": ["s3:GetObject"], "resource": "*"}]%s}}`, w.namespace, more)
 }
 
 const role = `, "stsIAMRoleARN": "arn:aws:iam::123456789012:role/whatever"`
 
-func (w *world) get(name string) *request {
+func (w *operated) get(name string) *cloudv1.CredentialsRequest {
 	w.Helper()
-	found, err := w.Dynamic.Resource(requests).Namespace(w.namespace).Get(w.Context(), name, metav1.GetOptions{})
-	must.Do(w, err)
-	return must.Get(decode(found))(w)
+	found := &cloudv1.CredentialsRequest{}
+	must.Do(w, w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, found))
+	return found
 }
 
-func (w *world) patch(name, patch string, sub ...string) {
+func (w *operated) patch(name, patch string, sub ...string) {
 	w.Helper()
 	_, err := w.Dynamic.Resource(requests).Namespace(w.namespace).Patch(w.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, sub...)
 	must.Do(w, err)
 }
 
-func (w *world) secret(name string) map[string]string {
+func (w *operated) secret(name string) map[string]string {
 	var found corev1.Secret
 	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &found); err != nil {
 		return nil
@@ -90,7 +103,7 @@ func (w *world) secret(name string) map[string]string {
 	return out
 }
 
-func (w *world) until(what string, is func() bool) {
+func (w *operated) until(what string, is func() bool) {
 	w.Helper()
 	w.Await(func() error {
 		if !is() {
@@ -100,8 +113,7 @@ func (w *world) until(what string, is func() bool) {
 	})
 }
 
-func TestARoleIsWrittenToTheSecretAndTheSecretGoesWithTheRequest(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testRole() {
 	w.ask("a", w.spec(role))
 	w.until("the Secret has the role", func() bool { return strings.Contains(w.secret("creds")["credentials"], "role/whatever") })
 	w.Remove(&unstructured.Unstructured{Object: map[string]any{
@@ -110,10 +122,9 @@ func TestARoleIsWrittenToTheSecretAndTheSecretGoesWithTheRequest(t *testing.T) {
 	w.until("the Secret is gone", func() bool { return w.secret("creds") == nil })
 }
 
-// TestStorageIsErased: where a schema lets fields be that the operator does not know, its
+// testErasure: where a schema lets fields be that the operator does not know, its
 // update erases them.
-func TestStorageIsErased(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testErasure() {
 	w.keepUnknownFields()
 	w.ask("a", `{"storage": {"serviceAccount": {"namespace": "x", "name": "y"}}, "providerSpec": {"kind": "AWSProviderSpec"}}`)
 	w.until("its finalizer is there and storage is not", func() bool {
@@ -128,7 +139,7 @@ func TestStorageIsErased(t *testing.T) {
 }
 
 // keepUnknownFields has the schema of requests keep fields that it does not know.
-func (w *world) keepUnknownFields() {
+func (w *operated) keepUnknownFields() {
 	w.Helper()
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	const patch = `[{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-preserve-unknown-fields", "value": true},
@@ -149,8 +160,7 @@ func (w *world) keepUnknownFields() {
 	})
 }
 
-func TestWhatOthersWriteToTheStatusIsPutBack(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testStatus() {
 	w.ask("a", w.spec(role))
 	w.until("provisioned", func() bool { return w.get("a").Status.Provisioned })
 	w.patch("a", `{"status": {"provisioned": false}}`, "status")
@@ -159,8 +169,7 @@ func TestWhatOthersWriteToTheStatusIsPutBack(t *testing.T) {
 	w.until("its finalizer is there again", func() bool { return len(w.get("a").Finalizers) == 1 })
 }
 
-func TestARequestWithoutARoleIsWrittenUntilItsSecretIsThere(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testWithoutRole() {
 	w.ask("a", w.spec(""))
 	w.until("many writes", func() bool { return w.Writes(w.namespace+"/a") > 5 })
 	w.Make(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "creds"}})
@@ -173,8 +182,7 @@ func TestARequestWithoutARoleIsWrittenUntilItsSecretIsThere(t *testing.T) {
 	})
 }
 
-func TestAUserIsMintedByTheNameInTheStatus(t *testing.T) {
-	w := newWorld(t, Mint)
+func (w *operated) testMint() {
 	w.ask("a", w.spec(role))
 	w.until("a key is minted in spite of the role", func() bool { return w.secret("creds")["aws_access_key_id"] != "" })
 	w.until("its status is written", func() bool { return w.get("a").Status.Provisioned })
@@ -185,43 +193,39 @@ func TestAUserIsMintedByTheNameInTheStatus(t *testing.T) {
 	})
 }
 
-func TestPassthroughCopiesTheRootKeys(t *testing.T) {
-	w := newWorld(t, Passthrough)
+func (w *operated) testPassthrough() {
 	w.ask("a", w.spec(role))
 	w.until("the root keys are there", func() bool { return w.secret("creds")["aws_access_key_id"] == "root-key-id" })
 	if r := w.get("a"); r.Status.ProviderStatus != nil {
-		t.Errorf("the status names the user %+v, want none", r.Status.ProviderStatus)
+		w.Errorf("the status names the user %+v, want none", r.Status.ProviderStatus)
 	}
 }
 
-func TestAKeyStaysWhenTheModeBecomesManual(t *testing.T) {
-	w := newWorld(t, Mint)
+func (w *operated) testSwitch() {
 	w.ask("a", w.spec(role))
 	w.until("a key is minted, and the pass has ended", func() bool { return w.secret("creds")["aws_access_key_id"] != "" && w.get("a").Status.Provisioned })
 	key := w.secret("creds")["aws_access_key_id"]
-	w.Switch(Manual)
+	w.Switch(cco.Manual)
 	w.patch("a", `{"spec": {"cloudTokenPath": "/elsewhere/token"}}`)
 	w.until("it has looked at the new spec", func() bool { return w.get("a").Status.LastSyncGeneration == w.get("a").Generation })
 	if got := w.secret("creds"); got["aws_access_key_id"] != key || strings.Contains(got["credentials"], "role_arn") {
-		t.Errorf("the Secret has the keys %v, expected the minted key and no role", got)
+		w.Errorf("the Secret has the keys %v, expected the minted key and no role", got)
 	}
 }
 
-func TestASecretThatCarriesItsLabelGoesWithTheRequest(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testLabel() {
 	labelled := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "creds", Labels: map[string]string{requestKey: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "creds", Labels: map[string]string{"cloudcredential.openshift.io/credentials-request": "true"}},
 		Data:       map[string][]byte{"theirs": []byte(base64.StdEncoding.EncodeToString([]byte("x")))},
 	}
 	w.Make(labelled)
 	w.ask("a", w.spec(""))
 	w.until("its finalizer is there", func() bool { return len(w.get("a").Finalizers) == 1 })
-	must.Do(t, w.Dynamic.Resource(requests).Namespace(w.namespace).Delete(t.Context(), "a", metav1.DeleteOptions{}))
+	must.Do(w, w.Dynamic.Resource(requests).Namespace(w.namespace).Delete(w.Context(), "a", metav1.DeleteOptions{}))
 	w.until("the Secret is gone", func() bool { return w.secret("creds") == nil })
 }
 
-func TestAMissingNamespaceIsTold(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testMissingNamespace() {
 	w.ask("a", `{"secretRef": {}, "providerSpec": {"kind": "AWSProviderSpec"}}`)
 	w.until("MissingTargetNamespace", func() bool {
 		s := w.get("a").Status
@@ -229,10 +233,9 @@ func TestAMissingNamespaceIsTold(t *testing.T) {
 	})
 }
 
-func TestARequestWithoutProviderSpecEndsIt(t *testing.T) {
-	w := newWorld(t, Manual)
+func (w *operated) testDeath() {
 	w.ask("a", fmt.Sprintf(`{"secretRef": {"namespace": %q, "name": "creds"}}`, w.namespace))
 	w.until("it has died", w.Died)
 	// Another one would die of it too.
-	must.Do(t, w.Dynamic.Resource(requests).Namespace(w.namespace).Delete(t.Context(), "a", metav1.DeleteOptions{}))
+	must.Do(w, w.Dynamic.Resource(requests).Namespace(w.namespace).Delete(w.Context(), "a", metav1.DeleteOptions{}))
 }
