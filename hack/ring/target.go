@@ -54,6 +54,10 @@ var targets = map[string]target{
 		packages: programs, folders: []string{"config", "localkube"},
 		long: &long{packages: []string{"./test/webhook/attack"}, measured: true},
 	},
+	"chaos": {
+		packages: programs, folders: []string{"config", "localkube"},
+		long: &long{packages: []string{"./test/hubaccess", "./test/roleselector/chaos"}, named: true},
+	},
 	"chart": {
 		packages: programs, folders: []string{"charts", "config", "docs/install.md", "hack/chart", "localkube", "test/chart"},
 		long: &long{packages: []string{"./test/chart"}},

@@ -12,5 +12,4 @@ var slowest = []string{
 	"internal/controller/credentials",
 	"internal/controller/capacity",
 	"internal/cli/selector",
-	"test/hubaccess",
 }

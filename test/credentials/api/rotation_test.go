@@ -168,10 +168,14 @@ func TestAnIssuerIsRotatedUnderTheRolesThatTrustIt(t *testing.T) {
 	w.ahead += time.Hour // roles that block a deletion are listed each ten minutes
 	w.until(func() error { return w.gone(w.newIssuer("old")) })
 	list := must.Get(w.aws.IAM(account).ListOpenIDConnectProviders(t.Context(), &iam.ListOpenIDConnectProvidersInput{}))(t)
+	var others []string // than those of the new issuer and of the host
 	for _, provider := range list.OpenIDConnectProviderList {
-		if strings.Contains(*provider.Arn, bucketOf("old")) {
-			t.Errorf("the account has the old issuer's provider still: %s", *provider.Arn)
+		if !strings.HasSuffix(*provider.Arn, bucketOf("served")) && !strings.HasSuffix(*provider.Arn, strings.TrimPrefix(w.host.Issuer(), "https://")) {
+			others = append(others, *provider.Arn)
 		}
+	}
+	if len(others) > 0 || len(list.OpenIDConnectProviderList) != 2 {
+		t.Errorf("the account has %d providers, among them %q, want the new issuer's and the host's", len(list.OpenIDConnectProviderList), others)
 	}
 	must.Do(t, w.become(w.served, w.namespace, "checkout", *role.Arn))
 

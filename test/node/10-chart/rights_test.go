@@ -36,7 +36,7 @@ var excused = map[string]string{
 	"credentials list pods":                                            "test/credentials: which pods hold a Secret that is to go",
 	"credentials patch serviceaccounts":                                "test/credentials: of a ServiceAccount that is there already",
 	"credentials patch secrets":                                        "test/credentials: of a Secret whose role has changed",
-	"selectorreport delete identity.tabard.dev:iamroleselectorreports": "test/roleselector/report: of a controller that is gone",
+	"selectorreport delete identity.tabard.dev:iamroleselectorreports": "test/roleselector/api: of a controller that is gone",
 }
 
 // refused is what the API server may forbid, in the same form.
