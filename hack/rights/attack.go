@@ -177,6 +177,9 @@ func machineAttacks(grants []grant, namespace string) []attack {
 	for _, g := range grants {
 		for _, group := range []string{"cluster.x-k8s.io", "machine.openshift.io", "infrastructure.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io"} {
 			for _, resource := range g.Resources {
+				if !writes(grants, group, resource, namespace) {
+					continue // most of the catalogue otherwise, for nothing
+				}
 				base := on("create", group, "v1beta1", resource, "Machines", namespace, "attack",
 					map[string]any{"metadata": map[string]any{"annotations": map[string]any{"note": "x"}}, "spec": map[string]any{"replicas": int64(1)}, "status": map[string]any{}})
 				found = append(found, attack{everybody, "a node of its own", []request{base}})

@@ -118,12 +118,21 @@ func allows(grants []grant, r request) bool {
 	})
 }
 
+// writes says that an account may change some objects of a resource in a namespace.
+func writes(grants []grant, group, resource, namespace string) bool {
+	return slices.ContainsFunc(grants, func(g grant) bool { return g.writes(group, resource, namespace) })
+}
+
+func (g grant) writes(group, resource, namespace string) bool {
+	return (g.namespace == "" || g.namespace == namespace) && slices.ContainsFunc(writing, func(verb string) bool { return g.covers(verb, group, resource) })
+}
+
 // namesOf are the names to which an account's rights on a resource are limited in a
 // namespace.
 func namesOf(grants []grant, group, resource, namespace string) []string {
 	var found []string
 	for _, g := range grants {
-		if (g.namespace == "" || g.namespace == namespace) && slices.ContainsFunc(writing, func(verb string) bool { return g.covers(verb, group, resource) }) {
+		if g.writes(group, resource, namespace) {
 			found = append(found, g.ResourceNames...)
 		}
 	}

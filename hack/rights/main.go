@@ -6,7 +6,7 @@
 //
 //	cd hack/rights && go run . ../../config/manifests ../../config/rbac
 //
-// With --page it writes docs/reference/rights.md instead. What it takes for refused is
+// With --each, each argument is an installation of its own. With --page it writes docs/reference/rights.md instead. What it takes for refused is
 // attacked on a real API server by test/rights.
 package main
 
@@ -21,11 +21,28 @@ import (
 
 func main() {
 	page := flag.String("page", "", "file to write the table of rights to, instead of searching")
+	each := flag.Bool("each", false, "search each argument as an installation of its own, not all as one")
 	flag.Parse()
-	if err := run(flag.Args(), *page, os.Stdout); err != nil {
+	search := func() error { return run(flag.Args(), *page, os.Stdout) }
+	if *each {
+		search = func() error { return runEach(flag.Args(), os.Stdout) }
+	}
+	if err := search(); err != nil {
 		fmt.Fprintln(os.Stderr, "rights:", err)
 		os.Exit(1)
 	}
+}
+
+// runEach searches installations one after the other, all of them also after one with a way.
+func runEach(paths []string, out io.Writer) error {
+	var failed error
+	for _, path := range paths {
+		fmt.Fprintf(out, "%s:\n", path)
+		if err := run([]string{path}, "", out); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	return failed
 }
 
 func run(paths []string, page string, out io.Writer) error {

@@ -35,6 +35,37 @@ func TestRunSaysTheWholeWay(t *testing.T) {
 	}
 }
 
+// TestEachInstallationIsSearchedByItself: a right that one has is none of the others, and
+// the one with a way is named.
+func TestEachInstallationIsSearchedByItself(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, rule string) string {
+		file := filepath.Join(folder, name)
+		texts := plant(nil, "tabard/one", "", rule)
+		text := append([]byte("kind: ServiceAccount\nmetadata: {name: one, namespace: tabard}\n---\n"), texts["planted.yaml"]...)
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	good := `{apiGroups: [""], resources: [events], verbs: [create]}`
+	first, open, last := write("first.yaml", good), write("open.yaml", `{apiGroups: [""], resources: [nodes], verbs: [create]}`), write("last.yaml", good)
+	var out bytes.Buffer
+	if err := runEach([]string{first, last}, &out); err != nil {
+		t.Errorf("two without a way: %v\n%s", err, &out)
+	}
+	out.Reset()
+	err := runEach([]string{first, open, last}, &out)
+	if err == nil || !strings.HasPrefix(err.Error(), open+": 1 ways") {
+		t.Errorf("the error is %v, want one of %s", err, open)
+	}
+	const none = "1 accounts, 0 policies: no other way from one to another\n"
+	want := first + ":\n" + none + open + ":\ntabard/one becomes every account of the cluster:\n  a node of its own: create nodes attack\n" + last + ":\n" + none
+	if out.String() != want {
+		t.Errorf("it says\n%s, want\n%s", &out, want)
+	}
+}
+
 // TestRunRefusesWhatItCannotRead by words that say what to do.
 func TestRunRefusesWhatItCannotRead(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.yaml")

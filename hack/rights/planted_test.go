@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,16 +29,38 @@ func ways(t *testing.T, texts map[string][]byte) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
+	found := withoutReason(edges)
+	for _, stale := range staleRoots(w, edges) {
+		found = append(found, "stale "+stale.from+" "+stale.to)
+	}
+	return found
+}
+
+func withoutReason(edges []edge) (found []string) {
 	for _, e := range edges {
 		if _, ok := reasonFor(e); !ok {
 			found = append(found, e.from+" becomes "+e.to+": "+e.how)
 		}
 	}
-	for _, stale := range staleRoots(w, edges) {
-		found = append(found, "stale "+stale.from+" "+stale.to)
-	}
 	return found
+}
+
+// waysOf are those of one account. A right of its own gives no other account more.
+func waysOf(t *testing.T, texts map[string][]byte, name string) []string {
+	t.Helper()
+	w, err := parse(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(w.accounts, func(a account) bool { return a.String() == name })
+	if at < 0 {
+		t.Fatalf("there is no account %s", name)
+	}
+	edges, err := w.searchFrom(w.accounts[at])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return withoutReason(edges)
 }
 
 func TestNothingOfWhatIsShippedLeadsFurther(t *testing.T) {
@@ -127,14 +150,14 @@ func TestOneRightMoreIsFound(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := ways(t, plant(clean, test.account, test.namespace, test.rule))
-			want := test.account + " becomes " + test.to + ": "
+			planted := plant(clean, test.account, test.namespace, test.rule)
 			if test.to == "" { // held by a policy, which is asked about this account too
-				if len(found) > 0 {
+				if found := ways(t, planted); len(found) > 0 {
 					t.Errorf("a policy refuses it, and it was found: %q", found)
 				}
 				return
 			}
+			found, want := waysOf(t, planted, test.account), test.account+" becomes "+test.to+": "
 			for _, way := range found {
 				if strings.HasPrefix(way, want) {
 					return

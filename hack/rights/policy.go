@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,8 +44,6 @@ func compile(policies []admissionv1.ValidatingAdmissionPolicy, bindings []admiss
 	if err != nil {
 		return nil, err
 	}
-	compiling.Lock()
-	defer compiling.Unlock()
 	var found []guard
 	for _, policy := range policies {
 		bound := slices.ContainsFunc(bindings, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
@@ -56,14 +55,35 @@ func compile(policies []admissionv1.ValidatingAdmissionPolicy, bindings []admiss
 		if of := policy.Spec.MatchConstraints; of.NamespaceSelector != nil || of.ObjectSelector != nil || len(of.ExcludeResourceRules) > 0 {
 			continue
 		}
-		found = append(found, read(policy, base))
+		compiled, err := compiledOnce(policy, base)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, compiled)
 	}
 	return found, nil
 }
 
-// compiling is held while policies are compiled: all compilers share a map of types that
-// the API server's library fills without a lock.
-var compiling sync.Mutex
+// known are the policies that were compiled, by their text: searches of several
+// installations have most of them in common. It is locked while one is compiled: all
+// compilers share a map of types that the API server's library fills without a lock.
+var known = struct {
+	sync.Mutex
+	guards map[string]guard
+}{guards: map[string]guard{}}
+
+func compiledOnce(policy admissionv1.ValidatingAdmissionPolicy, in *cel.CompositionEnv) (guard, error) {
+	text, err := json.Marshal(policy)
+	if err != nil {
+		return guard{}, err
+	}
+	known.Lock()
+	defer known.Unlock()
+	if _, is := known.guards[string(text)]; !is {
+		known.guards[string(text)] = read(policy, in)
+	}
+	return known.guards[string(text)], nil
+}
 
 // expression is a validation or a variable, for the API server's library.
 type expression struct {

@@ -53,27 +53,36 @@ func staleRoots(w *world, found []edge) []edge {
 // search finds for each account what it can take in one step.
 func (w *world) search() ([]edge, error) {
 	var found []edge
-	seen := map[edge]bool{}
 	for _, from := range w.accounts {
-		grants, err := w.grants(from)
+		taken, err := w.searchFrom(from)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", from, err)
+			return nil, err
 		}
-		for _, each := range w.attacks(from, grants) {
-			open, err := w.open(from, grants, each.needs)
-			if err != nil {
-				return nil, err
-			}
-			short := edge{from: from.String(), to: each.to}
-			if !open || each.to == from.String() || seen[short] {
-				continue
-			}
-			seen[short] = true
-			found = append(found, edge{from.String(), each.to, each.story()})
-		}
-		found = append(found, unjudged(from, grants)...)
+		found = append(found, taken...)
 	}
 	return found, nil
+}
+
+// searchFrom finds what one account can take in one step.
+func (w *world) searchFrom(from account) ([]edge, error) {
+	grants, err := w.grants(from)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	var found []edge
+	seen := map[string]bool{}
+	for _, each := range w.attacks(from, grants) {
+		open, err := w.open(from, grants, each.needs)
+		if err != nil {
+			return nil, err
+		}
+		if !open || each.to == from.String() || seen[each.to] {
+			continue
+		}
+		seen[each.to] = true
+		found = append(found, edge{from.String(), each.to, each.story()})
+	}
+	return append(found, unjudged(from, grants)...), nil
 }
 
 // open says that rights and policies let every request pass.

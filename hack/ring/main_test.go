@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -37,20 +39,39 @@ func TestATargetIsDueWhenAnInputHasChanged(t *testing.T) {
 	if !isDue() {
 		t.Error("a target that never passed is left out")
 	}
-	for _, path := range []string{"go.mod", "go.sum", "tested/tested.go", "tested/tested_test.go", "tested/outer_test.go", "imported/imported.go", "imported/text", "config/manifest.yaml", "config/new.yaml"} {
-		if command("passed"); isDue() {
-			t.Errorf("before %s changes, the target is due though it has passed", path)
-		}
-		before, _ := os.ReadFile(path)
-		if write(path, string(before)+"\n"); !isDue() {
-			t.Errorf("%s has changed, and the target is left out", path)
-		}
+	if command("passed"); isDue() {
+		t.Error("a target that has passed is due")
 	}
-	command("passed")
 	for _, path := range []string{"other/other.go", "imported/imported_test.go", "README.md"} {
 		before, _ := os.ReadFile(path)
-		if write(path, string(before)+"\n"); isDue() {
-			t.Errorf("%s has changed, which is no input, and the target is due", path)
+		write(path, string(before)+"\n")
+	}
+	if isDue() {
+		t.Error("what is no input has changed, and the target is due")
+	}
+	for _, path := range []string{"imported/text", "config/new.yaml"} {
+		if write(path, "2"); !isDue() {
+			t.Errorf("%s has changed, and the target is left out", path)
+		}
+		command("passed")
+	}
+	want := []string{"config/manifest.yaml", "config/new.yaml", "go.mod", "go.sum", "imported/imported.go", "imported/text", "tested/outer_test.go", "tested/tested.go", "tested/tested_test.go"}
+	files := must.Get(inputs(t.Context(), targets["heavy"]))(t)
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("inputs (-want +got):\n%s", diff)
+	}
+	eachFileCounts(t, files, write)
+}
+
+// eachFileCounts demands another digest for a change of each file, of one that is made too.
+func eachFileCounts(t *testing.T, files []string, write func(path, text string)) {
+	t.Helper()
+	now := func() string { return must.Get(digest(os.DirFS("."), files, "go1"))(t) }
+	for _, path := range files {
+		last := now()
+		before, _ := os.ReadFile(path)
+		if write(path, string(before)+"\n"); now() == last {
+			t.Errorf("%s has changed, and the digest is the same", path)
 		}
 	}
 }

@@ -10,23 +10,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
+
+// root is that of the checkout.
+const root = "../.."
 
 // What make test leaves out, make long runs: nothing is left to nobody.
 func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
 	var modules []string
 	for name, target := range targets {
 		for _, path := range slices.Concat(target.all(), target.modules, target.folders) {
-			if _, err := os.Stat(filepath.Join(testkit.Root(), strings.TrimSuffix(path, "/..."))); err != nil {
+			if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(path, "/..."))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		modules = append(modules, target.modules...)
 	}
 	slices.Sort(modules)
-	makefile := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "Makefile")))(t))
+	makefile := string(must.Get(os.ReadFile(filepath.Join(root, "Makefile")))(t))
 	found := regexp.MustCompile(`(?m)^LONG := (.*)$`).FindStringSubmatch(makefile)
 	if diff := cmp.Diff(modules, strings.Fields(found[1])); diff != "" {
 		t.Errorf("modules of the targets, and LONG in the Makefile (-want +got):\n%s", diff)
@@ -36,7 +38,7 @@ func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
 // The inputs of a target are found: of packages, and of modules alone. The packages of all
 // targets are listed at once.
 func TestTheInputsOfATargetAreFound(t *testing.T) {
-	t.Chdir(testkit.Root())
+	t.Chdir(root)
 	var packages []string
 	for name, target := range targets {
 		if len(target.all())+len(target.modules) == 0 {
@@ -62,12 +64,12 @@ func TestEachLongTestIsInATarget(t *testing.T) {
 		}
 	}
 	long := regexp.MustCompile(`(?m)^func TestLong`)
-	must.Do(t, filepath.WalkDir(testkit.Root(), func(path string, entry os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		if text := must.Get(os.ReadFile(path))(t); long.Match(text) {
-			folder := must.Get(filepath.Rel(testkit.Root(), filepath.Dir(path)))(t)
+			folder := must.Get(filepath.Rel(root, filepath.Dir(path)))(t)
 			if !slices.Contains(run, "./"+filepath.ToSlash(folder)) {
 				t.Errorf("%s has a test that no target runs", path)
 			}

@@ -131,16 +131,18 @@ func TestTheLastLinesNameTheTestsThatFailed(t *testing.T) {
 	}
 }
 
-// Modules beside the first run too, and a failure in one is no reason to run fewer.
+// Modules beside the first run too, and a failure in the first or in one of those beside it
+// is no reason to run fewer.
 func TestAllModulesAreTested(t *testing.T) {
-	fails := moduleOf(t, map[string]string{"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"wrong\") }\n"})
-	passes := moduleOf(t, map[string]string{"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"})
-	for _, modules := range [][]string{{fails, passes, passes}, {passes, fails, passes}, {passes, passes, fails}} {
-		var out strings.Builder
-		code, err := run(t.Context(), modules, &out)
-		if code != 1 || err != nil || !strings.Contains(out.String(), "3 of 3 packages in") || !strings.HasSuffix(out.String(), "\nFAIL: example.com/m TestA\n") {
-			t.Errorf("got exit code %d and error %v:\n%s", code, err, out.String())
-		}
+	module := func(name, body string) string {
+		return moduleOf(t, map[string]string{"p_test.go": "package p\n\nimport \"testing\"\n\nfunc Test" + name + "(t *testing.T) { " + body + " }\n"})
+	}
+	var out strings.Builder
+	code, err := run(t.Context(), []string{module("First", "t.Error()"), module("Beside", "t.Error()"), module("Last", "")}, &out)
+	said := out.String()
+	if code != 1 || err != nil || !strings.Contains(said, "3 of 3 packages in") || strings.Count(said, "\nFAIL: ") != 2 ||
+		!strings.Contains(said, "\nFAIL: example.com/m TestFirst\n") || !strings.Contains(said, "\nFAIL: example.com/m TestBeside\n") {
+		t.Errorf("got exit code %d and error %v:\n%s", code, err, said)
 	}
 }
 
