@@ -37,9 +37,9 @@ func folder(dir string) (members []member, err error) {
 
 // tarball packs files. All belong to root and are of one time, so that the archive depends
 // on the files alone.
-func tarball(members []member, modified time.Time) ([]byte, error) {
+func (r release) tarball(members []member) ([]byte, error) {
 	var packed bytes.Buffer
-	zipper, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	zipper, err := gzip.NewWriterLevel(&packed, r.compression)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func tarball(members []member, modified time.Time) ([]byte, error) {
 			return nil, fmt.Errorf("read a file of an archive: %w", err)
 		}
 		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: m.name, Mode: m.mode, Size: int64(len(content)), ModTime: epoch(modified), Format: tar.FormatUSTAR,
+			Typeflag: tar.TypeReg, Name: m.name, Mode: m.mode, Size: int64(len(content)), ModTime: epoch(r.created), Format: tar.FormatUSTAR,
 		}
 		if err := writer.WriteHeader(header); err != nil {
 			return nil, fmt.Errorf("pack %s: %w", m.name, err)
@@ -66,7 +66,7 @@ func tarball(members []member, modified time.Time) ([]byte, error) {
 }
 
 // zipped packs files as tarball does, for Windows.
-func zipped(members []member, modified time.Time) ([]byte, error) {
+func (r release) zipped(members []member) ([]byte, error) {
 	var packed bytes.Buffer
 	writer := zip.NewWriter(&packed)
 	for _, m := range members {
@@ -74,7 +74,7 @@ func zipped(members []member, modified time.Time) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read a file of an archive: %w", err)
 		}
-		header := &zip.FileHeader{Name: m.name, Method: zip.Deflate, Modified: epoch(modified)}
+		header := &zip.FileHeader{Name: m.name, Method: zip.Deflate, Modified: epoch(r.created)}
 		header.SetMode(fs.FileMode(m.mode))
 		into, err := writer.CreateHeader(header)
 		if err != nil {

@@ -41,7 +41,7 @@ func (r release) chart(context.Context) error {
 			members[i].path = own
 		}
 	}
-	packed, err := tarball(members, r.created)
+	packed, err := r.tarball(members)
 	if err != nil {
 		return err
 	}

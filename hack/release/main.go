@@ -7,6 +7,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
@@ -24,7 +25,10 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r := release{compiler: build.Compiler{Source: ".", Progress: os.Stderr}, progress: os.Stderr}
+	r := release{
+		compiler: build.Compiler{Source: ".", Progress: os.Stderr}, progress: os.Stderr,
+		commands: commands, programsOfImages: programsOfImages, compression: gzip.BestCompression,
+	}
 	flag.StringVar(&r.version, "version", "", "version, such as v0.1.0, or v0.2.0-rc.1 before a release")
 	flag.StringVar(&r.revision, "revision", "", "commit that is built; empty if the checkout has changes, which only a version such as v0.2.0-rc.1 may have")
 	flag.StringVar(&r.compiler.LinkerFlags, "ldflags", "", "what go build gets as -ldflags")

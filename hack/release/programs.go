@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"time"
 
 	"github.com/tabard-dev/tabard/hack/release/build"
 	"github.com/tabard-dev/tabard/hack/release/evidence"
+	"github.com/tabard-dev/tabard/hack/release/pages"
 )
 
 // programs writes an archive of each program for each platform, with its bill of materials, and
@@ -18,7 +17,7 @@ import (
 func (r release) programs(ctx context.Context) error {
 	var offered []offer
 	for _, platform := range r.platforms {
-		for _, of := range commands {
+		for _, of := range r.commands {
 			fmt.Fprintf(r.progress, "release: compiling %s for %s (the first time takes minutes; packages are listed as they are compiled)\n", of.name, platform)
 			made, err := r.program(ctx, of, platform)
 			if err != nil {
@@ -54,9 +53,9 @@ const completer = "kubectl_complete-tabard"
 // program writes the archive of one platform: a zip for Windows, which opens it by itself.
 func (r release) program(ctx context.Context, of command, platform string) (offer, error) {
 	system, architecture, _ := strings.Cut(platform, "/")
-	name, ending, pack := of.name, ".tar.gz", tarball
+	name, ending, pack := of.name, ".tar.gz", r.tarball
 	if system == "windows" {
-		name, ending, pack = of.name+".exe", ".zip", zipped
+		name, ending, pack = of.name+".exe", ".zip", r.zipped
 	}
 	path := filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
 	absolute, err := filepath.Abs(path)
@@ -73,7 +72,7 @@ func (r release) program(ctx context.Context, of command, platform string) (offe
 	for _, text := range []string{"LICENSE", "NOTICE", "README.md"} {
 		members = append(members, member{name: text, path: filepath.Join(r.compiler.Source, text), mode: 0o644})
 	}
-	packed, err := pack(members, r.created)
+	packed, err := pack(members)
 	if err != nil {
 		return offer{}, err
 	}
@@ -102,11 +101,13 @@ func (r release) materials(name, platform, path string) error {
 }
 
 // programsOfImages are the images by the last part of their names.
-var programsOfImages = []struct{ name, program, description string }{
+var programsOfImages = []programOfImage{
 	{"tabard", "./cmd/tabard-operator", "Cloud identity for Kubernetes without stored keys"},
 	{"tabard-webhook", "./cmd/tabard-webhook", "The pod identity webhook of Tabard"},
 	{"tabard-eks-token", "./cmd/tabard-eks-token", "Tokens for EKS clusters, in the place of aws eks get-token"},
 }
+
+type programOfImage struct{ name, program, description string }
 
 // images writes the images of the platforms of Linux as archives, and the documents that
 // are in the archives as files too.
@@ -121,7 +122,7 @@ func (r release) images(ctx context.Context) error {
 		fmt.Fprintln(r.progress, "release: no images, because no platform is Linux")
 		return nil
 	}
-	for _, of := range programsOfImages {
+	for _, of := range r.programsOfImages {
 		what := of.name + "-image"
 		packed, err := build.Images{
 			Compiler: r.compiler, Program: of.program, Repository: registry + "/" + of.name, Description: of.description,
@@ -143,29 +144,23 @@ func (r release) images(ctx context.Context) error {
 	return nil
 }
 
-// pages writes the archives of the completions and the man pages. A program that runs
-// here writes them, of the same commands.
-func (r release) pages(ctx context.Context) error {
-	writer, err := filepath.Abs(filepath.Join(r.work, "pages", "pages"))
-	if err != nil {
-		return err
-	}
+// pages writes the archives of the completions and the man pages.
+func (r release) pages(context.Context) error {
 	fmt.Fprintln(r.progress, "release: writing completions and man pages")
-	if err := r.compiler.Compile(ctx, "./hack/release/pages", runtime.GOOS+"/"+runtime.GOARCH, writer); err != nil {
-		return err
-	}
-	for _, what := range []string{"completions", "man"} {
+	created := time.Unix(max(r.created.Unix(), 0), 0).UTC()
+	for what, write := range map[string]func(dir string) error{
+		"completions": pages.Completions,
+		"man":         func(dir string) error { return pages.Man(dir, r.version, created) },
+	} {
 		dir := filepath.Join(r.work, what)
-		command := exec.CommandContext(ctx, writer, "--"+what, dir, "--version", r.version)
-		command.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", max(r.created.Unix(), 0)))
-		if said, err := command.CombinedOutput(); err != nil {
-			return fmt.Errorf("write the %s: %w: %s", what, err, said)
+		if err := write(dir); err != nil {
+			return fmt.Errorf("write the %s: %w", what, err)
 		}
 		members, err := folder(dir)
 		if err != nil {
 			return err
 		}
-		packed, err := tarball(members, r.created)
+		packed, err := r.tarball(members)
 		if err != nil {
 			return err
 		}

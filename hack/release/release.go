@@ -32,7 +32,12 @@ type release struct {
 	version, revision, out, url string
 	created                     time.Time
 	platforms                   []string
-	progress                    io.Writer
+	// commands and programsOfImages are what is built for each platform.
+	commands         []command
+	programsOfImages []programOfImage
+	// compression is the level of gzip.
+	compression int
+	progress    io.Writer
 	// work is a folder for what is made on the way, and part the folder that becomes out.
 	work, part string
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	gobuild "go/build"
 	"io"
 	"os"
 	"os/exec"
@@ -26,20 +27,25 @@ import (
 
 const version1 = "v0.1.0-rc.1"
 
-// made is the release for this machine alone, in a new folder.
-func made(t *testing.T) string {
+// complete is the whole release for this machine alone, in a new folder.
+func complete(t *testing.T) release {
+	t.Helper()
+	return release{
+		compiler: build.Compiler{Source: "../..", LinkerFlags: "-s -w -X github.com/tabard-dev/tabard/internal/app/program.Version=" + version1},
+		version:  version1, revision: "4f1c0de", out: filepath.Join(t.TempDir(), "dist"), created: time.Unix(1750000000, 0),
+		platforms: []string{runtime.GOOS + "/" + runtime.GOARCH}, commands: commands, programsOfImages: programsOfImages, compression: gzip.BestCompression,
+	}
+}
+
+// made are the files of a release.
+func made(t *testing.T, r release) map[string][]byte {
 	t.Helper()
 	var said bytes.Buffer
-	out := filepath.Join(t.TempDir(), "dist")
-	r := release{
-		compiler: build.Compiler{Source: "../..", Progress: &said, LinkerFlags: "-s -w -X github.com/tabard-dev/tabard/internal/app/program.Version=" + version1},
-		version:  version1, revision: "4f1c0de", out: out, created: time.Unix(1750000000, 0),
-		platforms: []string{runtime.GOOS + "/" + runtime.GOARCH}, progress: &said,
-	}
+	r.progress, r.compiler.Progress = &said, &said
 	if err := r.run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	return out
+	return files(t, r.out)
 }
 
 // files are those of a folder, by name.
@@ -53,16 +59,42 @@ func files(t *testing.T, dir string) map[string][]byte {
 }
 
 func TestLongTwoReleasesOfOneCommitAreTheSameBytes(t *testing.T) {
-	first := files(t, made(t))
-	for name, content := range files(t, made(t)) {
+	first := made(t, complete(t))
+	hasItsFilesAndTheProgramRuns(t, first, programsOfImages)
+	for name, content := range made(t, complete(t)) {
 		if !bytes.Equal(first[name], content) {
 			t.Errorf("%s differs between two releases of the same commit", name)
 		}
 	}
 }
 
+// Of the images there is the smallest alone, and the archives are not packed as tightly: a
+// release takes most of a minute else.
 func TestAReleaseHasItsFilesAndTheProgramRuns(t *testing.T) {
-	first := files(t, made(t))
+	r := complete(t)
+	r.programsOfImages = slices.DeleteFunc(slices.Clone(programsOfImages), func(of programOfImage) bool { return of.name != "tabard-eks-token" })
+	r.compression = gzip.BestSpeed
+	hasItsFilesAndTheProgramRuns(t, made(t, r), r.programsOfImages)
+}
+
+func TestTheProgramsOfAReleaseAreThere(t *testing.T) {
+	var programs []string
+	for _, of := range commands {
+		programs = append(programs, of.program)
+	}
+	for _, of := range programsOfImages {
+		programs = append(programs, of.program)
+	}
+	for _, program := range programs {
+		if found, err := gobuild.ImportDir(filepath.Join("../..", program), 0); err != nil || !found.IsCommand() {
+			t.Errorf("%s is no program: %v", program, err)
+		}
+	}
+}
+
+// hasItsFilesAndTheProgramRuns looks at a release with these images.
+func hasItsFilesAndTheProgramRuns(t *testing.T, first map[string][]byte, images []programOfImage) {
+	t.Helper()
 	platform := runtime.GOOS + "_" + runtime.GOARCH
 	want := []string{
 		"checksums.txt", "krew.yaml", "notes.md", "tabard-0.1.0-rc.1.tgz", "tabard.yaml",
@@ -70,8 +102,8 @@ func TestAReleaseHasItsFilesAndTheProgramRuns(t *testing.T) {
 		"tabard_" + version1 + "_completions.tar.gz", "tabard_" + version1 + "_man.tar.gz",
 		"tabard-eks-token_" + version1 + "_" + platform + ".cdx.json", "tabard-eks-token_" + version1 + "_" + platform + ".tar.gz",
 	}
-	for _, name := range []string{"tabard-image_", "tabard-webhook-image_", "tabard-eks-token-image_"} {
-		if runtime.GOOS == "linux" {
+	for _, of := range images {
+		if name := of.name + "-image_"; runtime.GOOS == "linux" {
 			want = append(want, name+version1+".tar", name+version1+"_"+platform+".cdx.json", name+version1+"_"+platform+".intoto.json")
 		}
 	}
@@ -190,7 +222,7 @@ func unpacked(t *testing.T, archive []byte) string {
 func TestAnArchiveForWindowsHoldsTheFilesWithTheirTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
 	must.Do(t, os.WriteFile(path, []byte("MZ"), 0o600))
-	packed := must.Get(zipped([]member{{name: "tabard.exe", path: path, mode: 0o755}}, time.Time{}))(t)
+	packed := must.Get(release{}.zipped([]member{{name: "tabard.exe", path: path, mode: 0o755}}))(t)
 	reader := must.Get(zip.NewReader(bytes.NewReader(packed), int64(len(packed))))(t)
 	file := reader.File[0]
 	if got := must.Get(io.ReadAll(must.Get(file.Open())(t)))(t); file.Name != "tabard.exe" || string(got) != "MZ" || file.Modified.UTC().Year() != 1980 {

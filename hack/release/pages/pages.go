@@ -1,40 +1,29 @@
-// Command pages writes the shell completions and the man pages of tabard. The times in them
-// come from SOURCE_DATE_EPOCH.
-package main
+// Package pages writes the shell completions and the man pages of tabard.
+package pages
 
 import (
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/tabard-dev/tabard/hack/release/build"
 	"github.com/tabard-dev/tabard/internal/app"
 	"github.com/tabard-dev/tabard/internal/app/local"
 )
 
-func main() {
-	completions := flag.String("completions", "", "folder for the completions; empty: none")
-	man := flag.String("man", "", "folder for the man pages; empty: none")
-	version := flag.String("version", "devel", "version of tabard")
-	flag.Parse()
+// commands are those of tabard.
+func commands() *cobra.Command {
 	root := app.Root(local.Commands())
 	root.InitDefaultCompletionCmd()
-	if err := errors.Join(complete(root, *completions), explain(root, *man, *version)); err != nil {
-		fmt.Fprintln(os.Stderr, "pages:", err)
-		os.Exit(1)
-	}
+	return root
 }
 
-// complete writes a file for each shell, named as the shell looks for it.
-func complete(root *cobra.Command, dir string) error {
-	if dir == "" {
-		return nil
-	}
+// Completions writes a file for each shell, named as the shell looks for it.
+func Completions(dir string) error {
+	root := commands()
 	var failed error
 	for path, write := range map[string]func(string) error{
 		"bash/tabard":           func(path string) error { return root.GenBashCompletionFileV2(path, true) },
@@ -48,18 +37,12 @@ func complete(root *cobra.Command, dir string) error {
 	return failed
 }
 
-// explain writes a man page for each command.
-func explain(root *cobra.Command, dir, version string) error {
-	if dir == "" {
-		return nil
-	}
-	created, err := build.Creation(os.Getenv("SOURCE_DATE_EPOCH"))
-	if err != nil {
-		return err
-	}
+// Man writes a man page for each command, of a version and a time.
+func Man(dir, version string, created time.Time) error {
 	if err := os.MkdirAll(filepath.Join(dir, "man1"), 0o755); err != nil {
 		return err
 	}
+	root := commands()
 	root.DisableAutoGenTag = true
 	header := &doc.GenManHeader{Section: "1", Date: &created, Source: "Tabard " + version, Manual: "Tabard"}
 	return doc.GenManTree(root, header, filepath.Join(dir, "man1"))
