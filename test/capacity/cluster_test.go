@@ -4,6 +4,7 @@
 package capacity
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,14 +48,14 @@ func TestMain(m *testing.M) {
 // namespaces.
 type cluster struct{ *testkit.Cluster }
 
-// startCluster starts one with kinds of others, of which Cluster API's are served at
-// one version.
-func startCluster(t *testing.T, version string, foreign ...testkit.ForeignKinds) *cluster {
+// startCluster starts one with both machine APIs, of which Cluster API's kinds are
+// served at their newer version.
+func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{testkit.StartCluster(t, testkit.ClusterOptions{Foreign: foreign})}
-	if version != "" {
-		c.ServeOnly(t, version)
-	}
+	c := &cluster{testkit.StartCluster(t, testkit.ClusterOptions{
+		Foreign: []testkit.ForeignKinds{testkit.MachineAPI, testkit.ClusterAPI, testkit.ClusterAPIAWS},
+	})}
+	c.ServeOnly(t, "v1beta2")
 	c.MakeNamespaces(system, "openshift-config-managed", machinesNamespace)
 	c.MakeFiles("config/rbac/capacity.yaml", "config/manifests/capacity/controller.yaml", openshiftManifest)
 	return c
@@ -86,10 +88,24 @@ func (c *cluster) reread(t *testing.T, object *unstructured.Unstructured) *unstr
 	return out
 }
 
+// await is testkit.Await for what takes a controller and AWS seconds. Many tests wait at
+// once, and ask one API server.
+func await(t *testing.T, what func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, testkit.Patience, true, func(context.Context) (bool, error) {
+		last = what()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatal(last)
+	}
+}
+
 // awaitAnnotations waits until all annotations of an object are these.
 func (c *cluster) awaitAnnotations(t *testing.T, object *unstructured.Unstructured, want map[string]string) {
 	t.Helper()
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		if got := c.reread(t, object).GetAnnotations(); fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%s has the annotations %v, want %v, and the events:\n%s", object.GetName(), got, want, c.told(t, object))
 		}
@@ -136,7 +152,7 @@ func saying(event corev1.Event) string {
 // awaitEvent waits until an event of an object says this.
 func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, want string) {
 	t.Helper()
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		for _, event := range c.events(t, object) {
 			if saying(event) == want {
 				return nil
@@ -150,7 +166,7 @@ func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, wa
 // rest. Without a hint there is no rest.
 func (c *cluster) awaitTold(t *testing.T, object *unstructured.Unstructured, begin, hint string) {
 	t.Helper()
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		for _, event := range c.events(t, object) {
 			rest, found := strings.CutPrefix(saying(event), begin)
 			if found && strings.Contains(rest, hint) && (hint != "" || rest == "") {

@@ -1,7 +1,13 @@
 package capacity
 
 import (
+	"cmp"
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +85,7 @@ func troubles() map[string]trouble {
 			end:   func(_ *testing.T, s *site) { s.front.breakConnections(false) },
 			told:  silent + listing + "no usable answer; check that the endpoint is the service's",
 		},
+		"the certificate is of nobody known": certificate(),
 		"the list is empty": {
 			begin: func(_ *testing.T, s *site) { s.front.changeAnswers(emptyList) },
 			end:   func(_ *testing.T, s *site) { s.front.changeAnswers(nil) },
@@ -108,34 +115,67 @@ func emptyList(service, body string) string {
 	return pages.ReplaceAllString(body, "")
 }
 
-// testTroubles: a MachineSet that is annotated becomes another type in another
-// region, of which AWS cannot be asked then. What is annotated stays, the event
-// says why, and it goes on by itself when the trouble is over.
+// certificate is the trouble of an endpoint that shows a certificate of nobody known.
+func certificate() trouble {
+	var good tls.Certificate
+	return trouble{
+		begin: func(t *testing.T, s *site) {
+			good = s.front.shown
+			s.front.newCertificate(t)
+		},
+		end:  func(_ *testing.T, s *site) { s.front.show(good) },
+		told: silent + listing + "the endpoint's certificate is signed by an unknown authority; add that authority to AWS_CA_BUNDLE",
+	}
+}
+
+// untouched are regions whose types no controller has asked for yet. A controller lives
+// through one trouble in each.
+func untouched() []string {
+	return []string{"eu-central-1", "eu-west-1", "eu-west-2", "us-east-1", "us-east-2", "us-west-1", "ap-south-1"}
+}
+
+// testTroubles: a few controllers have one trouble after the other. Those of a region come
+// first: a controller that knows the list of regions does not ask for it again soon.
 func testTroubles(t *testing.T, c *cluster) {
-	for name, trouble := range troubles() {
-		t.Run(name, func(t *testing.T) {
+	all := troubles()
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(all[a].region, all[b].region), cmp.Compare(a, b))
+	})
+	const controllers = 4
+	for first := range controllers {
+		t.Run(fmt.Sprintf("of controller %d", first), func(t *testing.T) {
 			t.Parallel()
-			s := c.webSite(t, namespaceOf(name), "us-west-2")
+			s := c.webSite(t, fmt.Sprintf("trouble-%d", first), "us-west-2")
 			s.start(t)
-			set := s.set(t, "workers", "m5.large", "us-west-2")
-			s.awaitAnnotations(t, set, m5large())
-			trouble.begin(t, s)
-			s.become(t, set, "m6g.4xlarge", elseIfEmpty(trouble.region, "eu-central-1"))
-			s.awaitTold(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role), trouble.hint)
-			s.checkAnnotations(t, set, m5large())
-			if trouble.end != nil {
-				trouble.end(t, s)
-			} else {
-				s.aws.Admin().ClearFaults()
-				s.aws.Admin().SetCredentialClockOffset(0)
+			for i := first; i < len(names); i += controllers {
+				name, region := names[i], untouched()[i/controllers]
+				t.Run(name, func(t *testing.T) { s.testTrouble(t, namespaceOf(name), region, all[name]) })
 			}
-			if trouble.region != "" {
-				s.become(t, set, "m6g.4xlarge", "eu-central-1")
-			}
-			s.awaitAnnotations(t, set, m6g4xlarge())
-			s.checkNeverUnknown(t, set)
 		})
 	}
+}
+
+// testTrouble: a MachineSet that is annotated becomes another type in another
+// region, of which AWS cannot be asked then. What is annotated stays, the event
+// says why, and it goes on by itself when the trouble is over.
+func (s *site) testTrouble(t *testing.T, name, region string, trouble trouble) {
+	set := s.set(t, name, "m5.large", "us-west-2")
+	s.awaitAnnotations(t, set, m5large())
+	trouble.begin(t, s)
+	s.become(t, set, "m6g.4xlarge", elseIfEmpty(trouble.region, region))
+	s.awaitTold(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role), trouble.hint)
+	s.checkAnnotations(t, set, m5large())
+	if trouble.end != nil {
+		trouble.end(t, s)
+	} else {
+		s.aws.Admin().ClearFaults()
+		s.aws.Admin().SetCredentialClockOffset(0)
+	}
+	if trouble.region != "" {
+		s.become(t, set, "m6g.4xlarge", region)
+	}
+	s.awaitAnnotations(t, set, m6g4xlarge())
+	s.checkNeverUnknown(t, set)
 }
 
 // namespaceOf makes a name that a namespace can have.
@@ -164,69 +204,74 @@ func (s *site) checkNeverUnknown(t *testing.T, set *unstructured.Unstructured) {
 	}
 }
 
-// testCertificate: the endpoint shows a certificate of nobody known.
-func testCertificate(t *testing.T, c *cluster) {
-	s := c.webSite(t, "certificate", "us-west-2")
-	s.start(t)
-	set := s.set(t, "workers", "m5.large", "us-west-2")
+// testTypes: one controller learns of types as AWS tells them, from before it can ask.
+func testTypes(t *testing.T, c *cluster) {
+	s := c.webSite(t, "types", "us-west-2")
+	must.Do(t, os.Remove(s.path("token")))
+	s.start(t, "--unknown-type-recheck=2s")
+	t.Run("a token that is not there yet is waited for", s.testMissingToken)
+	t.Run("a session that is over is renewed", s.testSessionsAreRenewed)
+	t.Run("a type is unknown if AWS says so", s.testUnknownTypes)
+	t.Run("a type that is new is asked for again", s.testNewTypes)
+	t.Run("a type without CPUs is unknown", s.testIncompleteTypes)
+}
+
+// testMissingToken: the kubelet has not mounted the token yet.
+func (s *site) testMissingToken(t *testing.T) {
+	set := s.set(t, "early", "m5.large", "us-west-2")
+	s.awaitEvent(t, set, strings.ReplaceAll(waiting, "ROLE", s.role)+"the token file "+s.path("token")+": there is no such file; check the pod's projected volume")
+	s.rotateToken(t, s.token(t, "sts.amazonaws.com", 3600))
 	s.awaitAnnotations(t, set, m5large())
-	good := s.front.shown
-	s.front.newCertificate(t)
-	s.become(t, set, "m6g.4xlarge", "eu-central-1")
-	s.awaitEvent(t, set, silent+listing+"the endpoint's certificate is signed by an unknown authority; add that authority to AWS_CA_BUNDLE")
-	s.checkAnnotations(t, set, m5large())
-	s.front.show(good)
-	s.awaitAnnotations(t, set, m6g4xlarge())
 	s.checkNeverUnknown(t, set)
 }
 
 // testSessionsAreRenewed: a session that is over is told to nobody, and the token
 // is exchanged once more.
-func testSessionsAreRenewed(t *testing.T, c *cluster) {
-	s := c.webSite(t, "renewed", "us-west-2")
-	s.start(t)
-	set := s.set(t, "workers", "m5.large", "us-west-2")
+func (s *site) testSessionsAreRenewed(t *testing.T) {
+	set := s.set(t, "renewed", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, set, m5large())
+	before := s.front.asked()["/"]
 	s.aws.Admin().Inject(awslocal.Fault{Service: "ec2", Code: "ExpiredToken", Count: 1})
 	s.become(t, set, "m6g.4xlarge", "eu-central-1")
 	s.awaitAnnotations(t, set, m6g4xlarge())
 	if got := s.told(t, set); strings.Contains(got, "Warning") {
 		t.Errorf("events:\n%s\nwant no warning", got)
 	}
-	if got := len(s.calls("sts")); got != 2 {
-		t.Errorf("the token was exchanged %d times, want twice", got)
+	// A token is exchanged without a signature.
+	if got := s.front.asked()["/"] - before; got != 1 {
+		t.Errorf("the token was exchanged %d times more, want once", got)
 	}
 }
 
-// testClocks: this machine's clock is wrong by more than AWS takes. The SDK sees
-// AWS's clock in the answer and signs by that.
+// testClocks: this machine's clock is wrong by more than AWS takes, first so and then
+// otherwise. The SDK sees AWS's clock in the answer and signs by that.
 func testClocks(t *testing.T, c *cluster) {
-	for name, ahead := range map[string]time.Duration{"ahead": 20 * time.Minute, "behind": -20 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := c.webSite(t, "clock-"+name, "us-west-2")
-			s.aws.Admin().SetSignatureClockOffset(-ahead)
-			s.start(t)
-			s.awaitAnnotations(t, s.set(t, "workers", "m5.large", "us-west-2"), m5large())
-			refused := 0
-			for _, entry := range s.calls("ec2") {
-				if entry.Error != "" {
-					refused++
-				}
+	s := c.webSite(t, "clocks", "us-west-2")
+	s.aws.Admin().SetSignatureClockOffset(-20 * time.Minute)
+	s.start(t)
+	for _, ahead := range []struct {
+		name, region string
+		by           time.Duration
+	}{{"ahead", "us-west-2", 20 * time.Minute}, {"behind", "eu-central-1", -20 * time.Minute}} {
+		s.aws.Admin().SetSignatureClockOffset(-ahead.by)
+		s.aws.Admin().ClearJournal()
+		s.awaitAnnotations(t, s.set(t, ahead.name, "m5.large", ahead.region), m5large())
+		refused := 0
+		for _, entry := range s.calls("ec2") {
+			if entry.Error != "" {
+				refused++
 			}
-			if refused == 0 {
-				t.Error("AWS refused no signature: its clock is as this machine's")
-			}
-		})
+		}
+		if refused == 0 {
+			t.Errorf("AWS refused no signature of a clock that is %s: its own is as this machine's", ahead.name)
+		}
 	}
 }
 
 // testUnknownTypes: only AWS says that there is no such type, and then our own
 // annotations go, and others' stay.
-func testUnknownTypes(t *testing.T, c *cluster) {
-	s := c.webSite(t, "unknown", "us-west-2")
-	s.start(t)
-	set := s.set(t, "workers", "m5.large", "us-west-2")
+func (s *site) testUnknownTypes(t *testing.T) {
+	set := s.set(t, "unknown", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, set, m5large())
 	s.In(t).Merge(set, `{"metadata":{"annotations":{"example.com/own":"stays"}}}`)
 	s.become(t, set, "x9.new", "us-west-2")
@@ -240,13 +285,11 @@ func testUnknownTypes(t *testing.T, c *cluster) {
 
 // testNewTypes: a type that AWS did not know is asked for again, as often as the
 // flag says, and is annotated when AWS has it.
-func testNewTypes(t *testing.T, c *cluster) {
-	s := c.webSite(t, "new-type", "us-west-2")
+func (s *site) testNewTypes(t *testing.T) {
 	s.front.changeAnswers(func(_, body string) string { return strings.ReplaceAll(body, "m6g.4xlarge<", "m6g.hidden<") })
-	s.start(t, "--unknown-type-recheck=2s")
-	s.awaitAnnotations(t, s.set(t, "known", "m5.large", "us-west-2"), m5large())
+	s.awaitAnnotations(t, s.set(t, "known", "m5.large", "us-east-1"), m5large())
 	ec2("InvalidInstanceType", 400)(t, s)
-	set := s.set(t, "workers", "m6g.4xlarge", "us-west-2")
+	set := s.set(t, "new", "m6g.4xlarge", "us-east-1")
 	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown")
 	s.aws.Admin().ClearFaults()
 	s.front.changeAnswers(nil)
@@ -258,8 +301,7 @@ var vcpus = regexp.MustCompile(`(?s)(<instanceType>m5\.large</instanceType>.*?)<
 
 // testIncompleteTypes: AWS knows a type and does not say what it has. Zero is
 // never written for that.
-func testIncompleteTypes(t *testing.T, c *cluster) {
-	s := c.webSite(t, "incomplete", "us-west-2")
+func (s *site) testIncompleteTypes(t *testing.T) {
 	changed := make(chan struct{}, 100)
 	s.front.changeAnswers(func(_, body string) string {
 		if vcpus.MatchString(body) {
@@ -267,13 +309,12 @@ func testIncompleteTypes(t *testing.T, c *cluster) {
 		}
 		return vcpus.ReplaceAllString(body, "$1")
 	})
-	s.start(t)
-	set := s.set(t, "workers", "m5.large", "us-west-2")
+	set := s.set(t, "incomplete", "m5.large", "us-east-2")
 	s.awaitEvent(t, set, "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown: AWS does not say its vCPUs or its memory")
 	s.checkAnnotations(t, set, map[string]string{})
 	if len(changed) < 2 {
 		t.Errorf("%d answers were changed, want the list's and that of the type alone", len(changed))
 	}
-	s.become(t, set, "m6g.4xlarge", "us-west-2")
+	s.become(t, set, "m6g.4xlarge", "us-east-2")
 	s.awaitAnnotations(t, set, m6g4xlarge())
 }

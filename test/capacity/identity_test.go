@@ -134,10 +134,10 @@ func testSecret(t *testing.T, c *cluster) {
 	s.In(t).Make(s.secret(keys(second, secondSecret)))
 	s.awaitAnnotations(t, late, m6g4xlarge())
 
-	// One that starts where the Secret is there already reads it as a whole; an
-	// older API server answers with lists, whose bodies client-go can log.
+	// One that starts where the Secret is there already reads it as a whole; if
+	// not by a watch, as at older API servers, then by lists, whose bodies client-go can log.
 	p.End()
-	s.writeKubeconfig(t, c.StartAnother(t, "--feature-gates=WatchList=false"))
+	s.env["KUBE_FEATURE_WatchListClient"] = "false"
 	s.start(t, "-v=10")
 	s.become(t, set, "m5.large", "us-west-1")
 	s.awaitAnnotations(t, set, m5large())
@@ -198,16 +198,4 @@ func testHalfIdentities(t *testing.T, c *cluster) {
 			}
 		})
 	}
-}
-
-// testMissingToken: the kubelet has not mounted the token yet.
-func testMissingToken(t *testing.T, c *cluster) {
-	s := c.webSite(t, "missing-token", "us-west-2")
-	must.Do(t, os.Remove(s.path("token")))
-	s.start(t)
-	set := s.set(t, "workers", "m5.large", "us-west-2")
-	s.awaitEvent(t, set, strings.ReplaceAll(waiting, "ROLE", s.role)+"the token file "+s.path("token")+": there is no such file; check the pod's projected volume")
-	s.rotateToken(t, c.token(t, "sts.amazonaws.com", 3600))
-	s.awaitAnnotations(t, set, m5large())
-	s.checkNeverUnknown(t, set)
 }

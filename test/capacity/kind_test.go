@@ -7,14 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // testKinds has objects of all sorts at once, each with what is to become of it.
 func testKinds(t *testing.T, c *cluster) {
 	s := c.webSite(t, "kinds", "us-west-2")
+	deleted := s.makeDeleted(t)
 	s.start(t)
+	t.Run("what is being deleted is left alone", func(t *testing.T) { s.testDeleted(t, deleted) })
 	t.Run("provider specs", s.testProviderSpecs)
 	t.Run("labels", s.testLabels)
 	t.Run("types", s.testTypes)
@@ -226,15 +227,19 @@ func testGateWithoutField(t *testing.T, c *cluster) {
 	}
 }
 
-// testDeleted: an object that is being deleted is left alone, and gets no
-// finalizer of ours.
-func testDeleted(t *testing.T, c *cluster) {
-	s := c.webSite(t, "deleted", "us-west-2")
-	set := s.machines(t, "workers", "", "{instanceType: m5.large}")
+// makeDeleted makes a MachineSet that is being deleted.
+func (s *site) makeDeleted(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	set := s.machines(t, "deleted", "", "{instanceType: m5.large}")
 	set.SetFinalizers([]string{"example.com/hold"})
 	s.In(t).Make(set)
 	must.Do(t, s.Delete(t.Context(), set.DeepCopy()))
-	s.start(t)
+	return set
+}
+
+// testDeleted: an object that is being deleted is left alone, and gets no
+// finalizer of ours.
+func (s *site) testDeleted(t *testing.T, set *unstructured.Unstructured) {
 	marker := s.set(t, "marker", "m5.large", "us-west-2")
 	s.awaitAnnotations(t, marker, m5large())
 	s.checkAnnotations(t, set, map[string]string{})
@@ -245,7 +250,7 @@ func testDeleted(t *testing.T, c *cluster) {
 		}
 	}
 	s.In(t).Merge(set, `{"metadata":{"finalizers":null}}`)
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		if err := s.Get(t.Context(), client.ObjectKeyFromObject(set), set.DeepCopy()); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("the object is there still: %w", err)
 		}

@@ -12,14 +12,17 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// TestOnOpenShift runs the program on a cluster that can move machines between
+// testOnOpenShift runs the program on a cluster that can move machines between
 // the two machine APIs, and that has endpoints and certificates of its own. These
 // are the whole cluster's, so one test comes after the other.
-func TestOnOpenShift(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t, "v1beta1", testkit.MachineAPIMigration, testkit.OpenShiftConfig, testkit.ClusterAPI, testkit.ClusterAPIAWS)
-	t.Run("a MachineSet is left alone while the Machine API has no authority", func(t *testing.T) { testAuthority(t, c) })
-	t.Run("a template of another namespace is not read", func(t *testing.T) { testForeignTemplate(t, c) })
+func testOnOpenShift(t *testing.T, c *cluster) {
+	c.InstallForeign(t, testkit.MachineAPIMigration, testkit.OpenShiftConfig)
+	c.ServeOnly(t, "v1beta1")
+	s := c.webSite(t, "team", "us-west-2")
+	process := s.start(t)
+	t.Run("a MachineSet is left alone while the Machine API has no authority", s.testAuthority)
+	t.Run("a template of another namespace is not read", s.testForeignTemplate)
+	process.End()
 	t.Run("endpoints and certificates are followed", func(t *testing.T) { testInfrastructure(t, c) })
 }
 
@@ -29,9 +32,7 @@ func (s *site) setAuthority(t *testing.T, set *unstructured.Unstructured, author
 }
 
 // testAuthority: the schema says that there is authority, so it counts.
-func testAuthority(t *testing.T, c *cluster) {
-	s := c.webSite(t, "authority", "us-west-2")
-	s.start(t)
+func (s *site) testAuthority(t *testing.T) {
 	set := s.set(t, "workers", "m5.large", "us-west-2")
 	rest := func() {
 		t.Helper()
@@ -58,11 +59,10 @@ func testAuthority(t *testing.T, c *cluster) {
 }
 
 // testForeignTemplate: the references of v1beta1 can name a namespace.
-func testForeignTemplate(t *testing.T, c *cluster) {
-	s, other := c.webSite(t, "team", "us-west-2"), &site{cluster: c, namespace: "other-team"}
-	c.In(t).MakeNamespaces(other.namespace)
+func (s *site) testForeignTemplate(t *testing.T) {
+	other := &site{cluster: s.cluster, namespace: "other-team"}
+	s.In(t).MakeNamespaces(other.namespace)
 	s.In(t).Make(other.template(t, "theirs", "m5.large"), s.template(t, "ours", "m5.large"))
-	s.start(t)
 	for name, told := range map[string]string{
 		"{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSMachineTemplate, name: theirs, namespace: other-team}": "Warning FailedUpdate: " +
 			"Failed to resolve AWSMachineTemplate: infrastructureRef names AWSMachineTemplate other-team/theirs; it must be in the namespace team of the machineDeployment",
@@ -145,7 +145,7 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	// The services move.
 	s.aws.Admin().ClearJournal()
 	c.describe(t, infrastructure, next.front.URL)
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		if got := next.front.asked()["us-west-1/ec2"]; got == 0 {
 			return fmt.Errorf("EC2 was not asked at its new place")
 		}

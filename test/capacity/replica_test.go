@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -67,7 +66,7 @@ const leading = `leader_election_master_status{name="capa-annotator-leader"} 1`
 
 func (p *process) awaitLeading(t *testing.T) {
 	t.Helper()
-	testkit.Await(t, func() error {
+	await(t, func() error {
 		if text, err := p.read(t); err != nil || !strings.Contains(text, leading) {
 			return fmt.Errorf("the replica does not lead: %w", err)
 		}
@@ -79,7 +78,7 @@ func (p *process) awaitLeading(t *testing.T) {
 func (p *process) checkIdle(t *testing.T) {
 	t.Helper()
 	var text string
-	testkit.Await(t, func() (err error) {
+	await(t, func() (err error) {
 		text, err = p.read(t)
 		return err
 	})

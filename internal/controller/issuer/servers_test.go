@@ -6,6 +6,8 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -69,11 +71,45 @@ func TestAnAPIServerThatSignsWithAnotherKeyIsNamed(t *testing.T) {
 	}
 	f.listed(t, f.api.APIServer)
 	wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
-	f.listed(t, f.api.APIServer, f.api.StartAnother(t))
+	f.listed(t, f.api.APIServer, another(t, f.api.APIServer))
 	message = wantCondition(t, f.settle(t, "main"), "Ready", metav1.ConditionTrue, core.ReasonVerified)
 	if !strings.Contains(message, "each of 2 API servers") {
 		t.Errorf("Ready says %q, expected it to speak of both", message)
 	}
+}
+
+// another is an API server like one, with the same keys, at an address of its own: what
+// comes there is led on to the one.
+func another(t *testing.T, one *testkit.APIServer) *testkit.APIServer {
+	t.Helper()
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			go lead(client, strings.TrimPrefix(one.Config.Host, "https://"))
+		}
+	}()
+	config := rest.CopyConfig(one.Config)
+	config.Host = "https://" + listener.Addr().String()
+	return &testkit.APIServer{Config: config}
+}
+
+// lead leads a connection on to a server until either side ends it.
+func lead(client net.Conn, to string) {
+	defer client.Close()               //nolint:errcheck // either side may end it
+	server, err := net.Dial("tcp", to) //nolint:noctx // it ends with the client
+	if err != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	}()
+	_, _ = io.Copy(client, server)
 }
 
 func privateKeyFile(t *testing.T) string {

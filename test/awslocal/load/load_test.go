@@ -57,7 +57,7 @@ func TestACrowdOfConnectionsStarvesNobody(t *testing.T) {
 	if stands.Idle != want.Idle || stands.Active != want.Active || stands.Liars != want.Liars {
 		t.Fatalf("the second process holds %+v, want %+v", stands, want)
 	}
-	for i := range 50 {
+	for i := range 10 {
 		key, content := fmt.Sprintf("ours/%d", i), fmt.Sprintf("content %d", i)
 		if _, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: object.Bucket, Key: &key, Body: strings.NewReader(content)}); err != nil {
 			t.Fatalf("put %s: %v", key, err)
