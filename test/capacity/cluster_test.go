@@ -4,7 +4,6 @@
 package capacity
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -88,24 +86,10 @@ func (c *cluster) reread(t *testing.T, object *unstructured.Unstructured) *unstr
 	return out
 }
 
-// await is testkit.Await for what takes a controller and AWS seconds. Many tests wait at
-// once, and ask one API server.
-func await(t *testing.T, what func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, testkit.Patience, true, func(context.Context) (bool, error) {
-		last = what()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatal(last)
-	}
-}
-
 // awaitAnnotations waits until all annotations of an object are these.
 func (c *cluster) awaitAnnotations(t *testing.T, object *unstructured.Unstructured, want map[string]string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if got := c.reread(t, object).GetAnnotations(); fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%s has the annotations %v, want %v, and the events:\n%s", object.GetName(), got, want, c.told(t, object))
 		}
@@ -152,7 +136,7 @@ func saying(event corev1.Event) string {
 // awaitEvent waits until an event of an object says this.
 func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, want string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		for _, event := range c.events(t, object) {
 			if saying(event) == want {
 				return nil
@@ -166,7 +150,7 @@ func (c *cluster) awaitEvent(t *testing.T, object *unstructured.Unstructured, wa
 // rest. Without a hint there is no rest.
 func (c *cluster) awaitTold(t *testing.T, object *unstructured.Unstructured, begin, hint string) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		for _, event := range c.events(t, object) {
 			rest, found := strings.CutPrefix(saying(event), begin)
 			if found && strings.Contains(rest, hint) && (hint != "" || rest == "") {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 // testCrowd: 100 MachineSets of several types are created at once in two regions.
@@ -69,7 +70,7 @@ func testCrowd(t *testing.T, c *cluster) {
 // awaitCrowd waits until so many MachineSets have the annotations of their type.
 func (s *site) awaitCrowd(t *testing.T, many int) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion("machine.openshift.io/v1beta1")
 		list.SetKind("MachineSetList")
@@ -101,7 +102,7 @@ func testHangingRegion(t *testing.T, c *cluster) {
 	for instanceType := range knownTypes() {
 		waiting[instanceType] = s.set(t, "waiting-"+namespaceOf(instanceType), instanceType, "eu-central-1")
 	}
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if got := s.front.signedFor()["eu-central-1/ec2"]; got == 0 {
 			return fmt.Errorf("the region that hangs was not asked")
 		}

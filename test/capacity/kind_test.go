@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -250,7 +251,7 @@ func (s *site) testDeleted(t *testing.T, set *unstructured.Unstructured) {
 		}
 	}
 	s.In(t).Merge(set, `{"metadata":{"finalizers":null}}`)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if err := s.Get(t.Context(), client.ObjectKeyFromObject(set), set.DeepCopy()); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("the object is there still: %w", err)
 		}

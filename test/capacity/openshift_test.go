@@ -145,7 +145,7 @@ func testInfrastructure(t *testing.T, c *cluster) {
 	// The services move.
 	s.aws.Admin().ClearJournal()
 	c.describe(t, infrastructure, next.front.URL)
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if got := next.front.asked()["us-west-1/ec2"]; got == 0 {
 			return fmt.Errorf("EC2 was not asked at its new place")
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -66,7 +67,7 @@ const leading = `leader_election_master_status{name="capa-annotator-leader"} 1`
 
 func (p *process) awaitLeading(t *testing.T) {
 	t.Helper()
-	await(t, func() error {
+	testkit.Await(t, func() error {
 		if text, err := p.read(t); err != nil || !strings.Contains(text, leading) {
 			return fmt.Errorf("the replica does not lead: %w", err)
 		}
@@ -78,7 +79,7 @@ func (p *process) awaitLeading(t *testing.T) {
 func (p *process) checkIdle(t *testing.T) {
 	t.Helper()
 	var text string
-	await(t, func() (err error) {
+	testkit.Await(t, func() (err error) {
 		text, err = p.read(t)
 		return err
 	})
