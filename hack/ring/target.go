@@ -63,7 +63,7 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./test/chart"}},
 	},
 	"crowd": {
-		packages: programs, folders: []string{"config", "localkube"},
+		packages: programs, folders: []string{"config", "docs/webhook.md", "localkube"},
 		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
 	},
 	"examples": {
@@ -78,7 +78,7 @@ var targets = map[string]target{
 	"pages": {
 		packages: append([]string{"./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		folders:  []string{"config", "docs", "examples", "localkube", "test/docs/testdata", "Makefile", "README.md"},
-		long:     &long{packages: []string{"./internal/cli/selector", "./test/capacity/docs", "./test/docs", "./test/e2e"}, named: true},
+		long:     &long{packages: []string{"./internal/cli/selector", "./test/capacity/docs", "./test/docs", "./test/e2e", "./test/e2e/lab"}, named: true},
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {

@@ -76,7 +76,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringSliceVar(&o.without, "without", nil, "folders whose packages are left out")
 	flags.StringVar(&o.run, "run", "", "run only the tests of this name, as go test")
 	flags.StringVar(&o.skip, "skip", "", "leave out the tests of this name, as go test")
-	flags.IntVarP(&o.parallel, "parallel", "p", 4, "packages of the first module at a time: tests wait for half of their time")
+	flags.IntVarP(&o.parallel, "parallel", "p", 5, "packages of the first module at a time: tests wait for half of their time")
 	flags.IntVar(&o.count, "count", 0, "run each test this many times, past the cache of results")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long a package may take")
 	flags.BoolVar(&o.cpu, "cpu", false, "measure the CPU time of each package with all that it starts")

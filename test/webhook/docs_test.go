@@ -21,9 +21,9 @@ import (
 
 const page = "../../docs/webhook.md"
 
-// TestThePagesCommands runs the commands of docs/webhook.md, and applies its
+// TestLongThePagesCommands runs the commands of docs/webhook.md, and applies its
 // examples, as a user does.
-func TestThePagesCommands(t *testing.T) {
+func TestLongThePagesCommands(t *testing.T) {
 	text := must.Get(os.ReadFile(page))(t)
 	commands, examples := testkit.Blocks(string(text), "sh"), testkit.Blocks(string(text), "yaml")
 	if len(commands) < 2 || len(examples) < 1 {

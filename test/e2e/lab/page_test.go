@@ -29,8 +29,8 @@ func fenced(page, mark string) (found []string) {
 	return found
 }
 
-// TestThePageForCIIsTyped types the page's commands in one shell.
-func TestThePageForCIIsTyped(t *testing.T) {
+// TestLongThePageForCIIsTyped types the page's commands in one shell.
+func TestLongThePageForCIIsTyped(t *testing.T) {
 	t.Parallel()
 	lab := filepath.Join(t.TempDir(), "lab")
 	// Whatever the page does, no process of it outlives the test. The commands are not
