@@ -42,10 +42,11 @@ func linkOf(importPath, tool string, args []string) (l link, is bool) {
 	return l, l.id != "" && l.out != ""
 }
 
-// names are the file in which the program is kept, and a pattern of all of its files.
-func (l link) names(dir string) (file, pattern string) {
-	base := filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(l.program, product), "/", "+"))
-	return fmt.Sprintf("%s@%x", base, sha256.Sum256([]byte(l.id))), base + "@*"
+// file is where the program is kept, and prefix what the names of all begin with that are
+// kept of its package.
+func (l link) file(dir string) (path, prefix string) {
+	prefix = strings.ReplaceAll(strings.TrimPrefix(l.program, product), "/", "+") + "@"
+	return filepath.Join(dir, fmt.Sprintf("%s%x", prefix, sha256.Sum256([]byte(l.id)))), prefix
 }
 
 // keep runs a tool, but for linking a test program that is kept as it would become: that
@@ -56,52 +57,45 @@ func keep(args []string) int {
 	if !is {
 		return call(tool, rest)
 	}
-	file, pattern := l.names(dir)
+	file, prefix := l.file(dir)
 	err := copyFile(file, l.out)
-	if err == nil {
-		return 0
-	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return complain(err)
+		return ended(err)
 	}
 	if code := call(tool, rest); code != 0 {
 		return code
 	}
-	if err := replace(l.out, file, pattern); err != nil {
-		return complain(err)
-	}
-	return 0
+	return ended(replace(l.out, file, prefix))
 }
 
 func call(tool string, args []string) int {
 	command := exec.Command(tool, args...) //nolint:gosec,noctx // the go command says what to run, and ends it
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := command.Run()
-	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
-		return complain(err)
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return ended(err)
 	}
 	return command.ProcessState.ExitCode()
 }
 
-func complain(err error) int {
-	fmt.Fprintln(os.Stderr, "suite:", err)
-	return 2
-}
-
-// replace keeps a linked program in the place of those that were kept of it.
-func replace(out, file, pattern string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+// replace keeps a linked program in the place of those that were kept of its package.
+func replace(out, file, prefix string) error {
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	former, err := filepath.Glob(pattern)
+	kept, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	if err := copyFile(out, file); err != nil {
 		return err
 	}
-	for _, each := range former {
-		if err := os.Remove(each); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, each := range kept {
+		if !strings.HasPrefix(each.Name(), prefix) || each.Name() == filepath.Base(file) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, each.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -59,6 +59,15 @@ func runForGo(args []string) {
 	}
 }
 
+// ended is the exit code of what the go command has started this one for.
+func ended(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "suite:", err)
+	return 2
+}
+
 // start runs the command until it is interrupted, and returns the exit code.
 func start() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

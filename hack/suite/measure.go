@@ -28,8 +28,7 @@ func measure(args []string) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	if err := command.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, "suite:", err)
-		return 2
+		return ended(err)
 	}
 	go func() {
 		for s := range signals {
@@ -37,13 +36,11 @@ func measure(args []string) int {
 		}
 	}()
 	err := command.Wait()
-	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
-		fmt.Fprintln(os.Stderr, "suite:", err)
-		return 2
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return ended(err)
 	}
 	if err := note(command.ProcessState); err != nil {
-		fmt.Fprintln(os.Stderr, "suite:", err)
-		return 2
+		return ended(err)
 	}
 	return command.ProcessState.ExitCode()
 }

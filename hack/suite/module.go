@@ -127,15 +127,28 @@ func (s *suite) beat(ctx context.Context) {
 	}
 }
 
+// quoted is a command line as the go command splits it: at blanks, but for those between
+// quotes, of which none can be escaped.
+func quoted(words ...string) string {
+	for i, word := range words {
+		quote := "'"
+		if strings.Contains(word, quote) {
+			quote = `"`
+		}
+		words[i] = quote + word + quote
+	}
+	return strings.Join(words, " ")
+}
+
 // arguments are those of "go" for a module.
 func (m module) arguments(o options, self string) []string {
 	args := []string{"test", "-json", "-timeout", o.timeout.String(), "-p", strconv.Itoa(o.parallel)}
 	var measurer, keeper string
 	if o.cpu {
-		measurer = self + " " + measured
+		measurer = quoted(self, measured)
 	}
 	if o.keep != "" {
-		keeper = self + " " + keeping + " " + o.keep
+		keeper = quoted(self, keeping, o.keep)
 	}
 	for _, each := range []struct{ flag, value string }{{"-run", o.run}, {"-skip", o.skip}, {"-exec", measurer}, {"-toolexec", keeper}} {
 		if each.value != "" {
