@@ -6,8 +6,9 @@
 //
 //	cd hack/rights && go run . ../../config/manifests ../../config/rbac
 //
-// With --each, each argument is an installation of its own. With --page it writes docs/reference/rights.md instead. What it takes for refused is
-// attacked on a real API server by test/rights.
+// With --each, each argument is an installation of its own. With --page it writes
+// docs/reference/rights.md instead. What it takes for refused is attacked on a real API
+// server by test/rights.
 package main
 
 import (

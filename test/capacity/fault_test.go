@@ -162,7 +162,7 @@ func (s *site) testTrouble(t *testing.T, name, region string, trouble trouble) {
 	set := s.set(t, name, "m5.large", "us-west-2")
 	s.awaitAnnotations(t, set, m5large())
 	trouble.begin(t, s)
-	s.become(t, set, "m6g.4xlarge", elseIfEmpty(trouble.region, region))
+	s.become(t, set, "m6g.4xlarge", cmp.Or(trouble.region, region))
 	s.awaitTold(t, set, strings.ReplaceAll(trouble.told, "ROLE", s.role), trouble.hint)
 	s.checkAnnotations(t, set, m5large())
 	if trouble.end != nil {
@@ -181,13 +181,6 @@ func (s *site) testTrouble(t *testing.T, name, region string, trouble trouble) {
 // namespaceOf makes a name that a namespace can have.
 func namespaceOf(text string) string {
 	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(text), "-"), "-")
-}
-
-func elseIfEmpty(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // checkNeverUnknown demands that nothing was said of an unknown type, and that

@@ -42,7 +42,7 @@ func TestTheServedClusterIsServedFromAnother(t *testing.T) {
 	issuer := w.newIssuer("served")
 	w.served.Make(issuer)
 	w.start(t, "issuer")
-	w.served.Await(func() error { return w.isReady(issuer) })
+	w.served.Await(func() error { return w.says("served", "Ready", "") })
 
 	// They are the same in both clusters: who looks at the wrong one would find them there.
 	w.host.Make(allow(namespace), ask(namespace, "of-the-host"))
@@ -66,16 +66,6 @@ func TestTheServedClusterIsServedFromAnother(t *testing.T) {
 	w.served.Remove(allow(namespace))
 }
 
-func (w *world) isReady(issuer *v1alpha1.OIDCIssuer) error {
-	if err := w.served.Get(w.served.Context(), client.ObjectKeyFromObject(issuer), issuer); err != nil {
-		return err
-	}
-	if !meta.IsStatusConditionTrue(issuer.Status.Conditions, "Ready") {
-		return fmt.Errorf("the issuer is not Ready: %+v", issuer.Status.Conditions)
-	}
-	return nil
-}
-
 // isJudged: the policy in AWS was made by hand, and lets roles write the bucket of the
 // issuer.
 func (w *world) isJudged(judged *v1alpha1.CredentialsBoundary) error {
@@ -91,12 +81,11 @@ func (w *world) isJudged(judged *v1alpha1.CredentialsBoundary) error {
 
 // becomeWhatIsAsked has a ServiceAccount of a cluster become the role of the request.
 func (w *world) becomeWhatIsAsked(from *testkit.Cluster, namespace string) error {
-	ctx := w.served.Context()
-	var found corev1.ServiceAccount
-	if err := w.served.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "checkout"}, &found); err != nil {
-		return fmt.Errorf("%w; its grants say %s", err, said(w.grants(w.served)))
+	found, err := w.account(namespace)
+	if err != nil {
+		return err
 	}
-	if err := from.Get(ctx, client.ObjectKeyFromObject(&found), &corev1.ServiceAccount{}); err != nil {
+	if err := from.Get(from.Context(), client.ObjectKeyFromObject(found), &corev1.ServiceAccount{}); err != nil {
 		from.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "checkout"}})
 	}
 	return w.become(from, namespace, "checkout", found.Annotations[credentials.RoleAnnotation])
@@ -129,20 +118,4 @@ func (w *world) untouched(t *testing.T, namespace string) {
 	if err := w.host.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "of-the-host"}, &corev1.ServiceAccount{}); err == nil {
 		t.Error("the hosting cluster's request has its ServiceAccount")
 	}
-}
-
-func (w *world) grants(of *testkit.Cluster) []v1alpha1.CredentialsGrant {
-	of.Helper()
-	var grants v1alpha1.CredentialsGrantList
-	must.Do(of, of.List(of.Context(), &grants))
-	return grants.Items
-}
-
-func said(grants []v1alpha1.CredentialsGrant) (text string) {
-	for _, g := range grants {
-		for _, c := range g.Status.Conditions {
-			text += fmt.Sprintf("%s is %s: %s; ", c.Type, c.Status, c.Message)
-		}
-	}
-	return text
 }

@@ -2,11 +2,8 @@ package api
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -16,9 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -69,8 +63,6 @@ func (w *rotation) control(t *testing.T) {
 	t.Helper()
 	auth := must.Get(awsauth.New(awsauth.Options{Getenv: os.Getenv, ReadFile: os.ReadFile, Now: time.Now}))(t)
 	clock := func() time.Time { return time.Now().Add(w.ahead) }
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(w.aws.CACertificate())
 	as := identity.Identity{Base: identity.Session}
 	kit := func(name, finalizer string) controller.Kit {
 		return controller.Kit{
@@ -81,7 +73,7 @@ func (w *rotation) control(t *testing.T) {
 	w.issuers = &issuer.Controller{Kit: kit("issuer", coreissuer.Finalizer), Observer: &issuer.Observer{
 		Cluster: &issuer.Cluster{Config: w.served.Config, Client: w.served, ServiceAccount: client.ObjectKey{Namespace: system, Name: "tabard-issuer"}},
 		AWS:     issuer.AWS{Accounts: caller.New(auth), Buckets: bucket.New(auth), Providers: oidcprovider.New(auth), Roles: iamrole.New(auth)},
-		Public:  &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}, Operator: as, Now: clock,
+		Public:  w.aws.Client(), Operator: as, Now: clock,
 	}}
 	w.credentials = credentials.New(kit("credentials", corecredentials.Finalizer), must.Get(credentials.FollowedBy(w.served.Config))(t),
 		credentials.NewMetrics(prometheus.NewRegistry()), credentials.Options{
@@ -124,9 +116,9 @@ func (w *rotation) trusts(names ...string) func() error {
 }
 
 func (w *rotation) role() (*iamtypes.Role, error) {
-	var found corev1.ServiceAccount
-	if err := w.served.Get(w.served.Context(), client.ObjectKey{Namespace: w.namespace, Name: "checkout"}, &found); err != nil {
-		return nil, fmt.Errorf("%w; its grants say %s", err, said(w.grants(w.served)))
+	found, err := w.account(w.namespace)
+	if err != nil {
+		return nil, err
 	}
 	arn := found.Annotations[corecredentials.RoleAnnotation]
 	role, err := w.aws.IAM(account).GetRole(w.served.Context(), &iam.GetRoleInput{RoleName: aws.String(arn[strings.LastIndex(arn, "/")+1:])})
@@ -184,16 +176,4 @@ func TestAnIssuerIsRotatedUnderTheRolesThatTrustIt(t *testing.T) {
 	w.served.Remove(allow(w.namespace))
 	w.served.Remove(w.newIssuer("served"))
 	w.until(func() error { return w.gone(w.newIssuer("served")) })
-}
-
-// says demands that a condition of an issuer is True, and says a text.
-func (w *rotation) says(name, kind, text string) error {
-	var one v1alpha1.OIDCIssuer
-	if err := w.served.Get(w.served.Context(), client.ObjectKey{Name: name}, &one); err != nil {
-		return err
-	}
-	if c := meta.FindStatusCondition(one.Status.Conditions, kind); c == nil || c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, text) {
-		return fmt.Errorf("%s of the issuer %s is %+v, want True, saying %q", kind, name, c, text)
-	}
-	return nil
 }

@@ -3,12 +3,15 @@ package api
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,6 +22,7 @@ import (
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -123,4 +127,41 @@ func (w *world) gone(object client.Object) error {
 		return fmt.Errorf("%T %s is there still, with the finalizers %q", object, object.GetName(), object.GetFinalizers())
 	}
 	return client.IgnoreNotFound(err)
+}
+
+// says demands that a condition of an issuer is True, and says a text.
+func (w *world) says(name, kind, text string) error {
+	var one v1alpha1.OIDCIssuer
+	if err := w.served.Get(w.served.Context(), client.ObjectKey{Name: name}, &one); err != nil {
+		return err
+	}
+	if c := meta.FindStatusCondition(one.Status.Conditions, kind); c == nil || c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, text) {
+		return fmt.Errorf("%s of the issuer %s is %+v, want True, saying %q", kind, name, c, text)
+	}
+	return nil
+}
+
+// account is the ServiceAccount that a request of a namespace asked for.
+func (w *world) account(namespace string) (*corev1.ServiceAccount, error) {
+	found := &corev1.ServiceAccount{}
+	if err := w.served.Get(w.served.Context(), client.ObjectKey{Namespace: namespace, Name: "checkout"}, found); err != nil {
+		return nil, fmt.Errorf("%w; its grants say %s", err, said(w.grants(w.served)))
+	}
+	return found, nil
+}
+
+func (w *world) grants(of *testkit.Cluster) []v1alpha1.CredentialsGrant {
+	of.Helper()
+	var grants v1alpha1.CredentialsGrantList
+	must.Do(of, of.List(of.Context(), &grants))
+	return grants.Items
+}
+
+func said(grants []v1alpha1.CredentialsGrant) (text string) {
+	for _, g := range grants {
+		for _, c := range g.Status.Conditions {
+			text += fmt.Sprintf("%s is %s: %s; ", c.Type, c.Status, c.Message)
+		}
+	}
+	return text
 }
