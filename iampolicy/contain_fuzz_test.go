@@ -103,13 +103,13 @@ func FuzzMayAllow(f *testing.F) {
 
 func TestTheFuzzSeesAllAnswers(t *testing.T) {
 	counts := map[string]int{}
-	for seed := range uint64(20000) {
+	for seed := range uint64(5000) {
 		counts[string(checkContains(t, seed, 1))]++
 		counts[fmt.Sprint("may ", checkMayAllow(t, seed, 1))]++
 	}
 	t.Log(counts)
 	for _, answer := range []string{string(Yes), string(No), string(Undecidable), "may true", "may false"} {
-		if counts[answer] < 500 {
+		if counts[answer] < 125 {
 			t.Errorf("%s was the answer only %d times", answer, counts[answer])
 		}
 	}
