@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/tabard-dev/tabard/internal/lab/port"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -151,6 +152,10 @@ func (s *APIServer) waitReady(t testing.TB) {
 }
 
 func ready(ctx context.Context, config *rest.Config) error {
+	// It is empty before it is written, and client-go would remember it so.
+	if _, err := cert.NewPool(config.CAFile); err != nil {
+		return err
+	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return err
