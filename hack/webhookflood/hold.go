@@ -42,8 +42,54 @@ func (c *counts) now() said {
 	return said{c.open.Load(), c.opened.Load(), c.most.Load(), c.answered.Load(), c.failed.Load(), percentile(c.times, 99).Milliseconds()}
 }
 
+// dial connects from one of the addresses of this machine after another, from 127.1.0.1 on, if
+// there are to be several.
+func (f *flood) dial(ctx context.Context) (net.Conn, error) {
+	dialer := &net.Dialer{}
+	if f.sources > 0 {
+		number := int(f.dialed.Add(1)) % f.sources
+		dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 1, byte(number>>8), byte(number)+1)}
+	}
+	return dialer.DialContext(ctx, "tcp", f.address)
+}
+
+// arrive opens connections at a rate, and holds as many as it may have: the oldest goes for
+// a new one.
+func (f *flood) arrive(ctx context.Context) {
+	var group sync.WaitGroup
+	places := make(chan context.CancelFunc, f.connections)
+	ticker := time.NewTicker(time.Second / time.Duration(f.rate))
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+		within, end := context.WithCancel(ctx)
+		for full := true; full; {
+			select {
+			case places <- end:
+				full = false
+			default:
+				(<-places)()
+			}
+		}
+		group.Go(func() {
+			defer end()
+			if err := f.holdOne(within); err != nil && within.Err() == nil {
+				f.counted.failed.Add(1)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // hold keeps connections open, each of which has begun to ask.
 func (f *flood) hold(ctx context.Context) {
+	if f.arriving {
+		f.arrive(ctx)
+		return
+	}
 	var group sync.WaitGroup
 	for range f.connections {
 		group.Go(func() {
@@ -61,7 +107,7 @@ func (f *flood) hold(ctx context.Context) {
 
 // holdOne opens one connection and stays until it is ended.
 func (f *flood) holdOne(ctx context.Context) error {
-	raw, err := new(net.Dialer).DialContext(ctx, "tcp", f.address)
+	raw, err := f.dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +119,11 @@ func (f *flood) holdOne(ctx context.Context) error {
 	}
 	ended := context.AfterFunc(ctx, func() { _ = raw.Close() }) // it ends what is read below
 	defer ended()
-	defer raw.Close()                                                                              //nolint:errcheck // nothing was promised
+	defer raw.Close() //nolint:errcheck // nothing was promised
+	if f.kind == "silent" {
+		_, err := raw.Read(make([]byte, 1))
+		return err
+	}
 	secure := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}) //nolint:gosec // an attacker does not care
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return err

@@ -9,8 +9,13 @@
 //	slow   connections that announce a review of -announce bytes and send -send of
 //	       them; each that ends is opened anew
 //	idle   connections that ask one review, and stay
+//	silent connections that send no byte, and stay
 //	names  reviews of pods of ServiceAccounts that do not exist, -rate a second, of
 //	       the namespace -namespace; empty: of one that does not exist, either
+//
+// With -arriving, connections of the first three kinds come -rate a second, and the oldest
+// ends where there are -connections. With -sources they come from so many addresses of this
+// machine.
 package main
 
 import (
@@ -21,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -37,6 +43,9 @@ type flood struct {
 	address, kind, namespace string
 	connections, rate        int
 	announce, send           int
+	arriving                 bool
+	sources                  int
+	dialed                   atomic.Int64
 	span                     time.Duration
 	counted                  counts
 }
@@ -44,12 +53,14 @@ type flood struct {
 func main() {
 	var f flood
 	flag.StringVar(&f.address, "address", "", "host and port of the webhook")
-	flag.StringVar(&f.kind, "kind", "slow", "slow, idle or names")
+	flag.StringVar(&f.kind, "kind", "slow", "slow, idle, silent or names")
 	flag.IntVar(&f.connections, "connections", 100, "connections at a time")
 	flag.IntVar(&f.rate, "rate", 1000, "reviews a second")
 	flag.IntVar(&f.announce, "announce", 64<<10, "bytes that are announced")
 	flag.IntVar(&f.send, "send", 1, "bytes of them that are sent")
 	flag.StringVar(&f.namespace, "namespace", "", "namespace of the names")
+	flag.BoolVar(&f.arriving, "arriving", false, "connections come at the rate, instead of when another has ended")
+	flag.IntVar(&f.sources, "sources", 0, "addresses that they come from; 0 is as the system does")
 	flag.DurationVar(&f.span, "for", 10*time.Second, "how long")
 	flag.Parse()
 	if err := f.run(); err != nil {
@@ -59,10 +70,10 @@ func main() {
 }
 
 func (f *flood) run() error {
-	attack := map[string]func(context.Context){"slow": f.hold, "idle": f.hold, "names": f.ask}[f.kind]
+	attack := map[string]func(context.Context){"slow": f.hold, "idle": f.hold, "silent": f.hold, "names": f.ask}[f.kind]
 	switch {
 	case attack == nil:
-		return fmt.Errorf("-kind is %q, expected slow, idle or names", f.kind)
+		return fmt.Errorf("-kind is %q, expected slow, idle, silent or names", f.kind)
 	case f.address == "":
 		return fmt.Errorf("-address is empty, expected host and port")
 	case f.connections < 1 || f.connections > mostConnections || f.rate < 1 || f.rate > mostRate || f.span > longest:

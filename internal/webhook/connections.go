@@ -68,6 +68,19 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
+// Read implements net.Conn. Who says something again after an answer is about to ask.
+func (c *connection) Read(into []byte) (int, error) {
+	count, err := c.Conn.Read(into)
+	if count > 0 {
+		c.door.mu.Lock()
+		if c.of != nil && (c.group.stage == silent || c.group.stage == served) {
+			c.of.move(c, begun)
+		}
+		c.door.mu.Unlock()
+	}
+	return count, err
+}
+
 // heard notes that a whole question came.
 func (c *connection) heard() {
 	if c == nil {
@@ -127,6 +140,16 @@ func (c *connection) trusted() bool {
 	c.door.mu.Lock()
 	defer c.door.mu.Unlock()
 	return c.of == &c.door.known
+}
+
+// isCrowded says that few places are left where a connection has its own.
+func (c *connection) isCrowded() bool {
+	if c == nil {
+		return false
+	}
+	c.door.mu.Lock()
+	defer c.door.mu.Unlock()
+	return c.of != nil && c.of.held >= c.of.limit*3/4
 }
 
 // held is how many connections are open, without and with a certificate.

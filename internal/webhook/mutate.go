@@ -107,6 +107,10 @@ func (m *mutator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if found.leave != nil {
 		defer found.leave()
 	}
+	if connectionOf(r).isCrowded() {
+		// Hung up on later, while it is idle, the API server could be about to ask.
+		w.Header().Set("Connection", "close")
+	}
 	if found.status != 0 {
 		http.Error(w, found.problem, found.status)
 	} else {

@@ -6,19 +6,18 @@ import (
 	"net/netip"
 )
 
-// places are those that connections have. Where all are taken, the newcomer gets
-// that of another: who holds most gives one up, so that nobody can keep others out
-// by taking many. It is not safe for concurrent use.
+// places are those that connections have. Where all are taken, the newcomer gets that of
+// another, by how far that one is: who has sent nothing gives way first, and whose review is
+// in hand last. It is not safe for concurrent use.
 type places struct {
 	limit, held int
-	// groups have their connections in the order in which each was last heard of.
-	groups map[group]*list.List
+	// stages have their connections in the order in which each was last heard of.
+	stages [stages]*list.List
+	// groups are how many connections are of an address and equally far.
+	groups map[group]int
 }
 
-// group are connections that compete with each other first: those of one address,
-// and of these, those that are equally far. Who opens many and asks nothing displaces
-// his own kind, not those that are in use; who asks on many and keeps them does not
-// displace those that are about to ask.
+// group are connections of one address that are equally far.
 type group struct {
 	address netip.Prefix
 	stage   stage
@@ -28,13 +27,29 @@ type group struct {
 type stage uint8
 
 const (
-	// begun: nothing was asked on it yet.
-	begun stage = iota
+	// silent: not a byte has come.
+	silent stage = iota
+	// begun: something came, but no whole question yet.
+	begun
 	// asked: a whole question came, and is being answered.
 	asked
 	// served: it was answered, and may be asked again.
 	served
+	stages
 )
+
+// share is how many of a stage give way to nobody further, of so many places. Without a share
+// those that say hello would give way to each other, where others hold all the places by a
+// single byte. Of those that were served none has to be there: an API server opens another.
+func share(of stage, limit int) int {
+	switch of {
+	case silent:
+		return limit / 8
+	case begun:
+		return limit / 4
+	}
+	return 0
+}
 
 // groupOf is the group of a new connection. What comes from one network of IPv6 may
 // be one machine.
@@ -55,44 +70,67 @@ func groupOf(remote net.Addr) group {
 	return group{address: prefix}
 }
 
-func newPlaces(limit int) places { return places{limit: limit, groups: map[group]*list.List{}} }
+func newPlaces(limit int) places {
+	p := places{limit: limit, groups: map[group]int{}}
+	for i := range p.stages {
+		p.stages[i] = list.New()
+	}
+	return p
+}
 
 // add gives a place, and says who loses his, nil if nobody.
 func (p *places) add(c *connection) (out *connection) {
-	if p.held >= p.limit {
-		if out = p.choose(c.group); out != nil {
-			p.remove(out)
-		}
+	if out = p.choose(c.group.stage); out != nil {
+		p.remove(out)
 	}
-	members := p.groups[c.group]
-	if members == nil {
-		members = list.New()
-		p.groups[c.group] = members
-	}
-	c.of, c.place = p, members.PushBack(c)
-	p.held++
+	p.enter(c)
 	return out
 }
 
-// choose picks who goes when one more comes to a group: of the largest group, the one
-// that was longest not heard of.
-func (p *places) choose(comes group) *connection {
-	var largest *list.List
-	most := 0
-	for its, members := range p.groups {
-		size := members.Len()
-		if its == comes {
-			size++
-		}
-		if size > most {
-			largest, most = members, size
-		}
+// choose picks who goes when one comes that is so far. Where all but the shares have a review
+// in hand, the one that has it longest goes: an API server's is answered within milliseconds,
+// and the oldest wait for names that somebody has made up.
+func (p *places) choose(comes stage) *connection {
+	// However many come that say nothing, half of the places are for others.
+	if comes == silent && p.stages[silent].Len() >= max(p.limit/2, 1) {
+		return p.first(silent)
 	}
-	if largest == nil {
+	if p.held < p.limit {
 		return nil
 	}
-	found, _ := largest.Front().Value.(*connection)
-	return found
+	for _, stage := range []stage{silent, begun, served} {
+		if p.stages[stage].Len() > share(stage, p.limit) {
+			return p.first(stage)
+		}
+	}
+	return p.first(asked)
+}
+
+// first picks who goes first of a stage: who was longest not heard of. Only where one address
+// has more of it than a quarter of all places, one of those goes, so that nobody displaces
+// others from a single address. To count below that would be for the good of those who have
+// many addresses: each holds one place, and the API server is the largest.
+func (p *places) first(of stage) *connection {
+	var greedy *group
+	most := p.limit / 4
+	for its, size := range p.groups {
+		if its.stage == of && of != asked && size > most {
+			greedy, most = &its, size
+		}
+	}
+	for each := p.stages[of].Front(); each != nil; each = each.Next() {
+		if found, is := each.Value.(*connection); is && (greedy == nil || found.group == *greedy) {
+			return found
+		}
+	}
+	return nil // not reached: the shares leave places
+}
+
+// enter gives a place that is free.
+func (p *places) enter(c *connection) {
+	c.of, c.place = p, p.stages[c.group.stage].PushBack(c)
+	p.groups[c.group]++
+	p.held++
 }
 
 // remove takes a place back. Who has none keeps none.
@@ -100,9 +138,8 @@ func (p *places) remove(c *connection) {
 	if c.of != p {
 		return
 	}
-	members := p.groups[c.group]
-	members.Remove(c.place)
-	if members.Len() == 0 {
+	p.stages[c.group.stage].Remove(c.place)
+	if p.groups[c.group]--; p.groups[c.group] == 0 {
 		delete(p.groups, c.group)
 	}
 	c.of, c.place = nil, nil
@@ -113,5 +150,5 @@ func (p *places) remove(c *connection) {
 func (p *places) move(c *connection, to stage) {
 	p.remove(c)
 	c.group.stage = to
-	p.add(c)
+	p.enter(c)
 }

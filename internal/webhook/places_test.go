@@ -14,64 +14,120 @@ func from(address string, is stage, count int) (made []*connection) {
 	return made
 }
 
-// TestAFloodDisplacesItself: whatever comes from elsewhere, and however it behaves,
-// those of an address that holds few stay; and of those of one address, the ones in use
-// stay when connections come that ask nothing, and those that are about to ask when
-// others ask and stay.
-func TestAFloodDisplacesItself(t *testing.T) {
+// address is the number-th of many.
+func address(number int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(number >> 8), byte(number)}), 32)
+}
+
+// TestFloodsDisplaceThemselves: however many come, and from however many addresses, those stay
+// of an API server that are further than the flood; and from a single address, whatever it
+// does, nobody displaces those of another.
+func TestFloodsDisplaceThemselves(t *testing.T) {
 	t.Parallel()
 	const limit = 100
-	tests := map[string]struct{ honest, flood group }{
-		"new ones of another address":        {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.2/32"), begun}},
-		"answered ones of another address":   {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.2/32"), served}},
-		"new ones of the same address":       {group{netip.MustParsePrefix("10.0.0.1/32"), served}, group{netip.MustParsePrefix("10.0.0.1/32"), begun}},
-		"answered ones of the same address":  {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.1/32"), served}},
-		"ones that ask, of the same address": {group{netip.MustParsePrefix("10.0.0.1/32"), begun}, group{netip.MustParsePrefix("10.0.0.1/32"), asked}},
-		"new ones, of that which is asked":   {group{netip.MustParsePrefix("10.0.0.1/32"), asked}, group{netip.MustParsePrefix("10.0.0.1/32"), begun}},
-		"new ones of another, while it asks": {group{netip.MustParsePrefix("10.0.0.1/32"), served}, group{netip.MustParsePrefix("10.0.0.2/32"), begun}},
-	}
-	for name, test := range tests {
+	for name, test := range map[string]struct {
+		honest, flood stage
+		// addresses of the flood, and how many of limit the honest have.
+		addresses, held int
+	}{
+		"silent ones of one address, while it says hello":  {silent, silent, 1, 20},
+		"silent ones of one address":                       {begun, silent, 1, 50},
+		"silent ones of many":                              {begun, silent, 1000, 50},
+		"silent ones of many, while it was served":         {served, silent, 1000, 50},
+		"silent ones of many, while it asks":               {asked, silent, 1000, 50},
+		"ones that begin, of one address, as it does":      {begun, begun, 1, 20},
+		"ones that begin, of many":                         {served, begun, 1000, 60},
+		"ones that begin, of many, while it asks":          {asked, begun, 1000, 60},
+		"ones that were served, of one address, as it was": {served, served, 1, 20},
+		"ones that were served, of many, while it asks":    {asked, served, 1000, 60},
+		"ones that begin, of many, while it says hello":    {silent, begun, 1000, 10},
+		"ones that were served, of many, as it begins":     {begun, served, 1000, 20},
+		"ones that ask, of many, as it begins":             {begun, asked, 1000, 20},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlaces(limit)
-			var honest []*connection
-			for range limit / 4 {
-				one := &connection{group: test.honest}
-				honest = append(honest, one)
+			honest := from("10.0.0.1/32", test.honest, test.held)
+			for _, one := range honest {
 				p.add(one)
 			}
-			for range 100 * limit {
-				p.add(&connection{group: test.flood})
+			for i := range 100 * limit {
+				one := &connection{group: group{address(i % test.addresses), silent}}
+				p.add(one)
+				if test.flood != silent {
+					p.move(one, test.flood)
+				}
 			}
 			for i, one := range honest {
 				if one.of == nil {
 					t.Fatalf("number %d of %d has lost its place", i, len(honest))
 				}
 			}
-			if p.held != limit {
-				t.Errorf("%d places are taken, want %d", p.held, limit)
+			if p.held > limit || p.stages[silent].Len() > limit/2 {
+				t.Errorf("%d places are taken, %d by silent ones; want at most %d and half of them", p.held, p.stages[silent].Len(), limit)
 			}
 		})
 	}
 }
 
-// TestOfOneKindTheOldestGoes: one that is as far once more goes later.
-func TestOfOneKindTheOldestGoes(t *testing.T) {
+// TestANewcomerIsHeard: at three hundred new connections a second of a thousand addresses, an
+// API server that takes half a second to say hello, and as long to ask, keeps its place to the
+// answer, whatever the flood does.
+func TestANewcomerIsHeard(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(3)
-	there := from("10.0.0.1/32", begun, 3)
-	for _, one := range there {
+	const limit, between = 512, 150
+	for name, flood := range map[string]stage{"silent": silent, "begun": begun, "asked": asked, "served": served} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlaces(limit)
+			number := 0
+			comes := func(count int) {
+				for range count {
+					one := &connection{group: group{address(number % 1000), silent}}
+					p.add(one)
+					if flood != silent {
+						p.move(one, flood)
+					}
+					number++
+				}
+			}
+			comes(10 * limit)
+			for round := range 20 {
+				one := from("10.0.0.1/32", silent, 1)[0]
+				p.add(one)
+				for _, next := range []stage{begun, asked, served} {
+					comes(between)
+					if one.of == nil {
+						t.Fatalf("round %d: it has lost its place before it was %d", round, next)
+					}
+					p.move(one, next)
+				}
+			}
+		})
+	}
+}
+
+// TestTheOrderInWhichTheyGive: by stage, and of one stage the oldest; one that is heard of
+// anew goes later.
+func TestTheOrderInWhichTheyGive(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(8)
+	var there []*connection
+	for i, is := range []stage{asked, served, begun, silent, asked, served, begun, silent} {
+		one := &connection{group: group{address(i), is}}
+		there = append(there, one)
 		p.add(one)
 	}
-	p.move(there[0], begun)
-	for i, want := range []*connection{there[1], there[2], there[0]} {
-		if out := p.add(from("10.0.0.1/32", begun, 1)[0]); out != want {
-			t.Errorf("number %d that comes displaces another than it should", i)
+	p.move(there[1], served)
+	// One that is silent and two that have begun are the shares.
+	for i, want := range []int{3, 5, 1, 0, 4} {
+		if out := p.add(&connection{group: group{address(100 + i), asked}}); out != there[want] {
+			t.Fatalf("number %d that comes displaces another than number %d", i, want)
 		}
 	}
 	p.remove(there[0]) // it has lost its place: nothing happens
-	if p.held != 3 {
-		t.Errorf("%d places are taken, want 3", p.held)
+	if p.held != 8 {
+		t.Errorf("%d places are taken, want 8", p.held)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	identityv1alpha1 "github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/api/services/v1alpha1"
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 )
 
 // newReader makes a client that reads what is followed. Its mapper is a table: a
@@ -55,6 +56,7 @@ func ownConnections(config *rest.Config, fresh time.Duration) *rest.Config {
 		}
 		return connection{c, fresh}, nil
 	}
+	own.Wrap(follow.Bounded)
 	return own
 }
 

@@ -64,7 +64,7 @@ func (s *Selectors) newFollowers(reader client.WithWatch) []*follower {
 	for _, f := range followers {
 		f.selectors = s
 		f.following = follow.New(follow.Options[client.Object]{
-			List: f.list(reader), Watch: f.watch(reader), Trim: objectOf, Sink: f,
+			List: f.list(reader), Watch: f.watch(reader), Trim: trimmed, Sink: f,
 			Pause: pause, Watched: shortestWatch, Listing: longestRead,
 			Grace: grace, Refused: isRefused, Absent: f.isAbsent, Told: f.told,
 		})
@@ -100,10 +100,19 @@ func (f *follower) watch(reader client.WithWatch) func(context.Context, metav1.L
 	}
 }
 
-func objectOf(read runtime.Object) (client.Object, error) {
+// trimmed takes away what decides on nothing: whoever may write an object decides how long
+// that is.
+func trimmed(read runtime.Object) (client.Object, error) {
 	object, is := read.(client.Object)
 	if !is {
 		return nil, fmt.Errorf("the API server answers with a %T", read)
+	}
+	object.SetManagedFields(nil)
+	object.SetAnnotations(nil)
+	object.SetOwnerReferences(nil)
+	object.SetFinalizers(nil)
+	if _, is := object.(*metav1.PartialObjectMetadata); !is { // of namespaces labels decide
+		object.SetLabels(nil)
 	}
 	return object, nil
 }

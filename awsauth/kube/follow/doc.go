@@ -6,6 +6,10 @@
 // to a Sink, and tells by a Health whether what is known still counts. A Store is a
 // Sink that keeps objects by a key.
 //
+// Whoever may write objects decides how long they are. So what is read at a time is bounded
+// by its bytes where the client's transport is Bounded, and what is kept is the user's to
+// bound, by Trim.
+//
 // Lists name no resource version: they are as new as the moment, and never older than
 // what was seen before. The package needs apimachinery alone, of Kubernetes 1.33 or
 // newer.

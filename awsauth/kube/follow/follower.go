@@ -15,10 +15,6 @@ import (
 )
 
 const (
-	// pageSize is how many objects are asked for at once, listTime how long an answer
-	// may take.
-	pageSize = 500
-	listTime = time.Minute
 	// watchTime is how long a watch lasts, and twice that at most, unless it is told.
 	watchTime = 5 * time.Minute
 	// overdue is for an API server that does not end it.
@@ -154,45 +150,26 @@ func (f *Follower[T]) tell(err error) {
 	}
 }
 
-// list reads all, page by page. Of a page nothing is kept but what is trimmed.
+// list reads all. Of a page nothing is kept but what is trimmed.
 func (f *Follower[T]) list(ctx context.Context) (version string, err error) {
 	var all []T
-	options := metav1.ListOptions{FieldSelector: f.options.Fields, Limit: pageSize}
-	for {
-		page, err := f.page(ctx, options, &all)
-		if err != nil && f.options.Absent != nil && f.options.Absent(err, f.Health()) {
-			if !f.Health().Known {
-				f.listed(nil)
-			}
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			f.listed(all)
-			return page.GetResourceVersion(), nil
-		}
-	}
-}
-
-func (f *Follower[T]) page(ctx context.Context, options metav1.ListOptions, into *[]T) (meta.List, error) {
-	ctx, cancel := context.WithTimeout(ctx, or(f.options.Listing, listTime))
-	defer cancel()
-	list, err := f.options.List(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	page, err := meta.ListAccessor(list)
-	if err != nil {
-		return nil, err
-	}
-	return page, meta.EachListItemWithAlloc(list, func(object runtime.Object) error {
+	pages := Pages{List: f.options.List, Options: metav1.ListOptions{FieldSelector: f.options.Fields}, Time: f.options.Listing}
+	version, err = pages.Each(ctx, func(object runtime.Object) error {
 		if kept, is := f.trim(object); is {
-			*into = append(*into, kept)
+			all = append(all, kept)
 		}
 		return nil
 	})
+	switch {
+	case err == nil:
+		f.listed(all)
+	case f.options.Absent != nil && f.options.Absent(err, f.Health()):
+		if !f.Health().Known {
+			f.listed(nil)
+		}
+		return "", nil
+	}
+	return version, err
 }
 
 func (f *Follower[T]) trim(object runtime.Object) (kept T, is bool) {

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/tabard-dev/tabard/awsauth/kube/follow"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
 
@@ -32,6 +33,7 @@ func configOf(flags *command.Kubeconfig) (*rest.Config, error) {
 	// The API server divides itself up (API Priority and Fairness); five requests a
 	// second, client-go's own limit, would take minutes for hundreds of objects.
 	config.QPS = -1
+	config.Wrap(follow.Bounded)
 	return config, nil
 }
 
@@ -42,7 +44,7 @@ func KubeConfigAt(path, server string) (*rest.Config, error) {
 	}
 	flags := command.Kubeconfig{Path: path}
 	flags.Server(server)
-	config, err := flags.Config()
+	config, err := configOf(&flags)
 	if err != nil {
 		return nil, fmt.Errorf("--kube-api: %w", err)
 	}

@@ -9,9 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
@@ -115,18 +117,15 @@ func isExtended(account *corev1.ServiceAccount) bool {
 
 // keyUsers are the pods that name a static key of a Secret.
 func (c *Controller) keyUsers(ctx context.Context, secret *corev1.Secret) ([]string, error) {
-	var pods corev1.PodList
-	if err := c.kit.Live.List(ctx, &pods, client.InNamespace(secret.Namespace)); err != nil {
-		return nil, err
-	}
 	var out []string
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; usesKeys(pod, secret.Name) {
+	err := controller.Each(ctx, c.kit.Live, &corev1.PodList{}, secret.Namespace, func(object runtime.Object) error {
+		if pod := object.(*corev1.Pod); usesKeys(pod, secret.Name) { //nolint:forcetypeassert // of such a list
 			out = append(out, pod.Name)
 		}
-	}
+		return nil
+	})
 	slices.Sort(out)
-	return out, nil
+	return out, err
 }
 
 var staticKeys = []string{"aws_access_key_id", "aws_secret_access_key"}

@@ -8,11 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	core "github.com/tabard-dev/tabard/internal/core/hubaccess"
 )
@@ -116,9 +118,6 @@ func (c *Controller) cached(ctx context.Context, name string, setting hub.Settin
 	return other, is, errors.Join(err, wrong)
 }
 
-// worksAtOnce is how many works one call lists.
-const worksAtOnce = 500
-
 // works are what has to go before the access of a cluster does, read past the cache: what
 // is not seen is deleted by nobody.
 func (c *Controller) works(ctx context.Context, namespace string) core.Works {
@@ -136,20 +135,14 @@ func (c *Controller) works(ctx context.Context, namespace string) core.Works {
 func (c *Controller) listWorks(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]core.Work, error) {
 	var out []core.Work
 	list := &metav1.PartialObjectMetadataList{}
-	for first := true; first || list.Continue != ""; first = false {
-		next := list.Continue
-		list = &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err := c.kit.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(worksAtOnce), client.Continue(next))
-		switch {
-		case meta.IsNoMatchError(err) || apierrors.IsNotFound(err): // a hub that does not serve the kind has none
-			return nil, nil
-		case err != nil:
-			return nil, err
-		}
-		for _, item := range list.Items {
-			out = append(out, core.Work{Name: kind.Kind + " " + item.Name, Created: item.CreationTimestamp.Time, AddOn: kind == addonKind})
-		}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := controller.Each(ctx, c.kit.Live, list, namespace, func(object runtime.Object) error {
+		item := object.(*metav1.PartialObjectMetadata) //nolint:forcetypeassert // of such a list
+		out = append(out, core.Work{Name: kind.Kind + " " + item.Name, Created: item.CreationTimestamp.Time, AddOn: kind == addonKind})
+		return nil
+	})
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // a hub that does not serve the kind has none
+		return nil, nil
 	}
-	return out, nil
+	return out, err
 }

@@ -2,6 +2,7 @@ package injection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -71,7 +72,14 @@ func followCluster(mgr ctrl.Manager, examiner *core.Examiner) (*known, kubernete
 	k.followers = []follower{
 		follow.Of(client.CoreV1().Pods(metav1.NamespaceAll), follow.Options[*core.Pod]{
 			Fields: running, Sink: k.pods, Failed: says("pods"),
-			Trim: func(o runtime.Object) (*core.Pod, error) { return examiner.Trim(o.(*corev1.Pod)) }, //nolint:forcetypeassert // the client's
+			Trim: func(o runtime.Object) (*core.Pod, error) {
+				kept, err := examiner.Trim(o.(*corev1.Pod)) //nolint:forcetypeassert // the client's
+				if errors.Is(err, core.ErrLong) {
+					says("pods")(err)
+					return kept, nil
+				}
+				return kept, err
+			},
 		}),
 		ofMetadata(access, "serviceaccounts", k.accounts, examiner.TrimAccount),
 		ofMetadata(access, "namespaces", k.namespaces, trimNamespace),

@@ -146,14 +146,27 @@ func (k *kinds) objects() iter.Seq2[schema.GroupVersionKind, *metav1.PartialObje
 	}
 }
 
-// trim takes away all of an object that decides nothing, before it is kept.
+// longestLabels and longestChoice are how many bytes are kept of an object's labels and of the
+// name of its choice: whoever may create objects could make them as many as fill the memory.
+// Objects have some hundred, and names at most 253.
+const longestLabels, longestChoice = 4 << 10, 1 << 10
+
+// trim takes away all of an object that decides nothing, before it is kept. What is longer
+// than it may be is left out: such an object is reported as if it had no labels.
 func trim(read runtime.Object) (*metav1.PartialObjectMetadata, error) {
 	o := read.(*metav1.PartialObjectMetadata) //nolint:forcetypeassert // the client's
 	kept := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: o.Labels,
 	}}
 	if choice, chosen := o.Annotations[services.ChoiceAnnotation]; chosen {
-		kept.Annotations = map[string]string{services.ChoiceAnnotation: choice}
+		kept.Annotations = map[string]string{services.ChoiceAnnotation: choice[:min(len(choice), longestChoice)]}
+	}
+	bytes := 0
+	for name, value := range o.Labels {
+		bytes += len(name) + len(value)
+	}
+	if bytes > longestLabels {
+		kept.Labels = nil
 	}
 	return kept, nil
 }

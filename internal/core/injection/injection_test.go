@@ -2,6 +2,7 @@ package injection_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -174,6 +175,38 @@ func TestTrimKeepsNoValues(t *testing.T) {
 	injected := trimmed(t, e, podOf(t, strings.Replace(full, "name: data", "name: aws-iam-token, projected: {sources: [{serviceAccountToken: {audience: a, path: token}}]}", 1)))
 	if diff := godiff.Diff(small, injected, godiff.AllowUnexported(injection.Pod{})); diff != "" {
 		t.Errorf("kept of an injected pod (-want +got):\n%s", diff)
+	}
+}
+
+// TestTrimKeepsLittleOfLongPods: whoever may create pods may make each of them as long as an
+// API server takes.
+func TestTrimKeepsLittleOfLongPods(t *testing.T) {
+	t.Parallel()
+	e := must.Get(injection.New(injection.Defaults()))(t)
+	long := strings.Repeat("x", 20<<10)
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "label-%d: a long value, ", i)
+	}
+	for name, c := range map[string]struct {
+		pod  string
+		long bool
+	}{
+		"an ordinary one":       {`{metadata: {labels: {app: a}}, spec: {containers: [{name: main}]}}`, false},
+		"values of variables":   {`{spec: {containers: [{name: main, env: [{name: AWS_REGION, value: ` + long + `}]}]}}`, false},
+		"annotations of others": {`{metadata: {annotations: {other: ` + long + `}}, spec: {containers: [{name: main}]}}`, false},
+		"annotations of ours":   {`{metadata: {annotations: {eks.amazonaws.com/x: ` + long + `}}, spec: {containers: [{name: main}]}}`, true},
+		"names of variables":    {`{spec: {containers: [{name: main, env: [{name: AWS_` + long + `}]}]}}`, true},
+		"labels":                {`{metadata: {labels: {` + many.String() + `}}, spec: {containers: [{name: main}]}}`, true},
+		"paths of a token":      {`{spec: {volumes: [{name: a, projected: {sources: [{serviceAccountToken: {audience: b, path: ` + long + `}}]}}], containers: [{name: main}]}}`, true},
+	} {
+		kept, err := e.Trim(podOf(t, c.pod))
+		if errors.Is(err, injection.ErrLong) != c.long || !c.long && (err != nil || len(kept.Text) == 0) {
+			t.Errorf("%s: got %v and %d bytes, want it to be too long: %t", name, err, len(kept.Text), c.long)
+		}
+		if kept.Name == "" || c.long && len(kept.Text)+len(kept.Labels) > 0 {
+			t.Errorf("%s: kept %+v", name, kept.ObjectMeta)
+		}
 	}
 }
 

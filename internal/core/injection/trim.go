@@ -2,6 +2,8 @@ package injection
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,10 +35,24 @@ type Pod struct {
 // tokenVariable tells a container where its token is.
 const tokenVariable = "AWS_WEB_IDENTITY_TOKEN_FILE"
 
+// longestKept is how many bytes are kept of a pod. Ordinary ones have a few hundred; whoever
+// may create pods could make the others as many as fill the memory.
+const longestKept = 16 << 10
+
+// ErrLong says that a pod is not examined because it is too long.
+var ErrLong = errors.New("the pod is too long to be examined")
+
+func lengthOf(labels map[string]string) (bytes int) {
+	for name, value := range labels {
+		bytes += len(name) + len(value)
+	}
+	return bytes
+}
+
 // Trim is what Examine needs of a pod. Of one that has been injected that is next to
 // nothing; values of variables are of no pod, but for the
 // path of a token. The error says that it cannot be
-// written down.
+// written down; of one that is ErrLong, the pod counts as one that misses nothing.
 func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 	kept := &Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
@@ -50,6 +66,9 @@ func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 	})
 	if err != nil {
 		return kept, err
+	}
+	if length := len(text) + lengthOf(pod.Labels); length > longestKept {
+		return kept, fmt.Errorf("%w: %s/%s has %d bytes of labels and of what injection looks at, of which %d are read", ErrLong, pod.Namespace, pod.Name, length, longestKept)
 	}
 	if lack, err := e.lack(text, e.anybody(pod)); err != nil || len(lack.Identity)+len(lack.Token) == 0 {
 		return kept, err
