@@ -100,6 +100,9 @@ func (f *capacityFlags) run(ctx context.Context, flags *pflag.FlagSet) error {
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	}
+	if _, err := program.LimitMemory(""); err != nil {
+		return err
+	}
 	logger, err := program.NewLogger(os.Stderr, program.LevelOf(flags, f.level))
 	if err != nil {
 		return err

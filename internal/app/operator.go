@@ -127,6 +127,9 @@ func runOperator(ctx context.Context, flags operatorFlags) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(logger.Handler()))
+	if _, err := program.LimitMemory(""); err != nil {
+		return err
+	}
 	chosen, err := flags.complete()
 	if err != nil {
 		return program.Unusable(err)

@@ -191,7 +191,7 @@ func TestManifestsFitTheirKinds(t *testing.T) {
 		hooks = append(hooks, hook.Name+" "+*hook.ClientConfig.URL)
 	}
 	want := []string{"pod-identity.tabard.dev https://127.0.0.1:20006/mutate", "required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate/required",
-		"skippable.required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate/required",
+		"skippable.required.pod-identity.tabard.dev https://127.0.0.1:20006/mutate/required/skippable",
 		"probe.tabard.dev https://localhost:20006/probe"}
 	if diff := cmp.Diff(want, hooks); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)

@@ -46,7 +46,7 @@ func (lab Lab) webhookManifest() object {
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
 			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "NotIn", "allowed"), others),
 		}),
-		lab.hook("skippable.required.pod-identity.tabard.dev", Loopback, "/mutate/required", object{
+		lab.hook("skippable.required.pod-identity.tabard.dev", Loopback, "/mutate/required/skippable", object{
 			"failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
 			"namespaceSelector": selector(requirement(mode, "In", "required"), requirement(skip, "In", "allowed"), others), "objectSelector": skipped,
 		}),

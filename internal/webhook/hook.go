@@ -9,14 +9,28 @@ import (
 // hooks are the paths that the API server's hooks ask.
 var hooks = []struct {
 	path, cloud string
-	required    bool
+	demand      demand
 }{
-	{"/mutate", cloudAWS, false},
-	{"/mutate/required", cloudAWS, true},
-	{"/mutate/azure", cloudAzure, false},
-	{"/mutate/gcp", cloudGoogle, false},
-	{"/mutate/gcp/required", cloudGoogle, true},
+	{"/mutate", cloudAWS, optional},
+	{"/mutate/required", cloudAWS, required},
+	{"/mutate/required/skippable", cloudAWS, skippable},
+	{"/mutate/azure", cloudAzure, optional},
+	{"/mutate/gcp", cloudGoogle, optional},
+	{"/mutate/gcp/required", cloudGoogle, required},
+	{"/mutate/gcp/required/skippable", cloudGoogle, skippable},
 }
+
+// demand is what a namespace demands of its pods, by the hook that asks.
+type demand uint8
+
+const (
+	// optional: a pod may start without its identity.
+	optional demand = iota
+	// required: no pod starts without the identity that its ServiceAccount asks for.
+	required
+	// skippable: the same, but that a pod's author may keep it from containers.
+	skippable
+)
 
 // aliasPath is the one of other clouds' webhooks. It leads to Azure or to Google
 // Cloud, whichever is on.
@@ -26,8 +40,8 @@ const aliasPath = "/mutate-v1-pod"
 func (s *server) addHooks(mux *http.ServeMux) {
 	for _, hook := range hooks {
 		found := s.mutators[hook.cloud]
-		if found != nil && hook.required {
-			found = found.strict()
+		if found != nil {
+			found = found.with(hook.demand)
 		}
 		s.addHook(mux, hook.path, found, hook.cloud)
 	}

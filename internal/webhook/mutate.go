@@ -29,9 +29,8 @@ const (
 // mutator answers the reviews that one cloud's hook asks.
 type mutator struct {
 	// cloud is the name of the cloud.
-	cloud string
-	// required refuses pods that should have an identity and cannot get it.
-	required bool
+	cloud    string
+	demand   demand
 	injector injector
 	known    knowledge
 	metrics  *metrics
@@ -40,12 +39,11 @@ type mutator struct {
 	intake   *intake
 }
 
-// strict is the same, but that it refuses pods that should have an identity and
-// cannot get it.
-func (m *mutator) strict() *mutator {
-	strict := *m
-	strict.required = true
-	return &strict
+// with is the same for another demand.
+func (m *mutator) with(its demand) *mutator {
+	other := *m
+	other.demand = its
+	return &other
 }
 
 // exchange is the memory of one question and its answer. Nothing that outlives
@@ -202,6 +200,10 @@ func (m *mutator) inject(account types.NamespacedName, pod inject.Pod, subject i
 	if why := m.refusal(account, result); why != "" {
 		return refuse(result.Reason, why)
 	}
+	if m.demand == required && result.Declined != "" {
+		return refuse(inject.Declined, fmt.Sprintf("the pod must not start without its identity: %s. Change that, or an administrator lets it count: "+
+			"kubectl label namespace %.63s tabard.dev/injection-skip=allowed", result.Declined, account.Namespace))
+	}
 	m.adviseSkipping(pod, account.Namespace, &result)
 	return verdict{Result: result}
 }
@@ -209,7 +211,7 @@ func (m *mutator) inject(account types.NamespacedName, pod inject.Pod, subject i
 // refusal says why a pod must not start without the identity that it should have;
 // empty if it may start.
 func (m *mutator) refusal(account types.NamespacedName, result inject.Result) string {
-	if !m.required || account.Name == "" {
+	if m.demand == optional || account.Name == "" {
 		return ""
 	}
 	switch result.Reason {

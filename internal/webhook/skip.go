@@ -18,7 +18,7 @@ var skipLabels = map[string]string{
 // required would be what each pod makes of it.
 func (m *mutator) adviseSkipping(pod inject.Pod, namespace string, result *inject.Result) {
 	label := skipLabels[m.cloud]
-	if !m.required || result.Method == inject.NoMethod || pod.Labels.Get(label).Kind() == raw.Absent {
+	if m.demand != required || result.Method == inject.NoMethod || pod.Labels.Get(label).Kind() == raw.Absent {
 		return
 	}
 	warnings := podpatch.Warnings(result.Warnings)

@@ -29,7 +29,7 @@ func (m *mutator) tell(namespace, account string, pod inject.Pod, found verdict)
 	if !log.Enabled() {
 		return
 	}
-	log.Info("pod", "cloud", m.cloud, "required", m.required,
+	log.Info("pod", "cloud", m.cloud, "required", m.demand != optional,
 		"namespace", cut(namespace, maxLoggedName), "name", cut(pod.Metadata.Get("name").Text(), maxLoggedName),
 		"generateName", cut(pod.Metadata.Get("generateName").Text(), maxLoggedName), "serviceAccount", cut(account, maxLoggedName),
 		"outcome", outcome, "reason", found.Reason, "method", found.Method,

@@ -39,6 +39,9 @@ const (
 	TokenNotMounted Reason = "TokenNotMounted"
 	// BadAnnotation: an annotation asks for what cannot be.
 	BadAnnotation Reason = "BadAnnotation"
+	// Declined: the pod's author keeps its identity from a container, where the namespace
+	// requires it and does not allow that.
+	Declined Reason = "Declined"
 	// AnnotationsTooLong: the ServiceAccount has more annotations than are kept, so that
 	// it is not known what they ask for.
 	AnnotationsTooLong Reason = "AnnotationsTooLong"
@@ -113,6 +116,9 @@ type Result struct {
 	Method Method
 	// Reason is why.
 	Reason Reason
+	// Declined says by what the pod's author keeps the identity that its ServiceAccount asks
+	// for from a container; empty if all get it.
+	Declined string
 	// Identity is whom the pod can be: a role, a client ID or a provider; empty where
 	// others say. Source is what names it. Both are for people.
 	Identity, Source string
@@ -177,6 +183,7 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 		return Result{Reason: Undecided}, nil
 	}
 	subject.adviseUnread(found, &warnings)
+	asks := found.method != NoMethod
 	plan := in.draft(pod, subject.Namespace, &found, &warnings)
 	if plan == nil {
 		return Result{Warnings: warnings, Reason: reason}, nil
@@ -186,9 +193,14 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 		return Result{}, err
 	}
 	in.adviseContainers(plan, containers, &warnings)
+	declined := ""
+	if asks {
+		declined = plan.Declined(containers, credentialsGroup)
+	}
 	patch := plan.Write(pod, containers)
 	return Result{
-		Patch: patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch, containers),
+		Declined: declined,
+		Patch:    patch, Warnings: warnings, Method: found.method, Reason: outcome(reason, patch, containers),
 		Identity: found.roleARN, Source: found.source,
 	}, nil
 }

@@ -37,7 +37,7 @@ func shipped() (Hooks, error) {
 }
 
 // paths are those under which the webhook is asked about AWS.
-var paths = []string{"/mutate", "/mutate/required"}
+var paths = []string{"/mutate", "/mutate/required", "/mutate/required/skippable"}
 
 // Hooks are the webhook's for AWS: they say whom it is asked about.
 type Hooks []hook

@@ -29,6 +29,18 @@ var authors = map[string]struct {
 	"a pod that asks to be left out": {func(pod *corev1.Pod) {
 		pod.Labels = map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "true"}
 	}, ""},
+	"a container that is skipped": {func(pod *corev1.Pod) {
+		pod.Annotations = map[string]string{"eks.amazonaws.com/skip-containers": "app"}
+	}, "must not start without its identity"},
+	"a container that is not included": {func(pod *corev1.Pod) {
+		pod.Annotations = map[string]string{"eks.amazonaws.com/include-containers": "other"}
+	}, "must not start without its identity"},
+	"a role of its own": {func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: "arn:aws:iam::111122223333:role/other"}}
+	}, "must not start without its identity"},
+	"a token file of its own": {func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: "/own/token"}}
+	}, "must not start without its identity"},
 	"a volume of its own under the token's name": {func(pod *corev1.Pod) {
 		pod.Spec.Volumes = []corev1.Volume{scratch(tokenVolume)}
 	}, ""},

@@ -94,9 +94,11 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 		return inject.Result{}, err
 	}
 	plan.Advise(containers, "Google Cloud", []int{credentialGroup}, &warnings)
+	declined := plan.Declined(containers, credentialGroup)
 	patch := plan.Write(pod, containers)
 	return inject.Result{
-		Patch: patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch, containers),
+		Declined: declined,
+		Patch:    patch, Warnings: warnings, Method: WorkloadIdentityFederation, Reason: inject.Outcome(patch, containers),
 		Identity: found.provider, Source: in.names.source,
 	}, nil
 }

@@ -1,6 +1,7 @@
 package podpatch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,22 +40,47 @@ func (p *Plan) Advise(containers []Container, cloud string, groups []int, warnin
 	}
 }
 
-// advisePreset warns of a variable that keeps those of its group from being
-// injected, unless all of them are as they would be injected.
+// Declined says by what the author of a pod keeps the identity, which is in a group, from a
+// container: its selection, or a variable of its own. It is empty for a pod whose containers all
+// get it. The plan has been examined.
+func (p *Plan) Declined(containers []Container, group int) string {
+	if p.unselected.Kind() != raw.Absent {
+		return fmt.Sprintf("the pod's annotations leave out container %.63q", p.unselected.Text())
+	}
+	for i := range containers {
+		if c := &containers[i]; c.Has(group) {
+			if why := preset(p.Groups[group].Variables, c); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// advisePreset warns of a variable that keeps those of its group from being injected.
 func advisePreset(variables []Variable, c *Container, warnings *Warnings) {
+	if why := preset(variables, c); why != "" {
+		warnings.Add("%s", why)
+	}
+}
+
+// preset says which variable keeps those of its group from being injected, unless all of them
+// are as they would be injected.
+func preset(variables []Variable, c *Container) string {
 	var names []string
-	preset, same := "", true
+	first, same := "", true
 	for _, variable := range variables {
 		entry := c.Variable(variable.Name)
-		if preset == "" && entry.Kind() != raw.Absent {
-			preset = variable.Name
+		if first == "" && entry.Kind() != raw.Absent {
+			first = variable.Name
 		}
 		same = same && entry.Get("value").Is(variable.Value)
 		names = append(names, variable.Name)
 	}
-	if !same {
-		warnings.Add("container %.63q sets %s itself, which keeps %s from being injected", c.Name.Text(), preset, strings.Join(names, " and "))
+	if same {
+		return ""
 	}
+	return fmt.Sprintf("container %.63q sets %s itself, which keeps %s from being injected", c.Name.Text(), first, strings.Join(names, " and "))
 }
 
 // advisePreferred warns of a variable that the SDKs prefer to the injected ones.

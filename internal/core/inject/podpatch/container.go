@@ -103,8 +103,11 @@ func (p *Plan) examineList(found []Container, pod Pod, list string, containers r
 		if err := p.examine(&container, pod, c.Value()); err != nil {
 			return nil, fmt.Errorf("spec.%s[%d].%w", list, index, err)
 		}
-		if p.Selection.selects(container.Name) {
+		switch {
+		case p.Selection.selects(container.Name):
 			found = append(found, container)
+		case p.unselected.Kind() == raw.Absent:
+			p.unselected = container.Name
 		}
 	}
 	return found, nil

@@ -38,6 +38,9 @@ type Plan struct {
 	windows bool
 	// byName are the volumes of the pod, once one was looked for.
 	byName map[string]raw.Value
+	// unselected is the name of the first container that is not selected, absent if all
+	// are.
+	unselected raw.Value
 }
 
 // Entry is one label or annotation.
