@@ -64,11 +64,22 @@ type CredentialsBoundarySpec struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of a namespace: lower-case letters, digits and -, no wildcard"
 	TargetNamespaces []string `json:"targetNamespaces,omitempty"`
+	// MaxRequests is how many requests of each of its namespaces get anything: those that
+	// have something, and then the oldest. Zero is 50. What a request has stays, also if the
+	// number is lowered.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=5000
+	MaxRequests int32 `json:"maxRequests,omitempty"`
 	// AWS bounds roles in AWS.
 	//
 	// +optional
 	AWS *AWSBoundary `json:"aws,omitempty"`
 }
+
+// DefaultMaxRequests is how many requests of a namespace a boundary allows that does not say.
+const DefaultMaxRequests = 50
 
 // AWSBoundary bounds roles in AWS.
 type AWSBoundary struct {

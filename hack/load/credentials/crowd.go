@@ -48,6 +48,7 @@ kind: CredentialsBoundary
 metadata: {name: %[1]s}
 spec:
   namespaces: [%[1]s]
+  maxRequests: 5000
   aws:
     permissionsBoundary: %[2]s
     ceiling: '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::%[1]s/*"}]}'

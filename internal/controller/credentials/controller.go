@@ -90,7 +90,8 @@ type Controller struct {
 	providers *providers
 	own       *ownRoles
 	foreign   *foreignRoles
-	writes    *rate.Limiter
+	turns     *turns
+	changes   *changes
 }
 
 // New makes a controller. Live reads the served cluster past any cache, and clients make
@@ -106,14 +107,15 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 	kit.Events = onRequest{kit.Events}
 	requests := kit
 	requests.IgnoreStatus = true
+	limiter := rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes)))
 	c := &Controller{
 		options: options, kit: kit, requests: requests, metrics: metrics,
-		writes: rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
+		turns: newTurns(atOnce), changes: &changes{limiter: limiter},
 	}
 	c.minter, c.providers = &minter{options: options}, &providers{options: options, known: map[string]answer{}}
 	c.foreign = &foreignRoles{options: options, known: map[string]foreignRole{}}
 	c.own = &ownRoles{configs: options.Own, now: options.Now}
-	c.roles = newInventory(options, c.writes)
+	c.roles = newInventory(options, limiter)
 	c.known = newKnown(follow, metrics)
 	return c
 }
@@ -171,11 +173,16 @@ func (c *Controller) ReadRoles(ctx context.Context) ([]reconcile.Request, error)
 	return c.known.ofRoles(changed), err
 }
 
-// Reconcile is one pass over one request: observe, decide, perform, report.
+// Reconcile is one pass over one request: observe, decide, perform, report. One whose turn has
+// not come is woken when it has.
 func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if err := c.known.wait(ctx, c.roles); err != nil {
 		return reconcile.Result{}, err
 	}
+	if !c.turns.enter(request) {
+		return reconcile.Result{}, nil
+	}
+	defer c.leave(request)
 	world, seen, err := c.observe(ctx, request.NamespacedName)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -183,6 +190,12 @@ func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	plan := c.decide(ctx, &world)
 	pass := c.begin(request, world, &plan, seen)
 	return pass.finish(ctx, pass.perform(ctx))
+}
+
+func (c *Controller) leave(request reconcile.Request) {
+	if next, is := c.turns.leave(request); is {
+		c.known.add(next.NamespacedName)
+	}
 }
 
 // decide looks at the role by itself if the decision asks for that.

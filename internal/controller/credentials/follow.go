@@ -178,7 +178,7 @@ func markOf(o metav1.Object, parts ...string) mark {
 	for _, part := range parts {
 		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes all
 	}
-	return mark{types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, sum.Sum64()}
+	return mark{types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, sum.Sum64(), o.GetCreationTimestamp().Unix()}
 }
 
 func sorted(values map[string]string) string {
@@ -197,7 +197,7 @@ func markOfGrant(g *v1alpha1.CredentialsGrant) grantMark {
 	request := types.NamespacedName{Namespace: g.Spec.Request.Namespace, Name: g.Spec.Request.Name}
 	return grantMark{
 		mark:    markOf(g, fmt.Sprint(g.UID, g.Generation, g.DeletionTimestamp, g.Finalizers), g.Annotations[core.ResyncAnnotation]),
-		request: request, resync: g.Annotations[core.ResyncAnnotation], state: grantState(g),
+		request: request, resync: g.Annotations[core.ResyncAnnotation], state: grantState(g), holds: core.Holds(g),
 	}
 }
 

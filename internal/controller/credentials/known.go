@@ -40,6 +40,8 @@ type known struct {
 	of       map[types.NamespacedName]concern
 	// marks are those of targets as they were seen last.
 	marks map[core.Target]uint64
+	// order are the requests of each namespace.
+	order order
 }
 
 // concern is what a request goes by.
@@ -52,6 +54,8 @@ type concern struct {
 type mark struct {
 	name   types.NamespacedName
 	digest uint64
+	// created is when it was made, in seconds.
+	created int64
 }
 
 // grantMark is a grant.
@@ -60,6 +64,8 @@ type grantMark struct {
 	request types.NamespacedName
 	resync  string
 	state   State
+	// holds says that the request has something.
+	holds bool
 }
 
 // follower is what follows one resource.
@@ -80,11 +86,13 @@ func newKnown(followed Followed, metrics *Metrics) *known {
 		of: map[types.NamespacedName]concern{}, marks: map[core.Target]uint64{},
 	}
 	k.requests.Changed = func(before, now *mark, _ bool) {
+		k.order.set(one(before, now), now != nil)
 		if before == nil || now == nil || before.digest != now.digest {
 			k.add(one(before, now).name)
 		}
 	}
 	k.grants.Changed = func(before, now *grantMark, _ bool) {
+		k.order.hold(one(before, now).request, now != nil && now.holds)
 		if now != nil {
 			metrics.granted(now.request, now.state)
 		} else {

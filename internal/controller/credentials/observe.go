@@ -66,6 +66,7 @@ func read[T any, P interface {
 
 // observeCluster takes what is followed.
 func (c *Controller) observeCluster(world *core.World, name types.NamespacedName) {
+	world.Ahead = c.known.order.ahead(name)
 	for _, b := range c.known.boundaries.All() {
 		world.Boundaries = append(world.Boundaries, *b)
 	}

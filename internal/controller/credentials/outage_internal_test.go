@@ -41,7 +41,7 @@ func TestAnHourOfThrottling(t *testing.T) {
 				options := Options{AWS: AWS{Roles: busy{aws: aws}}, Now: time.Now}
 				c := &Controller{
 					options: options, kit: controller.Kit{Metrics: controller.NewMetrics(prometheus.NewRegistry(), Name)},
-					writes: rate.NewLimiter(rate.Inf, 1), roles: newInventory(options, nil),
+					changes: &changes{limiter: rate.NewLimiter(rate.Inf, 1)}, roles: newInventory(options, nil),
 				}
 				return controller.Measured(c.kit.Metrics, reconcile.Func(func(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
 					world := core.World{Request: &cloudv1.CredentialsRequest{}, Grant: &v1alpha1.CredentialsGrant{}, Now: time.Now()}

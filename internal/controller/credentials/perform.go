@@ -89,7 +89,7 @@ func (p *pass) do(ctx context.Context, step core.Step) error {
 
 // changeRole makes a step in AWS, and notes what the role is then.
 func (p *pass) changeRole(ctx context.Context, step core.Step) error {
-	if err := p.writes.Wait(ctx); err != nil {
+	if err := p.changes.wait(ctx, p.key.Namespace); err != nil {
 		return err
 	}
 	name := roleOfStep(step)

@@ -36,6 +36,9 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 		v.Message = "the CredentialsBoundary " + boundary.Name + " of the request cannot be used: " + v.Message
 		return out, v
 	}
+	if v = boundCount(w, boundary); !v.IsTrue() {
+		return out, v
+	}
 	if v = boundTargets(w, boundary); !v.IsTrue() || w.Provider.AWS == nil {
 		return out, v
 	}
@@ -52,6 +55,17 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 		return out, condition.No(ReasonNoPermissionsBoundary, "no role is made without a permissions boundary: run tabard credentials bootstrap and name its policy to the controller, or set spec.aws.permissionsBoundary of the CredentialsBoundary %s", boundary.Name)
 	}
 	return out, boundStatements(w, boundary.Name, aws.Ceiling)
+}
+
+// boundCount says whether a request is one of as many as its namespace may have. Whoever may
+// create requests could otherwise use up the roles of the account: IAM allows 1,000. One that
+// has something keeps it.
+func boundCount(w World, boundary *v1alpha1.CredentialsBoundary) condition.Verdict {
+	most := cmp.Or(boundary.Spec.MaxRequests, v1alpha1.DefaultMaxRequests)
+	if w.Ahead < int(most) || w.Grant != nil && Holds(w.Grant) {
+		return within(boundary.Name)
+	}
+	return condition.No(ReasonTooManyRequests, "the CredentialsBoundary %s allows %d requests of a namespace, and as many of %s come before this one: delete some, or have an administrator raise spec.maxRequests", boundary.Name, most, w.Request.Namespace)
 }
 
 // within is the verdict of a request that keeps its boundary.

@@ -10,6 +10,7 @@ const (
 	ReasonCeilingInvalid        Reason = "CeilingInvalid"
 	ReasonCeilingTooWide        Reason = "CeilingTooWide"
 	ReasonBeyondAWSBoundary     Reason = "BeyondAWSBoundary"
+	ReasonTooManyRequests       Reason = "TooManyRequests"
 	ReasonTargetNotAllowed      Reason = "TargetNotAllowed"
 	ReasonTokenPathInvalid      Reason = "TokenPathInvalid"
 	ReasonRoleARNNotAllowed     Reason = "RoleARNNotAllowed"
@@ -31,6 +32,7 @@ var boundReasons = []condition.Explanation{
 	condition.Explain(ReasonCeilingInvalid, accepted, "The CredentialsBoundary's ceiling is no policy that AWS would take.", "Have an administrator correct spec.aws.ceiling."),
 	condition.Explain(ReasonCeilingTooWide, accepted, "The CredentialsBoundary's ceiling does not list services and resources.", "Have an administrator write the services and ARNs that are meant."),
 	condition.Explain(ReasonBeyondAWSBoundary, accepted, "The CredentialsBoundary goes beyond what AWS lets the controller or its roles do.", "Have an administrator correct the field that the message names, or run tabard credentials bootstrap with another path."),
+	condition.Explain(ReasonTooManyRequests, accepted, "The namespace has more requests than its CredentialsBoundary allows.", "Delete some, or have an administrator raise spec.maxRequests."),
 	condition.Explain(ReasonTargetNotAllowed, accepted, "The request names a target in a namespace that it may not write to.", "Name a target of the request's own namespace, or have an administrator allow the other one."),
 	condition.Explain(ReasonTokenPathInvalid, accepted, "The path of the token is none that can be written to a configuration file.", "Set spec.cloudTokenPath to an absolute path without spaces."),
 	condition.Explain(ReasonRoleARNNotAllowed, accepted, "The CredentialsBoundary does not allow the role that the request names.", "Name another role, or have an administrator add it to spec.aws.roleARNPatterns."),

@@ -70,6 +70,35 @@ func TestTheBoundaryOfANamespace(t *testing.T) {
 	}
 }
 
+// TestANamespaceHasSoManyRequests: those that have something keep it, and of the others the
+// oldest get something.
+func TestANamespaceHasSoManyRequests(t *testing.T) {
+	holds, empty := &v1alpha1.CredentialsGrant{}, &v1alpha1.CredentialsGrant{}
+	holds.Status.Role = &v1alpha1.GrantedRole{Name: "role"}
+	for name, each := range map[string]struct {
+		fields string
+		ahead  int
+		grant  *v1alpha1.CredentialsGrant
+		want   credentials.Reason
+	}{
+		"the first":                          {"", 0, nil, credentials.ReasonAccepted},
+		"the fiftieth":                       {"", 49, nil, credentials.ReasonAccepted},
+		"the next":                           {"", 50, nil, credentials.ReasonTooManyRequests},
+		"the next, of which nothing is made": {"", 50, empty, credentials.ReasonTooManyRequests},
+		"one that has a role":                {"", 600, holds, credentials.ReasonAccepted},
+		"as many as the boundary says":       {"maxRequests: 2, ", 1, nil, credentials.ReasonAccepted},
+		"more than it says":                  {"maxRequests: 2, ", 2, nil, credentials.ReasonTooManyRequests},
+		"fewer than a larger one says":       {"maxRequests: 200, ", 199, nil, credentials.ReasonAccepted},
+		"one that has a role, more than":     {"maxRequests: 1, ", 9, holds, credentials.ReasonAccepted},
+	} {
+		w := teamWorld(smallRequest(t, "team"), boundaryOf(t, "named", "{namespaces: [team], "+each.fields+"aws: {"+small+"}}"))
+		w.Ahead, w.Grant = each.ahead, each.grant
+		if _, v := credentials.Bound(w); v.Reason != each.want {
+			t.Errorf("%s: %s (%s), want %s", name, v.Reason, v.Message, each.want)
+		}
+	}
+}
+
 // TestWhatABoundaryMakesOfARole: what the boundary does not say, the controller's settings do.
 func TestWhatABoundaryMakesOfARole(t *testing.T) {
 	for name, each := range map[string]struct {

@@ -97,6 +97,9 @@ func isEmpty(g *v1alpha1.CredentialsGrant) bool {
 	return g.Status.Role == nil && len(g.Status.Targets) == 0 && !g.Spec.Adopted && g.Spec.Bound == nil
 }
 
+// Holds says that a grant remembers something, so that its request keeps it.
+func Holds(g *v1alpha1.CredentialsGrant) bool { return !isEmpty(g) }
+
 // untilOperator shortens a time to that at which a Cloud Credential Operator that only
 // its Lease shows is no longer live.
 func untilOperator(w World, again time.Duration) time.Duration {

@@ -16,6 +16,9 @@ type World struct {
 	Request *cloudv1.CredentialsRequest
 	// Grant is the grant of the name that GrantName gives, nil if there is none.
 	Grant *v1alpha1.CredentialsGrant
+	// Ahead is how many other requests of the namespace come before this one: those that
+	// have something, and older ones.
+	Ahead int
 	// Provider is what the request asks for: see DecodeProvider.
 	Provider Provider
 	// Platform is what the cluster says of itself.
