@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/podpatch"
 )
@@ -108,7 +109,8 @@ func (i *intake) readLarge(r *http.Request, from *connection, body *bytes.Buffer
 	}
 	leave = func() { in.leave(its) }
 	body.Grow(int(size) - body.Len() + bytes.MinRead)
-	rest := &io.LimitedReader{R: r.Body, N: maxReview - int64(body.Len()) + 1}
+	its.got.Store(int64(body.Len()))
+	rest := &io.LimitedReader{R: counted{r.Body, &its.got}, N: maxReview - int64(body.Len()) + 1}
 	if _, err := body.ReadFrom(rest); err != nil {
 		leave()
 		return nothing, unreadable()
@@ -120,6 +122,19 @@ func (i *intake) readLarge(r *http.Request, from *connection, body *bytes.Buffer
 	in.arrived(its)
 	from.heard()
 	return leave, nil
+}
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	bytes *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (c counted) Read(into []byte) (int, error) {
+	count, err := c.Reader.Read(into)
+	c.bytes.Add(int64(count))
+	return count, err
 }
 
 // stay is that of a large review which comes over a connection. To end it is to hang

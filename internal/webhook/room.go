@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,11 +20,16 @@ const (
 	stayTime = time.Second
 	// lookAgain is how often who waits looks who has been there for too long.
 	lookAgain = 50 * time.Millisecond
+	// slowTime is how long one may take that arrives more slowly than slowPace, in bytes
+	// a second. An API server sends tens of megabytes a second.
+	slowTime, slowPace = 100 * time.Millisecond, 4 << 20
 )
 
 // room bounds the memory of the reviews that are larger than smallReview. Who comes
 // has sent that much, and not only announced it; and who does not send the rest
-// goes when another waits. It is safe for concurrent use.
+// goes when another waits. How much an address holds counts only where that is more than a
+// quarter of the room: an attacker has as many addresses as he likes. It is safe for
+// concurrent use.
 type room struct {
 	mu          sync.Mutex
 	size, taken int64 // in bytes
@@ -40,6 +47,8 @@ type stay struct {
 	// since is when it came in, or when all of it was there.
 	since time.Time
 	whole bool
+	// got is how many bytes have arrived.
+	got atomic.Int64
 	// out says that it was told to go.
 	out bool
 	// cut ends it: then it leaves.
@@ -113,24 +122,38 @@ func (r *room) holds() map[netip.Prefix]int64 {
 	return found
 }
 
-// isNext says whether it is somebody's turn: whose address holds least goes first, and
-// who came first.
+// share is what an address holds, and a quarter of the room for one that holds less.
+func (r *room) share(of *stay, holds map[netip.Prefix]int64) int64 {
+	return max(holds[of.address], r.size/4)
+}
+
+// isNext says whether it is somebody's turn: of addresses that hold no more than others the
+// smallest goes first, and of those who came first. Whoever wants to be before the others takes
+// little room.
 func (r *room) isNext(s *stay, holds map[netip.Prefix]int64) bool {
 	before := true // s in the order of coming
 	for _, each := range r.waiting {
-		switch {
-		case each == s:
+		if each == s {
 			before = false
-		case holds[each.address] < holds[s.address], before && holds[each.address] == holds[s.address]:
+			continue
+		}
+		order := cmp.Or(cmp.Compare(r.share(each, holds), r.share(s, holds)), cmp.Compare(each.bytes, s.bytes))
+		if order < 0 || order == 0 && before {
 			return false
 		}
 	}
 	return true
 }
 
-// choose picks who goes for one more: first those of the address that holds most.
-// Who has been there for too long goes in any case, and who is not all there goes if
-// its address holds more than that of the newcomer.
+// mayGo says that one makes room for another: one that has been there for too long, or that is
+// not all there and arrives slowly.
+func (s *stay) mayGo(now time.Time) bool {
+	age := now.Sub(s.since)
+	return !s.out && (age >= stayTime || !s.whole && age >= slowTime && s.got.Load() < int64(age.Seconds()*slowPace))
+}
+
+// choose picks who goes for one more: first those of the address that holds most, and the
+// largest of them.
 func (r *room) choose(comes *stay, holds map[netip.Prefix]int64, now time.Time) (ends []*stay) {
 	missing := r.taken + comes.bytes - r.size
 	for each := range r.stays {
@@ -141,13 +164,8 @@ func (r *room) choose(comes *stay, holds map[netip.Prefix]int64, now time.Time) 
 	for missing > 0 {
 		var next *stay
 		for each := range r.stays {
-			late := now.Sub(each.since) >= stayTime
-			greedy := !each.whole && holds[each.address] > holds[comes.address]
-			if each.out || !late && !greedy {
-				continue
-			}
-			if next == nil || holds[each.address] > holds[next.address] ||
-				holds[each.address] == holds[next.address] && each.since.Before(next.since) {
+			if each.mayGo(now) && (next == nil || cmp.Or(
+				cmp.Compare(r.share(each, holds), r.share(next, holds)), cmp.Compare(each.bytes, next.bytes), next.since.Compare(each.since)) > 0) {
 				next = each
 			}
 		}

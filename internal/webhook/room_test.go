@@ -1,9 +1,11 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,8 +64,8 @@ func TestWhoDoesNotArriveMakesRoom(t *testing.T) {
 		whole       bool
 		at          time.Duration
 	}{
-		"of the address that holds more, at once":          {"10.0.0.1", "10.0.0.2", false, 0},
-		"of the same address, after a second":              {"10.0.0.1", "10.0.0.1", false, stayTime},
+		"of another address, when it is too slow":          {"10.0.0.1", "10.0.0.2", false, slowTime},
+		"of the same address, when it is too slow":         {"10.0.0.1", "10.0.0.1", false, slowTime},
 		"also what is there, if it is not answered then":   {"10.0.0.1", "10.0.0.2", true, stayTime},
 		"of the same address, what is not answered either": {"10.0.0.1", "10.0.0.1", true, stayTime},
 	}
@@ -89,26 +91,30 @@ func TestWhoDoesNotArriveMakesRoom(t *testing.T) {
 	}
 }
 
-// TestNobodyIsCutForLess: who comes does not put out those of an address that holds
-// no more than his own.
-func TestNobodyIsCutForLess(t *testing.T) {
+// TestNobodyIsCutInVain: not one that arrives as fast as it should, and no more than one for
+// one more.
+func TestNobodyIsCutInVain(t *testing.T) {
 	t.Parallel()
-	r := newRoom(100)
-	mine, theirs := comerFrom("10.0.0.1", 50), comerFrom("10.0.0.2", 50)
-	for _, each := range []*comer{mine, theirs} {
-		if _, in := r.try(&each.stay); !in {
-			t.Fatal("there is no room")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(3 << 20)
+		fast, slow, also := comerFrom("10.0.0.1", 1<<20), comerFrom("10.0.0.2", 1<<20), comerFrom("10.0.0.3", 1<<20)
+		for _, each := range []*comer{fast, slow, also} {
+			if _, in := r.try(&each.stay); !in {
+				t.Fatal("there is no room")
+			}
 		}
-	}
-	if _, in := r.try(&comerFrom("10.0.0.1", 50).stay); in || mine.cuts+theirs.cuts != 0 {
-		t.Errorf("one more is in: %t; %d and %d are cut, want none", in, mine.cuts, theirs.cuts)
-	}
-	if _, in := r.try(&comerFrom("10.0.0.3", 50).stay); in || mine.cuts+theirs.cuts != 1 {
-		t.Errorf("one of a third is in: %t; %d and %d are cut, want one", in, mine.cuts, theirs.cuts)
-	}
-	if _, in := r.try(&comerFrom("10.0.0.3", 50).stay); in || mine.cuts+theirs.cuts != 1 {
-		t.Errorf("asking again cuts %d and %d, want no more than is needed", mine.cuts, theirs.cuts)
-	}
+		check := func(want int) {
+			t.Helper()
+			if _, in := r.try(&comerFrom("10.0.0.4", 1<<20).stay); in || fast.cuts > 0 || slow.cuts+also.cuts != want {
+				t.Errorf("one more is in: %t; %d, %d and %d are cut, want none of the first and %d of the others", in, fast.cuts, slow.cuts, also.cuts, want)
+			}
+		}
+		check(0)
+		<-time.After(slowTime)
+		fast.got.Store(1 << 19)
+		check(1)
+		check(1)
+	})
 }
 
 // TestWhoHoldsLessGoesFirst: the room that one makes is not taken by those who have
@@ -131,12 +137,72 @@ func TestWhoHoldsLessGoesFirst(t *testing.T) {
 		began := time.Now()
 		for range 2 {
 			honest := comerFrom("10.0.0.2", 25)
-			if !r.enter(t.Context(), &honest.stay) || time.Since(began) > lookAgain {
+			if !r.enter(t.Context(), &honest.stay) || time.Since(began) > slowTime+lookAgain {
 				t.Errorf("it waits for %v", time.Since(began))
 			}
 			r.arrived(&honest.stay)
 		}
+		<-time.After(2 * roomTimeout)
 	})
+}
+
+// TestManyAddressesKeepNobodyOut: 200 reviews of two megabytes a second, each from another
+// address, that do not arrive, and those of an API server beside them that do.
+func TestManyAddressesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	for name, arrives := range map[string]int64{"that stop": 0, "that trickle": 500 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				r := newRoom(64 << 20)
+				connections := make(chan struct{}, 500) // as many as there are places
+				go func() {
+					for i := 0; ctx.Err() == nil; i++ {
+						connections <- struct{}{}
+						one := leaving(r, address(i).Addr().String(), 2<<20)
+						one.got.Store(smallReview)
+						go func() {
+							defer func() { <-connections }()
+							if !r.enter(ctx, &one.stay) {
+								return
+							}
+							for range 10 {
+								<-time.After(100 * time.Millisecond)
+								one.got.Add(arrives / 10)
+							}
+						}()
+						<-time.After(time.Second / 200)
+					}
+				}()
+				<-time.After(5 * time.Second)
+				var all sync.WaitGroup
+				for range 50 {
+					<-time.After(20 * time.Millisecond)
+					all.Go(func() {
+						one, began := comerFrom("10.0.0.1", 2<<20), time.Now()
+						one.got.Store(smallReview)
+						if !r.enter(ctx, &one.stay) || time.Since(began) > time.Second {
+							t.Errorf("it waits for %v", time.Since(began))
+							return
+						}
+						for range 10 {
+							<-time.After(10 * time.Millisecond)
+							one.got.Add(200 << 10)
+						}
+						r.arrived(&one.stay)
+						<-time.After(10 * time.Millisecond)
+						if r.leave(&one.stay); one.cuts > 0 {
+							t.Error("it was cut while it arrived")
+						}
+					})
+				}
+				all.Wait()
+				cancel()
+				<-time.After(roomTimeout)
+			})
+		})
+	}
 }
 
 func TestABusyServerSaysSo(t *testing.T) {

@@ -54,8 +54,8 @@ var packages = map[string]map[string][]any{
 	},
 	"awsauth/kube": {"Cluster": {cluster()}, "New": {authkube.New}, "Tokens": {authkube.Tokens{}}},
 	"awsauth/kube/follow": {
-		"Doubling": {follow.Doubling}, "Follower": {new(follow.Follower[int]), follow.New(follow.Options[int]{})}, "Health": {new(follow.Health)},
-		"Loop": {new(follow.Loop)}, "New": {follow.New[int]}, "Of": {follow.Of[int, *metav1.PartialObjectMetadataList]}, "Store": {new(follow.Store[int])},
+		"Bounded": {follow.Bounded}, "Doubling": {follow.Doubling}, "Follower": {new(follow.Follower[int]), follow.New(follow.Options[int]{})}, "Health": {new(follow.Health)},
+		"Loop": {new(follow.Loop)}, "New": {follow.New[int]}, "Of": {follow.Of[int, *metav1.PartialObjectMetadataList]}, "Pages": {follow.Pages{}}, "Store": {new(follow.Store[int])},
 	},
 	"iampolicy": {
 		"Assumptions": {iampolicy.Assumptions}, "Code": {new(iampolicy.Code)}, "Contains": {iampolicy.Contains}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},

@@ -38,6 +38,9 @@ type Pages struct {
 // Each hands each object to a function, which may keep it but should keep little, and returns
 // the version of the list. Nothing is handed on of a page of which an error is returned.
 func (p Pages) Each(ctx context.Context, each func(runtime.Object) error) (version string, err error) {
+	if p.List == nil || each == nil {
+		return "", errors.New("the pages of a list need List and a function that takes each object")
+	}
 	options, size := p.Options, pageSize(firstPage)
 	options.Continue = ""
 	for {
