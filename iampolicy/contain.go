@@ -47,7 +47,7 @@ type Containment struct {
 // takes away is not asked of outer.
 //
 // Undecidable is the answer where conditions, variables or a Deny decide and no
-// certain rule says how, where a statement has a principal, and where the patterns are so
+// certain rule says how, where a statement has a principal, where Unclear finds a condition, and where the patterns are so
 // intricate that the work would exceed a bound, which takes tens of milliseconds.
 //
 // A nil policy allows nothing. Statements with a mistake never apply. It may be called
@@ -62,6 +62,9 @@ func Contains(outer, inner *Policy) Containment {
 			return Containment{Answer: Undecidable, Statement: -1, Reason: "the " + one.name +
 				" policy names principals: only policies of an identity, which name none, can be compared"}
 		}
+	}
+	if answer, is := unclearIn(outer, inner); is {
+		return answer
 	}
 	q := &containing{checker: newChecker(), outer: outer, inner: inner}
 	for i := range inner.statements {
@@ -124,7 +127,7 @@ func (q *checker) denies(p *Policy, given []condition) []*rect {
 	var all []*rect
 	for i := range p.statements {
 		s := &p.statements[i]
-		if s.deny && s.applicable() && q.implied(s.conditions, given) {
+		if s.deny && s.applicable() && len(s.unclear) == 0 && q.implied(s.conditions, given) {
 			all = append(all, q.rect(p, i, readLeast))
 		}
 	}
@@ -277,7 +280,8 @@ func nameOf(p *Policy, index int) string {
 //
 // False is certain, whatever the condition keys of the request. True may be wrong: a
 // condition of an Allow counts as met, a variable is any text, and a Deny counts only where
-// it has no condition, or none that the Allow does not have, and no doubt is left what it
+// it has no condition, or none that the Allow does not have, where Unclear finds none of
+// either, and no doubt is left what it
 // covers. Statements that name principals count as if they named the caller.
 //
 // A nil policy allows nothing. It may be called by any number of goroutines at once.
@@ -302,7 +306,7 @@ func MayAllow(p *Policy, action, resource string) (may bool, why string) {
 		if !s.resources.present {
 			r.resources = side{patterns: []*pattern{q.everything()}}
 		}
-		if gap := q.gapIn(q.common(&r, asked), q.denies(p, s.conditions)); gap != nil {
+		if gap := q.gapIn(q.common(&r, asked), q.denies(p, s.certain())); gap != nil {
 			return true, q.whyAllowed(p, i, gap)
 		}
 	}

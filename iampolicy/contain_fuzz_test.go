@@ -33,7 +33,7 @@ func checkContains(t *testing.T, seed, more uint64) Answer {
 	o, i := read(t, outer), read(t, inner)
 	got := Contains(o, i)
 	if got.Answer != Yes {
-		if got.Reason == "" || got.Statement < 0 {
+		if got.Reason == "" || got.Statement < 0 && o.Unclear() == nil {
 			t.Fatalf("Contains() = %+v without a reason", got)
 		}
 		return got.Answer
@@ -116,9 +116,9 @@ func TestTheFuzzSeesAllAnswers(t *testing.T) {
 }
 
 // Where outer is inner with Allows added and nothing taken away, the answer is Yes:
-// whatever else stands in it must not make it unsure.
+// whatever else stands in it must not make it unsure, but for conditions of no known meaning.
 func TestAWiderPolicyIsSeenToContain(t *testing.T) {
-	yes, all := 0, 2000
+	yes, unclear, all := 0, 0, 2000
 	for seed := range uint64(all) {
 		g := newSmall(seed, 2)
 		inner := g.document()
@@ -131,12 +131,20 @@ func TestAWiderPolicyIsSeenToContain(t *testing.T) {
 		g.Shuffle(len(outer.Statement), func(i, k int) {
 			outer.Statement[i], outer.Statement[k] = outer.Statement[k], outer.Statement[i]
 		})
-		if Contains(read(t, outer), read(t, inner)).Answer == Yes {
+		answer := Contains(read(t, outer), read(t, inner)).Answer
+		if read(t, outer).Unclear() != nil {
+			unclear++
+			if answer != Undecidable {
+				t.Errorf("Contains() is %s with conditions whose meaning AWS does not state\n%s", answer, outer.text())
+			}
+			continue
+		}
+		if answer == Yes {
 			yes++
 		}
 	}
-	t.Logf("yes %d of %d", yes, all)
-	if yes < all*98/100 {
+	t.Logf("yes %d of %d, of which %d are unclear", yes, all, unclear)
+	if all -= unclear; yes < all*98/100 || unclear == 0 || unclear > 200 {
 		t.Errorf("Contains() is yes for %d of %d wider policies", yes, all)
 	}
 }

@@ -16,15 +16,15 @@ type LintOptions struct {
 	RoleARN string
 }
 
-// Lint finds mistakes that AWS accepts, beyond Validate: today in trust policies, above all in
-// statements that trust an OIDC provider and admit more callers than they seem to, or none (AWS:
+// Lint finds mistakes that AWS accepts, beyond Validate: in policies of every kind those of
+// Unclear, and today in trust policies more, above all in statements that trust an OIDC provider and admit more callers than they seem to, or none (AWS:
 // creating a role for OpenID Connect federation). The error is of type Errors, in the order of the
 // places. Code.Severity tells warnings from errors.
 func (p *Policy) Lint(kind Kind, options LintOptions) error {
+	l := linter{role: cutARN(options.RoleARN), errs: p.allUnclear()}
 	if kind != TrustPolicy {
-		return nil
+		return l.errs.sorted()
 	}
-	l := linter{role: cutARN(options.RoleARN)}
 	oidc := false
 	for i := range p.statements {
 		s := &p.statements[i]

@@ -6,8 +6,8 @@ import "slices"
 type Severity string
 
 const (
-	// SeverityError is a document that AWS refuses, a statement that no caller can use, or one
-	// that admits every caller.
+	// SeverityError is a document that AWS refuses, a statement that no caller can use, one
+	// that admits every caller, or one of which that is not known.
 	SeverityError Severity = "error"
 	// SeverityWarning is a statement that works, and that is wider or other than it should be.
 	SeverityWarning Severity = "warning"
@@ -33,6 +33,8 @@ const (
 	CodeOtherAccount    Code = "OtherAccount"
 	CodeNoVersion       Code = "NoVersion"
 	CodeDuplicateValue  Code = "DuplicateValue"
+	CodeRepeatedKey     Code = "RepeatedKey"
+	CodeEmptyCondition  Code = "EmptyCondition"
 )
 
 const serviceAccountPrefix = "system:serviceaccount:"
@@ -65,6 +67,8 @@ var lintRules = []Rule{
 	{CodeIssuerPartition, SeverityWarning, "The provider's ARN is of another partition than the host of its issuer. AWS accepts that; often the ARN is a slip."},
 	{CodeNoVersion, SeverityWarning, "The policy's `Version` is missing or is `2008-10-17`: policy variables are plain text."},
 	{CodeDuplicateValue, SeverityWarning, "A value is in a list twice; both count against the quota."},
+	{CodeRepeatedKey, SeverityError, "One operator has a condition key twice, in different case, though keys compare without regard to case. AWS does not state which of them counts. In policies of every kind."},
+	{CodeEmptyCondition, SeverityError, "A condition key has an empty list of values, or an operator has no key. AWS does not state what that means. In policies of every kind."},
 }
 
 // LintRules returns the rules of Lint.

@@ -162,6 +162,7 @@ func (c *compiler) element(s *statement, m *member) {
 		s.resources = element{present: true, not: name == "NotResource", values: c.texts(value, name)}
 	case "Condition":
 		s.conditions = c.conditions(value)
+		s.unclear = unclear(value, s.conditions)
 	default:
 		c.fail(m.key, CodeUnknownElement, name, "a statement has no element %q; look for a slip in its spelling or case", name)
 	}

@@ -41,6 +41,8 @@ type statement struct {
 	resources        element
 	resourcePatterns []resourcePattern
 	conditions       []condition
+	// unclear are those whose meaning AWS does not state.
+	unclear Errors
 }
 
 // element is Action, Resource or the negation of one, as it was written.

@@ -59,8 +59,9 @@ func (p *principals) hasStar() bool {
 // isNarrowed says whether one of the conditions is enough; all of them must
 // hold, so one is.
 func (s *statement) isNarrowed() bool {
-	for i := range s.conditions {
-		if s.conditions[i].pins() {
+	conditions := s.certain()
+	for i := range conditions {
+		if conditions[i].pins() {
 			return true
 		}
 	}

@@ -37,15 +37,23 @@ type HubAccessList struct {
 	Items []HubAccess `json:"items"`
 }
 
-// HubAccessSpec says which cluster it is for, and what it has. It never changes.
+// HubAccessSpec says which cluster it is for, and what it has. Nothing of it changes; access
+// is added to a cluster that could have none at first.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec cannot change: deny the ManagedCluster and accept it again, then a new HubAccess is made"
+// +kubebuilder:validation:XValidation:rule="self.clusterUID == oldSelf.clusterUID && (!has(oldSelf.acceptedAnnotations) || has(self.acceptedAnnotations) && self.acceptedAnnotations == oldSelf.acceptedAnnotations) && (!has(oldSelf.access) || has(self.access) && self.access == oldSelf.access)",message="spec cannot change: deny the ManagedCluster and accept it again, then a new HubAccess is made"
 type HubAccessSpec struct {
 	// ClusterUID is the one ManagedCluster that is meant, and none of the same name
 	// before or after it.
 	//
 	// +kubebuilder:validation:XValidation:rule="self != ''",message="clusterUID is not empty"
 	ClusterUID types.UID `json:"clusterUID"`
+	// AcceptedAnnotations are the AWS annotations that the ManagedCluster had when it was seen
+	// accepted for the first time: None, or a digest of them. No others give access, as the
+	// agent of an accepted cluster may write them. It is absent in objects of versions before.
+	//
+	// +optional
+	// +kubebuilder:validation:Pattern=`^(None|sha256:[0-9a-f]{64})$`
+	AcceptedAnnotations string `json:"acceptedAnnotations,omitempty"`
 	// Access is what is made in AWS. It is absent for a cluster that gets nothing there.
 	//
 	// +optional

@@ -29,6 +29,10 @@ func TestCheckReports(t *testing.T) {
 			result{1, "-:1:1: NoStatement: the policy has no element Statement; add it\n", ""}},
 		"a key that is given twice": {"identity", `{"Statement":[],"Statement":[]}`,
 			result{1, "-:1:17: DuplicateKey: the key \"Statement\" is given twice in one object; keep one\n", ""}},
+		"conditions whose meaning AWS does not state": {"identity", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"*","Condition":{"StringEquals":{"aws:PrincipalTag/a":"1","aws:principaltag/A":[]}}}}`,
+			result{1, `-:1:148: EmptyCondition: the condition key "aws:principaltag/A" under StringEquals has no value, and AWS does not state what that means; give it the values that are meant, or leave the key out
+-:1:148: RepeatedKey: the condition key "aws:principaltag/A" is under StringEquals as "aws:PrincipalTag/a" too, case does not tell keys apart, and AWS does not state which of them counts; write the key once, with the values that are meant
+`, ""}},
 		"what is no JSON": {"identity", "{\n oops",
 			result{2, "-:2:2: InvalidJSON: found 'o' where a string in double quotes should be\n", "tabard: - is no JSON document\n"}},
 		"bytes that are no text": {"identity", "{\"\xff",

@@ -138,15 +138,21 @@ func object(kind, namespace, name string, spec map[string]any) *unstructured.Uns
 	return out
 }
 
-// join makes an accepted ManagedCluster of a spoke in EKS, and the spoke's own role.
-func (f *fixture) join(name, spoke string) *unstructured.Unstructured {
+// spokeRole makes a spoke's own role, should it not be there.
+func (f *fixture) spokeRole(spoke string) {
 	f.Helper()
 	suffix := f.suffix(spoke)
 	if _, err := f.aws.IAM(spokeAccount).GetRole(f.Context(), &iam.GetRoleInput{RoleName: aws.String(hub.SpokeRoleName(suffix))}); err != nil {
 		f.aws.Role(spokeAccount, hub.SpokeRoleName(suffix), `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"Service":"pods.eks.amazonaws.com"}}]}`, "")
 	}
+}
+
+// join makes an accepted ManagedCluster of a spoke in EKS, and the spoke's own role.
+func (f *fixture) join(name, spoke string) *unstructured.Unstructured {
+	f.Helper()
+	f.spokeRole(spoke)
 	cluster := object("ManagedCluster", "", name, map[string]any{"hubAcceptsClient": true})
-	cluster.SetAnnotations(map[string]string{hub.ARNAnnotation: spoke, hub.SuffixAnnotation: suffix})
+	cluster.SetAnnotations(map[string]string{hub.ARNAnnotation: spoke, hub.SuffixAnnotation: f.suffix(spoke)})
 	f.Make(cluster)
 	return cluster
 }

@@ -34,11 +34,13 @@ func (c *Controller) observe(ctx context.Context, name string) (core.World, erro
 	} else if there {
 		w.Record = record
 	}
-	if w.Record != nil && core.IsOver(w.Record, w.Cluster) {
-		w.Works = c.works(ctx, name)
+	switch over := w.Record != nil && core.IsOver(w.Record, w.Cluster); {
+	case w.Record != nil && w.Record.Spec.Access != nil:
+		if over {
+			w.Works = c.works(ctx, name)
+		}
 		return w, nil // the others count only for who is to be given access
-	}
-	if w.Record != nil && w.Record.Spec.Access != nil {
+	case over: // works count only for access that is to go
 		return w, nil
 	}
 	var err error
@@ -57,7 +59,7 @@ var errBehind = errors.New("the cache does not show the cluster as it is yet")
 // others are the clusters that have, or claim, the suffix that this one claims. A pass
 // that sees its own cluster in the cache sees all that were accepted before.
 func (c *Controller) others(ctx context.Context, w core.World) ([]core.Other, error) {
-	own, claims := core.OtherOf(w.Name, w.Setting, w.Cluster, nil)
+	own, claims := core.OtherOf(w.Name, w.Setting, w.Cluster, w.Record)
 	if !claims {
 		return nil, nil
 	}

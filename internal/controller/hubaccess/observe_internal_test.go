@@ -85,6 +85,27 @@ func TestACacheThatIsBehindHidesNoOtherCluster(t *testing.T) {
 	}
 }
 
+// TestAClusterThatClaimsNothingWaitsForNoCache: annotations that came after the acceptance
+// are no claim, for the cluster itself and for the others.
+func TestAClusterThatClaimsNothingWaitsForNoCache(t *testing.T) {
+	scheme := runtime.NewScheme()
+	must.Do(t, v1alpha1.AddToScheme(scheme))
+	record := &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{AcceptedAnnotations: "None"}}
+	record.Name = "mean"
+	index := func(o client.Object) []string { return []string{suffixOf(o)} }
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(managedCluster("mean", true), managedCluster("spoke", true), record).
+		WithIndex(newObject(clusterKind), suffixIndex, index).WithIndex(&v1alpha1.HubAccess{}, suffixIndex, index).Build()
+	c := &Controller{cache: shown{Reader: reader}}
+	world := core.World{Name: "mean", Setting: hub.Setting{IAM: hub.On, Hub: must.Get(hub.ParseARN(testHub))(t)}, Cluster: clusterOf(managedCluster("mean", true)), Record: record}
+	if others, err := c.others(t.Context(), world); err != nil || len(others) != 0 {
+		t.Errorf("the others of a cluster that claims nothing are %+v, %v", others, err)
+	}
+	world.Name, world.Record = "spoke", nil
+	if others, err := c.others(t.Context(), world); err != nil || len(others) != 1 || others[0].Name != "spoke" {
+		t.Errorf("the others of the spoke are %+v, %v", others, err)
+	}
+}
+
 // TestTrimLeavesWhatADecisionGoesBy and nothing that an agent reports.
 func TestTrimLeavesWhatADecisionGoesBy(t *testing.T) {
 	full := managedCluster("one", true)

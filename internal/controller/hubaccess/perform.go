@@ -48,9 +48,11 @@ func (p *pass) do(ctx context.Context, step core.Step) error {
 	case core.Release:
 		return p.patchCluster(ctx, s.UID, controllerutil.RemoveFinalizer)
 	case core.MakeRecord:
-		record := &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{ClusterUID: s.UID, Access: s.Access}}
+		record := &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{ClusterUID: s.UID, AcceptedAnnotations: s.AcceptedAnnotations, Access: s.Access}}
 		record.Name, record.Finalizers = s.Name, []string{core.Finalizer}
 		return p.kit.Client.Create(ctx, record, client.FieldOwner(p.kit.Owner))
+	case core.CompleteRecord:
+		return p.completeRecord(ctx, s)
 	case core.DeleteRecord:
 		return p.deleteRecord(ctx)
 	}
@@ -74,6 +76,18 @@ func (p *pass) patchCluster(ctx context.Context, uid types.UID, change func(clie
 		lock := client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{})
 		return client.IgnoreNotFound(p.kit.Client.Patch(ctx, wanted, lock, client.FieldOwner(p.kit.Owner)))
 	})
+}
+
+// completeRecord writes into the record what it lacks, if it is the one that was seen.
+func (p *pass) completeRecord(ctx context.Context, s core.CompleteRecord) error {
+	wanted := p.world.Record.DeepCopy()
+	wanted.Spec.AcceptedAnnotations, wanted.Spec.Access = s.AcceptedAnnotations, s.Access
+	lock := client.MergeFromWithOptions(p.world.Record, client.MergeFromWithOptimisticLock{})
+	if err := p.kit.Client.Patch(ctx, wanted, lock, client.FieldOwner(p.kit.Owner)); err != nil {
+		return err
+	}
+	p.world.Record = wanted
+	return nil
 }
 
 // deleteRecord lets the record go, and no later one of its name.

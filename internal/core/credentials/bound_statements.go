@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -28,6 +29,9 @@ func boundStatements(w World, boundary, ceiling string) condition.Verdict {
 	if err != nil {
 		return condition.No(ReasonStatementInvalid, "the statements make no policy that AWS would take: %v: correct spec.providerSpec.statementEntries", err)
 	}
+	if asked.Unclear() != nil {
+		return condition.No(ReasonStatementInvalid, "%s", unclearIn(entries))
+	}
 	if v := withinLimits(w, document); !v.IsTrue() {
 		return v
 	}
@@ -43,6 +47,21 @@ func boundStatements(w World, boundary, ceiling string) condition.Verdict {
 // action is what AWS takes for an action, with its service spelled out (AWS: IAM JSON
 // policy elements, Action).
 var action = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+:[A-Za-z0-9*?]+|\*)$`) })
+
+// unclearIn names the first of the statements that has a condition whose meaning AWS does
+// not state. Such a statement is not given, as nobody can say what it gives.
+func unclearIn(entries []cloudv1.StatementEntry) string {
+	for i := range entries {
+		one, err := iampolicy.Parse([]byte(PermissionPolicy(entries[i : i+1])))
+		if err != nil {
+			continue
+		}
+		if found, is := errors.AsType[iampolicy.Errors](one.Unclear()); is {
+			return fmt.Sprintf("spec.providerSpec.statementEntries[%d].policyCondition cannot be judged: %s", i, found[0].Message)
+		}
+	}
+	return ""
+}
 
 // wrongIn says what is wrong with a statement by itself, beginning with the field's name;
 // empty for nothing.

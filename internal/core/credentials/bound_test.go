@@ -188,6 +188,10 @@ func TestBoundariesThatCannotBeUsed(t *testing.T) {
 		"a principal":                       {ceiling(`{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingInvalid},
 		"an element in another case":        {ceiling(`{"Effect": "Deny", "effect": "Allow", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
 		"an effect twice":                   {ceiling(`{"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
+		"keys that differ in case":          {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1", "aws:principaltag/A": "2"}}`)), credentials.ReasonCeilingInvalid},
+		"an empty list of values":           {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": []}}`)), credentials.ReasonCeilingInvalid},
+		"an operator without keys":          {ceiling(conditional(`{"StringEquals": {}}`)), credentials.ReasonCeilingInvalid},
+		"a key of two operators":            {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1"}, "StringLike": {"aws:principaltag/A": "*"}}`)), credentials.ReasonReady},
 		"for no namespace":                  {"targetNamespaces: [team]", credentials.ReasonBoundaryInvalid},
 		"an empty selector":                 {"namespaceSelector: {}", credentials.ReasonBoundaryInvalid},
 		"a selector that is none":           {"namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}", credentials.ReasonBoundaryInvalid},
@@ -208,6 +212,36 @@ func TestBoundariesThatCannotBeUsed(t *testing.T) {
 				t.Errorf("a request is told %s (%s), expected %s", used.Reason, used.Message, v.Reason)
 			}
 		})
+	}
+}
+
+// conditional is a statement with a condition.
+func conditional(condition string) string {
+	return `{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*", "Condition": ` + condition + `}`
+}
+
+// TestConditionsWhoseMeaningAWSDoesNotState are refused by name and place, in a ceiling and
+// in a request, of whatever effect: what is not decided by reading is not given.
+func TestConditionsWhoseMeaningAWSDoesNotState(t *testing.T) {
+	for written, want := range map[string]string{
+		`{"StringEquals": {"k:s": "1", "K:S": "2"}}`: `the condition key "k:s" is under StringEquals as "K:S" too, case does not tell keys apart, and AWS does not state which of them counts; write the key once, with the values that are meant`,
+		`{"StringEquals": {"k:s": []}}`:              `the condition key "k:s" under StringEquals has no value, and AWS does not state what that means; give it the values that are meant, or leave the key out`,
+		`{"StringEquals": {}}`:                       `the operator StringEquals has no condition key, and AWS does not state what that means; give it a key with values, or leave it out`,
+	} {
+		plain := `{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`
+		for _, effect := range []string{"Allow", "Deny"} {
+			request := requestOf(t, "team", "{storage: {serviceAccount: {namespace: team, name: app}}, providerSpec: {kind: AWSProviderSpec, statementEntries: ["+
+				"{effect: Allow, action: ['s3:GetObject'], resource: 'arn:aws:s3:::b/x'}, {effect: "+effect+", action: ['s3:GetObject'], resource: 'arn:aws:s3:::b/y', policyCondition: "+written+"}]}}")
+			_, v := credentials.Bound(teamWorld(request, boundaryOf(t, "b", "{namespaces: [team], aws: {"+small+"}}")))
+			if v.Reason != credentials.ReasonStatementInvalid || v.Message != "spec.providerSpec.statementEntries[1].policyCondition cannot be judged: "+want {
+				t.Errorf("a request of %s with %s: %s (%s)", effect, written, v.Reason, v.Message)
+			}
+			b := boundaryOf(t, "b", ceiling(plain+", "+strings.Replace(conditional(written), "Allow", effect, 1)))
+			other := strings.NewReplacer(`"k:s" is`, `"K:S" is`, `as "K:S"`, `as "k:s"`).Replace(want) // in the order of the text
+			if v := credentials.JudgeBoundary(&b, credentials.Settings{}); v.Reason != credentials.ReasonCeilingInvalid || !strings.HasPrefix(v.Message, "spec.aws.ceiling cannot be judged: line 1, column ") || !strings.HasSuffix(v.Message, other) {
+				t.Errorf("a ceiling of %s with %s: %s (%s)", effect, written, v.Reason, v.Message)
+			}
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ func parseCeiling(ceiling string) (*iampolicy.Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is no permission policy that AWS would take: %w", err)
 	}
+	if err = policy.Unclear(); err != nil {
+		return nil, fmt.Errorf("cannot be judged: %w", err)
+	}
 	return policy, nil
 }
 

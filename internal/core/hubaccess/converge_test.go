@@ -226,11 +226,7 @@ func (m *model) unwell(name string, s *spoke) string {
 	case !s.cluster.Accepted:
 		return ""
 	}
-	class := hub.Classify(s.cluster.Annotations).Class
 	if s.record == nil {
-		if class == hub.Foreign {
-			return ""
-		}
 		return "an accepted cluster has no record"
 	}
 	if s.record.Spec.ClusterUID != s.cluster.UID {
@@ -240,14 +236,26 @@ func (m *model) unwell(name string, s *spoke) string {
 	switch {
 	case !ok:
 		return "the record says nothing"
+	case ready.Reason == hubaccess.ReasonSuffixInUse && !m.isClaimed(name, s.first[hub.SuffixAnnotation]):
+		return "it waits for a suffix that no other was accepted with"
 	case slices.Contains(excuses, ready.Reason):
 		return ""
 	case !ready.IsTrue():
 		return fmt.Sprintf("Ready is %s: %s: %s", ready.Status, ready.Reason, ready.Message)
-	case class == hub.External:
+	case s.record.Spec.Access == nil:
 		return ""
 	}
 	return m.unserved(name, s)
+}
+
+// isClaimed says that another cluster was accepted with a suffix.
+func (m *model) isClaimed(name, suffix string) bool {
+	for other, s := range m.spokes {
+		if other != name && (s.first[hub.SuffixAnnotation] == suffix || s.record != nil && s.record.Spec.Access != nil && s.record.Spec.Access.Suffix == suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 // unserved says why the agents of a cluster that is Ready do not get in.
@@ -276,6 +284,11 @@ func FuzzConverge(f *testing.F) {
 	// A cluster of the same name follows one that a person had Tabard forget, and the
 	// former one's role comes back with another ID.
 	seeds = append(seeds, []byte{0xf0, 0xeb, 0xb0, 0xa7, 0x8c, 0xbc, 0x45, 0xc8, 0x51, 0x49, 0x4a, 0xcd, 0x54, 0xc1, 0xf5, 0xba, 0xb3, 0x56, 0x3f, 0xf4, 0x73, 0x9c, 0x9e, 0x1d, 0x2f, 0x29, 0x3a, 0x66, 0xd6, 0xda, 0xf6, 0x10, 0x90, 0x20})
+	// One is accepted without annotations, its agent writes those of a spoke, and two joins
+	// as that spoke.
+	for shape := range byte(8) {
+		seeds = append(seeds, []byte{7, 14, 1, 0, 14, 15, 0, 14, 15, 0, 14, 15, 0, 14, 4, 2 + shape*8, 14, 0, 1, 14, 15, 0, 14, 15, 0, 14, 15, 0})
+	}
 	for what := range byte(24) {
 		for how := range byte(12) {
 			seeds = append(seeds, []byte{how * 8, 15, 8, 0, 0, what, how, 1, 8, 1, 0x12, what, how + 1, 0x21, 1, how, 2, 14, 2, 0, what, how * 3, 0, 14, 0})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/condition"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 )
@@ -34,7 +35,10 @@ func Decide(w World) Plan {
 	return keep(w)
 }
 
-// begin is for a cluster without a record: nothing of it exists in AWS.
+// begin is for a cluster without a record: nothing of it exists in AWS. While roles are made,
+// each accepted cluster gets a record at the first look, one without AWS annotations too:
+// what it is accepted with has to be known when others come. Such a record costs one object
+// of some hundred bytes, is looked at when its cluster changes, and calls nobody.
 func begin(w World) Plan {
 	switch {
 	case w.Cluster == nil:
@@ -43,19 +47,20 @@ func begin(w World) Plan {
 		return Plan{Steps: letGo(w)}
 	}
 	access, verdict := judge(w)
-	switch {
-	case w.Setting.IAM != hub.On || isForeign(w):
+	if w.Setting.IAM != hub.On {
 		return Plan{Steps: letGo(w), Events: mismatch(w, verdict)}
-	case access == nil:
-		return Plan{Steps: append(letGo(w), MakeRecord{w.Name, w.Cluster.UID, nil}), Again: lookSoon}
 	}
-	return Plan{Steps: append(hold(w), MakeRecord{w.Name, w.Cluster.UID, access}), Again: lookSoon}
+	steps := letGo(w)
+	if access != nil {
+		steps = hold(w)
+	}
+	return Plan{Steps: append(steps, MakeRecord{w.Name, w.Cluster.UID, remembered(w.Cluster), access}), Again: lookSoon}
 }
 
 // mismatch tells people who make roles themselves that an agent looks for another role
 // than they make.
 func mismatch(w World, v condition.Verdict) []Event {
-	if w.Setting.IAM == hub.On || v.Reason != ReasonAnnotationsMismatched {
+	if v.Reason != ReasonAnnotationsMismatched {
 		return nil
 	}
 	return []Event{{v.Reason, v.Message}}
@@ -78,21 +83,27 @@ func letGo(w World) []Step {
 }
 
 // wait is for a cluster whose record has no access: nothing of it exists in AWS. When it
-// may have some, or is none of this hub's any more, the record goes, and the next pass
-// begins anew.
+// may have some with the annotations that it was accepted with, the record gets it.
 func wait(w World) Plan {
 	if v, closed := gate(w); closed {
 		return say(w, v, letGo(w), LookAgain)
 	}
+	if wasOther(w.Record, w.Cluster) {
+		return say(w, laterAnnotations(w.Record), letGo(w), 0)
+	}
 	access, v := judge(w)
-	if access != nil || isForeign(w) {
-		return Plan{Status: w.Record.Status, Steps: append(letGo(w), DeleteRecord{}), Again: lookSoon}
+	if access != nil {
+		return Plan{Status: w.Record.Status, Steps: append(hold(w), CompleteRecord{remembered(w.Cluster), access}), Again: lookSoon}
+	}
+	steps := letGo(w)
+	if w.Record.Spec.AcceptedAnnotations == "" { // it is of an earlier version
+		steps = append(steps, CompleteRecord{remembered(w.Cluster), nil})
 	}
 	again := waitAgain
 	if v.IsTrue() {
 		again = 0
 	}
-	return say(w, v, letGo(w), again)
+	return say(w, v, steps, again)
 }
 
 // keep is for a cluster that has access, or shall have it.
@@ -102,7 +113,7 @@ func keep(w World) Plan {
 	}
 	was, _ := condition.Read(w.Record.Status.Conditions, TypeReady)
 	if hasMoved(w) {
-		return moved(w, was)
+		return say(w, moved(w.Record), hold(w), 0)
 	}
 	if w.AWS.Look == LookNowhere {
 		if was.IsTrue() {
@@ -147,24 +158,11 @@ func isAsWanted(w World, entry Entry) bool {
 	return entry.Exists && entry.Type == Standard && entry.Username == user && slices.Equal(entry.Groups, []string{hub.Group(user)})
 }
 
-// moved is for a cluster whose annotations are not those that were accepted. The agent of
-// an accepted cluster may write them, so they move nothing that exists. Where nothing was
-// made yet, the record goes, and the next pass begins anew.
-func moved(w World, was condition.Verdict) Plan {
-	access := w.Record.Spec.Access
-	v := condition.No(ReasonAnnotationsChanged, "the access is that of %s, suffix %s, which was accepted, and the annotations have changed since; set spec.hubAcceptsClient of the ManagedCluster to false, and when this HubAccess is gone to true, if the cluster is another one now", access.ManagedClusterARN, access.Suffix)
-	if was.Reason == ReasonAccessGiven || was.Reason == ReasonAnnotationsChanged {
-		return say(w, v, hold(w), 0)
-	}
-	switch {
-	case w.AWS.Look != LookLive:
-		return Plan{Look: LookLive}
-	case w.AWS.Fault != nil:
-		return sayTrouble(w, *w.AWS.Fault, hold(w))
-	case isOurs(w.Record, w.AWS.Role.Tags) || isOurs(w.Record, w.AWS.Entry.Tags):
-		return say(w, v, hold(w), 0)
-	}
-	return Plan{Status: w.Record.Status, Steps: append(letGo(w), DeleteRecord{}), Again: lookSoon}
+// moved is the verdict on annotations that are not those that were accepted. The agent of an
+// accepted cluster may write them, so they move nothing, whether it was made yet or not.
+func moved(record *v1alpha1.HubAccess) condition.Verdict {
+	access := record.Spec.Access
+	return condition.No(ReasonAnnotationsChanged, "the access is that of %s, suffix %s, which was accepted, and the annotations have changed since; set spec.hubAcceptsClient of the ManagedCluster to false, and when this HubAccess is gone to true, if the cluster is another one now", access.ManagedClusterARN, access.Suffix)
 }
 
 // hasMoved says that the annotations are not those that the record has.

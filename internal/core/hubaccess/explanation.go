@@ -6,7 +6,7 @@ import "github.com/tabard-dev/tabard/internal/core/condition"
 // asked for: only the writer of the reference does.
 func Reference() condition.Kind {
 	return condition.Kind{Name: "HubAccess", Reasons: reasons(), Types: []condition.Type{
-		{Name: TypeReady, Holds: "the cluster's agents have the role and the access entry that they shall have, or people make both"},
+		{Name: TypeReady, Holds: "the cluster's agents have the role and the access entry that they shall have, people make both, or the cluster uses none"},
 	}}
 }
 
@@ -15,6 +15,7 @@ func reasons() []condition.Explanation {
 		explain(ReasonAccessGiven, "The role and its access entry are as wanted, and Tabard's.", "Nothing to do."),
 		explain(ReasonMadeByHand, "The role and its access entry are as wanted, and were made by somebody else. Tabard changes and deletes neither.", "Delete both when the cluster leaves. If Tabard shall keep them, delete the entry, then the role: they are made anew."),
 		explain(ReasonExternal, "The cluster has no ARN in EKS, so people make its role and access entry.", "Make the role and the access entry that the message names."),
+		explain(ReasonNoAnnotations, "The cluster was accepted without AWS annotations, so nothing is made for it. The HubAccess remembers that: annotations that come later give no access.", "Nothing to do."),
 		explain(ReasonAccessDiffers, "Something of the role or the entry was not as wanted and was put in order. An event has this reason, no condition.", "Find who changes it, if it comes again."),
 		explain(ReasonRoleNotYetEffective, "IAM has the role and EKS does not know it yet.", "Nothing to do: it is tried again after 2 seconds, then at longer intervals of at most a minute."),
 		explain(ReasonRemoving, "The cluster is deleted or denied, and its role and access entry are being removed.", "Nothing to do."),
@@ -23,9 +24,9 @@ func reasons() []condition.Explanation {
 		explain(ReasonActedOnByOCM, "Open Cluster Management's own driver awsirsa makes and removes roles and access entries on this hub.", "Take the driver awsirsa out of the ClusterManager, or set its disableManagedIam."),
 		explain(ReasonHubARNMissing, "The ARN of the hub is not known, or is given in two ways that differ.", "Set the flag --hubaccess-hub-cluster-arn."),
 		explain(ReasonHubChanged, "The role was made for another hub than the one that is configured.", "Configure the former hub, or delete what the message names by hand, then this HubAccess."),
-		explain(ReasonAnnotationsMalformed, "The annotations of the ManagedCluster cannot be understood.", "Join the cluster again with ARNs of the form that the message names."),
-		explain(ReasonAnnotationsMismatched, "The annotations of the ManagedCluster do not belong to this hub.", "Join the cluster again with the ARN of this hub."),
-		explain(ReasonAnnotationsChanged, "The annotations were changed after the cluster was accepted. The access is still that of the cluster that was accepted.", "Deny the cluster and accept it again, if it is another one now."),
+		explain(ReasonAnnotationsMalformed, "The annotations of the ManagedCluster cannot be understood.", "Correct the annotations, or delete the ManagedCluster and join the cluster again; then deny the cluster and accept it again, since annotations that come after the acceptance give no access."),
+		explain(ReasonAnnotationsMismatched, "The annotations of the ManagedCluster do not belong to this hub.", "Join the cluster with the ARN of this hub, as for AnnotationsMalformed."),
+		explain(ReasonAnnotationsChanged, "The AWS annotations were written or changed after the cluster was accepted, which its agent may do. They give no access, and keep no suffix from others. Access that was given is still that of the cluster that was accepted.", "If the annotations are meant, deny the cluster, and accept it again when its HubAccess is gone."),
 		explain(ReasonSuffixInUse, "Another cluster has or claims the same suffix, and with it the same role.", "Deny or delete the cluster that is not meant."),
 		explain(ReasonRoleNotOurs, "A role of the name is there that Tabard did not make for this cluster.", "Delete the role and its access entry, or give both the wanted form."),
 		explain(ReasonEntryNotOurs, "An access entry of the role is there that Tabard did not make for this cluster.", "Delete the access entry."),

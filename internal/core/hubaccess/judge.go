@@ -8,15 +8,12 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hub"
 )
 
-// isForeign says that the cluster does not join with AWS identity.
-func isForeign(w World) bool { return hub.Classify(w.Cluster.Annotations).Class == hub.Foreign }
-
 // judge says what an accepted cluster may have, or why nothing.
 func judge(w World) (*v1alpha1.ClusterAccess, condition.Verdict) {
 	claim := hub.Classify(w.Cluster.Annotations)
 	switch {
 	case claim.Class == hub.Foreign:
-		return nil, condition.Verdict{}
+		return nil, condition.Yes(ReasonNoAnnotations, "the cluster was accepted without AWS annotations, so nothing is made for it in AWS")
 	case claim.Class == hub.Malformed:
 		return nil, condition.No(ReasonAnnotationsMalformed, "%s", claim.Problem)
 	case w.Setting.HubProblem != "":
@@ -47,13 +44,13 @@ func judge(w World) (*v1alpha1.ClusterAccess, condition.Verdict) {
 }
 
 // OtherOf is what a cluster, or its record, is to the others: the suffix that its record
-// has; else the one that it claims, if it is accepted and the claim could be true. One of
-// no suffix is none.
+// has; else the one that it claims, if it is accepted and the claim could be true and is the
+// one that it was accepted with. One of no suffix is none.
 func OtherOf(name string, setting hub.Setting, cluster *Cluster, record *v1alpha1.HubAccess) (Other, bool) {
 	if record != nil && record.Spec.Access != nil {
 		return Other{name, record.Spec.Access.Suffix, true}, true
 	}
-	if cluster == nil || cluster.Deleting || !cluster.Accepted {
+	if cluster == nil || cluster.Deleting || !cluster.Accepted || record != nil && wasOther(record, cluster) {
 		return Other{}, false
 	}
 	claim := hub.Classify(cluster.Annotations)

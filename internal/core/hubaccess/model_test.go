@@ -58,6 +58,8 @@ type spoke struct {
 	cluster *hubaccess.Cluster
 	record  *v1alpha1.HubAccess
 	works   []hubaccess.Work
+	// first are the annotations at the look that made the record.
+	first map[string]string
 }
 
 // role is an IAM role with what its account knows besides.
@@ -242,12 +244,16 @@ func (m *model) Perform(step hubaccess.Step, fail bool) error {
 	case hubaccess.MakeRecord:
 		m.demand(s.cluster.Accepted && !s.cluster.Deleting, "a record is made of a cluster that is not accepted")
 		m.demand(s.record == nil, "a record is made over another")
-		for _, other := range m.spokes {
-			taken := step.Access != nil && other.record != nil && other.record.Spec.Access != nil && other.record.Spec.Access.Suffix == step.Access.Suffix
-			m.demand(!taken, "two records have one suffix")
-		}
-		s.record = &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{ClusterUID: step.UID, Access: step.Access.DeepCopy()}}
+		m.demandFree(step.Access)
+		s.record = &v1alpha1.HubAccess{Spec: v1alpha1.HubAccessSpec{ClusterUID: step.UID, AcceptedAnnotations: step.AcceptedAnnotations, Access: step.Access.DeepCopy()}}
 		s.record.Name, s.record.Finalizers = step.Name, []string{hubaccess.Finalizer}
+		s.first = m.seen.Cluster.Annotations
+		m.demandAccepted(s, step.Access)
+	case hubaccess.CompleteRecord:
+		m.demand(s.record.Spec.Access == nil && s.record.Spec.ClusterUID == s.cluster.UID, "a record is changed that lacks nothing")
+		m.demandFree(step.Access)
+		m.demandAccepted(s, step.Access)
+		s.record.Spec.AcceptedAnnotations, s.record.Spec.Access = step.AcceptedAnnotations, step.Access.DeepCopy()
 	case hubaccess.Release:
 		m.demand(s.record == nil || s.record.Spec.ClusterUID == step.UID, "a cluster is let go for the record of another")
 		if s.cluster == nil || s.cluster.UID != step.UID {
@@ -264,6 +270,20 @@ func (m *model) Perform(step hubaccess.Step, fail bool) error {
 	return nil
 }
 
+// demandFree demands that no other record has the suffix.
+func (m *model) demandFree(access *v1alpha1.ClusterAccess) {
+	for _, other := range m.spokes {
+		taken := access != nil && other.record != nil && other.record.Spec.Access != nil && other.record.Spec.Access.Suffix == access.Suffix
+		m.demand(!taken, "two records have one suffix")
+	}
+}
+
+// demandAccepted demands that access is that of the annotations of the first look.
+func (m *model) demandAccepted(s *spoke, access *v1alpha1.ClusterAccess) {
+	own := access == nil || access.ManagedClusterARN == s.first[hub.ARNAnnotation] && access.Suffix == s.first[hub.SuffixAnnotation]
+	m.demand(own, "a cluster gets access that it was not accepted with")
+}
+
 // deleteRecord has nobody remember the access any more.
 func (m *model) deleteRecord(s *spoke) {
 	owner := hub.OwnerOf(m.turn, string(s.record.Spec.ClusterUID))
@@ -271,7 +291,8 @@ func (m *model) deleteRecord(s *spoke) {
 	if told && !s.record.DeletionTimestamp.IsZero() {
 		m.forgotten[owner] = true // a person said so
 	}
-	s.record = nil
+	m.demand(hubaccess.IsOver(s.record, s.cluster), "it is forgotten what a cluster was accepted with")
+	s.record, s.first = nil, nil
 }
 
 // demandOver demands that the cluster's access may go.

@@ -12,9 +12,10 @@ const TypeReady = "Ready"
 
 // Reasons of access that is as it shall be.
 const (
-	ReasonAccessGiven Reason = "AccessGiven"
-	ReasonMadeByHand  Reason = "MadeByHand"
-	ReasonExternal    Reason = "External"
+	ReasonAccessGiven   Reason = "AccessGiven"
+	ReasonMadeByHand    Reason = "MadeByHand"
+	ReasonExternal      Reason = "External"
+	ReasonNoAnnotations Reason = "NoAnnotations"
 )
 
 // Reasons of what goes on by itself.

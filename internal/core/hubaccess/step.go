@@ -43,9 +43,16 @@ type (
 	// MakeRecord makes the HubAccess with its finalizer. One that is there is an error of
 	// which the next pass knows more.
 	MakeRecord struct {
-		Name   string
-		UID    types.UID
-		Access *v1alpha1.ClusterAccess
+		Name                string
+		UID                 types.UID
+		AcceptedAnnotations string
+		Access              *v1alpha1.ClusterAccess
+	}
+	// CompleteRecord writes into the HubAccess that was seen what it lacks. Access is nil
+	// where it still gets none.
+	CompleteRecord struct {
+		AcceptedAnnotations string
+		Access              *v1alpha1.ClusterAccess
 	}
 	// DeleteEntry deletes the access entry that carries the owner's tag. One that is gone
 	// is success.
@@ -76,13 +83,14 @@ type (
 	DeleteRecord struct{}
 )
 
-func (Hold) step()         {}
-func (MakeRecord) step()   {}
-func (DeleteEntry) step()  {}
-func (CreateRole) step()   {}
-func (SetTrust) step()     {}
-func (CreateEntry) step()  {}
-func (UpdateEntry) step()  {}
-func (DeleteRole) step()   {}
-func (Release) step()      {}
-func (DeleteRecord) step() {}
+func (Hold) step()           {}
+func (MakeRecord) step()     {}
+func (CompleteRecord) step() {}
+func (DeleteEntry) step()    {}
+func (CreateRole) step()     {}
+func (SetTrust) step()       {}
+func (CreateEntry) step()    {}
+func (UpdateEntry) step()    {}
+func (DeleteRole) step()     {}
+func (Release) step()        {}
+func (DeleteRecord) step()   {}
