@@ -48,7 +48,7 @@ func kindOf(document string) iampolicy.Kind {
 
 // TestOurOwnPoliciesAreClean goes through the repository but for the Go code, the cases of the
 // policy library and the page on this command, which have mistakes on purpose.
-func TestOurOwnTrustPoliciesAreClean(t *testing.T) {
+func TestOurOwnPoliciesAreClean(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	wrong := []string{filepath.Join(root, "iampolicy"), filepath.Join(root, "docs", "policy.md"), filepath.Join(root, ".git")}
 	checked, oidc := map[iampolicy.Kind]int{}, 0
