@@ -16,15 +16,26 @@ type LintOptions struct {
 	RoleARN string
 }
 
-// Lint finds mistakes that AWS accepts, beyond Validate: in policies of every kind those of
-// Unclear, and today in trust policies more, above all in statements that trust an OIDC provider and admit more callers than they seem to, or none (AWS:
-// creating a role for OpenID Connect federation). The error is of type Errors, in the order of the
+// Lint finds mistakes that AWS accepts, beyond Validate. In policies of each kind it finds those of
+// Unclear, and ForAllValues that also holds where its key is absent (AWS: multivalued context keys). In trust policies it finds,
+// above all, statements that trust an OIDC provider and admit more callers than they seem to, or none
+// (AWS: creating a role for OpenID Connect federation). The error is of type Errors, in the order of the
 // places. Code.Severity tells warnings from errors.
 func (p *Policy) Lint(kind Kind, options LintOptions) error {
 	l := linter{role: cutARN(options.RoleARN), errs: p.allUnclear()}
-	if kind != TrustPolicy {
-		return l.errs.sorted()
+	for i := range p.statements {
+		if s := &p.statements[i]; !s.broken && !s.deny {
+			l.absentKeys(s)
+		}
 	}
+	if kind == TrustPolicy {
+		l.trust(p)
+	}
+	return l.errs.sorted()
+}
+
+// trust judges the statements of a trust policy.
+func (l *linter) trust(p *Policy) {
 	oidc := false
 	for i := range p.statements {
 		s := &p.statements[i]
@@ -45,7 +56,6 @@ func (p *Policy) Lint(kind Kind, options LintOptions) error {
 	if oidc && p.version != newVersion {
 		l.add(text{line: p.line, column: p.column}, CodeNoVersion, "the policy's Version is missing or %s, so that policy variables are plain text; write \"Version\": \"%s\"", oldVersion, newVersion)
 	}
-	return l.errs.sorted()
 }
 
 // speaksOf says that a statement's actions include one, given in lower case.
@@ -138,9 +148,6 @@ func (l *linter) key(s *statement, c *condition, issuers map[string]principalEnt
 	host, claim := c.key[:at], c.key[at+1:]
 	if _, own := issuers[host]; own {
 		l.values(c, host, claim)
-		if claim != "sub" && claim != "aud" && c.set == forAll && !s.wantsKey(c.key) {
-			l.add(c.name, CodeForAllValues, "ForAllValues:%s also matches a token without the claim %s; add \"Null\": {\"%s\": \"false\"}", c.base, claim, c.name.value)
-		}
 		return ""
 	}
 	switch {
@@ -157,13 +164,6 @@ func (l *linter) key(s *statement, c *condition, issuers map[string]principalEnt
 		return "" // which a token without the key fulfils: it demands nothing
 	}
 	return claim
-}
-
-// wantsKey says that a Null condition demands a key.
-func (s *statement) wantsKey(key string) bool {
-	return slices.ContainsFunc(s.conditions, func(c condition) bool {
-		return c.presence && c.key == key && !slices.ContainsFunc(c.values, func(v text) bool { return !strings.EqualFold(v.value, "false") })
-	})
 }
 
 // someIssuer is the first by name.

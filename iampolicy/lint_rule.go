@@ -59,7 +59,7 @@ var lintRules = []Rule{
 	{CodeSwappedClaims, SeverityError, "A subject is under `:aud`, or an audience under `:sub`."},
 	{CodeWrongKey, SeverityError, "No token has this condition key: it contains the provider's ARN or `https://`, or belongs to another issuer."},
 	{CodeWrongProvider, SeverityError, "The provider's ARN contains `https://`. No OIDC provider has such an ARN."},
-	{CodeForAllValues, SeverityWarning, "`ForAllValues` also matches a token without the claim, unless a `Null` condition demands the claim."},
+	{CodeForAllValues, SeverityWarning, "An `Allow` statement of any kind of policy has `ForAllValues` on a key that a request need not have: it also holds where the key is absent, unless a `Null` condition in the same statement demands the key."},
 	{CodeWrongAction, SeverityError, "The action does not fit the principal: tokens need `sts:AssumeRoleWithWebIdentity`, users and roles need `sts:AssumeRole`."},
 	{CodeEveryAccount, SeverityError, "The principal `{\"AWS\": \"*\"}` without a condition admits every account of AWS."},
 	{CodeOtherPartition, SeverityError, "The provider is in another partition than the role of `--role-arn`."},

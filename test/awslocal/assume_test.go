@@ -30,6 +30,7 @@ func TestAssumeRoleAsksBothSides(t *testing.T) {
 	l := newLab(t)
 	l.role("own", trusting("arn:aws:iam::"+account+":root", ""))
 	l.role("foreign", trusting("arn:aws:iam::"+stranger+":root", `,"Condition":{"StringEquals":{"sts:ExternalId":"e-1"}}`))
+	l.role("timed", trusting("arn:aws:iam::"+account+":root", `,"Condition":{"NumericLessThanEquals":{"sts:DurationSeconds":"3600"}}`))
 	external := func(in *sts.AssumeRoleInput) { in.ExternalId = aws.String("e-1") }
 	refused := func(caller, role string) string {
 		return "AccessDenied: User: arn:aws:iam::" + caller + ":user/administrator is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::" + account + ":role/" + role
@@ -43,6 +44,8 @@ func TestAssumeRoleAsksBothSides(t *testing.T) {
 		"an account that is not trusted":       {stranger, "own", nil, refused(stranger, "own")},
 		"another account with its external ID": {stranger, "foreign", external, ""},
 		"another account without":              {stranger, "foreign", nil, refused(stranger, "foreign")},
+		"a duration that is not sent":          {account, "timed", nil, refused(account, "timed")},
+		"a duration that is sent":              {account, "timed", func(in *sts.AssumeRoleInput) { in.DurationSeconds = aws.Int32(3600) }, ""},
 		"a role that does not exist":           {account, "none", nil, refused(account, "none")},
 		"a session for too long":               {account, "own", func(in *sts.AssumeRoleInput) { in.DurationSeconds = aws.Int32(7200) }, "ValidationError: The requested DurationSeconds exceeds the MaxSessionDuration set for this role."},
 		"tags that the trust does not allow":   {account, "own", func(in *sts.AssumeRoleInput) { in.Tags = []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}} }, "AccessDenied: User: arn:aws:iam::" + account + ":user/administrator is not authorized to perform: sts:TagSession on resource: "},

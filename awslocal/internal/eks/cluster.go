@@ -94,15 +94,26 @@ func (in *createClusterInput) check() {
 
 func isMode(mode string) bool { return mode == modeAPI || mode == modeBoth || mode == modeConfigMap }
 
+// context has the condition keys of what a call says; check fills in the rest.
+func (a *accessConfig) context() iampolicy.Context {
+	context := iampolicy.Context{}
+	if a.Mode != "" {
+		context.Set("eks:authenticationMode", a.Mode)
+	}
+	if a.Bootstrap != nil {
+		context.Set("eks:bootstrapClusterCreatorAdminPermissions", strconv.FormatBool(*a.Bootstrap))
+	}
+	return context
+}
+
 // createCluster makes a cluster that is there at once. Nothing answers at its
 // endpoint, and no token of its issuer verifies until it is registered.
 func (r *request) createCluster() any {
 	in := input[createClusterInput](r)
+	context := merge(in.Access.context(), tags(in.Tags).request())
 	in.check()
 	bootstrap := in.Access.Bootstrap == nil || *in.Access.Bootstrap
-	resource, context := r.arn("cluster/"+in.Name), tags(in.Tags).request()
-	context.Set("eks:bootstrapClusterCreatorAdminPermissions", strconv.FormatBool(bootstrap))
-	context.Set("eks:authenticationMode", in.Access.Mode)
+	resource := r.arn("cluster/" + in.Name)
 	r.authorize(resource, context)
 	r.authorizeTags(resource, in.Tags)
 	r.authorizePass(in.RoleARN, clusterService)

@@ -28,32 +28,22 @@ func (h home) entryARN(cluster string, p principal, id string) string {
 	return h.arn("access-entry/" + cluster + "/" + p.kind + "/" + p.account + "/" + p.name + "/" + id)
 }
 
-// context has an access entry's condition keys.
-func (e *entry) context() iampolicy.Context {
-	context := e.tags.context()
-	context.Set("eks:principalArn", e.principal)
-	context.Set("eks:accessEntryType", e.kind)
-	context.Set("eks:username", e.username)
-	context.Set("eks:kubernetesGroups", e.groups...)
-	return context
-}
-
 // entry authorises the caller for the access entry that the path names, then
 // finds it.
 func (r *request) entry(extra iampolicy.Context) (*cluster, *entry) {
 	name, arn := r.path["name"], r.path["principalArn"]
 	p, good := readPrincipal(arn)
 	resource, context := r.entryARN(name, p, "*"), iampolicy.Context{}
-	context.Set("eks:principalArn", arn)
 	found := r.clusters[r.home][name]
 	var one *entry
 	if found != nil {
 		one = found.entries[arn]
 	}
 	if one != nil {
-		resource, context = one.arn, one.context()
+		resource, context = one.arn, one.tags.context()
 	}
 	context.Set("eks:clusterName", name)
+	context.Set("eks:principalArn", arn)
 	r.authorize(resource, merge(context, extra))
 	switch {
 	case found == nil:
@@ -77,6 +67,23 @@ type entryInput struct {
 	Request      string            `json:"clientRequestToken"`
 }
 
+// context has the condition keys of what the call says. What EKS fills in for the rest
+// is in none: each key is of what is "present in the access entry requests" (Service
+// Authorization Reference, "Condition keys for Amazon EKS").
+func (in *entryInput) context() iampolicy.Context {
+	context := iampolicy.Context{}
+	if in.Type != "" {
+		context.Set("eks:accessEntryType", in.Type)
+	}
+	if in.Username != nil {
+		context.Set("eks:username", *in.Username)
+	}
+	if in.Groups != nil {
+		context.Set("eks:kubernetesGroups", *in.Groups...)
+	}
+	return context
+}
+
 func (r *request) createAccessEntry() any {
 	in := input[entryInput](r)
 	if in.PrincipalARN == "" {
@@ -90,8 +97,8 @@ func (r *request) createAccessEntry() any {
 	made.tags, made.request = newTags(in.Tags), in.Request
 	checkTags(in.Tags, invalidParameter)
 	call.Check(r.names(&in, made, p))
-	context := merge(made.context(), made.tags.request())
-	context.Set("eks:clusterName", r.path["name"])
+	context := merge(in.context(), made.tags.request())
+	context.Set("eks:principalArn", p.arn)
 	found := r.cluster(context)
 	r.authorizeTags(made.arn, made.tags)
 	if old := found.entries[p.arn]; old != nil && old.request != "" && old.request == in.Request {
@@ -158,17 +165,11 @@ type updateEntryInput struct {
 
 func (r *request) updateAccessEntry() any {
 	in := input[updateEntryInput](r)
-	extra := iampolicy.Context{}
-	if in.Groups != nil {
-		extra.Set("eks:kubernetesGroups", *in.Groups...)
-	}
-	if in.Username != nil {
-		extra.Set("eks:username", *in.Username)
-	}
-	found, one := r.entry(extra)
+	names := entryInput{Groups: in.Groups, Username: in.Username}
+	found, one := r.entry(names.context())
 	changed := *one
 	p, _ := readPrincipal(one.principal)
-	call.Check(r.names(&entryInput{Groups: in.Groups, Username: in.Username}, &changed, p))
+	call.Check(r.names(&names, &changed, p))
 	changed.modified = r.options.Now()
 	*one = changed
 	return one.answer(found.name)

@@ -38,6 +38,8 @@ type wanted struct {
 	roleARN  string
 	session  string
 	duration time.Duration
+	// timed says that the caller chose the duration.
+	timed bool
 	// text is the inline session policy, arns are the managed ones.
 	text string
 	arns []string
@@ -61,6 +63,7 @@ func readWanted(form query.Form, v *query.Validation) wanted {
 		text:     v.Optional(form, "Policy", 1, maxPolicyText, nil),
 		arns:     readPolicyARNs(form, v),
 		duration: time.Duration(seconds) * time.Second,
+		timed:    form.Has("DurationSeconds"),
 	}
 	v.Number("DurationSeconds", seconds, minDuration, maxDuration)
 	return want
@@ -160,11 +163,13 @@ func refusedAction(c *call.Call, role iam.Role, want wanted, external string) st
 	return ""
 }
 
-// context has STS's own condition keys.
+// context has STS's own condition keys, of what the caller sent.
 func (w *wanted) context(role iam.Role) iampolicy.Context {
 	context := iampolicy.Context{}
 	context.Set("sts:RoleSessionName", w.session)
-	context.Set("sts:DurationSeconds", strconv.Itoa(int(w.duration.Seconds())))
+	if w.timed {
+		context.Set("sts:DurationSeconds", strconv.Itoa(int(w.duration.Seconds())))
+	}
 	for _, tag := range role.Tags {
 		context.Set("aws:ResourceTag/"+tag.Key, tag.Value)
 		context.Set("iam:ResourceTag/"+tag.Key, tag.Value)

@@ -72,6 +72,7 @@ func newCheck(streams command.Streams) *cobra.Command {
 		Short: "Report every mistake in policy documents",
 		Long: `Prints FILE:LINE:COLUMN: CODE: SENTENCE for each mistake: JSON that is no policy,
 a policy of the kind that AWS refuses, and a document over AWS's quota.
+It warns of ForAllValues in an Allow, which also holds for a request without the key.
 With --kind trust it also finds what AWS accepts and the author did not mean, such as an
 OIDC provider without a condition on :sub, a star under StringEquals, or a condition key
 that no token has. Some of these findings are warnings.

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/hub"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// printed is a policy that Tabard writes or prints for people.
+type printed struct {
+	kind     iampolicy.Kind
+	document string
+}
+
+// TestThePoliciesThatTabardPrintsAreClean: policy check finds nothing in them, warnings neither.
+// Those on pages and in manifests are TestOurOwnPoliciesAreClean's.
+func TestThePoliciesThatTabardPrintsAreClean(t *testing.T) {
+	for name, one := range map[string]func(*testing.T) map[string]printed{"hub": ofHub, "issuer": ofIssuer, "credentials": ofCredentials} {
+		for what, p := range one(t) {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				for _, text := range everyFinding(p.kind, p.document) {
+					t.Errorf("%s\n%s", text, p.document)
+				}
+			})
+		}
+	}
+}
+
+func ofHub(t *testing.T) map[string]printed {
+	t.Helper()
+	arn := must.Get(hub.ParseARN("arn:aws:eks:us-west-2:111122223333:cluster/eks-hub"))(t)
+	agents := hub.Agents{Namespace: "open-cluster-management-agent", Klusterlet: "klusterlet"}
+	spokes := map[string]hub.Spoke{
+		"a spoke in EKS":               {Cluster: "one", ARN: must.Get(hub.ParseARN("arn:aws:eks:us-east-1:444455556666:cluster/spoke"))(t), Issuer: "https://oidc.eks.us-east-1.amazonaws.com/id/ABC", Agents: agents},
+		"a spoke with an issuer":       {Cluster: "two", Issuer: "https://issuer.example.com", Agents: agents},
+		"a spoke with users' own keys": {Cluster: "three", Principals: []string{"arn:aws:iam::444455556666:role/agents"}, Agents: agents},
+	}
+	out := map[string]printed{"permissions": {iampolicy.IdentityPolicy, hub.Permissions(arn).String()}}
+	for name, spoke := range spokes {
+		_, trust, err := spoke.HubRole(arn)
+		must.Do(t, err)
+		out[name] = printed{iampolicy.TrustPolicy, trust}
+	}
+	own := must.Get(spokes["a spoke in EKS"].OwnRole(arn))(t)
+	out["the spoke's own role"] = printed{iampolicy.TrustPolicy, own.Trust}
+	out["the spoke's own permissions"] = printed{iampolicy.IdentityPolicy, own.Policy}
+	return out
+}
+
+func ofIssuer(t *testing.T) map[string]printed {
+	t.Helper()
+	spec := v1alpha1.OIDCIssuerSpec{
+		URL: "https://issuer.example.com", DeletionPolicy: v1alpha1.DeletionPolicyDelete,
+		Publication: v1alpha1.Publication{S3: v1alpha1.S3Publication{Bucket: "issuer", Region: "eu-west-1", ReleaseName: true}},
+		Providers:   []v1alpha1.Provider{{}, {AssumeRoleARN: "arn:aws:iam::444455556666:role/tabard"}},
+	}
+	subject := issuer.Subject{Namespace: "tabard-system", ServiceAccount: "tabard-operator", Audience: "sts.amazonaws.com"}
+	return map[string]printed{
+		"trust":       {iampolicy.TrustPolicy, issuer.TrustPolicy("arn:aws:iam::111122223333:oidc-provider/issuer.example.com", subject)},
+		"permissions": {iampolicy.IdentityPolicy, issuer.PermissionPolicy(spec, "111122223333")},
+		"bucket":      {iampolicy.ResourcePolicy, issuer.PublicReadPolicy(spec)},
+	}
+}
+
+func ofCredentials(t *testing.T) map[string]printed {
+	t.Helper()
+	provider := "arn:aws:iam::111122223333:oidc-provider/issuer.example.com"
+	minter := credentials.Minter{
+		Partition: "aws", Account: "111122223333", Infrastructure: "prod", Paths: []string{"/tabard/"},
+		Buckets: []string{"issuer"}, Providers: []string{provider}, Roles: []string{"arn:aws:iam::111122223333:role/tabard-issuer-main"},
+	}
+	return map[string]printed{
+		"boundary":    {iampolicy.BoundaryPolicy, must.Get(minter.BoundaryPolicy())(t)},
+		"permissions": {iampolicy.IdentityPolicy, must.Get(minter.PermissionPolicy())(t)},
+		"trust":       {iampolicy.TrustPolicy, must.Get(credentials.MinterTrust([]string{provider}, "tabard-system", "tabard-credentials"))(t)},
+	}
+}
+
+// TestEveryWriterOfPoliciesIsWalked: who adds a policy in another package adds it to
+// TestThePoliciesThatTabardPrintsAreClean too.
+func TestEveryWriterOfPoliciesIsWalked(t *testing.T) {
+	root := filepath.Join("..", "..")
+	known := []string{
+		"core/hub", "core/issuer", "core/credentials",
+		"cli/credentials", // a ceiling that allows everything
+		"cli/policy",      // the help of policy eval
+	}
+	var found []string
+	must.Do(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "testkit":
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		if source := must.Get(os.ReadFile(path))(t); bytes.Contains(source, []byte("iampolicy.Document")) || bytes.Contains(source, []byte("2012-10-17")) {
+			found = append(found, filepath.ToSlash(must.Get(filepath.Rel(root, filepath.Dir(path)))(t)))
+		}
+		return nil
+	}))
+	slices.Sort(known)
+	if slices.Sort(found); !slices.Equal(slices.Compact(found), known) {
+		t.Errorf("policies are written in %v, and walked are %v", slices.Compact(found), known)
+	}
+}
