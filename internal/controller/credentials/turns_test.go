@@ -32,7 +32,7 @@ type line struct {
 	done   map[reconcile.Request]bool
 }
 
-func newLine() *line {
+func newLine(ctx context.Context) *line {
 	l := &line{queue: workqueue.NewTyped[reconcile.Request](), done: map[reconcile.Request]bool{}}
 	l.controller = &Controller{
 		known: &known{wake: l.queue.Add}, turns: newTurns(atOnce), changes: &changes{limiter: rate.NewLimiter(defaultWrites, defaultWrites)},
@@ -44,7 +44,7 @@ func newLine() *line {
 				if over {
 					return
 				}
-				l.pass(request)
+				l.pass(ctx, request)
 				l.queue.Done(request)
 			}
 		})
@@ -53,14 +53,14 @@ func newLine() *line {
 }
 
 // pass is what Reconcile does about turns.
-func (l *line) pass(request reconcile.Request) {
+func (l *line) pass(ctx context.Context, request reconcile.Request) {
 	if !l.controller.turns.enter(request) {
 		return
 	}
 	defer l.controller.leave(request)
 	for range 3 {
 		since := l.count()
-		if l.controller.changes.wait(context.Background(), request.Namespace) != nil {
+		if l.controller.changes.wait(ctx, request.Namespace) != nil {
 			return
 		}
 		l.mu.Lock()
@@ -69,7 +69,7 @@ func (l *line) pass(request reconcile.Request) {
 		}
 		l.made = append(l.made, request.Namespace)
 		l.mu.Unlock()
-		time.Sleep(200 * time.Millisecond) // IAM
+		<-time.After(200 * time.Millisecond) // IAM
 	}
 	l.mu.Lock()
 	l.done[request] = true
@@ -91,20 +91,20 @@ func requestOf(namespace string, number int) reconcile.Request {
 // all are.
 func TestACrowdOfOneNamespaceKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine()
+		l := newLine(t.Context())
 		for i := range 600 {
 			l.queue.Add(requestOf("crowd", i))
 		}
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		crowd := l.count()
 		l.queue.Add(requestOf("shop", 0))
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		l.mu.Lock()
 		if crowd < 50 || len(l.before) != 3 || slices.Max(l.before) > 2 {
 			t.Errorf("after %d changes of the crowd, so many were made while each of the other's waited: %v; want three times two at most", crowd, l.before)
 		}
 		l.mu.Unlock()
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		l.queue.ShutDown()
 		l.workers.Wait()
 		if len(l.done) != 601 {
@@ -119,13 +119,13 @@ func TestACrowdOfOneNamespaceKeepsNobodyWaiting(t *testing.T) {
 // TestManyNamespacesShareTheWorkers: no namespace is without its turn.
 func TestManyNamespacesShareTheWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLine()
+		l := newLine(t.Context())
 		for i := range 30 {
 			for of := range 20 {
 				l.queue.Add(requestOf(fmt.Sprint("team-", of), i))
 			}
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		l.mu.Lock()
 		made := map[string]int{}
 		for _, namespace := range l.made {
@@ -140,7 +140,7 @@ func TestManyNamespacesShareTheWorkers(t *testing.T) {
 			t.Errorf("in a minute between %d and %d changes of a namespace were made, want about 30 of each", least, most)
 		}
 		l.mu.Unlock()
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		l.queue.ShutDown()
 		l.workers.Wait()
 		if len(l.done) != 600 {
@@ -163,7 +163,7 @@ func TestWhoWaitsNoMoreGivesItsTurnBack(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(2500 * time.Millisecond)
+		<-time.After(2500 * time.Millisecond)
 		cancel()
 		ended.Wait()
 		must.Do(t, c.wait(t.Context(), "b"))
