@@ -48,8 +48,8 @@ var attacks = []struct {
 }{
 	{"connections that send one byte", []string{"-kind=slow", "-connections=5000"}, 2, 5000, 200, 0, false},
 	{"connections that stay", []string{"-kind=idle", "-connections=2000"}, 1, 2000, 50, 0, false},
-	{"connections of many addresses that say nothing", []string{"-kind=silent", "-arriving", "-rate=15", "-connections=200"}, 20, 100, 100, 0, false},
-	{"connections of many addresses that ask once", []string{"-kind=idle", "-arriving", "-rate=15", "-connections=200"}, 20, 100, 100, 0, false},
+	{"connections of many addresses that say nothing", []string{"-kind=silent", "-arriving", "-rate=15", "-connections=200"}, 20, 100, 50, 0, false},
+	{"connections of many addresses that ask once", []string{"-kind=idle", "-arriving", "-rate=5", "-connections=100"}, 20, 50, 50, 0, false},
 	{"large reviews that do not arrive", []string{"-kind=slow", "-connections=8", "-announce=3000000"}, 1, 8, 12, 100_000, false},
 	{"large reviews that arrive in part", []string{"-kind=slow", "-connections=40", "-announce=16000000", "-send=70000"}, 1, 40, 12, 600_000, false},
 	{"names of a namespace", []string{"-kind=names", "-namespace=" + crowd, "-rate=1000", "-connections=200"}, 1, 1000, 30, 0, true},
