@@ -111,7 +111,7 @@ func fatten(t *testing.T, c *testkit.Cluster) {
 	c.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", Annotations: map[string]string{prefix + "role-arn": role}}})
 	c.Make(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app"}, Spec: podSpec()})
 	group, ctx := errgroup.WithContext(t.Context())
-	group.SetLimit(12)
+	group.SetLimit(4) // other tests of nodes run beside
 	for i := range crowd {
 		meta := metav1.ObjectMeta{Namespace: team, Name: fmt.Sprintf("long-%d", i), Annotations: long}
 		for _, object := range []client.Object{
