@@ -82,6 +82,20 @@ func (l *line) count() int {
 	return len(l.made)
 }
 
+// end waits until nothing is left to do, and checks that so many requests were served.
+func (l *line) end(t *testing.T, served int) {
+	t.Helper()
+	<-time.After(10 * time.Minute)
+	l.queue.ShutDown()
+	l.workers.Wait()
+	if len(l.done) != served {
+		t.Errorf("%d requests were served, want %d", len(l.done), served)
+	}
+	if turns := l.controller.turns; turns.total != 0 || len(turns.waits) != 0 || len(turns.running) != 0 {
+		t.Errorf("what is left: %d that run, %d that wait", turns.total, len(turns.waits))
+	}
+}
+
 func requestOf(namespace string, number int) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(number)}}
 }
@@ -104,15 +118,7 @@ func TestACrowdOfOneNamespaceKeepsNobodyWaiting(t *testing.T) {
 			t.Errorf("after %d changes of the crowd, so many were made while each of the other's waited: %v; want three times two at most", crowd, l.before)
 		}
 		l.mu.Unlock()
-		<-time.After(10 * time.Minute)
-		l.queue.ShutDown()
-		l.workers.Wait()
-		if len(l.done) != 601 {
-			t.Errorf("%d requests were served, want 601", len(l.done))
-		}
-		if turns := l.controller.turns; turns.total != 0 || len(turns.waits) != 0 || len(turns.running) != 0 {
-			t.Errorf("what is left: %d that run, %d that wait", turns.total, len(turns.waits))
-		}
+		l.end(t, 601)
 	})
 }
 
@@ -140,12 +146,7 @@ func TestManyNamespacesShareTheWorkers(t *testing.T) {
 			t.Errorf("in a minute between %d and %d changes of a namespace were made, want about 30 of each", least, most)
 		}
 		l.mu.Unlock()
-		<-time.After(10 * time.Minute)
-		l.queue.ShutDown()
-		l.workers.Wait()
-		if len(l.done) != 600 {
-			t.Errorf("%d requests were served, want 600", len(l.done))
-		}
+		l.end(t, 600)
 	})
 }
 

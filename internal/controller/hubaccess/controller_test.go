@@ -194,21 +194,6 @@ func TestThatNothingOfOthersIsTouched(t *testing.T) {
 	}
 }
 
-// TestAfterTheFirstGoesTheOtherGetsTheSuffix without waiting for a timer.
-func TestAfterTheFirstGoesTheOtherGetsTheSuffix(t *testing.T) {
-	f := newFixture(t)
-	f.run(t, managed)
-	first := f.join("first", spokeARN("spoke-1"))
-	f.says("first", "True AccessGiven")
-	f.join("second", strings.Replace(spokeARN("spoke-1"), "us-east-1", "eu-west-1", 1))
-	f.says("second", "False SuffixInUse")
-	f.Remove(first)
-	f.says("second", "True AccessGiven")
-	if _, entry := f.access(spokeARN("spoke-1")); *entry.AccessEntry.Username != "second" {
-		t.Errorf("the entry is of %s", *entry.AccessEntry.Username)
-	}
-}
-
 // TestAClusterMadeAnewUnderANameGetsAnAccessOfItsOwn and the former one's role goes.
 func TestAClusterMadeAnewUnderANameGetsAnAccessOfItsOwn(t *testing.T) {
 	f := newFixture(t)

@@ -57,8 +57,8 @@ func TestAnnotationsThatComeAfterTheAcceptanceGiveNothing(t *testing.T) {
 	f.says("mean", "none")
 }
 
-// TestACompletedRecordStaysTheSame: a cluster whose suffix becomes free gets access in the
-// record that knows what it was accepted with.
+// TestACompletedRecordStaysTheSame: a cluster whose suffix becomes free gets access without
+// waiting for a timer, in the record that knows what it was accepted with.
 func TestACompletedRecordStaysTheSame(t *testing.T) {
 	f := newFixture(t)
 	f.run(t, managed)
@@ -70,6 +70,9 @@ func TestACompletedRecordStaysTheSame(t *testing.T) {
 	record := f.says("second", "True AccessGiven")
 	if record.UID != waiting.UID || record.Spec.AcceptedAnnotations != waiting.Spec.AcceptedAnnotations || !strings.HasPrefix(record.Spec.AcceptedAnnotations, "sha256:") || record.Spec.Access == nil {
 		t.Errorf("the record was %s with %+v and is %s with %+v", waiting.UID, waiting.Spec, record.UID, record.Spec)
+	}
+	if _, entry := f.access(spokeARN("spoke-1")); *entry.AccessEntry.Username != "second" {
+		t.Errorf("the entry is of %s", *entry.AccessEntry.Username)
 	}
 }
 

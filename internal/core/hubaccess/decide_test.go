@@ -241,15 +241,7 @@ func TestSafety(t *testing.T) {
 					must.Do(t, err)
 				}
 			}
-			if got := m.says("one"); !strings.HasPrefix(got, test.one) {
-				t.Errorf("one says %q, want %q", got, test.one)
-			}
-			if got := m.says("two"); !strings.HasPrefix(got, test.two) {
-				t.Errorf("two says %q, want %q", got, test.two)
-			}
-			if m.has() != test.aws {
-				t.Errorf("there are %s, want %s", m.has(), test.aws)
-			}
+			m.check(t, test.one, test.two, test.aws)
 		})
 	}
 }
@@ -346,3 +338,16 @@ func (m *model) over() {
 
 // do performs a step that no decision asked for.
 func (m *model) do(step hubaccess.Step) { _ = m.Perform(step, false) }
+
+// check checks what the records of both clusters say first, and what there is in AWS.
+func (m *model) check(t *testing.T, one, two, aws string) {
+	t.Helper()
+	for name, want := range map[string]string{"one": one, "two": two} {
+		if got := m.says(name); !strings.HasPrefix(got, want) {
+			t.Errorf("%s says %q, want %q", name, got, want)
+		}
+	}
+	if got := m.has(); got != aws {
+		t.Errorf("there are %s, want %s", got, aws)
+	}
+}

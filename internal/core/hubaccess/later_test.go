@@ -85,15 +85,7 @@ func TestWhatAClusterIsAcceptedWithCounts(t *testing.T) {
 				m.list()
 				must.Do(t, crash.Settle[hubaccess.World, hubaccess.Step](m))
 			}
-			if got := m.says("one"); !strings.HasPrefix(got, test.one) {
-				t.Errorf("one says %q, want %q", got, test.one)
-			}
-			if got := m.says("two"); !strings.HasPrefix(got, test.two) {
-				t.Errorf("two says %q, want %q", got, test.two)
-			}
-			if m.has() != test.aws {
-				t.Errorf("there are %s, want %s", m.has(), test.aws)
-			}
+			m.check(t, test.one, test.two, test.aws)
 			if c := m.spokes["one"].cluster; c.Held != strings.HasPrefix(test.one, given) {
 				t.Errorf("the cluster is held: %t", c.Held)
 			}
