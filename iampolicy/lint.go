@@ -17,10 +17,10 @@ type LintOptions struct {
 }
 
 // Lint finds mistakes that AWS accepts, beyond Validate. In policies of each kind it finds those of
-// Unclear, and ForAllValues that also holds where its key is absent (AWS: multivalued context keys). In trust policies it finds,
-// above all, statements that trust an OIDC provider and admit more callers than they seem to, or none
-// (AWS: creating a role for OpenID Connect federation). The error is of type Errors, in the order of the
-// places. Code.Severity tells warnings from errors.
+// Unclear, and ForAllValues that also holds where its key is absent (AWS: multivalued context keys).
+// In trust policies it finds, above all, statements that trust an OIDC provider and admit more
+// callers than they seem to, or none (AWS: creating a role for OpenID Connect federation). The error
+// is of type Errors, in the order of the places. Code.Severity tells warnings from errors.
 func (p *Policy) Lint(kind Kind, options LintOptions) error {
 	l := linter{role: cutARN(options.RoleARN), errs: p.allUnclear()}
 	for i := range p.statements {

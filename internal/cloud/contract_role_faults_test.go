@@ -122,6 +122,7 @@ func TestEachCallOfAReadOrDeletionCanFail(t *testing.T) {
 		"the deletion of a policy":                {"DeleteRolePolicy", remove},
 		"the deletion of the role":                {"DeleteRole", remove},
 		"the details of all roles":                {"GetAccountAuthorizationDetails", func() error { return l.roles.All(ctx, person, func(cloud.Role) error { return nil }) }},
+		"the number of roles":                     {"GetAccountSummary", func() error { _, err := l.roles.Usage(ctx, person); return err }},
 		"the policies of the account":             {"ListPolicies", ensure},
 		"the policy that is there":                {"GetPolicy", ensure},
 		"the version of the policy":               {"GetPolicyVersion", ensure},

@@ -74,6 +74,9 @@ type Role struct {
 	Attached []string
 }
 
+// RoleUsage is how many roles an account has, and how many IAM lets it have.
+type RoleUsage struct{ Roles, Quota int }
+
 // RoleWant is a role that is to be made. Its policies follow it.
 type RoleWant struct {
 	Name string

@@ -7,8 +7,8 @@
 // iam:UntagRole, iam:UpdateRole, iam:UpdateAssumeRolePolicy,
 // iam:PutRolePermissionsBoundary, iam:DeleteRolePermissionsBoundary, iam:PutRolePolicy,
 // iam:DeleteRolePolicy, iam:DetachRolePolicy, iam:DeleteRole; on all of the account:
-// iam:ListRoles, iam:GetAccountAuthorizationDetails; on boundary policies: iam:GetPolicy,
-// iam:GetPolicyVersion. EnsurePolicy asks for iam:CreatePolicy, iam:TagPolicy,
+// iam:ListRoles, iam:GetAccountAuthorizationDetails, iam:GetAccountSummary; on boundary
+// policies: iam:GetPolicy, iam:GetPolicyVersion. EnsurePolicy asks for iam:CreatePolicy, iam:TagPolicy,
 // iam:ListPolicies, iam:GetPolicy, iam:GetPolicyVersion, iam:ListPolicyVersions,
 // iam:DeletePolicyVersion and iam:CreatePolicyVersion.
 package iamrole

@@ -66,6 +66,7 @@ func (f *fixture) serves(expression string) error {
 func TestAlertsNameWhatIsServed(t *testing.T) {
 	f := newFixture(t)
 	stays, waits := f.request("stays", "stays"), f.request("waits", "waits")
+	must.Do(t, f.controller.ReadUsage(t.Context()))
 	f.Make(stays)
 	f.until(stays, isReady)
 	must.Get(controller.Measured(f.passes, f.controller).Reconcile(t.Context(), keyOf(stays)))(t)

@@ -33,6 +33,7 @@ type Providers interface {
 type Roles interface {
 	Get(ctx context.Context, id identity.Identity, name string) (cloud.Role, error)
 	All(ctx context.Context, id identity.Identity, each func(cloud.Role) error) error
+	Usage(ctx context.Context, id identity.Identity) (cloud.RoleUsage, error)
 	Create(ctx context.Context, id identity.Identity, want cloud.RoleWant, owner cloud.Tag) (arn string, err error)
 	SetTrust(ctx context.Context, id identity.Identity, role, trust string) error
 	PutPolicy(ctx context.Context, id identity.Identity, role, name, policy string) error

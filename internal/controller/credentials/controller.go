@@ -145,7 +145,7 @@ func (c *Controller) Register(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	sources := []source.TypedSource[reconcile.Request]{source.Func(c.known.start), source.Func(c.roles.start(c.known.ofRoles))}
+	sources := []source.TypedSource[reconcile.Request]{source.Func(c.known.start), source.Func(c.roles.start(c.known.ofRoles)), source.Func(c.followUsage)}
 	if c.options.PlatformNews != nil {
 		sources = append(sources, c.options.PlatformNews(c.known.all))
 	}

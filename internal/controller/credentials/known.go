@@ -86,13 +86,13 @@ func newKnown(followed Followed, metrics *Metrics) *known {
 		of: map[types.NamespacedName]concern{}, marks: map[core.Target]uint64{},
 	}
 	k.requests.Changed = func(before, now *mark, _ bool) {
-		k.order.set(one(before, now), now != nil)
+		k.add(k.order.set(one(before, now), now != nil)...)
 		if before == nil || now == nil || before.digest != now.digest {
 			k.add(one(before, now).name)
 		}
 	}
 	k.grants.Changed = func(before, now *grantMark, _ bool) {
-		k.order.hold(one(before, now).request, now != nil && now.holds)
+		k.add(k.order.note(one(before, now).request, now != nil && now.holds, now != nil && now.state.Reason == string(core.ReasonTooManyRequests))...)
 		if now != nil {
 			metrics.granted(now.request, now.state)
 		} else {

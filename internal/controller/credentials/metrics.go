@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cloud"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
@@ -52,11 +53,13 @@ func grantState(g *v1alpha1.CredentialsGrant) State {
 // Metrics are the controller's own, beside those that each controller has. They are safe
 // for concurrent use.
 type Metrics struct {
-	requests, oldest, roles *prometheus.Desc
+	requests, oldest, roles, accountRoles, accountQuota *prometheus.Desc
 
 	mu sync.Mutex
 	// states are by request; others are of requests that are not Tabard's.
 	states, others map[types.NamespacedName]State
+	// usage is that of the account; nil while it is not known.
+	usage *cloud.RoleUsage
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -68,6 +71,10 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			"How long the request that has waited longest is not fulfilled; 0 if none waits.", nil, nil),
 		roles: prometheus.NewDesc("tabard_credentials_roles",
 			"Roles that Tabard makes for requests, by state: present, absent (not there as wanted), unknown.", []string{"state"}, nil),
+		accountRoles: prometheus.NewDesc("tabard_credentials_account_roles",
+			"IAM roles in the controller's AWS account, whoever made them. There is no value while AWS does not say it.", nil, nil),
+		accountQuota: prometheus.NewDesc("tabard_credentials_account_roles_quota",
+			"IAM roles that AWS allows the account. There is no value while AWS does not say it.", nil, nil),
 		states: map[types.NamespacedName]State{}, others: map[types.NamespacedName]State{},
 	}
 	registry.MustRegister(m)
@@ -105,11 +112,20 @@ func (m *Metrics) gone(request types.NamespacedName) {
 	delete(m.others, request)
 }
 
+// account takes how many roles the account has and may have; nil is not known.
+func (m *Metrics) account(usage *cloud.RoleUsage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.usage = usage
+}
+
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(into chan<- *prometheus.Desc) {
 	into <- m.requests
 	into <- m.oldest
 	into <- m.roles
+	into <- m.accountRoles
+	into <- m.accountQuota
 }
 
 // Collect implements prometheus.Collector.
@@ -132,6 +148,7 @@ func (m *Metrics) Collect(into chan<- prometheus.Metric) {
 	for _, s := range m.others {
 		requests[[2]string{s.State, s.Reason}]++
 	}
+	usage := m.usage
 	m.mu.Unlock()
 	for labels, count := range requests {
 		into <- prometheus.MustNewConstMetric(m.requests, prometheus.GaugeValue, count, labels[0], labels[1])
@@ -140,4 +157,8 @@ func (m *Metrics) Collect(into chan<- prometheus.Metric) {
 		into <- prometheus.MustNewConstMetric(m.roles, prometheus.GaugeValue, count, state)
 	}
 	into <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, oldest.Seconds())
+	if usage != nil {
+		into <- prometheus.MustNewConstMetric(m.accountRoles, prometheus.GaugeValue, float64(usage.Roles))
+		into <- prometheus.MustNewConstMetric(m.accountQuota, prometheus.GaugeValue, float64(usage.Quota))
+	}
 }

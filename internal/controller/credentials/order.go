@@ -13,7 +13,8 @@ type order struct {
 	mu    sync.Mutex
 	count int
 	ranks map[string]map[string]rank
-	holds map[types.NamespacedName]bool
+	// holds are those that have something, and waits those that are too many for now.
+	holds, waits map[types.NamespacedName]bool
 }
 
 // rank is when a request came. Of two of one second that one is first which was seen first, so
@@ -23,8 +24,13 @@ type rank struct {
 	seen    int
 }
 
-// set notes a request that there is, or is not any more.
-func (o *order) set(m mark, there bool) {
+func (r rank) before(other rank) bool {
+	return cmp.Or(cmp.Compare(r.created, other.created), cmp.Compare(r.seen, other.seen)) < 0
+}
+
+// set notes a request that there is, or is not any more, and returns the one whose turn that
+// may make it.
+func (o *order) set(m mark, there bool) []types.NamespacedName {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	of := o.ranks[m.name.Namespace]
@@ -34,9 +40,9 @@ func (o *order) set(m mark, there bool) {
 		if delete(of, m.name.Name); len(of) == 0 {
 			delete(o.ranks, m.name.Namespace)
 		}
-		return
+		return o.next(m.name.Namespace)
 	case known && was.created == m.created:
-		return
+		return nil
 	case of == nil:
 		if of = map[string]rank{}; o.ranks == nil {
 			o.ranks = map[string]map[string]rank{}
@@ -45,20 +51,45 @@ func (o *order) set(m mark, there bool) {
 	}
 	o.count++
 	of[m.name.Name] = rank{m.created, o.count}
+	return nil
 }
 
-// hold notes whether a request has something.
-func (o *order) hold(request types.NamespacedName, holds bool) {
+// note takes whether a request has something and whether it is too many, and returns the one
+// whose turn that may make it. One that waits is woken alone: when it has its turn, it wakes
+// the next.
+func (o *order) note(request types.NamespacedName, holds, waits bool) []types.NamespacedName {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !holds {
-		delete(o.holds, request)
+	gaveUp, served := o.holds[request] && !holds, o.waits[request] && !waits
+	put(&o.holds, request, holds)
+	put(&o.waits, request, waits)
+	if gaveUp || served {
+		return o.next(request.Namespace)
+	}
+	return nil
+}
+
+func put(set *map[types.NamespacedName]bool, request types.NamespacedName, is bool) {
+	if !is {
+		delete(*set, request)
 		return
 	}
-	if o.holds == nil {
-		o.holds = map[types.NamespacedName]bool{}
+	if *set == nil {
+		*set = map[types.NamespacedName]bool{}
 	}
-	o.holds[request] = true
+	(*set)[request] = true
+}
+
+// next is the first of those that wait in a namespace, or none.
+func (o *order) next(namespace string) (first []types.NamespacedName) {
+	var least rank
+	for name, each := range o.ranks[namespace] {
+		request := types.NamespacedName{Namespace: namespace, Name: name}
+		if o.waits[request] && (first == nil || each.before(least)) {
+			first, least = []types.NamespacedName{request}, each
+		}
+	}
+	return first
 }
 
 // ahead is how many other requests of the namespace have something or came before. One that
@@ -72,8 +103,7 @@ func (o *order) ahead(request types.NamespacedName) (count int) {
 		if name == request.Name {
 			continue
 		}
-		before := !known || cmp.Or(cmp.Compare(each.created, own.created), cmp.Compare(each.seen, own.seen)) < 0
-		if before || o.holds[types.NamespacedName{Namespace: request.Namespace, Name: name}] {
+		if !known || each.before(own) || o.holds[types.NamespacedName{Namespace: request.Namespace, Name: name}] {
 			count++
 		}
 	}

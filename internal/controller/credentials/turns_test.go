@@ -173,37 +173,3 @@ func TestWhoWaitsNoMoreGivesItsTurnBack(t *testing.T) {
 		}
 	})
 }
-
-// TestWhoComesFirstCounts: nobody who comes later gets before who was counted.
-func TestWhoComesFirstCounts(t *testing.T) {
-	var o order
-	name := func(text string) types.NamespacedName { return types.NamespacedName{Namespace: "shop", Name: text} }
-	add := func(text string, created int64) { o.set(mark{name(text), 0, created}, true) }
-	add("m", 10)
-	add("z", 5)
-	add("a", 10) // of the same second, seen later
-	o.set(mark{types.NamespacedName{Namespace: "other", Name: "x"}, 0, 1}, true)
-	check := func(want map[string]int) {
-		t.Helper()
-		for each, count := range want {
-			if got := o.ahead(name(each)); got != count {
-				t.Errorf("%d come before %s, want %d", got, each, count)
-			}
-		}
-	}
-	check(map[string]int{"z": 0, "m": 1, "a": 2, "unknown": 3})
-	add("m", 10) // it has changed, and is where it was
-	check(map[string]int{"z": 0, "m": 1, "a": 2})
-	o.hold(name("a"), true)
-	check(map[string]int{"z": 1, "m": 2, "a": 2})
-	o.set(mark{name("z"), 0, 5}, false)
-	add("z", 20) // made anew
-	check(map[string]int{"m": 1, "a": 1, "z": 2})
-	o.hold(name("a"), false)
-	for _, each := range []string{"a", "m", "z"} {
-		o.set(mark{name(each), 0, 0}, false)
-	}
-	if o.set(mark{types.NamespacedName{Namespace: "other", Name: "x"}, 0, 1}, false); len(o.ranks)+len(o.holds) > 0 {
-		t.Errorf("what is left: %v %v", o.ranks, o.holds)
-	}
-}

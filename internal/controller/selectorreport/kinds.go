@@ -161,11 +161,7 @@ func trim(read runtime.Object) (*metav1.PartialObjectMetadata, error) {
 	if choice, chosen := o.Annotations[services.ChoiceAnnotation]; chosen {
 		kept.Annotations = map[string]string{services.ChoiceAnnotation: choice[:min(len(choice), longestChoice)]}
 	}
-	bytes := 0
-	for name, value := range o.Labels {
-		bytes += len(name) + len(value)
-	}
-	if bytes > longestLabels {
+	if (&metav1.ObjectMeta{Labels: o.Labels}).Size() > longestLabels {
 		kept.Labels = nil
 	}
 	return kept, nil

@@ -80,7 +80,7 @@ func standBack(w World, acting Acting) Plan {
 	}
 	out.Grant = *w.Grant.Status.DeepCopy()
 	unknown := acting.Reason == ReasonPlatformUnknown || acting.Reason == ReasonCCOModeUnknown
-	if isEmpty(w.Grant) && !unknown {
+	if !Holds(w.Grant) && !unknown {
 		out.Steps, out.Again = ending(w), lookSoon
 		return out
 	}
@@ -92,13 +92,11 @@ func standBack(w World, acting Acting) Plan {
 	return out
 }
 
-// isEmpty says that a grant remembers nothing, and that nobody decided anything by it.
-func isEmpty(g *v1alpha1.CredentialsGrant) bool {
-	return g.Status.Role == nil && len(g.Status.Targets) == 0 && !g.Spec.Adopted && g.Spec.Bound == nil
+// Holds says that a grant remembers something, or that an administrator decided something by
+// it, so that its request keeps what it has.
+func Holds(g *v1alpha1.CredentialsGrant) bool {
+	return g.Status.Role != nil || len(g.Status.Targets) > 0 || g.Spec.Adopted || g.Spec.Bound != nil
 }
-
-// Holds says that a grant remembers something, so that its request keeps it.
-func Holds(g *v1alpha1.CredentialsGrant) bool { return !isEmpty(g) }
 
 // untilOperator shortens a time to that at which a Cloud Credential Operator that only
 // its Lease shows is no longer live.
@@ -159,7 +157,7 @@ func refused(w World, acting Acting, v verdicts) Plan {
 	out := Plan{Acting: acting, Again: waitAgain}
 	if w.Grant != nil {
 		out.Grant = *w.Grant.Status.DeepCopy()
-		if !isEmpty(w.Grant) {
+		if Holds(w.Grant) {
 			v.accepted.Message += "; what was made before stays until the request is deleted"
 		}
 	}

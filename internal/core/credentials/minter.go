@@ -158,7 +158,7 @@ func (m Minter) PermissionPolicy() (string, error) {
 			Condition: map[string]map[string][]string{"StringEquals": {carried: cluster}},
 		},
 		{Sid: "LookAtRoles", Effect: "Allow", Action: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}, Resource: seen},
-		{Sid: "LookAtAll", Effect: "Allow", Action: []string{"iam:GetAccountAuthorizationDetails", "iam:ListOpenIDConnectProviders", "iam:ListRoles"}, Resource: all},
+		{Sid: "LookAtAll", Effect: "Allow", Action: []string{"iam:GetAccountAuthorizationDetails", "iam:GetAccountSummary", "iam:ListOpenIDConnectProviders", "iam:ListRoles"}, Resource: all},
 		{Sid: "LookAtBounds", Effect: "Allow", Action: []string{"iam:GetPolicy", "iam:GetPolicyVersion"}, Resource: bounds},
 		{Sid: "LookAtIssuers", Effect: "Allow", Action: []string{"iam:GetOpenIDConnectProvider"}, Resource: []string{m.arn("oidc-provider/*")}},
 		{Sid: "NeverUnbound", Effect: "Deny", Action: []string{"iam:DeleteRolePermissionsBoundary"}, Resource: all},

@@ -74,6 +74,7 @@ func TestTheMinterMayMakeRolesOfItsClusterUnderTheBound(t *testing.T) {
 		"the bound itself is not written":                  {"iam:CreatePolicyVersion", boundary, nil, false},
 		"a role that is not there is looked for":           {"iam:GetRole", iamARN + "role/prod-app", nil, true},
 		"all roles are read by pages":                      {"iam:GetAccountAuthorizationDetails", "*", nil, true},
+		"the account's quota of roles is read":             {"iam:GetAccountSummary", "*", nil, true},
 		"no role is passed to a service":                   {"iam:PassRole", minted, nil, false},
 		"no role is become":                                {"sts:AssumeRole", minted, nil, false},
 		"a provider of an issuer is read":                  {"iam:GetOpenIDConnectProvider", iamARN + "oidc-provider/issuer.example", nil, true},

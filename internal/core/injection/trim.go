@@ -42,13 +42,6 @@ const longestKept = 16 << 10
 // ErrLong says that a pod is not examined because it is too long.
 var ErrLong = errors.New("the pod is too long to be examined")
 
-func lengthOf(labels map[string]string) (bytes int) {
-	for name, value := range labels {
-		bytes += len(name) + len(value)
-	}
-	return bytes
-}
-
 // Trim is what Examine needs of a pod. Of one that has been injected that is next to
 // nothing; values of variables are of no pod, but for the
 // path of a token. The error says that it cannot be
@@ -67,7 +60,7 @@ func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 	if err != nil {
 		return kept, err
 	}
-	if length := len(text) + lengthOf(pod.Labels); length > longestKept {
+	if length := len(text) + (&metav1.ObjectMeta{Labels: pod.Labels}).Size(); length > longestKept {
 		return kept, fmt.Errorf("%w: %s/%s has %d bytes of labels and of what injection looks at, of which %d are read", ErrLong, pod.Namespace, pod.Name, length, longestKept)
 	}
 	if lack, err := e.lack(text, e.anybody(pod)); err != nil || len(lack.Identity)+len(lack.Token) == 0 {

@@ -129,6 +129,7 @@ func TestAStolenSessionOfTheMinterEscalatesNowhere(t *testing.T) {
 		{"look at all roles with their policies", func() (any, error) {
 			return did(c.GetAccountAuthorizationDetails(ctx, &iam.GetAccountAuthorizationDetailsInput{}))
 		}},
+		{"look at the account's quotas", func() (any, error) { return did(c.GetAccountSummary(ctx, &iam.GetAccountSummaryInput{})) }},
 		{"look at the issuer's provider", func() (any, error) {
 			return did(c.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &w.minter.Providers[0]}))
 		}},
