@@ -69,6 +69,7 @@ ocm: ## Build the programs of Open Cluster Management as one, once per version (
 # runs those with clients of others, make e2e-node those on a node or by root, and
 # make interop those with Open Cluster Management.
 FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM)
+CLIENTS := ^Test(CommandLine|JavaScript|Python)
 
 # The packages and modules that make long runs, and tests with this name in others.
 LONG := test/oldmodules
@@ -99,9 +100,8 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 
 .PHONY: conformance
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, chromium, aws, boto3, openssl)
-	$(GOTEST) -count=1 -run '$(FOREIGN)' ./test/awslocal/... ./test/capacity/docs ./test/docs ./test/issuer ./test/e2e ./test/site
-	cd test/conformance && $(GOTEST) -count=1
-	cd test/handoff && $(GOTEST) -count=1 -run '$(FOREIGN)'
+	@go run ./hack/suite --keep bin/tests --count 1 --run '$(CLIENTS)' $(TESTFLAGS) . test/handoff
+	@go run ./hack/ring passed $@
 
 .PHONY: interop
 interop: build localkube ocm ## Use the programs of Open Cluster Management: operators, hub controller, agents

@@ -42,6 +42,16 @@ var targets = map[string]target{
 		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
 		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
 	},
+	"conformance": {
+		packages: append([]string{"./test/awslocal/...", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/site", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
+		modules:  []string{"test/handoff"},
+		folders: []string{
+			"config", "docs", "examples", "localkube", "test/conformance", "test/docs/testdata", "Makefile", "README.md",
+			// Beside these are packages of npm and what it builds.
+			"site/.npmrc", "site/.vitepress/config.mjs", "site/.vitepress/markdown.mjs", "site/.vitepress/pages.mjs", "site/.vitepress/theme",
+			"site/check", "site/check.mjs", "site/package-lock.json", "site/package.json",
+		},
+	},
 	"interop": {
 		packages: []string{"./test/hub/...", "./cmd/tabard-eks-token", "./hack/ocm", "./hack/localkube"},
 		folders:  []string{"localkube", "test/ocm"},

@@ -25,7 +25,9 @@ func TestMakeLongRunsWhatMakeTestLeavesOut(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		modules = append(modules, target.modules...)
+		if target.long != nil {
+			modules = append(modules, target.modules...)
+		}
 	}
 	slices.Sort(modules)
 	makefile := string(must.Get(os.ReadFile(filepath.Join(root, "Makefile")))(t))
@@ -100,4 +102,23 @@ func TestArgumentsOfALongTarget(t *testing.T) {
 	if code, err := run(t.Context(), some, []string{"suite", "d"}, &strings.Builder{}); code != 2 || err == nil {
 		t.Errorf("a target of make's: exit code %d and error %v, want 2 and an error", code, err)
 	}
+}
+
+// TestConformanceHasEachPackageOfItsTests: make conformance finds them by the names of their tests.
+func TestConformanceHasEachPackageOfItsTests(t *testing.T) {
+	of := targets["conformance"]
+	clients := regexp.MustCompile(`(?m)^func Test(CommandLine|JavaScript|Python)`)
+	must.Do(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") || !clients.Match(must.Get(os.ReadFile(path))(t)) {
+			return err
+		}
+		folder := filepath.ToSlash(must.Get(filepath.Rel(root, filepath.Dir(path)))(t))
+		if !slices.Contains(of.modules, folder) && !slices.ContainsFunc(of.packages, func(pattern string) bool {
+			tree, below := strings.CutSuffix(pattern, "/...")
+			return "./"+folder == tree || below && strings.HasPrefix("./"+folder, tree+"/")
+		}) {
+			t.Errorf("%s has a test that make conformance runs, and the folder is no input of it", path)
+		}
+		return nil
+	}))
 }
