@@ -169,3 +169,22 @@ func TestTheSlowestPackagesExist(t *testing.T) {
 		}
 	}
 }
+
+// TestAModuleThatReadsOtherFilesIsRunPastTheCache: go takes a result of such a module from its
+// cache although a file that the test has read is another one.
+func TestAModuleThatReadsOtherFilesIsRunPastTheCache(t *testing.T) {
+	for _, test := range []struct {
+		folder string
+		count  int
+		want   string
+	}{
+		{".", 0, ""}, {"iampolicy", 0, ""}, {"awsauth/kube", 0, ""},
+		{"hack/rights", 0, "-count 1"}, {"./test/bundle", 0, "-count 1"},
+		{".", 3, "-count 3"}, {"hack/rights", 3, "-count 3"},
+	} {
+		args := strings.Join(module{folder: test.folder}.arguments(options{count: test.count}, "suite"), " ")
+		if got := strings.Contains(args, "-count"); got != (test.want != "") || !strings.Contains(args, test.want) {
+			t.Errorf("in %s with count %d: %q, want %q in it", test.folder, test.count, args, test.want)
+		}
+	}
+}
