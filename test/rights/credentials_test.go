@@ -18,9 +18,10 @@ const (
 	credentialsSecrets  = "tabard-credentials-secrets"
 	credentialsRequests = "tabard-credentials-requests"
 	// team is a namespace in which the controller may write Secrets; other is one in which
-	// it may not.
+	// it may not; in the third an administrator has let it, which should not be.
 	team  = "rights-team"
 	other = "rights-other"
+	wrong = "tabard-probe"
 )
 
 var (
@@ -32,6 +33,7 @@ var (
 	oursSecret   = reference("v1", "Secret", team, "ours")
 	dockerSecret = reference("v1", "Secret", team, "docker")
 	theRequest   = reference("cloudcredential.openshift.io/v1", "CredentialsRequest", team, "app")
+	heldRequest  = reference("cloudcredential.openshift.io/v1", "CredentialsRequest", team, "held")
 	theGrant     = reference("identity.tabard.dev/v1alpha1", "CredentialsGrant", "", "rights-team.app")
 	theBoundary  = reference("identity.tabard.dev/v1alpha1", "CredentialsBoundary", "", "rights-team")
 )
@@ -71,6 +73,7 @@ var byCredentials = map[string]attack{
 	"an empty Secret taken, its work":             {merge(emptySecret, `{"metadata":{"annotations":{"`+ofRequest+`":"rights-team/app"},"labels":{"identity.tabard.dev/credentials":"true"}},"stringData":{"credentials":"y"}}`), ""},
 	"its Secret deleted, its work":                {remove(oursSecret), ""},
 	"its finalizer, its work":                     {merge(theRequest, `{"metadata":{"finalizers":["identity.tabard.dev/credentials"]}}`), ""},
+	"the other operator's finalizer, its work":    {merge(heldRequest, `{"metadata":{"finalizers":["example.com/stay"]}}`), ""},
 	"a role for a ServiceAccount that names none": {merge(theirAccount, `{"metadata":{"annotations":{"eks.amazonaws.com/role-arn":"arn:x"}}}`), credentialsAccounts},
 	"a ServiceAccount of the namespace of Tabard": {merge(reference("v1", "ServiceAccount", "tabard-system", "tabard-issuer"), `{"metadata":{"annotations":{"`+ofRequest+`":"x/y"}}}`), credentialsAccounts},
 	"a ServiceAccount of Kubernetes":              {merge(reference("v1", "ServiceAccount", "kube-system", "default"), `{"metadata":{"annotations":{"`+ofRequest+`":"x/y"}}}`), credentialsAccounts},
@@ -108,6 +111,7 @@ var byCredentials = map[string]attack{
 	"a registry's Secret":                       {merge(dockerSecret, `{"metadata":{"annotations":{"`+ofRequest+`":"rights-team/app"}}}`), credentialsSecrets},
 	"a Secret of a namespace without the right": {create(labelled("Secret", other, nil)), "rbac"},
 	"a Secret of Tabard's namespace":            {create(labelled("Secret", "tabard-system", nil)), "rbac"},
+	"one in it that somebody lets it make":      {create(labelled("Secret", wrong, nil)), credentialsSecrets},
 	"a Secret of Kubernetes":                    {create(labelled("Secret", "kube-system", nil)), "rbac"},
 	"reading a Secret of another namespace": {func(ctx context.Context, c client.Client) error {
 		return c.Get(ctx, client.ObjectKey{Namespace: other, Name: "x"}, &corev1.Secret{})
@@ -119,6 +123,7 @@ var byCredentials = map[string]attack{
 	"what it asks for, beside its finalizer": {merge(theRequest, `{"metadata":{"finalizers":["identity.tabard.dev/credentials"]},"spec":{"serviceAccountNames":["admin"]}}`), credentialsRequests},
 	"an annotation of a request":             {merge(theRequest, `{"metadata":{"annotations":{"identity.tabard.dev/service-account":"x/y"}}}`), credentialsRequests},
 	"another's finalizer":                    {merge(theRequest, `{"metadata":{"finalizers":["example.com/stay"]}}`), credentialsRequests},
+	"another's finalizer removed":            {merge(heldRequest, `{"metadata":{"finalizers":["cloudcredential.openshift.io/deprovision"]}}`), credentialsRequests},
 	"a request made":                         {create(func() client.Object { o := theRequest(); o.SetName("new"); return o }), "rbac"},
 	"a request deleted":                      {remove(theRequest), "rbac"},
 	"a boundary":                             {merge(theBoundary, `{"spec":{"namespaces":["kube-system"]}}`), "rbac"},
@@ -148,7 +153,7 @@ func bindingOf(namespace string) *rbacv1.RoleBinding {
 func (w world) prepareTeam() {
 	w.Helper()
 	w.MakeNamespaces(team, other)
-	w.Make(bindingOf(team))
+	w.Make(bindingOf(team), bindingOf(wrong))
 	taken := func(name string, labels map[string]string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: team, Name: name, Labels: labels, Annotations: map[string]string{"note": "x", ofRequest: team + "/app", "eks.amazonaws.com/role-arn": "arn:x"}}
 	}
@@ -164,6 +169,13 @@ func (w world) prepareTeam() {
 apiVersion: cloudcredential.openshift.io/v1
 kind: CredentialsRequest
 metadata: {namespace: rights-team, name: app}
+spec:
+  storage: {serviceAccount: {namespace: rights-team, name: ours}}
+  providerSpec: {apiVersion: cloudcredential.openshift.io/v1, kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ["s3:GetObject"], resource: "arn:aws:s3:::x/*"}]}
+---
+apiVersion: cloudcredential.openshift.io/v1
+kind: CredentialsRequest
+metadata: {namespace: rights-team, name: held, finalizers: [cloudcredential.openshift.io/deprovision, example.com/stay]}
 spec:
   storage: {serviceAccount: {namespace: rights-team, name: ours}}
   providerSpec: {apiVersion: cloudcredential.openshift.io/v1, kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ["s3:GetObject"], resource: "arn:aws:s3:::x/*"}]}
@@ -185,8 +197,9 @@ END`)
 // asked as for others.
 func TestTheControllerOfCredentialsIsHeld(t *testing.T) {
 	w := install(t)
-	w.prepareTeam()
 	account := w.as("tabard-system", "tabard-credentials")
-	testkit.AwaitRights(t, w.Config, "system:serviceaccount:tabard-system:tabard-credentials", team, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create", "patch", "delete"}})
+	for _, namespace := range []string{team, wrong} {
+		testkit.AwaitRights(t, w.Config, "system:serviceaccount:tabard-system:tabard-credentials", namespace, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create", "patch", "delete"}})
+	}
 	w.try(client.NewDryRunClient(account), byCredentials)
 }

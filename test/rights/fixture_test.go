@@ -4,6 +4,7 @@
 package rights
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -26,11 +26,12 @@ type world struct{ *testkit.Cluster }
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-// shared is a cluster to which all is applied that users apply.
+// shared is a cluster to which all is applied that users apply, with a team's namespace.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
 	ControllerManager: true, CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
 }, func(c *testkit.Cluster) {
 	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	world{c}.prepareTeam()
 })
 
 // install makes anew what a test before has taken away of it or, of the hooks, changed,
@@ -59,27 +60,33 @@ func (w world) as(namespace, name string) client.Client {
 // is not. It knows each by a request that is dry and that RBAC allows.
 func (w world) policiesAre(there bool) {
 	w.Helper()
-	certificate, capacity := w.as("tabard-certificate", "tabard-certificate"), w.as("tabard-system", "tabard-capacity")
 	set := machineDeployment("canary")
 	if err := w.Create(w.Context(), set); err != nil && !apierrors.IsAlreadyExists(err) {
 		w.Fatal(err)
 	}
-	canaries := map[string]func() error{
-		"secrets": func() error {
-			return certificate.Create(w.Context(), secret("tabard-certificate", "canary", corev1.SecretTypeOpaque), client.DryRunAll)
+	const label = `{"metadata":{"labels":{"canary":"x"}}}`
+	of := func(name string) client.Client { return client.NewDryRunClient(w.as("tabard-system", name)) }
+	certificate, deployment, credentials := client.NewDryRunClient(w.as("tabard-certificate", "tabard-certificate")), of("tabard-webhookdeployment"), of("tabard-credentials")
+	canaries := map[string]func(context.Context) error{
+		secrets: func(ctx context.Context) error {
+			return create(func() client.Object { return secret("tabard-certificate", "canary", corev1.SecretTypeOpaque) })(ctx, certificate)
 		},
-		"webhooks": func() error {
-			return certificate.Patch(w.Context(), hooks(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
+		webhooks: func(ctx context.Context) error { return merge(mutating, label)(ctx, certificate) },
+		pods:     func(ctx context.Context) error { return certificate.Create(ctx, pod("default")) },
+		capacity: func(ctx context.Context) error {
+			return merge(func() client.Object { return set }, label)(ctx, of("tabard-capacity"))
 		},
-		"pods": func() error { return certificate.Create(w.Context(), pod("default"), client.DryRunAll) },
-		"capacity": func() error {
-			return capacity.Patch(w.Context(), set, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"canary":"x"}}}`)), client.DryRunAll)
-		},
+		workloads:           func(ctx context.Context) error { return merge(theDeployment, label)(ctx, deployment) },
+		services:            func(ctx context.Context) error { return merge(theService, label)(ctx, deployment) },
+		ownHooks:            func(ctx context.Context) error { return merge(mutating, label)(ctx, deployment) },
+		credentialsAccounts: func(ctx context.Context) error { return merge(theirAccount, label)(ctx, credentials) },
+		credentialsSecrets:  func(ctx context.Context) error { return merge(theirSecret, label)(ctx, credentials) },
+		credentialsRequests: func(ctx context.Context) error { return merge(theRequest, label)(ctx, credentials) },
 	}
 	for name, canary := range canaries {
 		w.Await(func() error {
-			if err := canary(); byPolicy(err) != there {
-				return fmt.Errorf("the policy of %s is not what is wanted, it was answered %s", name, fmt.Sprint(err))
+			if err := canary(w.Context()); (refused(err, name) == nil) != there {
+				return fmt.Errorf("the policy %s is not what is wanted, it was answered %s", name, fmt.Sprint(err))
 			}
 			return nil
 		})
@@ -93,11 +100,6 @@ func (w world) withoutPolicies() {
 		w.Fatal(err)
 	}
 	w.policiesAre(false)
-}
-
-// byPolicy says that a policy of Tabard refused.
-func byPolicy(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy 'tabard-")
 }
 
 func secret(namespace, name string, kind corev1.SecretType) *corev1.Secret {
