@@ -179,6 +179,34 @@ func TestBucketOfAnotherAccountIsDeniedToEveryCall(t *testing.T) {
 	}
 }
 
+// TestEveryCallNamesTheAccountOfTheBucket, in a whole life of one. Only its creation does
+// not: S3 has no word for it there, and gives a name to one account.
+func TestEveryCallNamesTheAccountOfTheBucket(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	must.Do(t, l.createOwn(t))
+	open := cloud.PublicAccess{BlockPublicACLs: true, IgnorePublicACLs: true}
+	must.Do(t, l.buckets.SetPublicAccess(ctx, person, own, open))
+	must.Do(t, l.write(t, "{}", ""))
+	must.Do(t, l.write(t, `{"n":1}`, l.object(t).ETag))
+	for _, policy := range []string{ownPolicy, ""} {
+		must.Do(t, l.buckets.SetPolicy(ctx, person, own, policy))
+		l.bucket(t)
+	}
+	for _, on := range []bool{true, false} {
+		must.Do(t, l.setMark(t, on))
+	}
+	must.Get(l.buckets.Keys(ctx, person, own, 3))(t)
+	must.Do(t, l.buckets.DeleteObject(ctx, person, own, keysKey))
+	elsewhere := own
+	elsewhere.Region = "eu-west-1"
+	must.Get(l.buckets.Get(ctx, person, elsewhere))(t)
+	must.Do(t, l.deleteOwn(t))
+	if diff := cmp.Diff([]string{"PUT /tabard-own"}, l.unowned.list); diff != "" {
+		t.Errorf("calls that do not name the account (-want +got):\n%s", diff)
+	}
+}
+
 func TestBucketInAnotherRegionIsReadThere(t *testing.T) {
 	l := newLab(t)
 	must.Do(t, l.createOwn(t))

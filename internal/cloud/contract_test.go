@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -46,6 +48,8 @@ type lab struct {
 	refusal *atomic.Pointer[refusal]
 	// calls counts the requests.
 	calls *atomic.Int64
+	// unowned are those to S3 that do not say whose the bucket has to be.
+	unowned *requests
 
 	buckets   *bucket.Buckets
 	providers *oidcprovider.Providers
@@ -59,13 +63,19 @@ type refusal struct {
 	body   string
 }
 
+// requests are requests by method and URL.
+type requests struct {
+	mu   sync.Mutex
+	list []string
+}
+
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	server, err := awslocal.New(awslocal.Options{Accounts: []string{ownAccount, otherAccount}, Region: region})
 	if err != nil {
 		t.Fatalf("awslocal: %v", err)
 	}
-	l := &lab{aws: server, refusal: &atomic.Pointer[refusal]{}, calls: &atomic.Int64{}}
+	l := &lab{aws: server, refusal: &atomic.Pointer[refusal]{}, calls: &atomic.Int64{}, unowned: &requests{}}
 	front := httptest.NewTLSServer(l.middleware(server.Handler()))
 	t.Cleanup(front.Close)
 	bundle := filepath.Join(t.TempDir(), "ca.pem")
@@ -117,6 +127,11 @@ func (l *lab) config(t *testing.T) aws.Config {
 func (l *lab) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.calls.Add(1)
+		if r.Header.Get("X-Amz-Expected-Bucket-Owner") == "" && strings.Contains(r.Header.Get("Authorization"), "/s3/aws4_request") {
+			l.unowned.mu.Lock()
+			l.unowned.list = append(l.unowned.list, r.Method+" "+r.URL.String())
+			l.unowned.mu.Unlock()
+		}
 		if no := l.refusal.Load(); no != nil {
 			w.Header().Set("Content-Type", "text/xml")
 			w.WriteHeader(no.status)
