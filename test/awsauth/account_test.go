@@ -140,3 +140,39 @@ func TestACrowdOfTenantsDoesNotFlood(t *testing.T) {
 		t.Errorf("what merely failed was not asked for again: %v", err)
 	}
 }
+
+// TestASessionOfATenantEndsAnHourLater: when the ServiceAccount is deleted or the right to
+// its tokens is revoked, what is there already goes on for an hour at most. A role that is
+// assumed on top of it may have a session that is an hour younger.
+func TestASessionOfATenantEndsAnHourLater(t *testing.T) {
+	for name, takeAway := range map[string]func(*apiServer){
+		"the ServiceAccount is deleted": func(s *apiServer) { clear(s.known) },
+		"the right is revoked":          func(s *apiServer) { s.err = errors.New("it may not be requested") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, server := newAccounts(t, "team-a/secrets")
+			role := l.tenantRole("of-a", "team-a", "secrets")
+			l.trustRole("on-top", role)
+			alone := accountOf("team-a", "secrets", role)
+			onTop := alone.Assuming("arn:aws:iam::" + labAccount + ":role/on-top")
+			l.wantWho(alone, assumed("of-a", "tabard-pod"))
+			takeAway(server)
+			later := func(d time.Duration) {
+				l.pass(d)
+				l.advance(d)
+			}
+			later(50 * time.Minute)
+			l.wantWho(alone, assumed("of-a", "tabard-pod"))
+			l.wantWho(onTop, assumed("on-top", "tabard-pod"))
+			later(11 * time.Minute)
+			if who, err := l.who(alone); fault.Of("", "", err) == nil || fault.Of("", "", err).Code != fault.CodeTokenUnavailable {
+				t.Errorf("after an hour it is %s, %v", who, err)
+			}
+			l.wantWho(onTop, assumed("on-top", "tabard-pod"))
+			later(50 * time.Minute)
+			if who, err := l.who(onTop); fault.Of("", "", err) == nil || fault.Of("", "", err).Code != fault.CodeTokenUnavailable {
+				t.Errorf("an hour after that the role on top is %s, %v", who, err)
+			}
+		})
+	}
+}

@@ -98,3 +98,19 @@ func TestAGuardThatSaysYesChangesNothing(t *testing.T) {
 		t.Errorf("the configuration itself is guarded, too: %v", err)
 	}
 }
+
+// TestACallInFlightEndsNormally: the role is taken away when the call has begun, and the
+// next call is not made.
+func TestACallInFlightEndsNormally(t *testing.T) {
+	l := newLab(t)
+	l.asWeb()
+	l.start()
+	mayCall, asked := withdrawnAfter(2) // the exchange, and the call
+	if err := l.whoIfAllowed(mayCall); err != nil {
+		t.Errorf("the call in flight ended with %v", err)
+	}
+	if got := asked.Load(); got != 2 {
+		t.Errorf("the guard was asked %d times, want 2", got)
+	}
+	wantWithdrawn(t, l.whoIfAllowed(mayCall))
+}
