@@ -47,6 +47,8 @@ type model struct {
 	platform platform.Facts
 	drift    credentials.Drift
 	issuers  []credentials.Issuer
+	// boundary changes that of the namespace; nil leaves it as it is.
+	boundary func(*v1alpha1.CredentialsBoundarySpec)
 	roles    map[string]*credentials.Role
 	objects  map[credentials.Target]*object
 	// gone are the namespaces that do not exist.
@@ -152,6 +154,9 @@ func (m *model) Observe() credentials.World {
 		Issuers:         slices.Clone(m.issuers),
 		NamespaceLabels: map[string]string{},
 		Boundaries:      []v1alpha1.CredentialsBoundary{testBoundary()},
+	}
+	if m.boundary != nil {
+		m.boundary(&w.Boundaries[0].Spec)
 	}
 	if m.request != nil {
 		w.Request = m.request.DeepCopy()

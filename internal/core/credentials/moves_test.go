@@ -171,3 +171,32 @@ func TestWhatWasMadeStaysWhenSomebodyElseActs(t *testing.T) {
 		})
 	}
 }
+
+// TestANarrowerBoundaryTakesNothingBack, which is told, until the request is deleted.
+func TestANarrowerBoundaryTakesNothingBack(t *testing.T) {
+	for name, narrower := range map[string]func(*v1alpha1.CredentialsBoundarySpec){
+		"rights": func(s *v1alpha1.CredentialsBoundarySpec) {
+			s.AWS.Ceiling = strings.ReplaceAll(s.AWS.Ceiling, "data/*", "other/*")
+		},
+		"targets":   func(s *v1alpha1.CredentialsBoundarySpec) { s.TargetNamespaces = []string{"team"} },
+		"no longer": func(s *v1alpha1.CredentialsBoundarySpec) { s.Namespaces = []string{"another"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := settled(t, 0)
+			before := *m.roles[roleName()]
+			m.boundary = narrower
+			must.Do(t, crash.Settle(m))
+			if v := says(m.plan, credentials.TypeAccepted); v.IsTrue() || v.Message == "" {
+				t.Errorf("Accepted is %+v", v)
+			}
+			if role := m.roles[roleName()]; role == nil || credentials.Digest(*role) != credentials.Digest(before) || m.account().annotations[credentials.RoleAnnotation] == "" {
+				t.Errorf("the role is %+v, the ServiceAccount's annotations are %v", role, m.account().annotations)
+			}
+			m.delete()
+			must.Do(t, crash.Settle(m))
+			if left := m.account(); len(m.roles) != 0 || m.grant != nil || left != nil && left.annotations[credentials.RoleAnnotation] != "" {
+				t.Errorf("after the deletion there are the roles %v, the grant %+v and the ServiceAccount %v", m.roles, m.grant, left)
+			}
+		})
+	}
+}
