@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,8 +49,31 @@ func open(t *testing.T, upTo int) scenario {
 		}
 	})
 	s := scenario{t, story}
+	t.Cleanup(s.wantDiscreet)
 	s.tell(0, upTo)
 	return s
+}
+
+// secret is what no log and no object tells: the payload of a token, and a private key.
+var secret = regexp.MustCompile(`eyJ[\w-]{8,}\.eyJ[\w-]{8,}|BEGIN [A-Z ]*PRIVATE KEY`)
+
+// wantDiscreet looks for secrets in what Tabard said, at the lab's end: the log of the
+// publisher, its events, and the issuers with their conditions.
+func (s scenario) wantDiscreet() {
+	ctx := context.WithoutCancel(s.Context())
+	objects, err := s.Kubectl(ctx, "get", "oidcissuers,events", "-A", "-o", "yaml")
+	if err != nil {
+		s.Logf("no objects are looked at for secrets: %v", err) // the lab has not come so far
+	}
+	said := map[string]string{"the objects": objects}
+	for _, path := range must.Get(filepath.Glob(filepath.Join(s.Dir, "logs", "tabard*.log")))(s) {
+		said[path] = string(must.Get(os.ReadFile(path))(s))
+	}
+	for where, text := range said {
+		if at := secret.FindStringIndex(text); at != nil {
+			s.Errorf("a secret is told by %s: %.60s", where, text[at[0]:])
+		}
+	}
 }
 
 // tell goes on with the story.
