@@ -85,3 +85,22 @@ func TestTheStatusIsLostDuringARotation(t *testing.T) {
 		t.Error("the key stays for good")
 	}
 }
+
+// TestAPersonDropsForeignKeysAtOnce, also in a bucket of somebody else, and keeps those of
+// the cluster; without that word the pass keeps all.
+func TestAPersonDropsForeignKeysAtOnce(t *testing.T) {
+	for name, owner := range map[string]string{"in a bucket that Tabard made": testURL, "in a bucket of somebody else": ""} {
+		for _, drop := range []bool{true, false} {
+			m := newModel()
+			m.settle(t)
+			m.bucket.owner = owner
+			m.foreignKey()
+			w := m.Observe()
+			w.DropForeignKeys = drop
+			m.apply(t, issuer.Decide(w))
+			if m.holds(foreignPair) == drop || !m.holds(0) {
+				t.Errorf("%s, dropping %t: the foreign key is there: %t, the cluster's: %t", name, drop, m.holds(foreignPair), m.holds(0))
+			}
+		}
+	}
+}
