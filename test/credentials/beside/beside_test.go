@@ -13,7 +13,7 @@ import (
 	standin "github.com/tabard-dev/tabard/test/credentials/cco"
 )
 
-// length is how long both work in the long test: TABARD_BESIDE_TIME says another time.
+// length is how long both work: TABARD_BESIDE_TIME says another time.
 func length(t *testing.T) time.Duration {
 	t.Helper()
 	if said := os.Getenv("TABARD_BESIDE_TIME"); said != "" {
@@ -31,21 +31,17 @@ func seed(t *testing.T) uint64 {
 	return 1
 }
 
-func TestSideBySide(t *testing.T) { sideBySide(t, 15*time.Second) }
-
-func TestLongSideBySide(t *testing.T) { sideBySide(t, length(t)) }
-
-// sideBySide has both work on requests and modes that change, the operator drained
+// TestLongSideBySide has both work on requests and modes that change, the operator drained
 // now and then, until all requests are deleted: no rule is broken. Then comes a Tabard
 // that is told that there is no operator: the rules see what it does.
-func sideBySide(t *testing.T, span time.Duration) {
+func TestLongSideBySide(t *testing.T) {
 	w := newWorld(t)
 	w.operator = standin.Start(t, w.Dynamic, w.iam, standin.Manual)
 	before := w.roles()
 	recorder := w.record(t)
 	process := w.start(t)
 	driver := recorder.driver(seed(t))
-	driver.drive(t, span)
+	driver.drive(t, length(t))
 	left := w.end()
 	recording := recorder.finish(t)
 	recording.Before, recording.After, recording.Left = before, w.roles(), left

@@ -134,7 +134,7 @@ func checkGone(t *testing.T, was onlab.Status) {
 	}
 }
 
-func TestTwoLabsSideBySide(t *testing.T) {
+func TestLongTwoLabsSideBySide(t *testing.T) {
 	t.Parallel()
 	first, second := newBench(t), newBench(t)
 	var both sync.WaitGroup
