@@ -2,6 +2,8 @@ package main
 
 // slowest are the packages that take longest by the clock, the slowest first.
 var slowest = []string{
+	"test/conformance", // in make conformance
+	"test/site",
 	"test/issuer",
 	"test/webhook",
 	"internal/app",
