@@ -68,7 +68,7 @@ func (w *world) secretAttacks(from account, grants []grant, namespace string) []
 				"metadata": map[string]any{"annotations": map[string]any{"kubernetes.io/service-account.name": name}}})
 			found = append(found, attack{to, "a Secret that Kubernetes fills with a token", []request{token}})
 		}
-		for _, verb := range []string{"get", "list", "watch"} {
+		for _, verb := range reading {
 			read := request{verb: verb, version: "v1", resource: "secrets", namespace: namespace}
 			found = append(found, attack{to, "a token in a Secret that is there", []request{read}})
 		}

@@ -24,7 +24,7 @@ var everything = map[string][]rbacv1.PolicyRule{
 	"cluster-admin": {{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
 	"admin":         {{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
 	"edit":          {{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
-	"view":          {{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}}},
+	"view":          {{Verbs: reading, APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}}},
 }
 
 // grants are all rules of an account.
@@ -139,6 +139,11 @@ func namesOf(grants []grant, group, resource, namespace string) []string {
 	slices.Sort(found)
 	return slices.Compact(found)
 }
+
+// reading are the verbs by which nothing changes.
+var reading = []string{"get", "list", "watch"}
+
+func reads(verb string) bool { return slices.Contains(reading, verb) }
 
 // writing are the verbs by which something changes.
 var writing = []string{"create", "update", "patch", "delete", "deletecollection"}

@@ -77,11 +77,10 @@ func rightsOf(t *testing.T, w *world, account account) (found said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := []string{"get", "list", "watch"}
-	changes := func(verb string) bool { return !slices.Contains(reads, verb) }
+	changes := func(verb string) bool { return !reads(verb) }
 	more := func(resource string) bool { return resource != "events" && resource != "leases" }
 	for _, g := range grants {
-		if slices.ContainsFunc(reads, func(verb string) bool { return g.covers(verb, "", "secrets") }) {
+		if slices.ContainsFunc(reading, func(verb string) bool { return g.covers(verb, "", "secrets") }) {
 			found.secrets = append(found.secrets, g.named()...)
 		}
 		if slices.ContainsFunc(g.Verbs, changes) && slices.ContainsFunc(g.Resources, more) {

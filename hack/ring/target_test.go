@@ -65,19 +65,27 @@ func TestEachLongTestIsInATarget(t *testing.T) {
 			run = append(run, target.long.packages...)
 		}
 	}
-	long := regexp.MustCompile(`(?m)^func TestLong`)
-	must.Do(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
+	for path, folder := range filesWith(t, "TestLong") {
+		if !slices.Contains(run, "./"+folder) {
+			t.Errorf("%s has a test that no target runs", path)
 		}
-		if text := must.Get(os.ReadFile(path))(t); long.Match(text) {
-			folder := must.Get(filepath.Rel(root, filepath.Dir(path)))(t)
-			if !slices.Contains(run, "./"+filepath.ToSlash(folder)) {
-				t.Errorf("%s has a test that no target runs", path)
-			}
+	}
+}
+
+// filesWith are the files that have a test whose name begins so, with their folders below the root.
+func filesWith(t *testing.T, name string) map[string]string {
+	t.Helper()
+	test, found := regexp.MustCompile(`(?m)^func `+name), map[string]string{}
+	must.Do(t, filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") && test.Match(must.Get(os.ReadFile(path))(t)) {
+			found[path] = filepath.ToSlash(must.Get(filepath.Rel(root, filepath.Dir(path)))(t))
 		}
-		return nil
+		return err
 	}))
+	if len(found) == 0 {
+		t.Errorf("no file has a test %s", name)
+	}
+	return found
 }
 
 func TestArgumentsOfALongTarget(t *testing.T) {
@@ -107,18 +115,12 @@ func TestArgumentsOfALongTarget(t *testing.T) {
 // TestConformanceHasEachPackageOfItsTests: make conformance finds them by the names of their tests.
 func TestConformanceHasEachPackageOfItsTests(t *testing.T) {
 	of := targets["conformance"]
-	clients := regexp.MustCompile(`(?m)^func Test(CommandLine|JavaScript|Python)`)
-	must.Do(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") || !clients.Match(must.Get(os.ReadFile(path))(t)) {
-			return err
-		}
-		folder := filepath.ToSlash(must.Get(filepath.Rel(root, filepath.Dir(path)))(t))
+	for path, folder := range filesWith(t, "Test(CommandLine|JavaScript|Python)") {
 		if !slices.Contains(of.modules, folder) && !slices.ContainsFunc(of.packages, func(pattern string) bool {
 			tree, below := strings.CutSuffix(pattern, "/...")
 			return "./"+folder == tree || below && strings.HasPrefix("./"+folder, tree+"/")
 		}) {
 			t.Errorf("%s has a test that make conformance runs, and the folder is no input of it", path)
 		}
-		return nil
-	}))
+	}
 }
