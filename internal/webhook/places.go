@@ -15,6 +15,9 @@ type places struct {
 	stages [stages]*list.List
 	// groups are how many connections are of an address and equally far.
 	groups map[group]int
+	// unread says that something of a connection has come and was not read yet. Where
+	// processors are short, who said hello would else go for one who says nothing.
+	unread func(*connection) bool
 }
 
 // group are connections of one address that are equally far.
@@ -71,17 +74,24 @@ func groupOf(remote net.Addr) group {
 }
 
 func newPlaces(limit int) places {
-	p := places{limit: limit, groups: map[group]int{}}
+	p := places{limit: limit, groups: map[group]int{}, unread: hasUnread}
 	for i := range p.stages {
 		p.stages[i] = list.New()
 	}
 	return p
 }
 
-// add gives a place, and says who loses his, nil if nobody.
+// add gives a place, and says who loses his, nil if nobody. One that was chosen because it said
+// nothing, or nothing since it was served, and of which something is there to be read, has
+// begun: another is chosen.
 func (p *places) add(c *connection) (out *connection) {
-	if out = p.choose(c.group.stage); out != nil {
-		p.remove(out)
+	for out = p.choose(c.group.stage); out != nil; out = p.choose(c.group.stage) {
+		stage := out.group.stage
+		if stage != silent && stage != served || !p.unread(out) {
+			p.remove(out)
+			break
+		}
+		p.move(out, begun)
 	}
 	p.enter(c)
 	return out
