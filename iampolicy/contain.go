@@ -289,28 +289,46 @@ func MayAllow(p *Policy, action, resource string) (may bool, why string) {
 	if !utf8.ValidString(action) || !utf8.ValidString(resource) {
 		return true, "what is asked for is not UTF-8"
 	}
-	p = present(p)
-	q := newChecker()
+	q := reaching{checker: newChecker(), goal: &Policy{}, asked: present(p)}
 	name := newGlob(activate.Replace(strings.ToLower(action)))
 	place := compileResource(resource, false)
 	asked := &rect{
 		actions:   side{patterns: []*pattern{q.action(&name, action)}},
 		resources: side{patterns: []*pattern{q.resource(&place, resource, false, readAnything)}},
 	}
-	for i := range p.statements {
-		s := &p.statements[i]
-		if s.deny || s.broken || len(s.actionPatterns) == 0 || s.principals == nil && !s.applicable() {
-			continue
-		}
-		r := *q.rect(p, i, readAnything)
-		if !s.resources.present {
-			r.resources = side{patterns: []*pattern{q.everything()}}
-		}
-		if gap := q.gapIn(q.common(&r, asked), q.denies(p, s.certain())); gap != nil {
-			return true, q.whyAllowed(p, i, gap)
-		}
+	if index, gap := q.statement(asked, nil); gap != nil {
+		return true, q.whyAllowed(q.asked, index, gap)
 	}
 	return false, ""
+}
+
+// whole is the rect of a statement that may have no resource, as one of a trust policy does.
+func (q *checker) whole(p *Policy, index int) *rect {
+	r := *q.rect(p, index, readAnything)
+	if !p.statements[index].resources.present {
+		r.resources = side{patterns: []*pattern{q.everything()}}
+	}
+	return &r
+}
+
+// deniedBy are the statements of policies that certainly deny where the conditions hold, each
+// with a number of its own.
+func (q *checker) deniedBy(given []condition, policies ...*Policy) (all []*rect) {
+	before := 0
+	for _, p := range policies {
+		for _, deny := range q.denies(p, given) {
+			one := *deny
+			one.index += before
+			all = append(all, &one)
+		}
+		before += len(p.statements)
+	}
+	return all
+}
+
+// mayAllow says that a statement can allow something.
+func (s *statement) mayAllow() bool {
+	return !s.deny && !s.broken && len(s.actionPatterns) > 0 && (s.principals != nil || s.applicable())
 }
 
 // whyAllowed says which statement it is.

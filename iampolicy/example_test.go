@@ -173,9 +173,18 @@ func ExampleContains() {
 	fmt.Println(may, why)
 	may, _ = iampolicy.MayAllow(asked, "s3:*", "arn:aws:s3:::issuer/*")
 	fmt.Println(may)
+
+	keys := parse(`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "arn:aws:s3:::issuer/*"}}`)
+	everything := parse(`{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}`)
+	bound := parse(`{"Version": "2012-10-17", "Statement": [
+	  {"Effect": "Allow", "Action": "*", "Resource": "*"},
+	  {"Effect": "Deny", "NotAction": "s3:Get*", "Resource": "arn:aws:s3:::issuer/*"}]}`)
+	may, why = iampolicy.Reaches(keys, everything, bound)
+	fmt.Println(may, why)
 	// Output:
 	// no
 	// statement 2 ("Queue") allows sqs:SendMessage on *, which the outer policy does not
 	// true statement 1 allows s3:GetObject on arn:aws:s3:::team-a/in/*
 	// false
+	// true statement 1 allows s3:* on *
 }

@@ -60,7 +60,7 @@ var packages = map[string]map[string][]any{
 	"iampolicy": {
 		"Assumptions": {iampolicy.Assumptions}, "Code": {new(iampolicy.Code)}, "Contains": {iampolicy.Contains}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
 		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
-		"Kind": {new(iampolicy.Kind)}, "LintRules": {iampolicy.LintRules}, "MayAllow": {iampolicy.MayAllow}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)},
+		"Kind": {new(iampolicy.Kind)}, "LintRules": {iampolicy.LintRules}, "MayAllow": {iampolicy.MayAllow}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)}, "Reaches": {iampolicy.Reaches},
 		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size}, "Statement": {new(iampolicy.Statement)}, "WebIdentity": {iampolicy.WebIdentity},
 	},
 }

@@ -142,6 +142,10 @@ type GrantedRole struct {
 	ARN string `json:"arn"`
 	// PolicyName is the name of its inline policy.
 	PolicyName string `json:"policyName"`
+	// PermissionsBoundary is the ARN of its permissions boundary.
+	//
+	// +optional
+	PermissionsBoundary string `json:"permissionsBoundary,omitempty"`
 }
 
 // GrantedTarget is an object that workloads find credentials by.

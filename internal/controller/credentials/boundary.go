@@ -2,10 +2,7 @@ package credentials
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"sync"
-	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -18,7 +15,6 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
-	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
 // BoundaryName is the name of the controller that judges CredentialsBoundaries.
@@ -29,26 +25,11 @@ const BoundaryName = "credentialsboundary"
 type Boundaries struct {
 	kit controller.Kit
 	of  *Controller
-
-	mu       sync.Mutex
-	policies map[string]policyInAWS
 }
-
-// policyInAWS is what was read of a policy.
-type policyInAWS struct {
-	document string
-	exists   bool
-	fault    *fault.Fault
-	until    time.Time
-}
-
-// policyFor is how long a policy that was read counts: most boundaries share one, and all
-// are looked at when an issuer changes.
-const policyFor = time.Minute
 
 // NewBoundaries makes it, with the AWS and the settings of a controller.
 func NewBoundaries(kit controller.Kit, of *Controller) *Boundaries {
-	return &Boundaries{kit: kit, of: of, policies: map[string]policyInAWS{}}
+	return &Boundaries{kit: kit, of: of}
 }
 
 // addBoundaries has the manager judge each boundary when it changes, when an issuer does,
@@ -101,24 +82,5 @@ func (b *Boundaries) observe(ctx context.Context, world *core.BoundaryWorld) {
 		return
 	}
 	world.Settings.Partition = identity.PartitionOfARN(caller)
-	read := b.policy(ctx, arn)
-	world.Document, world.Exists, world.Fault = read.document, read.exists, read.fault
-}
-
-// policy reads a policy, unless it was read lately.
-func (b *Boundaries) policy(ctx context.Context, arn string) policyInAWS {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.of.options.Now()
-	if read, has := b.policies[arn]; has && now.Before(read.until) {
-		return read
-	}
-	maps.DeleteFunc(b.policies, func(_ string, read policyInAWS) bool { return !now.Before(read.until) })
-	document, exists, err := b.of.options.AWS.Roles.Policy(ctx, b.of.options.Operator, arn)
-	read := policyInAWS{document, exists, controller.FaultOf(err), now.Add(policyFor)}
-	if err != nil {
-		read.until = now.Add(unknownFor)
-	}
-	b.policies[arn] = read
-	return read
+	world.PolicyInAWS = b.of.policies.get(ctx, arn)
 }

@@ -88,6 +88,7 @@ type Controller struct {
 	// resynced are the latest requests for a look that were followed, by grant.
 	resynced  sync.Map
 	providers *providers
+	policies  *policies
 	own       *ownRoles
 	foreign   *foreignRoles
 	turns     *turns
@@ -117,6 +118,7 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 	c.own = &ownRoles{configs: options.Own, now: options.Now}
 	c.roles = newInventory(options, limiter)
 	c.known = newKnown(follow, metrics)
+	c.policies = &policies{options: options, known: map[string]readPolicy{}, changed: c.known.addAll}
 	return c
 }
 

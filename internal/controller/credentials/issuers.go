@@ -3,6 +3,7 @@ package credentials
 import (
 	"cmp"
 	"context"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -71,8 +72,11 @@ func (c *Controller) protected(world core.World, own []string, caller string) co
 	}
 	slices.Sort(out.Buckets)
 	out.Buckets = slices.Compact(out.Buckets)
-	if role := roleOfCaller(caller); role != "" {
+	if role := roleOfCaller(caller); role != "" && !slices.ContainsFunc(own, func(arn string) bool { return isAtPath(arn, role) }) {
 		out.Roles = append(out.Roles, role)
+	}
+	for _, i := range world.Issuers {
+		out.Providers = append(out.Providers, i.ProviderARN)
 	}
 	policies := []string{world.Settings.PermissionsBoundary}
 	for _, b := range world.Boundaries {
@@ -110,6 +114,15 @@ func roleOfCaller(caller string) string {
 	name, _, _ = strings.Cut(name, "/")
 	arn.Service, arn.Resource = "iam", "role/*"+name
 	return arn.String()
+}
+
+// isAtPath says that an ARN is a role's of which roleOfCaller does not know the path: names of
+// roles are unique in an account, whatever their paths (IAM: CreateRole).
+func isAtPath(arn, role string) bool {
+	a, isARN := identity.ParseARN(arn)
+	r, _ := identity.ParseARN(role)
+	name := strings.TrimPrefix(r.Resource, "role/*")
+	return isARN && a.Partition == r.Partition && a.Service == r.Service && a.Account == r.Account && strings.HasPrefix(a.Resource, "role/") && path.Base(a.Resource) == name
 }
 
 // providers remembers what IAM says of the issuers' providers. It is safe for concurrent

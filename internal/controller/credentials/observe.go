@@ -109,9 +109,15 @@ func (c *Controller) observeGiving(ctx context.Context, world *core.World, calle
 	if err != nil {
 		return err
 	}
-	world.Protected = c.protected(*world, own, caller)
 	if world.AccountFault == nil {
 		world.Issuers, world.AccountFault = c.issuers(ctx, *world)
+	}
+	world.Protected = c.protected(*world, own, caller)
+	world.Policies = map[string]core.PolicyInAWS{}
+	for _, arn := range core.PoliciesOf(*world) {
+		if arn != "" && world.AccountFault == nil {
+			world.Policies[arn] = c.policies.get(ctx, arn)
+		}
 	}
 	if arn, _ := core.GivenRole(*world); arn != "" && c.options.ReadForeign && world.AccountFault == nil {
 		world.Foreign = c.foreign.get(ctx, arn, world.Account)

@@ -19,11 +19,13 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// TestNoRequestReachesWhatTabardIs: whatever the boundary says, which here is all that a
-// ceiling can. "keys" is the bucket of the issuer.
+// TestNoRequestReachesWhatTabardIs: whatever its CredentialsBoundary says, which here is all
+// that a ceiling can, where the permissions boundary denies nothing. "keys" is the bucket of the
+// issuer.
 func TestNoRequestReachesWhatTabardIs(t *testing.T) {
 	const publisher = "arn:aws:iam::" + testAccount + ":role/tabard/publisher"
 	f := newFixture(t)
+	f.bound(document("*", "*"))
 	f.options = func(o *credentials.Options) {
 		o.Own = credentials.OwnConfigs{Reader: f.Cluster, Namespace: f.namespace, Names: []string{"tabard-issuer", "tabard-credentials"}}
 	}

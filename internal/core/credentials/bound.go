@@ -54,7 +54,7 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 	if out.PermissionsBoundary == "" {
 		return out, condition.No(ReasonNoPermissionsBoundary, "no role is made without a permissions boundary: run tabard credentials bootstrap and name its policy to the controller, or set spec.aws.permissionsBoundary of the CredentialsBoundary %s", boundary.Name)
 	}
-	return out, boundStatements(w, boundary.Name, aws.Ceiling)
+	return out, boundStatements(w, boundary.Name, aws.Ceiling, out.PermissionsBoundary)
 }
 
 // boundCount says whether a request is one of as many as its namespace may have. Whoever may

@@ -8,18 +8,14 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/condition"
-	"github.com/tabard-dev/tabard/internal/core/fault"
 )
 
 // BoundaryWorld is what a CredentialsBoundary is judged by, besides itself.
 type BoundaryWorld struct {
 	Boundary *v1alpha1.CredentialsBoundary
 	Settings Settings
-	// Document is the policy of PermissionsBoundaryOf, in JSON; Exists says that there is
-	// one. Fault is why it could not be read, nil for nothing.
-	Document string
-	Exists   bool
-	Fault    *fault.Fault
+	// PolicyInAWS is the policy of PermissionsBoundaryOf.
+	PolicyInAWS
 	// Buckets are those of all issuers.
 	Buckets []string
 	Now     time.Time

@@ -61,7 +61,7 @@ func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 			boundary.Generation = 3
 			w := credentials.BoundaryWorld{
 				Boundary: &boundary, Settings: credentials.Settings{Partition: "aws", PermissionsBoundary: testBound},
-				Document: bootstrapped(t, "keys"), Exists: true, Buckets: []string{"keys"}, Now: noon,
+				PolicyInAWS: credentials.PolicyInAWS{Document: bootstrapped(t, "keys"), Exists: true}, Buckets: []string{"keys"}, Now: noon,
 			}
 			test.change(&w)
 			status, again := credentials.DecideBoundary(w)
@@ -89,7 +89,7 @@ func TestTheExamplesAreWithinWhatTheBootstrapMakes(t *testing.T) {
 		must.Do(t, yaml.UnmarshalStrict(must.Get(os.ReadFile(file))(t), &boundary))
 		status, _ := credentials.DecideBoundary(credentials.BoundaryWorld{
 			Boundary: &boundary, Settings: credentials.Settings{Partition: "aws", PermissionsBoundary: testBound},
-			Document: bootstrapped(t, "keys"), Exists: true, Buckets: []string{"keys"}, Now: noon,
+			PolicyInAWS: credentials.PolicyInAWS{Document: bootstrapped(t, "keys"), Exists: true}, Buckets: []string{"keys"}, Now: noon,
 		})
 		if ready, _ := condition.Read(status.Conditions, credentials.TypeReady); !ready.IsTrue() {
 			t.Errorf("%s is %+v", file, ready)

@@ -41,5 +41,5 @@ var boundReasons = []condition.Explanation{
 	condition.Explain(ReasonTooLong, accepted, "The role would exceed a limit of AWS: of its policy, its trust policy, or its tags.", "Ask for less, as the message says."),
 	condition.Explain(ReasonBeyondCeiling, accepted, "A statement allows more than the CredentialsBoundary's ceiling.", "Ask for less, or have an administrator raise the ceiling."),
 	condition.Explain(ReasonCeilingUndecidable, accepted, "It cannot be decided whether the statements are within the ceiling.", "Write them with fewer wildcards, variables and conditions."),
-	condition.Explain(ReasonReachesProtected, accepted, "The statements can reach an issuer's bucket, or Tabard's own roles or policies.", "Name resources that leave them out."),
+	condition.Explain(ReasonReachesProtected, accepted, "The statements can reach an issuer's bucket or provider, or Tabard's own roles or policies, and the role's permissions boundary does not deny it in AWS. If the role has a policy that does, it is taken away.", "Have an administrator run tabard credentials bootstrap, whose policy denies it, or name resources that leave these out."),
 }

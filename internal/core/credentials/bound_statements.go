@@ -13,8 +13,9 @@ import (
 )
 
 // boundStatements says whether a request's statements are ones that AWS takes, and
-// allow nothing beyond the ceiling and nothing that is protected.
-func boundStatements(w World, boundary, ceiling string) condition.Verdict {
+// allow nothing beyond the ceiling, and nothing that is protected to a role under the
+// permissions boundary.
+func boundStatements(w World, boundary, ceiling, arn string) condition.Verdict {
 	entries := w.Provider.AWS.StatementEntries
 	for i := range entries {
 		if wrong := wrongIn(&entries[i]); wrong != "" {
@@ -38,7 +39,7 @@ func boundStatements(w World, boundary, ceiling string) condition.Verdict {
 	if v := underCeiling(boundary, ceiling, asked, entries); !v.IsTrue() {
 		return v
 	}
-	if v := unprotected(w, asked); !v.IsTrue() {
+	if v := unprotected(w, asked, arn); !v.IsTrue() {
 		return v
 	}
 	return within(boundary)

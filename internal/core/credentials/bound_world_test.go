@@ -36,6 +36,7 @@ func teamWorld(request *cloudv1.CredentialsRequest, boundaries ...v1alpha1.Crede
 			Roles:    []string{"arn:aws:iam::" + account + ":role/tabard-*", "arn:aws:iam::" + account + ":role/tabard/prod-x7k2p-*"},
 			Policies: []string{awsBoundary},
 		},
+		Policies: map[string]credentials.PolicyInAWS{awsBoundary: {Document: looseBound, Exists: true}},
 		Issuers: []credentials.Issuer{{
 			URL: "https://prod-issuer.s3.eu-central-1.amazonaws.com", Registered: true, Audiences: []string{"sts.amazonaws.com", "openshift"},
 			ProviderARN: "arn:aws:iam::" + account + ":oidc-provider/prod-issuer.s3.eu-central-1.amazonaws.com",

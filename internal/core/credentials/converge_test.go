@@ -45,6 +45,10 @@ func (m *model) Disturb(next func() byte) error {
 	case 6:
 		m.fault = nil
 	case 7:
+		if how%4 == 3 { // an administrator changes the permissions boundary
+			m.loose = !m.loose
+			break
+		}
 		m.gone["apps"] = !m.gone["apps"]
 		for target := range m.objects {
 			if m.gone[target.Namespace] {
@@ -288,6 +292,9 @@ func (m *model) Rest(chapter int) (more bool, wrong string) {
 // unwell says what is wrong in a quiet world: a request of Tabard's is Ready, or others
 // stand in the way.
 func (m *model) unwell() string {
+	if name := m.reaching(); name != "" {
+		return "the issuer's bucket can be reached by the role " + name
+	}
 	if !m.fulfilled() {
 		return ""
 	}
@@ -299,6 +306,7 @@ func (m *model) unwell() string {
 		excuse := map[condition.Reason]bool{
 			credentials.ReasonRoleNotOurs: true, credentials.ReasonServiceAccountHasRole: true, credentials.ReasonSecretConflict: true,
 			credentials.ReasonIssuerNotRegistered: true, credentials.ReasonAudienceMissing: true,
+			credentials.ReasonReachesProtected: m.loose,
 		}
 		if !excuse[ready.Reason] {
 			return fmt.Sprintf("Ready is %s: %s: %s", ready.Status, ready.Reason, ready.Message)
@@ -321,6 +329,24 @@ func (m *model) unwell() string {
 	}
 	if !m.platform.Operator.Live && !m.request.Status.Provisioned {
 		return "the request is ready and its status does not say so"
+	}
+	return ""
+}
+
+// reaching is a role of ours that may write to the issuer's bucket, by the evaluator.
+func (m *model) reaching() string {
+	for name, role := range m.roles {
+		text, has := role.Policies[credentials.PolicyName(name)]
+		if !has || !m.ours[role.Tags[credentials.OwnerTag]] || m.fault != nil {
+			continue
+		}
+		bound := tightBound
+		if m.loose {
+			bound = looseBound
+		}
+		if sessionOf(text, bound).may(call{"s3:PutObject", "arn:aws:s3:::keys/keys.json"}, nil) {
+			return name
+		}
 	}
 	return ""
 }

@@ -84,12 +84,26 @@ func standBack(w World, acting Acting) Plan {
 		out.Steps, out.Again = ending(w), lookSoon
 		return out
 	}
-	v := condition.No(acting.Reason, "%s; what was made before stays until the request is deleted", acting.Text)
+	lost := withdraw(w)
+	if lost.live {
+		return Plan{Acting: acting, LookLive: true, Again: lookSoon}
+	}
+	v := condition.No(acting.Reason, "%s; %s", acting.Text, stays(lost))
+	out.Steps, out.Events = append(out.Steps, lost.steps...), append(out.Events, lost.events...)
 	if unknown {
 		v.Status, out.Again = metav1.ConditionUnknown, waitAgain
 	}
 	out.Grant.ObservedGeneration, out.Grant.Conditions = w.Request.Generation, verdicts{accepted: v}.conditions(w)
 	return out
+}
+
+// stays says what becomes of what was made before.
+func stays(lost found) string {
+	const text = "what was made before stays until the request is deleted"
+	if !lost.verdict.IsTrue() {
+		return text
+	}
+	return text + ", but " + lost.verdict.Message
 }
 
 // Holds says that a grant remembers something, or that an administrator decided something by
@@ -154,14 +168,18 @@ func given(w World, want wanted) string {
 
 // refused is for a request that is Tabard's and gets nothing, or nothing new.
 func refused(w World, acting Acting, v verdicts) Plan {
-	out := Plan{Acting: acting, Again: waitAgain}
+	lost := withdraw(w)
+	if lost.live {
+		return Plan{Acting: acting, LookLive: true, Again: lookSoon}
+	}
+	out := Plan{Acting: acting, Again: waitAgain, Events: lost.events}
 	if w.Grant != nil {
 		out.Grant = *w.Grant.Status.DeepCopy()
 		if Holds(w.Grant) {
-			v.accepted.Message += "; what was made before stays until the request is deleted"
+			v.accepted.Message += "; " + stays(lost)
 		}
 	}
-	return compose(w, out, v, nil)
+	return compose(w, out, v, lost.steps)
 }
 
 // compose puts before the outside steps what makes them safe, and says what was found.

@@ -72,6 +72,7 @@ func record(w World, want wanted, v verdicts) v1alpha1.CredentialsGrantStatus {
 	switch {
 	case want.mint && w.AccountFault == nil && v.role.Reason != ReasonAccountChanged:
 		role := roleRecord(w, want.role.Path)
+		role.PermissionsBoundary = want.role.Boundary
 		out.Role, out.Issuers = &role, want.trust.record()
 	case !want.mint && (out.Role == nil || w.Role.Live && !ownsRole(w)):
 		out.Role, out.Issuers = nil, nil

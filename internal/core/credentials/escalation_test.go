@@ -109,7 +109,7 @@ var escalations = map[string]attempt{
 	"keys.json of an issuer by a wildcard, allowed":                 {namespace: "mean", statements: allow("s3:PutObject", "*/keys.json"), want: credentials.ReasonStatementInvalid},
 	"some buckets, that of an issuer among them":                    {namespace: "mean", statements: allow("s3:PutObject", "arn:aws:s3:::team-i*"), want: credentials.ReasonReachesProtected},
 	"the policy of an issuer's bucket":                              {namespace: "mean", statements: allow("s3:PutBucketPolicy", "arn:aws:s3:::team-issuer"), want: credentials.ReasonReachesProtected},
-	"an issuer's bucket by a variable":                              {namespace: "mean", statements: allow("s3:GetObject", "arn:aws:s3:::team-issuer/${aws:PrincipalTag/x}"), want: credentials.ReasonReachesProtected},
+	"an issuer's bucket by a variable":                              {namespace: "mean", statements: allow("s3:PutObject", "arn:aws:s3:::team-issuer/${aws:PrincipalTag/x}"), want: credentials.ReasonReachesProtected},
 	"an issuer's bucket under a condition that seems never to hold": {namespace: "mean", statements: "[{effect: Allow, action: ['s3:PutObject'], resource: 'arn:aws:s3:::team-issuer/keys.json', policyCondition: {StringEquals: {'aws:PrincipalTag/never': 'x'}}}]", want: credentials.ReasonReachesProtected},
 	"the boundary policy in AWS":                                    {namespace: "mean", statements: allow("iam:CreatePolicyVersion", awsBoundary), want: credentials.ReasonReachesProtected},
 	"becoming Tabard's minter":                                      {namespace: "mean", statements: allow("sts:AssumeRole", "arn:aws:iam::111122223333:role/tabard-credentials"), want: credentials.ReasonReachesProtected},
@@ -146,6 +146,7 @@ var escalations = map[string]attempt{
 	"statements without end":                                        {statements: "[" + strings.Repeat(strings.Trim(fitting(), "[]")+",", 200) + "]", want: credentials.ReasonTooLong},
 	"ServiceAccounts without end":                                   {target: "secretRef: {namespace: reports, name: app}, serviceAccountNames: [" + strings.Repeat("a-long-name-of-a-service-account,", 1) + manyNames(80) + "]", want: credentials.ReasonTooLong},
 
+	"to read an issuer's documents":                       {namespace: "mean", statements: allow("s3:GetObject", "arn:aws:s3:::team-issuer/keys.json"), want: ""},
 	"what the ceiling allows":                             {want: ""},
 	"what the ceiling allows, in another case":            {statements: allow("S3:getobject", ownFile), want: ""},
 	"what the ceiling allows under a condition":           {statements: under("{StringLike: {'s3:prefix': 'reports/sales/*'}}"), want: ""},

@@ -29,6 +29,16 @@ const (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
+// wideCeiling is one under which a request may ask for what the permissions boundary keeps it
+// from.
+const wideCeiling = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::data/*"},{"Effect":"Allow","Action":"s3:PutObject","Resource":"arn:aws:s3:::*"}]}`
+
+// The policy of testBound, as it is and where somebody has loosened it.
+const (
+	looseBound = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`
+	tightBound = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:Put*","Resource":["arn:aws:s3:::keys","arn:aws:s3:::keys/*"]},{"Effect":"Deny","NotAction":"s3:Put*","Resource":["arn:aws:s3:::keys","arn:aws:s3:::keys/*"]}]}`
+)
+
 // object is a Secret or a ServiceAccount.
 type object struct {
 	labels, annotations map[string]string
@@ -55,6 +65,8 @@ type model struct {
 	gone map[string]bool
 	// unread is why no target can be read; empty if they can.
 	unread string
+	// loose says that the permissions boundary in AWS denies nothing.
+	loose bool
 	// fault is what AWS answers; nil for what was asked.
 	fault *fault.Fault
 	uid   int
@@ -138,9 +150,9 @@ func (m *model) shape(shape byte) {
 	case 5:
 		spec.Storage = &cloudv1.Storage{ServiceAccount: &cloudv1.StorageRef{Namespace: "apps", Name: "app"}}
 		spec.ProviderSpec.Raw = []byte(`{"kind":"AWSProviderSpec","stsIAMRoleARN":"` + givenARN + `"}`)
-	case 6:
+	case 6: // which the permissions boundary alone keeps from the issuer's bucket
 		spec.SecretRef, spec.ServiceAccountNames = &cloudv1.ObjectReference{Namespace: "team", Name: "others"}, []string{"app", "jobs"}
-		spec.ProviderSpec.Raw = []byte(strings.Replace(statements, "GetObject", "PutObject", 1))
+		spec.ProviderSpec.Raw = []byte(strings.NewReplacer("GetObject", "PutObject", "data/*", "*").Replace(statements))
 	default:
 		spec.ProviderSpec = nil
 	}
@@ -154,7 +166,13 @@ func (m *model) Observe() credentials.World {
 		Issuers:         slices.Clone(m.issuers),
 		NamespaceLabels: map[string]string{},
 		Boundaries:      []v1alpha1.CredentialsBoundary{testBoundary()},
+		Protected:       credentials.Protected{Buckets: []string{"keys"}},
+		Policies:        map[string]credentials.PolicyInAWS{testBound: {Document: tightBound, Exists: true}},
 	}
+	if m.loose {
+		w.Policies[testBound] = credentials.PolicyInAWS{Document: looseBound, Exists: true}
+	}
+	w.Boundaries[0].Spec.AWS.Ceiling = wideCeiling
 	if m.boundary != nil {
 		m.boundary(&w.Boundaries[0].Spec)
 	}

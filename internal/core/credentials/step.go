@@ -116,7 +116,8 @@ type (
 		Role, Owner string
 		MaxSession  time.Duration
 	}
-	// RemovePolicy deletes an inline policy that somebody else added.
+	// RemovePolicy deletes an inline policy: one that somebody else added, or one that is
+	// withdrawn.
 	RemovePolicy struct{ Role, Owner, Name string }
 	// Detach detaches a managed policy that somebody else attached.
 	Detach struct{ Role, Owner, Policy string }

@@ -31,8 +31,10 @@ type World struct {
 	NamespaceLabels map[string]string
 	// Foreign is the role that the request names, if roles of others are read.
 	Foreign *ForeignRole
-	// Protected are things that no request may reach, whatever its boundary says.
+	// Protected are things that no request may reach, whatever its CredentialsBoundary says.
 	Protected Protected
+	// Policies are the permissions boundaries that PoliciesOf names, by ARN.
+	Policies map[string]PolicyInAWS
 	// Issuers are the cluster's issuers, the wanted one first.
 	Issuers []Issuer
 	// Targets are the objects that Observed names.
@@ -97,15 +99,6 @@ type Provider struct {
 	GCP   *cloudv1.GCPProviderSpec
 	// Error says why it could not be understood; empty for none.
 	Error string
-}
-
-// Protected are things in AWS that no request may reach.
-type Protected struct {
-	// Buckets are the names of the buckets of all issuers.
-	Buckets []string
-	// Roles are the ARNs of Tabard's own roles, Policies those of its boundary policies.
-	// Both may hold *.
-	Roles, Policies []string
 }
 
 // Issuer is one issuer of the cluster.
