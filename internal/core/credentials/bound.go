@@ -32,8 +32,7 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 		return AWSBound{}, v
 	}
 	out := AWSBound{Boundary: boundary.Name}
-	if v = JudgeBoundary(boundary, w.Settings); !v.IsTrue() {
-		v.Message = "the CredentialsBoundary " + boundary.Name + " of the request cannot be used: " + v.Message
+	if v = unusable(boundary, judgeScope(boundary, w.Settings)); !v.IsTrue() {
 		return out, v
 	}
 	if v = boundCount(w, boundary); !v.IsTrue() {
@@ -47,6 +46,11 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 	} else if arn != "" {
 		return out, boundGiven(w, boundary, arn)
 	}
+	if boundary.Spec.AWS != nil {
+		if v = unusable(boundary, judgeMinting(boundary, w.Settings)); !v.IsTrue() {
+			return out, v
+		}
+	}
 	aws := cmp.Or(boundary.Spec.AWS, &v1alpha1.AWSBoundary{})
 	out.Path = cmp.Or(aws.PathPrefix, w.Settings.Path, DefaultPath)
 	out.PermissionsBoundary = cmp.Or(aws.PermissionsBoundary, w.Settings.PermissionsBoundary)
@@ -55,6 +59,14 @@ func Bound(w World) (AWSBound, condition.Verdict) {
 		return out, condition.No(ReasonNoPermissionsBoundary, "no role is made without a permissions boundary: run tabard credentials bootstrap and name its policy to the controller, or set spec.aws.permissionsBoundary of the CredentialsBoundary %s", boundary.Name)
 	}
 	return out, boundStatements(w, boundary.Name, aws.Ceiling, out.PermissionsBoundary)
+}
+
+// unusable names the boundary in a verdict on it.
+func unusable(boundary *v1alpha1.CredentialsBoundary, v condition.Verdict) condition.Verdict {
+	if !v.IsTrue() {
+		v.Message = "the CredentialsBoundary " + boundary.Name + " of the request cannot be used: " + v.Message
+	}
+	return v
 }
 
 // boundCount says whether a request is one of as many as its namespace may have. Whoever may

@@ -102,9 +102,9 @@ var BoundaryReference = condition.Kind{
 	Types: []condition.Type{{Name: TypeReady, Holds: "the boundary can be used, and the permissions boundary in AWS allows all that its ceiling does and keeps roles from the issuers' buckets"}},
 	Reasons: []condition.Explanation{
 		condition.Explain(ReasonReady, TypeReady, "Requests of its namespaces are judged by it.", "Nothing to do."),
-		condition.Explain(ReasonBoundaryInvalid, TypeReady, "A field cannot be used; every request of its namespaces is refused.", "Correct the field that the message names."),
-		condition.Explain(ReasonCeilingInvalid, TypeReady, "The ceiling is no policy that AWS would take; every request is refused.", "Correct spec.aws.ceiling."),
-		condition.Explain(ReasonCeilingTooWide, TypeReady, "The ceiling does not list services and resources; every request is refused.", "Write the services and ARNs that are meant."),
+		condition.Explain(ReasonBoundaryInvalid, TypeReady, "A field cannot be used. Every request of its namespaces is refused, or where the message names spec.aws.permissionsBoundary, those for which a role is to be made.", "Correct the field that the message names."),
+		condition.Explain(ReasonCeilingInvalid, TypeReady, "The ceiling is no policy that AWS would take. Requests for which a role is to be made are refused.", "Correct spec.aws.ceiling."),
+		condition.Explain(ReasonCeilingTooWide, TypeReady, "The ceiling does not list services and resources. Requests for which a role is to be made are refused.", "Write the services and ARNs that are meant."),
 		condition.Explain(ReasonBeyondAWSBoundary, TypeReady, "The ceiling, or the path, goes beyond what AWS lets the roles do, or that cannot be decided; requests are accepted that AWS cuts down.", "Lower the ceiling, or raise the permissions boundary that the message names."),
 		condition.Explain(ReasonNoPermissionsBoundary, TypeReady, "There is no policy for the permissions boundary of its roles, so that none can be made.", "Run tabard credentials bootstrap, or set spec.aws.permissionsBoundary."),
 		condition.Explain(ReasonIssuerNotKept, TypeReady, "The permissions boundary in AWS was made before an issuer, and does not keep roles from its bucket. Requests are still refused that reach it.", "Run tabard credentials bootstrap again."),

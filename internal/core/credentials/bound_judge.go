@@ -12,9 +12,18 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
-// JudgeBoundary says whether a CredentialsBoundary can be used. One that cannot be used
-// refuses every request of its namespaces.
+// JudgeBoundary says whether a CredentialsBoundary can be used. One whose namespaces or
+// spec.aws.roleARNPatterns are wrong refuses every request of its namespaces; what is wrong of
+// the rest of spec.aws refuses those for which a role is to be made.
 func JudgeBoundary(b *v1alpha1.CredentialsBoundary, settings Settings) condition.Verdict {
+	if v := judgeScope(b, settings); !v.IsTrue() || b.Spec.AWS == nil {
+		return v
+	}
+	return judgeMinting(b, settings)
+}
+
+// judgeScope says whether it is clear for whom a boundary is, and which roles they may name.
+func judgeScope(b *v1alpha1.CredentialsBoundary, settings Settings) condition.Verdict {
 	byDefault := b.Name == v1alpha1.DefaultBoundary
 	selector := b.Spec.NamespaceSelector
 	switch {
@@ -31,16 +40,14 @@ func JudgeBoundary(b *v1alpha1.CredentialsBoundary, settings Settings) condition
 	if b.Spec.AWS == nil {
 		return condition.Yes(ReasonReady, "it bounds targets; without spec.aws no role is made or named")
 	}
-	if v := judgeARNs(b.Spec.AWS, settings); !v.IsTrue() {
-		return v
-	}
-	return judgeCeiling(b.Spec.AWS.Ceiling, byDefault)
+	return judgeARNs(settings, b.Spec.AWS.RoleARNPatterns...)
 }
 
-// judgeARNs says whether what a boundary says of roles fits the controller's account.
-func judgeARNs(aws *v1alpha1.AWSBoundary, settings Settings) condition.Verdict {
+// judgeARNs says whether ARNs of a boundary are of the controller's partition. Empty ones are
+// none.
+func judgeARNs(settings Settings, all ...string) condition.Verdict {
 	partition := cmp.Or(settings.Partition, "aws")
-	for _, one := range append([]string{aws.PermissionsBoundary}, aws.RoleARNPatterns...) {
+	for _, one := range all {
 		if one == "" {
 			continue
 		}
@@ -49,12 +56,21 @@ func judgeARNs(aws *v1alpha1.AWSBoundary, settings Settings) condition.Verdict {
 			return condition.No(ReasonBoundaryInvalid, "spec.aws has %q, expected an ARN of IAM in the partition %s with an account of its own", one, partition)
 		}
 	}
+	return condition.Yes(ReasonReady, "")
+}
+
+// judgeMinting says whether roles can be made under a boundary that has spec.aws.
+func judgeMinting(b *v1alpha1.CredentialsBoundary, settings Settings) condition.Verdict {
+	aws := b.Spec.AWS
+	if v := judgeARNs(settings, aws.PermissionsBoundary); !v.IsTrue() {
+		return v
+	}
 	// What the controller may do in AWS is bounded by path, so a role elsewhere could
 	// not be made.
 	if path := cmp.Or(settings.Path, DefaultPath); aws.PathPrefix != "" && !strings.HasPrefix(aws.PathPrefix, path) {
 		return condition.No(ReasonBeyondAWSBoundary, "spec.aws.pathPrefix is %s, expected one that begins with %s: the controller may make roles there only", aws.PathPrefix, path)
 	}
-	return condition.Yes(ReasonReady, "")
+	return judgeCeiling(aws.Ceiling, b.Name == v1alpha1.DefaultBoundary)
 }
 
 func judgeCeiling(ceiling string, byDefault bool) condition.Verdict {

@@ -163,41 +163,55 @@ func ceiling(statement string) string {
 // TestBoundariesThatCannotBeUsed refuses what would give more than it lists.
 func TestBoundariesThatCannotBeUsed(t *testing.T) {
 	const passRole, roles = `{"Effect": "Allow", "Action": "%s", "Resource": "%s"}`, "arn:aws:iam::111122223333:role/"
+	const passTo = `{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "%s", "Condition": %s}`
 	for name, each := range map[string]struct {
 		spec string
 		want credentials.Reason
 	}{
-		"no AWS":                            {"namespaces: [team]", credentials.ReasonReady},
-		"services and resources":            {ceiling(`{"Effect": "Allow", "Action": ["s3:*"], "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]}`), credentials.ReasonReady},
-		"actions on everything":             {ceiling(`{"Effect": "Allow", "Action": "route53:List*", "Resource": "*"}`), credentials.ReasonReady},
-		"a Deny of everything":              {ceiling(`{"Effect": "Deny", "NotAction": "s3:*", "NotResource": "arn:aws:s3:::b"}`), credentials.ReasonReady},
-		"all actions":                       {ceiling(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
-		"all actions among others":          {ceiling(`{"Effect": "Allow", "Action": ["s3:GetObject", "*"], "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
-		"all services":                      {ceiling(`{"Effect": "Allow", "Action": "s*:Get*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingInvalid},
-		"a service on everything":           {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
-		"a service on everything, stars":    {ceiling(`{"Effect": "Allow", "Action": "s3:?*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
-		"a service on all of its resources": {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::*/*"]}`), credentials.ReasonCeilingTooWide},
-		"NotAction":                         {ceiling(`{"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
-		"NotResource":                       {ceiling(`{"Effect": "Allow", "Action": "s3:GetObject", "NotResource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingTooWide},
-		"roles that may be passed, listed":  {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"batch")), credentials.ReasonReady},
-		"roles that may be passed by star":  {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"b*")), credentials.ReasonCeilingTooWide},
-		"roles that may be passed, hidden":  {ceiling(fmt.Sprintf(passRole, "IAM:pass?ole", roles+"b*")), credentials.ReasonCeilingTooWide},
-		"roles that may be passed by a tag": {ceiling(fmt.Sprintf(passRole, "iam:P*", roles+"${aws:PrincipalTag/x}")), credentials.ReasonCeilingTooWide},
-		"no JSON":                           {"{namespaces: [team], aws: {ceiling: '{'}}", credentials.ReasonCeilingInvalid},
-		"no statement":                      {ceiling(""), credentials.ReasonCeilingInvalid},
-		"a principal":                       {ceiling(`{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingInvalid},
-		"an element in another case":        {ceiling(`{"Effect": "Deny", "effect": "Allow", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
-		"an effect twice":                   {ceiling(`{"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
-		"keys that differ in case":          {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1", "aws:principaltag/A": "2"}}`)), credentials.ReasonCeilingInvalid},
-		"an empty list of values":           {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": []}}`)), credentials.ReasonCeilingInvalid},
-		"an operator without keys":          {ceiling(conditional(`{"StringEquals": {}}`)), credentials.ReasonCeilingInvalid},
-		"a key of two operators":            {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1"}, "StringLike": {"aws:principaltag/A": "*"}}`)), credentials.ReasonReady},
-		"for no namespace":                  {"targetNamespaces: [team]", credentials.ReasonBoundaryInvalid},
-		"an empty selector":                 {"namespaceSelector: {}", credentials.ReasonBoundaryInvalid},
-		"a selector that is none":           {"namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}", credentials.ReasonBoundaryInvalid},
-		"another partition's policy":        {`{namespaces: [team], aws: {permissionsBoundary: "arn:aws-cn:iam::111122223333:policy/b"}}`, credentials.ReasonBoundaryInvalid},
-		"all accounts' roles":               {`{namespaces: [team], aws: {roleARNPatterns: ["arn:aws:iam::*:role/b"]}}`, credentials.ReasonBoundaryInvalid},
-		"a path beside the controller's":    {"{namespaces: [team], aws: {pathPrefix: /tabardx/}}", credentials.ReasonBeyondAWSBoundary},
+		"no AWS":                             {"namespaces: [team]", credentials.ReasonReady},
+		"services and resources":             {ceiling(`{"Effect": "Allow", "Action": ["s3:*"], "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]}`), credentials.ReasonReady},
+		"actions on everything":              {ceiling(`{"Effect": "Allow", "Action": "route53:List*", "Resource": "*"}`), credentials.ReasonReady},
+		"a Deny of everything":               {ceiling(`{"Effect": "Deny", "NotAction": "s3:*", "NotResource": "arn:aws:s3:::b"}`), credentials.ReasonReady},
+		"all actions":                        {ceiling(`{"Effect": "Allow", "Action": "*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
+		"all actions among others":           {ceiling(`{"Effect": "Allow", "Action": ["s3:GetObject", "*"], "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingTooWide},
+		"all services":                       {ceiling(`{"Effect": "Allow", "Action": "s*:Get*", "Resource": "arn:aws:s3:::b"}`), credentials.ReasonCeilingInvalid},
+		"a service on everything":            {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"a service on everything, stars":     {ceiling(`{"Effect": "Allow", "Action": "s3:?*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"a service on all of its resources":  {ceiling(`{"Effect": "Allow", "Action": "s3:*", "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::*/*"]}`), credentials.ReasonCeilingTooWide},
+		"NotAction":                          {ceiling(`{"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}`), credentials.ReasonCeilingTooWide},
+		"NotResource":                        {ceiling(`{"Effect": "Allow", "Action": "s3:GetObject", "NotResource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingTooWide},
+		"roles that may be passed, listed":   {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"batch")), credentials.ReasonReady},
+		"roles that may be passed by star":   {ceiling(fmt.Sprintf(passRole, "iam:PassRole", roles+"b*")), credentials.ReasonCeilingTooWide},
+		"roles that may be passed, hidden":   {ceiling(fmt.Sprintf(passRole, "IAM:pass?ole", roles+"b*")), credentials.ReasonCeilingTooWide},
+		"roles that may be passed by a tag":  {ceiling(fmt.Sprintf(passRole, "iam:P*", roles+"${aws:PrincipalTag/x}")), credentials.ReasonCeilingTooWide},
+		"roles of a path for a service":      {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonReady},
+		"roles of a path for services":       {ceiling(fmt.Sprintf(passTo, roles+"a/b/*", `{"StringEquals": {"IAM:passedtoservice": ["ec2.amazonaws.com", "eks.amazonaws.com"]}}`)), credentials.ReasonReady},
+		"roles of a path for any service":    {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{}`)), credentials.ReasonCeilingTooWide},
+		"roles of a path for a pattern":      {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "*"]}}`)), credentials.ReasonCeilingTooWide},
+		"roles of a path for no service":     {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringEquals": {"iam:PassedToService": ""}}`)), credentials.ReasonCeilingTooWide},
+		"roles of a path like a service":     {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringLike": {"iam:PassedToService": "*"}}`)), credentials.ReasonCeilingTooWide},
+		"roles of a path but for a service":  {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringNotEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"roles of a path if there is a name": {ceiling(fmt.Sprintf(passTo, roles+"nodes/*", `{"StringEqualsIfExists": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"all roles for a service":            {ceiling(fmt.Sprintf(passTo, roles+"*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"roles of a prefix for a service":    {ceiling(fmt.Sprintf(passTo, roles+"nodes*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"a path of any account":              {ceiling(fmt.Sprintf(passTo, "arn:aws:iam::*:role/nodes/*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"a path by a variable":               {ceiling(fmt.Sprintf(passTo, roles+"${aws:PrincipalTag/x}/*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"users by a path":                    {ceiling(fmt.Sprintf(passTo, "arn:aws:iam::111122223333:user/nodes/*", `{"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}`)), credentials.ReasonCeilingTooWide},
+		"no JSON":                            {"{namespaces: [team], aws: {ceiling: '{'}}", credentials.ReasonCeilingInvalid},
+		"no statement":                       {ceiling(""), credentials.ReasonCeilingInvalid},
+		"a principal":                        {ceiling(`{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}`), credentials.ReasonCeilingInvalid},
+		"an element in another case":         {ceiling(`{"Effect": "Deny", "effect": "Allow", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
+		"an effect twice":                    {ceiling(`{"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}`), credentials.ReasonCeilingInvalid},
+		"keys that differ in case":           {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1", "aws:principaltag/A": "2"}}`)), credentials.ReasonCeilingInvalid},
+		"an empty list of values":            {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": []}}`)), credentials.ReasonCeilingInvalid},
+		"an operator without keys":           {ceiling(conditional(`{"StringEquals": {}}`)), credentials.ReasonCeilingInvalid},
+		"a key of two operators":             {ceiling(conditional(`{"StringEquals": {"aws:PrincipalTag/a": "1"}, "StringLike": {"aws:principaltag/A": "*"}}`)), credentials.ReasonReady},
+		"for no namespace":                   {"targetNamespaces: [team]", credentials.ReasonBoundaryInvalid},
+		"an empty selector":                  {"namespaceSelector: {}", credentials.ReasonBoundaryInvalid},
+		"a selector that is none":            {"namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}", credentials.ReasonBoundaryInvalid},
+		"another partition's policy":         {`{namespaces: [team], aws: {permissionsBoundary: "arn:aws-cn:iam::111122223333:policy/b"}}`, credentials.ReasonBoundaryInvalid},
+		"all accounts' roles":                {`{namespaces: [team], aws: {roleARNPatterns: ["arn:aws:iam::*:role/b"]}}`, credentials.ReasonBoundaryInvalid},
+		"a path beside the controller's":     {"{namespaces: [team], aws: {pathPrefix: /tabardx/}}", credentials.ReasonBeyondAWSBoundary},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := boundaryOf(t, "b", each.spec)
@@ -212,6 +226,40 @@ func TestBoundariesThatCannotBeUsed(t *testing.T) {
 				t.Errorf("a request is told %s (%s), expected %s", used.Reason, used.Message, v.Reason)
 			}
 		})
+	}
+}
+
+// TestACeilingConcernsOnlyRequestsThatMint: others of the namespace get what they ask for.
+func TestACeilingConcernsOnlyRequestsThatMint(t *testing.T) {
+	const target = "storage: {serviceAccount: {namespace: team, name: app}}, "
+	for name, spec := range map[string]string{
+		"too wide a ceiling":             ceiling(`{"Effect": "Allow", "Action": "elasticfilesystem:*", "Resource": "*"}`),
+		"a ceiling that is none":         "{namespaces: [team], aws: {ceiling: '{'}}",
+		"a path that is not Tabard's":    "{namespaces: [team], aws: {pathPrefix: /tabardx/}}",
+		"another partition's policy":     `{namespaces: [team], aws: {permissionsBoundary: "arn:aws-cn:iam::111122223333:policy/b"}}`,
+		"all roles passed to a service":  ceiling(`{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "*"}`),
+		"no ceiling, and no AWS besides": "{namespaces: [team]}",
+	} {
+		spec = strings.Replace(spec, "aws: {", `aws: {roleARNPatterns: ["arn:aws:iam::111122223333:role/team/*"], `, 1)
+		b := boundaryOf(t, "b", spec)
+		for _, each := range []struct {
+			what, provider string
+			bound, given   bool
+		}{
+			{"mints", "{kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:GetObject'], resource: 'arn:aws:s3:::b/x'}]}", false, false},
+			{"names a role", "{kind: AWSProviderSpec, stsIAMRoleARN: 'arn:aws:iam::111122223333:role/team/app'}", false, b.Spec.AWS != nil},
+			{"is bound", "{kind: AWSProviderSpec}", true, true},
+			{"is Google's", "{kind: GCPProviderSpec}", false, true},
+		} {
+			w := teamWorld(requestOf(t, "team", "{"+target+"providerSpec: "+each.provider+"}"), b)
+			if each.bound {
+				w.Grant = &v1alpha1.CredentialsGrant{Spec: v1alpha1.CredentialsGrantSpec{Bound: &v1alpha1.BoundIdentity{RoleARN: givenARN}}}
+				w.Grant.Spec.Request.UID = w.Request.UID
+			}
+			if _, v := credentials.Bound(w); v.IsTrue() != each.given {
+				t.Errorf("%s, and a request that %s: %+v, want accepted: %t", name, each.what, v, each.given)
+			}
+		}
 	}
 }
 

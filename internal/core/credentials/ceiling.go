@@ -3,6 +3,7 @@ package credentials
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -58,7 +59,7 @@ func unlisted(ceiling string) string {
 			return fmt.Sprintf("statement %d has NotResource, expected Resource with the ARNs that are meant", i+1)
 		}
 		for _, action := range s.list("Action") {
-			if wrong := tooWide(action, s.list("Resource")); wrong != "" {
+			if wrong := tooWide(action, s); wrong != "" {
 				return fmt.Sprintf("statement %d allows %s", i+1, wrong)
 			}
 		}
@@ -66,22 +67,50 @@ func unlisted(ceiling string) string {
 	return ""
 }
 
-// tooWide says what is not listed of an action and its resources; empty for nothing.
-func tooWide(action string, resources []string) string {
+// tooWide says what is not listed of an action and the resources of its statement; empty for
+// nothing.
+func tooWide(action string, s element) string {
 	service, name, ok := strings.Cut(action, ":")
 	if !ok || strings.ContainsAny(service, "*?") {
 		return fmt.Sprintf("%s, expected the service's name, such as s3:*", action)
 	}
 	passes := matchesAction(action, "iam:PassRole")
-	for _, resource := range resources {
+	for _, resource := range s.list("Resource") {
 		if strings.Trim(name, "*?") == "" && isEverything(resource) {
 			return fmt.Sprintf("%s on %s, expected the actions or the ARNs that are meant", action, resource)
 		}
-		if passes && strings.ContainsAny(resource, "*?$") {
-			return fmt.Sprintf("%s on %s, expected the ARN of each role that may be passed: who passes a role to a service has its rights", action, resource)
+		if passes && strings.ContainsAny(resource, "*?$") && (!isUnderPath(resource) || !s.namesServices()) {
+			return fmt.Sprintf("%s on %s, expected the ARN of each role that may be passed, or a path such as arn:aws:iam::ACCOUNT:role/nodes/* and the condition StringEquals iam:PassedToService with the services that may get the roles: who passes a role to a service has its rights", action, resource)
 		}
 	}
 	return ""
+}
+
+// isUnderPath says that a resource is all roles of one account under a path.
+func isUnderPath(resource string) bool {
+	arn, ok := identity.ParseARN(resource)
+	path, isRole := strings.CutPrefix(arn.Resource, "role/")
+	under, isAll := strings.CutSuffix(path, "/*")
+	return ok && isRole && isAll && under != "" && arn.Service == "iam" && !strings.ContainsAny(arn.Partition+arn.Account+under, "*?$")
+}
+
+// namesServices says that a statement is limited to named services to which a role is passed
+// (IAM: iam:PassedToService).
+func (e element) namesServices() bool {
+	var conditions map[string]map[string]json.RawMessage
+	if json.Unmarshal(e["Condition"], &conditions) != nil {
+		return false
+	}
+	for operator, keys := range conditions {
+		for key, values := range keys {
+			if operator != "StringEquals" || !strings.EqualFold(key, "iam:PassedToService") {
+				continue
+			}
+			named := element{"Values": values}.list("Values")
+			return len(named) > 0 && !slices.ContainsFunc(named, func(service string) bool { return service == "" || strings.ContainsAny(service, "*?$") })
+		}
+	}
+	return false
 }
 
 // isEverything says that a resource is any of a service: * by itself, or for the last
