@@ -35,6 +35,7 @@ package platform
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -56,6 +57,8 @@ const (
 	Fresh = 3 * time.Second
 	// lookTime bounds one look at the cluster.
 	lookTime = 10 * time.Second
+	// discoveryPath is where an API server says of which issuer its tokens are.
+	discoveryPath = "/.well-known/openid-configuration"
 	// longestReason bounds what is kept of an error.
 	longestReason = 300
 )
@@ -75,6 +78,8 @@ type Reader struct {
 	facts   core.Facts
 	began   time.Time
 	version int
+	// issued is the issuer that was read last.
+	issued string
 	// flight is closed when the look that is under way ends; nil is none.
 	flight chan struct{}
 	// awake are told of each new version.
@@ -171,6 +176,10 @@ func (r *Reader) read(ctx context.Context) core.Objects {
 		objects.Config, objects.ConfigWhy = r.config(ctx)
 		return nil
 	})
+	group.Go(func() error {
+		objects.Issuer = r.issuer(ctx)
+		return nil
+	})
 	for _, place := range objects.Places() {
 		group.Go(func() error {
 			*place.Seen = r.object(ctx, place.Reference)
@@ -179,6 +188,23 @@ func (r *Reader) read(ctx context.Context) core.Objects {
 	}
 	_ = group.Wait() // none returns an error
 	return objects
+}
+
+// issuer is that of the discovery document, which every ServiceAccount may read unless somebody
+// took that right away (Kubernetes: service account issuer discovery). Where the API server does
+// not answer, it is the one that was read before.
+func (r *Reader) issuer(ctx context.Context) string {
+	text, err := r.discovery.RESTClient().Get().AbsPath(discoveryPath).DoRaw(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var document struct{ Issuer string }
+	switch {
+	case err == nil && json.Unmarshal(text, &document) == nil:
+		r.issued = document.Issuer
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
+		r.issued = ""
+	}
+	return r.issued
 }
 
 // config asks for the group itself: that is an answer of a few hundred bytes.

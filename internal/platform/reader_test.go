@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -44,8 +45,40 @@ func TestPlainKubernetes(t *testing.T) {
 	cluster := plain(t)
 	reader := newReader(t, cluster.Config, core.Override{Infrastructure: "lab", Region: "eu-central-1"}, nil)
 	got := must.Get(reader.Facts(t.Context()))(t)
-	if got.OpenShift || got.ClusterOwnsCRD || !got.Known() || got.Operator.Live || got.Infrastructure != "lab" || !got.Has(core.Azure) {
+	if got.OpenShift || got.ClusterOwnsCRD || !got.Known() || got.Operator.Live || got.Infrastructure != "lab" || !got.Has(core.Azure) || !strings.HasPrefix(got.Issuer, "https://127.0.0.1:") {
 		t.Errorf("the facts are %v", got)
+	}
+}
+
+// TestTheIssuerIsWhatTheAPIServerSays: where it may not be read it is none, and where the API
+// server does not answer it is the one from before.
+func TestTheIssuerIsWhatTheAPIServerSays(t *testing.T) {
+	answer, code := `{"issuer":"https://one.example"}`, http.StatusOK
+	reader := newReader(t, plain(t).Config, core.Override{Platform: core.Kubernetes}, func(inner http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path != discoveryPath {
+				return inner.RoundTrip(r)
+			}
+			return &http.Response{StatusCode: code, Request: r, Body: io.NopCloser(strings.NewReader(answer))}, nil
+		})
+	})
+	for _, step := range []struct {
+		answer string
+		code   int
+		want   string
+	}{
+		{`{"issuer":"https://one.example"}`, http.StatusOK, "https://one.example"},
+		{`{"issuer":"https://two.example"}`, http.StatusOK, "https://two.example"},
+		{``, http.StatusInternalServerError, "https://two.example"},
+		{`<html>`, http.StatusOK, "https://two.example"},
+		{``, http.StatusForbidden, ""},
+		{`{"issuer":"https://two.example"}`, http.StatusOK, "https://two.example"},
+		{``, http.StatusNotFound, ""},
+	} {
+		answer, code = step.answer, step.code
+		if got := must.Get(reader.Look(t.Context()))(t); got.Issuer != step.want {
+			t.Errorf("after %d with %q the issuer is %q, want %q", step.code, step.answer, got.Issuer, step.want)
+		}
 	}
 }
 
@@ -128,7 +161,7 @@ func TestWhoAsksAtOnceSharesOneLook(t *testing.T) {
 	}
 	close(gate)
 	all.Wait()
-	const look = 8 // seven objects and the group
+	const look = 9 // seven objects, the group and the discovery document
 	if got := asked.Load(); got != look {
 		t.Errorf("a hundred who ask make %d requests, want %d", got, look)
 	}

@@ -51,7 +51,7 @@ func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 		}
 		w.Issuers = append(w.Issuers, known)
 	}
-	if url := s.facts.Issuer; url != "" && !slices.ContainsFunc(w.Issuers, func(i core.Issuer) bool { return i.URL == url }) {
+	if url := s.facts.Issuer; s.facts.OpenShift && url != "" && !slices.ContainsFunc(w.Issuers, func(i core.Issuer) bool { return i.URL == url }) {
 		w.Issuers = append(w.Issuers, core.Issuer{URL: url})
 	}
 	return nil

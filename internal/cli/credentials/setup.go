@@ -179,7 +179,9 @@ func (s *setup) issuers(k known) {
 	if url := k.facts.Issuer; url != "" {
 		arn := issuer.ProviderARN(m.Partition, m.Account, url)
 		add(&m.Providers, arn)
-		add(&s.trusted, arn)
+		if k.facts.OpenShift { // elsewhere an OIDCIssuer says which providers are registered
+			add(&s.trusted, arn)
+		}
 	}
 }
 

@@ -25,8 +25,8 @@ func sameIssuer(a, b *v1alpha1.OIDCIssuer) bool {
 		reflect.DeepEqual(a.Status.Providers, b.Status.Providers)
 }
 
-// issuers are those of the cluster: the one of OpenShift's Authentication first, then
-// those in use, the youngest first.
+// issuers are those of the cluster: the one of which its tokens are first, if that is known,
+// then those in use, the youngest first.
 func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issuer, *fault.Fault) {
 	stored := c.known.issuers.All()
 	slices.SortFunc(stored, func(a, b *v1alpha1.OIDCIssuer) int {
@@ -76,7 +76,9 @@ func (c *Controller) protected(world core.World, own []string, caller string) co
 		out.Roles = append(out.Roles, role)
 	}
 	for _, i := range world.Issuers {
-		out.Providers = append(out.Providers, i.ProviderARN)
+		if i.Registered {
+			out.Providers = append(out.Providers, i.ProviderARN)
+		}
 	}
 	policies := []string{world.Settings.PermissionsBoundary}
 	for _, b := range world.Boundaries {

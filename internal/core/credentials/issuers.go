@@ -47,7 +47,9 @@ func (t trust) record() []v1alpha1.TrustedIssuer {
 
 // trustOf says which issuers a role trusts: all that are in use, and those that leave
 // and that the role trusted, until the last of their tokens has expired. Without any in
-// use nothing is changed, and the verdict says what is missing.
+// use nothing is changed, and the verdict says what is missing. The same holds without the
+// one that the cluster issues tokens of, whatever others there are: no pod could become the
+// role.
 func trustOf(w World, audiences []string) (trust, condition.Verdict) {
 	var out trust
 	var problems []string
@@ -69,7 +71,8 @@ func trustOf(w World, audiences []string) (trust, condition.Verdict) {
 			}
 		}
 	}
-	if len(out.issuers) == 0 {
+	own := func(i trusted) bool { return i.URL == w.Platform.Issuer }
+	if len(out.issuers) == 0 || w.lacksOwn() && !slices.ContainsFunc(out.issuers, own) {
 		text := strings.Join(problems, "; ")
 		if text == "" {
 			text = "there is no issuer whose tokens a role could trust: make an OIDCIssuer (tabard issuer init)"
@@ -78,6 +81,12 @@ func trustOf(w World, audiences []string) (trust, condition.Verdict) {
 	}
 	out.leaving(w, audiences)
 	return out, condition.Yes(ReasonAccepted, "")
+}
+
+// lacksOwn says that it is known which issuer the cluster's tokens are of, and that nobody has
+// marked it as one that leaves.
+func (w World) lacksOwn() bool {
+	return w.Platform.Issuer != "" && !slices.ContainsFunc(w.Issuers, func(i Issuer) bool { return i.URL == w.Platform.Issuer && (i.Deleting || i.Retired) })
 }
 
 // leaving adds the issuers that leave, and notes when the next one is out.

@@ -91,6 +91,35 @@ func TestIssuersThatComeBackAndGo(t *testing.T) {
 	}
 }
 
+// TestWithoutTheClustersOwnIssuerARequestIsNotReady, whatever other issuers are registered: the
+// cluster issues tokens of its own one, which the role would not trust.
+func TestWithoutTheClustersOwnIssuerARequestIsNotReady(t *testing.T) {
+	for name, test := range map[string]struct {
+		own    func(*credentials.Issuer)
+		reason credentials.Reason
+		says   string
+	}{
+		"it is not registered":       {func(i *credentials.Issuer) { i.Registered = false }, credentials.ReasonIssuerNotRegistered, "the issuer https://issuer2.example has no provider"},
+		"it lacks the audience":      {func(i *credentials.Issuer) { i.Audiences = []string{"other"} }, credentials.ReasonAudienceMissing, "oidc-provider/issuer2.example knows the audiences"},
+		"it is registered":           {func(*credentials.Issuer) {}, credentials.ReasonAccepted, ""},
+		"a person says that it goes": {func(i *credentials.Issuer) { i.Registered, i.Retired = false, true }, credentials.ReasonAccepted, ""},
+	} {
+		m := newModel(0)
+		own := testIssuer(2)
+		test.own(&own)
+		m.issuers = []credentials.Issuer{own, testIssuer(1)}
+		m.platform.Issuer = own.URL
+		plan := m.next()
+		v := says(plan, credentials.TypeAccepted)
+		if v.Reason != test.reason || !strings.Contains(v.Message, test.says) {
+			t.Errorf("%s: Accepted is %+v, want %s saying %q", name, v, test.reason, test.says)
+		}
+		if refused := test.reason != credentials.ReasonAccepted; refused && (plan.Project == nil || plan.Project.Provisioned || strings.Contains(kinds(plan.Steps), "Role")) {
+			t.Errorf("%s: the steps are %s, the status %+v", name, kinds(plan.Steps), plan.Project)
+		}
+	}
+}
+
 func TestALackingAudienceIsSaid(t *testing.T) {
 	m := newModel(2)
 	m.issuers[0].Audiences = []string{"sts.amazonaws.com"}

@@ -69,8 +69,8 @@ type Facts struct {
 	// ControlPlaneTopology and InfrastructureTopology are HighlyAvailable, SingleReplica
 	// and so on; empty where they are not told.
 	ControlPlaneTopology, InfrastructureTopology string
-	// Issuer is the issuer of the cluster's tokens by Authentication; empty where none is
-	// set, and on plain Kubernetes.
+	// Issuer is the issuer of the cluster's tokens: by Authentication, on plain Kubernetes by
+	// the API server's discovery document. It is empty where neither says one.
 	Issuer string
 	// Mode is the effective credentials mode, and ModeWhy says how it came to be.
 	Mode    Mode

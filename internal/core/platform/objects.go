@@ -33,6 +33,9 @@ type Objects struct {
 	// Lease that of its leader, and ClusterOperator the ClusterOperator
 	// "cloud-credential".
 	Legacy, Deployment, Lease, ClusterOperator Seen
+	// Issuer is the issuer by the API server's discovery document; empty where that may not
+	// be read.
+	Issuer string
 }
 
 // Seen is an object that was looked for: it is there, or it is absent (the zero value,

@@ -47,6 +47,9 @@ func Read(objects Objects, override Override, now time.Time) Facts {
 		Infrastructure: override.Infrastructure, Region: override.Region,
 		Operator: operatorOf(objects, override, now),
 	}
+	if override.Platform == Kubernetes || !facts.OpenShift && objects.Config == NotServed {
+		facts.Issuer = objects.Issuer
+	}
 	facts.Mode, facts.ModeWhy = modeOf(objects.CloudCredential, objects.Legacy)
 	if override.Platform == Kubernetes {
 		return facts
