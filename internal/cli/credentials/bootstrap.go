@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -201,12 +202,37 @@ func (s *setup) make(ctx context.Context, streams command.Streams, cluster Clust
 		return err
 	}
 	say("%s CredentialsBoundary %s, for requests of namespace %s alone", verb(changed), v1alpha1.DefaultBoundary, w.namespace)
+	if woken, err := wake(ctx, cluster); err != nil {
+		say("warning: what waited for this is looked at within five minutes, because the controller cannot be asked: %v", err)
+	} else if woken > 0 {
+		say("the controller is asked to look at each of the requests that wait: %d", woken)
+	}
 	say("%s", s.undo(w))
 	if m.BoundaryPath() != core.DefaultPath {
 		say("next: set --credentials-role-path=%s in the controller's Deployment", m.BoundaryPath())
 	}
 	say("next: give a team's namespace a CredentialsBoundary; nothing is given in a namespace without one")
 	return nil
+}
+
+// wake asks for a look at each request that is not Ready, as it may have waited for what has been
+// made.
+func wake(ctx context.Context, cluster Cluster) (woken int, err error) {
+	var grants v1alpha1.CredentialsGrantList
+	if err := cluster.List(ctx, &grants); err != nil {
+		return 0, err
+	}
+	for i := range grants.Items {
+		grant := &grants.Items[i]
+		if meta.IsStatusConditionTrue(grant.Status.Conditions, core.TypeReady) {
+			continue
+		}
+		if err := askForLook(ctx, cluster, cluster.Now(), grant); client.IgnoreNotFound(err) != nil {
+			return woken, fmt.Errorf("annotate CredentialsGrant %s: %w", grant.Name, err)
+		}
+		woken++
+	}
+	return woken, nil
 }
 
 func verb(changed bool) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/credentials"
@@ -122,6 +123,26 @@ func TestBootstrapMakesAllAndThenNothing(t *testing.T) {
 	must.Do(t, b.client.Create(t.Context(), second))
 	if _, out, _ = b.run("bootstrap"); strings.Count(out, "changed:  ") != 2 || !strings.Contains(aws.policies[policyARN].Document, "second-bucket") {
 		t.Errorf("with another issuer: %s", out)
+	}
+}
+
+// TestBootstrapWakesWhatWaits: each request that is not Ready is asked to be looked at, and no
+// other.
+func TestBootstrapWakesWhatWaits(t *testing.T) {
+	waits, fine := request("waits"), request("fine")
+	b := newBed(t, plainKubernetes, oidcIssuer(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tabard-system"}}, waits, fine,
+		grant(waits, metav1.ConditionFalse, core.ReasonNoPermissionsBoundary, "no policy"), grant(fine, metav1.ConditionTrue, core.ReasonReady, ""))
+	b.aws = newAccount()
+	code, out, said := b.run("bootstrap")
+	if code != 0 || !strings.Contains(out, "the controller is asked to look at each of the requests that wait: 1") {
+		t.Fatalf("exit code %d: %s%s", code, out, said)
+	}
+	for _, r := range []*cloudv1.CredentialsRequest{waits, fine} {
+		var stored v1alpha1.CredentialsGrant
+		must.Do(t, b.client.Get(t.Context(), client.ObjectKey{Name: core.GrantName(r.Namespace, r.Name)}, &stored))
+		if asked := stored.Annotations[core.ResyncAnnotation] != ""; asked != (r == waits) {
+			t.Errorf("the grant of %s has the annotations %v", r.Name, stored.Annotations)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func resync(ctx context.Context, streams command.Streams, w *where, names []stri
 		return s.withoutRole(names[0])
 	}
 	for done, grant := range found {
-		if err := s.annotate(ctx, grant); client.IgnoreNotFound(err) != nil {
+		if err := askForLook(ctx, s, s.Now(), grant); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("%d of %d are asked for; annotate CredentialsGrant %s: %w", done, len(found), grant.Name, err)
 		}
 	}
@@ -91,15 +91,16 @@ func (s *seen) withoutRole(name string) error {
 	return fmt.Errorf("no role was made for the CredentialsRequest %s/%s: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
 }
 
-// annotate asks for a look. The time makes each asking another.
-func (s *seen) annotate(ctx context.Context, grant *v1alpha1.CredentialsGrant) error {
+// askForLook has the controller look at a request and its role. The time makes each asking
+// another.
+func askForLook(ctx context.Context, cluster client.Writer, now time.Time, grant *v1alpha1.CredentialsGrant) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"annotations": map[string]string{core.ResyncAnnotation: s.Now().UTC().Format(time.RFC3339Nano)},
+		"annotations": map[string]string{core.ResyncAnnotation: now.UTC().Format(time.RFC3339Nano)},
 	}})
 	if err != nil {
 		return err
 	}
-	return s.Patch(ctx, grant, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner))
+	return cluster.Patch(ctx, grant, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(fieldOwner))
 }
 
 // fieldOwner is who writes what a person decides.

@@ -3,6 +3,7 @@ package credentials
 import (
 	"context"
 	"slices"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -82,5 +83,5 @@ func (b *Boundaries) observe(ctx context.Context, world *core.BoundaryWorld) {
 		return
 	}
 	world.Settings.Partition = identity.PartitionOfARN(caller)
-	world.PolicyInAWS = b.of.policies.get(ctx, arn)
+	world.PolicyInAWS = b.of.policies.get(ctx, arn, time.Time{})
 }

@@ -175,8 +175,8 @@ func (c *Controller) ReadRoles(ctx context.Context) ([]reconcile.Request, error)
 	return c.known.ofRoles(changed), err
 }
 
-// Reconcile is one pass over one request: observe, decide, perform, report. One whose turn has
-// not come is woken when it has.
+// Reconcile is one pass over one request: observe, decide, perform, report; and another one after
+// steps were made. One whose turn has not come is woken when it has.
 func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if err := c.known.wait(ctx, c.roles); err != nil {
 		return reconcile.Result{}, err
@@ -185,13 +185,27 @@ func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	defer c.leave(request)
+	result, made, err := c.pass(ctx, request)
+	if made {
+		// What was made is confirmed at once, without a call of AWS: behind many requests that
+		// come at the same time, the next pass would be late.
+		result, _, err = c.pass(ctx, request)
+	}
+	return result, err
+}
+
+// pass looks at a request once. made says that all steps were made, and that it is known what
+// came of them.
+func (c *Controller) pass(ctx context.Context, request reconcile.Request) (result reconcile.Result, made bool, err error) {
 	world, seen, err := c.observe(ctx, request.NamespacedName)
 	if err != nil {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, false, err
 	}
 	plan := c.decide(ctx, &world)
 	pass := c.begin(request, world, &plan, seen)
-	return pass.finish(ctx, pass.perform(ctx))
+	outcome := pass.perform(ctx)
+	result, err = pass.finish(ctx, outcome)
+	return result, err == nil && pass.isKnown(), err
 }
 
 func (c *Controller) leave(request reconcile.Request) {

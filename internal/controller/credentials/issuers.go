@@ -54,7 +54,7 @@ func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issu
 	slices.SortStableFunc(out, func(a, b core.Issuer) int { return leaves(a) - leaves(b) })
 	for i := range out {
 		out[i].ProviderARN = issuer.ProviderARN(cmp.Or(world.Settings.Partition, "aws"), world.Account, out[i].URL)
-		provider, err := c.providers.get(ctx, out[i].ProviderARN)
+		provider, err := c.providers.get(ctx, out[i].ProviderARN, askedAt(world.Grant))
 		if err != nil {
 			return nil, controller.FaultOf(err)
 		}
@@ -139,19 +139,21 @@ type providers struct {
 type answer struct {
 	provider cloud.Provider
 	err      error
+	at       time.Time
 	until    time.Time
 }
 
-func (p *providers) get(ctx context.Context, arn string) (cloud.Provider, error) {
+// get is the provider of an ARN, by a reading that is no older than since where that is past.
+func (p *providers) get(ctx context.Context, arn string, since time.Time) (cloud.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.options.Now()
-	if a, has := p.known[arn]; has && now.Before(a.until) {
+	if a, has := p.known[arn]; has && now.Before(a.until) && !isOutdated(a.at, since, now) {
 		return a.provider, a.err
 	}
 	before := p.known[arn]
 	provider, err := p.options.AWS.Providers.Get(ctx, p.options.Operator, arn)
-	a := answer{provider, err, now.Add(knownFor)}
+	a := answer{provider, err, now, now.Add(knownFor)}
 	if err != nil || !provider.Exists {
 		a.until = now.Add(unknownFor)
 	}

@@ -186,7 +186,7 @@ func TestTroubleWithAWSIsAConditionAndPasses(t *testing.T) {
 				if got := err != nil; got != tt.fails {
 					return fmt.Errorf("the pass fails: %v, wanted %v", got, tt.fails)
 				}
-				if !tt.fails && result.RequeueAfter < 20*time.Second {
+				if !tt.fails && result.RequeueAfter < 15*time.Second {
 					return fmt.Errorf("the next look is after %s", result.RequeueAfter)
 				}
 				grant := &v1alpha1.CredentialsGrant{}

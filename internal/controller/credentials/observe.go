@@ -116,7 +116,7 @@ func (c *Controller) observeGiving(ctx context.Context, world *core.World, calle
 	world.Policies = map[string]core.PolicyInAWS{}
 	for _, arn := range core.PoliciesOf(*world) {
 		if arn != "" && world.AccountFault == nil {
-			world.Policies[arn] = c.policies.get(ctx, arn)
+			world.Policies[arn] = c.policies.get(ctx, arn, askedAt(world.Grant))
 		}
 	}
 	if arn, _ := core.GivenRole(*world); arn != "" && c.options.ReadForeign && world.AccountFault == nil {
@@ -128,11 +128,22 @@ func (c *Controller) observeGiving(ctx context.Context, world *core.World, calle
 // resyncs says that an administrator asks for a look at the grant's role that was not
 // made yet. One who asked long ago has been answered by a reading of all roles.
 func (c *Controller) resyncs(grant *v1alpha1.CredentialsGrant, now time.Time) bool {
-	asked := grant.Annotations[core.ResyncAnnotation]
-	at, err := time.Parse(time.RFC3339, asked)
-	if err != nil || grant.Status.Role == nil || now.Sub(at) > readEvery {
+	at, asked := askedAt(grant), grant.Annotations[core.ResyncAnnotation]
+	if at.IsZero() || grant.Status.Role == nil || now.Sub(at) > readEvery {
 		return false
 	}
 	before, _ := c.resynced.Swap(grant.UID, asked)
 	return before != asked
+}
+
+// askedAt is when an administrator asked last for a look at a request; zero for never.
+func askedAt(grant *v1alpha1.CredentialsGrant) time.Time {
+	if grant == nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, grant.Annotations[core.ResyncAnnotation])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

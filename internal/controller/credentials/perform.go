@@ -62,6 +62,11 @@ func (p *pass) perform(ctx context.Context) controller.Outcome {
 	})
 }
 
+// isKnown says that steps were made, and that the role is known as they left it.
+func (p *pass) isKnown() bool {
+	return len(p.plan.Steps) > 0 && (p.role != nil || !slices.ContainsFunc(p.plan.Steps, func(s core.Step) bool { return roleOfStep(s) != "" }))
+}
+
 // do makes one step true.
 func (p *pass) do(ctx context.Context, step core.Step) error {
 	switch s := step.(type) {

@@ -29,30 +29,35 @@ type policies struct {
 	known map[string]readPolicy
 }
 
-// readPolicy is what was read of a policy, when, and until when it counts.
+// readPolicy is what was read of a policy: at is when AWS was asked last, good when it answered,
+// and until is how long the reading counts.
 type readPolicy struct {
 	core.PolicyInAWS
-	at, until time.Time
+	at, good, until time.Time
 }
 
-// get is the policy of an ARN.
-func (p *policies) get(ctx context.Context, arn string) core.PolicyInAWS {
+// isOutdated says that what was read at a time is from before a person asked for a look. One who
+// asks from a clock that is ahead is not heard for ever.
+func isOutdated(at, since, now time.Time) bool { return at.Before(since) && !since.After(now) }
+
+// get is the policy of an ARN, by a reading that is no older than since where that is past.
+func (p *policies) get(ctx context.Context, arn string, since time.Time) core.PolicyInAWS {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.options.Now()
 	before, has := p.known[arn]
-	if has && now.Before(before.until) {
+	if has && now.Before(before.until) && !isOutdated(before.at, since, now) {
 		return before.PolicyInAWS
 	}
-	maps.DeleteFunc(p.known, func(_ string, read readPolicy) bool { return now.Sub(read.at) > policyAtMost })
+	maps.DeleteFunc(p.known, func(_ string, read readPolicy) bool { return now.Sub(read.good) > policyAtMost })
 	document, exists, err := p.options.AWS.Roles.Policy(ctx, p.options.Operator, arn)
-	read := readPolicy{core.PolicyInAWS{Document: document, Exists: exists, Fault: controller.FaultOf(err)}, now, now.Add(policyFor)}
+	read := readPolicy{core.PolicyInAWS{Document: document, Exists: exists, Fault: controller.FaultOf(err)}, now, now, now.Add(policyFor)}
 	if err != nil {
 		read.until = now.Add(unknownFor)
 	}
 	switch {
-	case has && before.Fault == nil && read.Fault != nil && read.Fault.Passing() && now.Sub(before.at) <= policyAtMost:
-		read.PolicyInAWS, read.at = before.PolicyInAWS, before.at
+	case has && before.Fault == nil && read.Fault != nil && read.Fault.Passing() && now.Sub(before.good) <= policyAtMost:
+		read.PolicyInAWS, read.good = before.PolicyInAWS, before.good
 	case has && before.Fault == nil && read.Fault == nil && before.PolicyInAWS != read.PolicyInAWS && p.changed != nil:
 		go p.changed() // which may ask for this policy
 	}

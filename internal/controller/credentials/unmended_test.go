@@ -95,8 +95,8 @@ func TestWhatOnlyAPersonMendsIsNotAskedForOften(t *testing.T) {
 			request := f.request("refused", "app")
 			f.Make(request)
 			f.Await(func() error {
-				if again := f.pass(request); again < time.Minute {
-					return fmt.Errorf("the next look is after %s, want minutes", again)
+				if again := f.pass(request); again < 15*time.Second {
+					return fmt.Errorf("the next look is after %s, want 15 seconds at first", again)
 				}
 				return has(core.TypeRolePresent, metav1.ConditionFalse, string(core.ReasonAWSRefused))(f.grant(request))
 			})

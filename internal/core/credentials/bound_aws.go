@@ -35,16 +35,17 @@ func PermissionsBoundaryOf(b *v1alpha1.CredentialsBoundary, settings Settings) s
 func DecideBoundary(w BoundaryWorld) (status v1alpha1.CredentialsBoundaryStatus, again time.Duration) {
 	v := judgeInAWS(w)
 	again = BoundaryAgain
-	if isPassing(v) {
+	conditions := condition.List(w.Boundary.Status.Conditions, w.Boundary.Generation, w.Now, condition.Named{Type: TypeReady, Verdict: v})
+	switch {
+	case isPassing(v):
 		again = retryAgain
+	case !v.IsTrue():
+		again = patience(conditions, TypeReady, w.Now)
 	}
-	return v1alpha1.CredentialsBoundaryStatus{
-		ObservedGeneration: w.Boundary.Generation,
-		Conditions:         condition.List(w.Boundary.Status.Conditions, w.Boundary.Generation, w.Now, condition.Named{Type: TypeReady, Verdict: v}),
-	}, again
+	return v1alpha1.CredentialsBoundaryStatus{ObservedGeneration: w.Boundary.Generation, Conditions: conditions}, again
 }
 
-// BoundaryAgain is when to look at a boundary again.
+// BoundaryAgain is when to look again at a boundary that is Ready.
 const BoundaryAgain = time.Hour
 
 func judgeInAWS(w BoundaryWorld) condition.Verdict {

@@ -36,21 +36,21 @@ func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 		again  time.Duration
 	}{
 		"as the bootstrap makes it":        {func(*credentials.BoundaryWorld) {}, credentials.ReasonReady, testBound + " in AWS allows all of it", time.Hour},
-		"an issuer that came later":        {func(w *credentials.BoundaryWorld) { w.Buckets = []string{"keys", "later"} }, credentials.ReasonIssuerNotKept, "the bucket later of an issuer: run tabard credentials bootstrap", time.Hour},
-		"a policy that keeps objects only": {func(w *credentials.BoundaryWorld) { w.Document = objectsOnly }, credentials.ReasonIssuerNotKept, "the bucket keys of an issuer", time.Hour},
-		"a policy that allows less":        {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = narrow, nil }, credentials.ReasonBeyondAWSBoundary, "s3:PutObject", time.Hour},
+		"an issuer that came later":        {func(w *credentials.BoundaryWorld) { w.Buckets = []string{"keys", "later"} }, credentials.ReasonIssuerNotKept, "the bucket later of an issuer: run tabard credentials bootstrap", 15 * time.Second},
+		"a policy that keeps objects only": {func(w *credentials.BoundaryWorld) { w.Document = objectsOnly }, credentials.ReasonIssuerNotKept, "the bucket keys of an issuer", 15 * time.Second},
+		"a policy that allows less":        {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = narrow, nil }, credentials.ReasonBeyondAWSBoundary, "s3:PutObject", 15 * time.Second},
 		"a policy that denies a part":      {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = denying, nil }, credentials.ReasonReady, "which cuts roles down", time.Hour},
-		"a policy that is none":            {func(w *credentials.BoundaryWorld) { w.Document = "{" }, credentials.ReasonBeyondAWSBoundary, "cannot be read", time.Hour},
-		"no policy of the ARN":             {func(w *credentials.BoundaryWorld) { w.Exists = false }, credentials.ReasonNoPermissionsBoundary, "there is no policy " + testBound, time.Hour},
-		"no ARN":                           {func(w *credentials.BoundaryWorld) { w.Settings.PermissionsBoundary = "" }, credentials.ReasonNoPermissionsBoundary, "tabard credentials bootstrap", time.Hour},
+		"a policy that is none":            {func(w *credentials.BoundaryWorld) { w.Document = "{" }, credentials.ReasonBeyondAWSBoundary, "cannot be read", 15 * time.Second},
+		"no policy of the ARN":             {func(w *credentials.BoundaryWorld) { w.Exists = false }, credentials.ReasonNoPermissionsBoundary, "there is no policy " + testBound, 15 * time.Second},
+		"no ARN":                           {func(w *credentials.BoundaryWorld) { w.Settings.PermissionsBoundary = "" }, credentials.ReasonNoPermissionsBoundary, "tabard credentials bootstrap", 15 * time.Second},
 		"AWS is busy":                      {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Throttled} }, credentials.ReasonAWSUnavailable, "", 30 * time.Second},
-		"the controller may not read":      {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Denied} }, credentials.ReasonAccessDenied, "tabard credentials bootstrap", time.Hour},
-		"the boundary itself is wrong":     {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.Namespaces = nil }, credentials.ReasonBoundaryInvalid, "no namespace", time.Hour},
+		"the controller may not read":      {func(w *credentials.BoundaryWorld) { w.Fault = &fault.Fault{Class: fault.Denied} }, credentials.ReasonAccessDenied, "tabard credentials bootstrap", 15 * time.Second},
+		"the boundary itself is wrong":     {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.Namespaces = nil }, credentials.ReasonBoundaryInvalid, "no namespace", 15 * time.Second},
 		"no ceiling, and no policy":        {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS.Ceiling, w.Exists = "", false }, credentials.ReasonReady, "no role is made", time.Hour},
 		"nothing of AWS":                   {func(w *credentials.BoundaryWorld) { w.Boundary.Spec.AWS, w.Exists = nil, false }, credentials.ReasonReady, "without spec.aws", time.Hour},
 		"its own policy, not there": {func(w *credentials.BoundaryWorld) {
 			w.Boundary.Spec.AWS.PermissionsBoundary, w.Exists = "arn:aws:iam::"+testAccount+":policy/team", false
-		}, credentials.ReasonNoPermissionsBoundary, "policy/team", time.Hour},
+		}, credentials.ReasonNoPermissionsBoundary, "policy/team", 15 * time.Second},
 		"the default one, for anything": {func(w *credentials.BoundaryWorld) {
 			w.Boundary.Name, w.Boundary.Spec.Namespaces, w.Boundary.Spec.AWS.Ceiling = "default", nil, strings.Replace(narrow, `"s3:GetObject"`, `"*"`, 1)
 		}, credentials.ReasonReady, "", time.Hour},

@@ -3,6 +3,7 @@ package credentials
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/core/condition"
@@ -72,11 +73,15 @@ func (v verdicts) conditions(w World) []metav1.Condition {
 	return condition.List(stored, generation, w.Now, all...)
 }
 
-// again is when to look next, given when one looks at what is as wanted.
-func (v verdicts) again(quiet time.Duration) time.Duration {
+// again is when to look next, given when one looks at what is as wanted, and the conditions that
+// the verdicts came to.
+func (v verdicts) again(quiet time.Duration, conditions []metav1.Condition, now time.Time) time.Duration {
 	out := min(quiet, LookAgain)
 	if v.left != "" {
 		out = min(out, waitAgain)
+	}
+	if v.blocked != nil {
+		return min(out, patience(conditions, TypeDeletionBlocked, now))
 	}
 	for _, link := range v.links() {
 		switch {
@@ -84,8 +89,18 @@ func (v verdicts) again(quiet time.Duration) time.Duration {
 		case isPassing(link.Verdict) || link.Reason == ReasonNotAuthenticated: // a new role or provider is accepted seconds later
 			out = min(out, retryAgain)
 		default:
-			out = min(out, waitAgain)
+			out = min(out, patience(conditions, link.Type, now))
 		}
 	}
 	return out
+}
+
+// patience is when to look again at what waits for a person: soon where a condition has just come
+// to say so, as the person may be at work, and at last every waitAgain.
+func patience(conditions []metav1.Condition, kind string, now time.Time) time.Duration {
+	c := meta.FindStatusCondition(conditions, kind)
+	if c == nil {
+		return waitFirst
+	}
+	return min(max(now.Sub(c.LastTransitionTime.Time)/2, waitFirst), waitAgain)
 }

@@ -16,8 +16,9 @@ const (
 	// LookAgain is when to look next at a request that is fulfilled: what others do in
 	// AWS announces itself by nothing.
 	LookAgain = 30 * time.Minute
-	// waitAgain is when to look at what waits for a person, or for an object of others.
-	waitAgain = 5 * time.Minute
+	// waitFirst is when to look at what has come to wait for a person, or for an object of
+	// others, and waitAgain when to look at what has waited for long: see patience.
+	waitFirst, waitAgain = 15 * time.Second, 5 * time.Minute
 	// retryAgain is when to look at what goes by itself.
 	retryAgain = 30 * time.Second
 	// lookSoon is when to look at what a plan has changed.
@@ -196,7 +197,7 @@ func compose(w World, out Plan, v verdicts, outside []Step) Plan {
 		out.Steps = append(out.Steps, Record{})
 	}
 	out.Steps = append(out.Steps, outside...)
-	out.Again = untilOperator(w, v.again(out.Again))
+	out.Again = untilOperator(w, v.again(out.Again, out.Grant.Conditions, w.Now))
 	if len(out.Steps) > 0 {
 		out.Again = lookSoon
 	}

@@ -32,7 +32,7 @@ func decideDeletion(w World) Plan {
 	v := dying(block)
 	out.Grant.Conditions = v.conditions(w)
 	out.Steps = steps
-	if out.Again = v.again(waitAgain); isPassing(*block) {
+	if out.Again = v.again(waitAgain, out.Grant.Conditions, w.Now); isPassing(*block) {
 		out.Again = retryAgain
 	}
 	if len(steps) > 0 && block.Reason == ReasonDeleting {

@@ -53,9 +53,17 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) Plan {
 		}
 	}
 	if !isPassing(trouble) {
-		plan.Again = waitAgain
+		plan.Again = patience(plan.Grant.Conditions, failing(v), w.Now)
 	}
 	return plan
+}
+
+// failing is the type of the condition that waits for a person.
+func failing(v verdicts) string {
+	if v.blocked != nil {
+		return TypeDeletionBlocked
+	}
+	return TypeReady
 }
 
 // verdictsOf reads verdicts back from a plan.

@@ -89,15 +89,15 @@ func TestAFailedStepIsTold(t *testing.T) {
 		again  time.Duration
 		status string
 	}{
-		"a policy is denied":          {credentials.PutPolicy{}, denied, credentials.TypeRolePresent, credentials.ReasonAccessDenied, 5 * time.Minute, "not provisioned, InsufficientCloudCreds True CloudCredsInsufficient"},
+		"a policy is denied":          {credentials.PutPolicy{}, denied, credentials.TypeRolePresent, credentials.ReasonAccessDenied, 15 * time.Second, "not provisioned, InsufficientCloudCreds True CloudCredsInsufficient"},
 		"AWS is busy":                 {credentials.PutPolicy{}, busy, credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
-		"a role is there by now":      {credentials.CreateRole{}, fault.Fault{Class: fault.Exists}, credentials.TypeRolePresent, credentials.ReasonRoleNotOurs, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
-		"no boundary at creation":     {credentials.CreateRole{Want: credentials.RoleWant{Boundary: testBound}}, gone("CreateRole", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
-		"no boundary to put back":     {credentials.SetBoundary{Boundary: testBound}, gone("PutRolePermissionsBoundary", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"a role is there by now":      {credentials.CreateRole{}, fault.Fault{Class: fault.Exists}, credentials.TypeRolePresent, credentials.ReasonRoleNotOurs, 15 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"no boundary at creation":     {credentials.CreateRole{Want: credentials.RoleWant{Boundary: testBound}}, gone("CreateRole", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 15 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"no boundary to put back":     {credentials.SetBoundary{Boundary: testBound}, gone("PutRolePermissionsBoundary", "Scope ARN: "+testBound+" does not exist or is not attachable."), credentials.TypeRolePresent, credentials.ReasonPermissionsBoundaryMissing, 15 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"no role to be bounded":       {credentials.SetBoundary{Boundary: testBound}, gone("PutRolePermissionsBoundary", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"a role seen, then gone":      {credentials.CreateRole{Want: credentials.RoleWant{Boundary: testBound}}, gone("GetRole", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
 		"no role for its policy yet":  {credentials.PutPolicy{}, gone("PutRolePolicy", "The role with name r cannot be found."), credentials.TypeRolePresent, credentials.ReasonAWSUnavailable, 30 * time.Second, "not provisioned"},
-		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 5 * time.Minute, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
+		"the API server refuses":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Denied, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetRefused, 15 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"the API server is away":      {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Retry, Service: "Kubernetes"}, credentials.TypeDelivered, credentials.ReasonTargetUnreadable, 30 * time.Second, "not provisioned, CredentialsProvisionFailure True CredentialsProvisionFailure"},
 		"somebody wrote in between":   {credentials.WriteServiceAccount{}, fault.Fault{Class: fault.Changed}, credentials.TypeDelivered, credentials.ReasonDelivering, 2 * time.Second, "not provisioned"},
 		"the grant cannot be written": {credentials.Record{}, fault.Fault{Class: fault.Retry}, credentials.TypeRolePresent, credentials.ReasonRoleMissing, 30 * time.Second, "not provisioned"},
@@ -129,7 +129,7 @@ func TestWhatNoRepetitionMendsIsToldWithWhatToDo(t *testing.T) {
 			plan := credentials.Failed(m.next(), test.step, fault.Fault{Class: fault.Invalid, Service: "IAM", Operation: "PutRolePolicy", Code: test.code, Message: "Cannot exceed"}, m.seen)
 			v := says(plan, credentials.TypeRolePresent)
 			for _, want := range test.want {
-				if v.Reason != credentials.ReasonAWSRefused || !strings.Contains(v.Message, want) || plan.Again != 5*time.Minute {
+				if v.Reason != credentials.ReasonAWSRefused || !strings.Contains(v.Message, want) || plan.Again != 15*time.Second {
 					t.Errorf("the role is %+v, the next look is in %s, want %s in the text", v, plan.Again, want)
 				}
 			}
@@ -144,6 +144,40 @@ func TestAFailedStepOfADeletionIsTold(t *testing.T) {
 	v, want := says(plan, credentials.TypeDeletionBlocked), "provisioned, CredentialsDeprovisionFailure True CloudCredDeprovisionFailure"
 	if !v.IsTrue() || v.Reason != credentials.ReasonAccessDenied || status(plan.Project) != want {
 		t.Errorf("DeletionBlocked is %+v, the status is %s, want AccessDenied and %s", v, status(plan.Project), want)
+	}
+}
+
+// TestWhatWaitsForAPersonIsLookedAtSoonAtFirst: a request that is refused, a role that AWS refuses
+// and a deletion that somebody stands in the way of.
+func TestWhatWaitsForAPersonIsLookedAtSoonAtFirst(t *testing.T) {
+	for name, test := range map[string]struct {
+		begin func(*model)
+		next  func(*model) credentials.Plan
+	}{
+		"refused": {func(m *model) { m.issuers[0].Registered = false }, (*model).next},
+		"a step is denied": {func(*model) {}, func(m *model) credentials.Plan {
+			return credentials.Failed(m.next(), credentials.PutPolicy{}, fault.Fault{Class: fault.Denied}, m.seen)
+		}},
+		"a deletion is blocked": {func(m *model) {
+			m.roles[roleName()].Attached = []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
+			m.drift = credentials.DriftReport
+			m.delete()
+		}, (*model).next},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, look := range []struct{ age, want time.Duration }{
+				{0, 15 * time.Second}, {20 * time.Second, 15 * time.Second}, {40 * time.Second, 20 * time.Second},
+				{2 * time.Minute, time.Minute}, {9 * time.Minute, 270 * time.Second}, {time.Hour, 5 * time.Minute},
+			} {
+				m := settled(t, 0)
+				test.begin(m)
+				m.grant.Status = test.next(m).Grant
+				m.now = m.now.Add(look.age)
+				if plan := test.next(m); plan.Again != look.want {
+					t.Errorf("after %s the next look is in %s, want %s", look.age, plan.Again, look.want)
+				}
+			}
+		})
 	}
 }
 

@@ -164,9 +164,9 @@ func TestFaultsOfAWSAreTold(t *testing.T) {
 		again  time.Duration
 	}{
 		"throttled":       {fault.Throttled, credentials.ReasonAWSUnavailable, 30 * time.Second},
-		"denied":          {fault.Denied, credentials.ReasonAccessDenied, 5 * time.Minute},
+		"denied":          {fault.Denied, credentials.ReasonAccessDenied, 15 * time.Second},
 		"unauthenticated": {fault.Unauthenticated, credentials.ReasonNotAuthenticated, 30 * time.Second},
-		"refused":         {fault.Invalid, credentials.ReasonAWSRefused, 5 * time.Minute},
+		"refused":         {fault.Invalid, credentials.ReasonAWSRefused, 15 * time.Second},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
