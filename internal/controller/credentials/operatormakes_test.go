@@ -58,6 +58,14 @@ func newOperatorWorld(f *fixture) *operatorWorld {
 	return w
 }
 
+// in is the world for a part of the test.
+func (w *operatorWorld) in(t *testing.T) *operatorWorld {
+	t.Helper()
+	inner := *w.fixture
+	inner.Cluster = w.In(t)
+	return &operatorWorld{&inner, w.provider}
+}
+
 func objectsOf(as aws.Config) *s3.Client {
 	return s3.NewFromConfig(as, func(o *s3.Options) { o.UsePathStyle = true })
 }

@@ -75,6 +75,7 @@ func TestOperatorsThatPeopleRunDoWhatTheyAskFor(t *testing.T) {
 	table := "| operator | namespace and ServiceAccount | statements | its boundary lists actions of | judged: allowed, refused | made: allowed, refused |\n| --- | --- | --- | --- | --- | --- |\n"
 	for i, one := range all {
 		t.Run(one.name, func(t *testing.T) {
+			world := world.in(t)
 			world.refuses(one, all[(i+1)%len(all)].boundary)
 			role := world.gives(one)
 			judged := world.judges(t, one, role, all)
