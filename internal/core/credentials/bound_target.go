@@ -52,7 +52,7 @@ func boundTarget(w World, boundary *v1alpha1.CredentialsBoundary, target Target)
 	if isOwn(w, own) {
 		return within(boundary.Name)
 	}
-	if why := reserved(w, target.Namespace); why != "" && (target.Namespace != own || why == ofKubernetes) {
+	if why := reserved(w, target.Namespace); why != "" && (target.Namespace != own || why == ofKubernetes) && !isOfPayload(w, target) {
 		return condition.No(ReasonTargetNotAllowed, "%s is in a namespace %s, which no request of the namespace %s may write to, whatever its CredentialsBoundary says: name a %s in %s", target, why, own, target.Kind, own)
 	}
 	allowed := boundary.Spec.TargetNamespaces
@@ -65,18 +65,31 @@ func boundTarget(w World, boundary *v1alpha1.CredentialsBoundary, target Target)
 	return within(boundary.Name)
 }
 
-const ofKubernetes = "of Kubernetes"
+// payloadNamespace is that of OpenShift's Cloud Credential Operator. A release of OpenShift
+// has its own operators' requests there, and their Secrets in the operators' namespaces.
+const payloadNamespace = "openshift-cloud-credential-operator"
+
+// isOfPayload says whether a target is one of a request that belongs to OpenShift itself: the
+// CredentialsBoundary decides on it then. A live operator fulfils these requests, and on plain
+// Kubernetes whoever may make namespaces may make one of that name.
+func isOfPayload(w World, target Target) bool {
+	return w.Platform.OpenShift && !w.Platform.Operator.Live && w.Request.Namespace == payloadNamespace &&
+		reserved(w, target.Namespace) == ofOpenShift && strings.HasPrefix(target.Namespace, "openshift-")
+}
+
+const ofKubernetes, ofOpenShift = "of Kubernetes", "of OpenShift"
 
 // reserved says what namespaces a team's request never reaches from outside; empty for
-// others. Into those of Kubernetes it does not reach from inside, either.
+// others. Into those of Kubernetes, whose names begin with kube-, it does not reach from
+// inside, either (Kubernetes: Namespaces).
 func reserved(w World, namespace string) string {
 	switch {
-	case slices.Contains([]string{"kube-system", "kube-public", "kube-node-lease"}, namespace):
+	case strings.HasPrefix(namespace, "kube-"):
 		return ofKubernetes
 	case isOwn(w, namespace) || strings.HasPrefix(namespace, "tabard-"):
 		return "of Tabard"
 	case namespace == "openshift" || strings.HasPrefix(namespace, "openshift-"):
-		return "of OpenShift"
+		return ofOpenShift
 	}
 	return ""
 }
