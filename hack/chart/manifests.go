@@ -54,6 +54,7 @@ func plains() []plain {
 		{"credentials/controller.yaml", "credentials.yaml", on("credentials")},
 		{"network/webhook-networkpolicy.yaml", "network.yaml", values{"networkPolicy": values{"enabled": true, "apiServers": addresses}}},
 		{"openshift/capacity.yaml", "openshift-capacity.yaml", on("openshift", "capacity")},
+		{"openshift/credentials.yaml", "openshift-credentials.yaml", values{"credentials": values{"enabled": true}, "openshift": values{"enabled": true, "payloadSecrets": payload()}}},
 		{"openshift/issuer.yaml", "openshift-issuer.yaml", on("openshift")},
 		{"role-selectors/capacity.yaml", "role-selectors-capacity.yaml", on("roleSelectors", "capacity")},
 		{"role-selectors/policies.yaml", "role-selectors-policies.yaml", selectors},
@@ -61,6 +62,20 @@ func plains() []plain {
 		{"role-selectors/rights.yaml", "role-selectors-rights.yaml", selectors},
 		{"role-selectors/warnings.yaml", "role-selectors-warnings.yaml", selectors},
 		{"webhookdeployment/controller.yaml", "webhookdeployment.yaml", values{"webhook": values{"enabled": false}, "webhookDeployment": values{"enabled": true}}},
+	}
+}
+
+// payload are the Secrets that the CredentialsRequests of OpenShift's releases 4.14 to 4.20
+// name on AWS, by namespace: those of "oc adm release extract --credentials-requests
+// --cloud=aws" without the ones of preview features.
+func payload() values {
+	return values{
+		"openshift-cloud-credential-operator":       []any{"cloud-credential-operator-iam-ro-creds"},
+		"openshift-cloud-network-config-controller": []any{"cloud-credentials"},
+		"openshift-cluster-csi-drivers":             []any{"ebs-cloud-credentials"},
+		"openshift-image-registry":                  []any{"installer-cloud-credentials"},
+		"openshift-ingress-operator":                []any{"cloud-credentials"},
+		"openshift-machine-api":                     []any{"aws-cloud-credentials"},
 	}
 }
 

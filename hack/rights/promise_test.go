@@ -38,8 +38,19 @@ var saidOfAccounts = map[string]said{
 	"tabard-system/tabard-credentials": {
 		[]string{
 			"credentialsboundaries/status", "credentialsgrants", "credentialsgrants/status",
-			"credentialsrequests", "credentialsrequests/status", "serviceaccounts",
-		}, nil},
+			"credentialsrequests", "credentialsrequests/status",
+			"secrets aws-cloud-credentials in openshift-machine-api", "secrets cloud-credential-operator-iam-ro-creds in openshift-cloud-credential-operator",
+			"secrets cloud-credentials in openshift-cloud-network-config-controller", "secrets cloud-credentials in openshift-ingress-operator",
+			"secrets ebs-cloud-credentials in openshift-cluster-csi-drivers",
+			"secrets in openshift-cloud-credential-operator", "secrets in openshift-cloud-network-config-controller", "secrets in openshift-cluster-csi-drivers",
+			"secrets in openshift-image-registry", "secrets in openshift-ingress-operator", "secrets in openshift-machine-api",
+			"secrets installer-cloud-credentials in openshift-image-registry", "serviceaccounts",
+		},
+		[]string{
+			"secrets aws-cloud-credentials in openshift-machine-api", "secrets cloud-credential-operator-iam-ro-creds in openshift-cloud-credential-operator",
+			"secrets cloud-credentials in openshift-cloud-network-config-controller", "secrets cloud-credentials in openshift-ingress-operator",
+			"secrets ebs-cloud-credentials in openshift-cluster-csi-drivers", "secrets installer-cloud-credentials in openshift-image-registry",
+		}},
 	"tabard-system/tabard-issuer": {
 		[]string{"oidcissuers", "oidcissuers/status", "serviceaccounts/token tabard-issuer in tabard-system"}, nil},
 	"tabard-system/tabard-operator":       {},
