@@ -81,8 +81,8 @@ func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 // TestTheExamplesAreWithinWhatTheBootstrapMakes, so that who applies them is told nothing.
 func TestTheExamplesAreWithinWhatTheBootstrapMakes(t *testing.T) {
 	files := must.Get(filepath.Glob("../../../examples/credentials/*/boundary.yaml"))(t)
-	if len(files) != 3 {
-		t.Fatalf("there are the examples %q, want three", files)
+	if len(files) != 4 {
+		t.Fatalf("there are the examples %q, want four", files)
 	}
 	for _, file := range files {
 		var boundary v1alpha1.CredentialsBoundary
