@@ -9,6 +9,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -61,6 +62,9 @@ type Options struct {
 	PlatformNews func(who func(context.Context) []reconcile.Request) source.TypedSource[reconcile.Request]
 	// Writes is how many changes a second are made in AWS; 0 is ten.
 	Writes float64
+	// LookWithin is how long it takes to look at each Secret that requests name and that the
+	// controller may not follow; 0 is five minutes.
+	LookWithin time.Duration
 	// ReadForeign has the roles that requests name read, to tell what they lack.
 	ReadForeign bool
 	// Own say which roles Tabard's programs have: no request may reach them.
@@ -118,6 +122,7 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 	c.own = &ownRoles{configs: options.Own, now: options.Now}
 	c.roles = newInventory(options, limiter)
 	c.known = newKnown(follow, metrics)
+	c.known.secrets.within = cmp.Or(options.LookWithin, lookWithin)
 	c.policies = &policies{options: options, known: map[string]readPolicy{}, changed: c.known.addAll}
 	return c
 }

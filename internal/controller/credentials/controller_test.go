@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,8 +90,10 @@ type fixture struct {
 	passes     *controller.Metrics
 	// issuer is the URL of the issuer that roles trust.
 	issuer string
-	// as is who the controller is; options change what it is made of.
+	// as is who the controller is, and config how it follows the cluster; options change what
+	// it is made of.
 	as      client.Client
+	config  *rest.Config
 	options func(*credentials.Options)
 }
 
@@ -104,7 +107,7 @@ func newFixtureBy(t *testing.T, issuer string, roots *x509.CertPool) *fixture {
 	t.Helper()
 	cluster := shared(t)
 	f := &fixture{
-		Cluster: cluster, as: cluster, issuer: issuer, options: func(*credentials.Options) {},
+		Cluster: cluster, as: cluster, config: cluster.Config, issuer: issuer, options: func(*credentials.Options) {},
 		aws:  awstest.Start(t, awslocal.Options{Accounts: []string{testAccount}, Region: "us-west-2", TrustedCAs: roots}),
 		told: events.NewFakeRecorder(1000), woken: make(chan reconcile.Request, 10000),
 		platform: &here{facts: platform.Facts{Infrastructure: infra, Region: "us-west-2"}},
@@ -194,7 +197,7 @@ func (f *fixture) start(t *testing.T) {
 			Client: f.as, Live: f.as, Events: f.told, Owner: "tabard.credentials",
 			Metrics: f.passes,
 		},
-		must.Get(credentials.FollowedBy(f.Config))(t), credentials.NewMetrics(f.registry), options)
+		must.Get(credentials.FollowedBy(f.config))(t), credentials.NewMetrics(f.registry), options)
 	must.Do(t, f.controller.Follow(t.Context(), func(request reconcile.Request) {
 		select {
 		case f.woken <- request:

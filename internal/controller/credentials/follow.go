@@ -1,20 +1,16 @@
 package credentials
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -43,36 +39,20 @@ func FollowedBy(config *rest.Config) (out Followed, err error) {
 	return out, nil
 }
 
-// followers follow what wakes the controller. Requests are many and may be large, and of
-// Secrets nothing but metadata is read here.
-func (f Followed) followers(k *known) (waited, optional []follower) {
+// followers follow what wakes the controller, but for Secrets. Requests are many and may be
+// large.
+func (f Followed) followers(k *known) []follower {
 	kind := func(resource string) schema.GroupVersionResource {
 		return schema.GroupVersionResource{Version: "v1", Resource: resource}
 	}
-	waited = []follower{
+	return []follower{
 		ofMetadata(f.Metadata.Resource(cloudv1.GroupVersion.WithResource("credentialsrequests")), "credentialsrequests", k.requests, requestMark),
 		ofMetadata(f.Metadata.Resource(kind("namespaces")), "namespaces", k.namespaces, trimNamespace),
-		ofMetadata(f.Metadata.Resource(kind("serviceaccounts")), "serviceaccounts", targets{k, core.KindServiceAccount}, accountMark),
+		ofMetadata(f.Metadata.Resource(kind("serviceaccounts")), "serviceaccounts", accounts{k}, accountMark),
 		ofKind(f.Dynamic, "credentialsgrants", k.grants, markOfGrant),
 		ofKind(f.Dynamic, "credentialsboundaries", k.boundaries, bare[*v1alpha1.CredentialsBoundary]),
 		ofKind(f.Dynamic, "oidcissuers", k.issuers, bare[*v1alpha1.OIDCIssuer]),
 	}
-	// Secrets of all namespaces may be followed only where an administrator has given that
-	// right.
-	optional = []follower{follow.Of(selected{f.Metadata.Resource(kind("secrets"))}, follow.Options[mark]{
-		Sink: targets{k, core.KindSecret}, Pause: rarelyRefused, Trim: func(o runtime.Object) (mark, error) {
-			return secretMark(o.(*metav1.PartialObjectMetadata)), nil //nolint:forcetypeassert // the client's
-		},
-	})}
-	return waited, optional
-}
-
-// rarelyRefused is the pause after failures: long where only an administrator ends them.
-func rarelyRefused(failures int, err error) time.Duration {
-	if apierrors.IsForbidden(err) {
-		return 5 * time.Minute
-	}
-	return follow.Doubling(time.Second, 30*time.Second)(failures, err)
 }
 
 func ofMetadata[T any](client follow.Client[*metav1.PartialObjectMetadataList], resource string, into follow.Sink[T], trim func(*metav1.PartialObjectMetadata) T) follower {
@@ -106,60 +86,39 @@ func says(resource string) func(error) {
 	}
 }
 
-// selected are the objects that Tabard's label selects. One that loses it is deleted, as
-// far as is seen here.
-type selected struct{ metadata.Getter }
+// accounts is the sink of the ServiceAccounts that requests write. It keeps nothing.
+type accounts struct{ known *known }
 
-const ours = core.ManagedLabel + "=true"
-
-// List implements follow.Client.
-func (s selected) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	o.LabelSelector = ours
-	return s.Getter.List(ctx, o)
-}
-
-// Watch implements follow.Client.
-func (s selected) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	o.LabelSelector = ours
-	return s.Getter.Watch(ctx, o)
-}
-
-// targets is the sink of what requests write. It keeps nothing.
-type targets struct {
-	known *known
-	kind  string
-}
-
-func (t targets) target(m mark) core.Target {
-	return core.Target{Kind: t.kind, Namespace: m.name.Namespace, Name: m.name.Name}
+func (a accounts) target(m mark) core.Target {
+	return core.Target{Kind: core.KindServiceAccount, Namespace: m.name.Namespace, Name: m.name.Name}
 }
 
 // Replace implements follow.Sink. What went while nothing was followed is not among the
 // objects.
-func (t targets) Replace(objects []mark) {
+func (a accounts) Replace(objects []mark) {
 	there := map[core.Target]bool{}
 	for _, m := range objects {
-		there[t.target(m)] = true
-		t.Set(m)
+		there[a.target(m)] = true
+		a.Set(m)
 	}
-	t.known.mu.Lock()
+	a.known.mu.Lock()
 	var gone []core.Target
-	for target := range t.known.byTarget {
-		if target.Kind == t.kind && !there[target] {
+	for target := range a.known.byTarget {
+		if target.Kind == core.KindServiceAccount && !there[target] {
 			gone = append(gone, target)
 		}
 	}
-	t.known.mu.Unlock()
+	a.known.mu.Unlock()
 	for _, target := range gone {
-		t.known.targetChanged(target, 0)
+		a.known.targetChanged(target, 0)
 	}
 }
 
 // Set implements follow.Sink.
-func (t targets) Set(m mark) { t.known.targetChanged(t.target(m), m.digest) }
+func (a accounts) Set(m mark) { a.known.targetChanged(a.target(m), m.digest) }
 
 // Delete implements follow.Sink.
-func (t targets) Delete(m mark) { t.known.targetChanged(t.target(m), 0) }
+func (a accounts) Delete(m mark) { a.known.targetChanged(a.target(m), 0) }
 
 func requestMark(o *metav1.PartialObjectMetadata) mark {
 	return markOf(o, fmt.Sprint(o.UID, o.Generation, o.DeletionTimestamp, o.Finalizers), sorted(o.Annotations))
@@ -169,8 +128,9 @@ func accountMark(o *metav1.PartialObjectMetadata) mark {
 	return markOf(o, string(o.UID), fmt.Sprint(o.DeletionTimestamp), o.Annotations[core.RoleAnnotation], o.Annotations[core.RequestAnnotation])
 }
 
-func secretMark(o *metav1.PartialObjectMetadata) mark {
-	return markOf(o, string(o.UID), o.ResourceVersion)
+// secretMark is a Secret's: who changes its data changes its version.
+func secretMark(o metav1.Object) mark {
+	return markOf(o, string(o.GetUID()), o.GetResourceVersion())
 }
 
 func markOf(o metav1.Object, parts ...string) mark {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -26,9 +27,10 @@ type known struct {
 	namespaces *follow.Store[*metav1.PartialObjectMetadata]
 	boundaries *follow.Store[*v1alpha1.CredentialsBoundary]
 	issuers    *follow.Store[*v1alpha1.OIDCIssuer]
-	// followers are waited for; optional ones may lack the right to follow.
-	followers, optional []follower
-	metrics             *Metrics
+	// followers are waited for.
+	followers []follower
+	secrets   *secrets
+	metrics   *Metrics
 
 	mu sync.Mutex
 	// wake adds a request to the queue; nil before there is one.
@@ -113,7 +115,8 @@ func newKnown(followed Followed, metrics *Metrics) *known {
 			k.addAll()
 		}
 	}
-	k.followers, k.optional = followed.followers(k)
+	k.followers = followed.followers(k)
+	k.secrets = newSecrets(followed.Metadata.Resource(corev1.SchemeGroupVersion.WithResource("secrets")), func(target core.Target, digest uint64) { k.targetChanged(target, digest) })
 	return k
 }
 
@@ -129,9 +132,10 @@ func (k *known) run(ctx context.Context, wake func(reconcile.Request)) {
 	k.mu.Lock()
 	k.wake = wake
 	k.mu.Unlock()
-	for _, each := range slices.Concat(k.followers, k.optional) {
+	for _, each := range k.followers {
 		go each.Run(ctx)
 	}
+	go k.secrets.run(ctx)
 }
 
 // start is run as a source of a controller.
@@ -227,8 +231,9 @@ func (k *known) namespaceChanged(before, now **metav1.PartialObjectMetadata, fir
 	k.add(names...)
 }
 
-// targetChanged wakes the requests of a target unless it is as it was seen last.
-func (k *known) targetChanged(target core.Target, digest uint64) {
+// targetChanged wakes the requests of a target unless it is as it was seen last; the one that
+// has seen it itself is not woken for it.
+func (k *known) targetChanged(target core.Target, digest uint64, by ...types.NamespacedName) {
 	k.mu.Lock()
 	concerned := slices.Collect(maps.Keys(k.byTarget[target]))
 	same := k.marks[target] == digest
@@ -237,7 +242,23 @@ func (k *known) targetChanged(target core.Target, digest uint64) {
 	}
 	k.mu.Unlock()
 	if !same {
-		k.add(concerned...)
+		k.add(slices.DeleteFunc(concerned, func(name types.NamespacedName) bool { return slices.Contains(by, name) })...)
+	}
+}
+
+// saw notes the Secrets that a pass over a request could read: what others do to them from now
+// on wakes it.
+func (k *known) saw(name types.NamespacedName, states []core.TargetState, objects seen) {
+	for _, state := range states {
+		if state.Target.Kind != core.KindSecret || state.NamespaceMissing || state.Error != "" {
+			continue
+		}
+		digest := uint64(0)
+		if object := objects[state.Target]; object != nil {
+			digest = secretMark(object).digest
+		}
+		k.targetChanged(state.Target, digest, name)
+		k.secrets.note(state.Target, objects[state.Target])
 	}
 }
 
@@ -249,30 +270,30 @@ func (k *known) goesBy(name types.NamespacedName, goesBy *concern) {
 	if goesBy != nil {
 		now = *goesBy
 	}
-	for _, target := range before.targets {
-		if delete(k.byTarget[target], name); len(k.byTarget[target]) == 0 {
-			delete(k.byTarget, target)
-		}
-	}
-	if before.role != "" && k.byRole[before.role] == name {
-		delete(k.byRole, before.role)
-	}
-	delete(k.of, name)
-	for _, target := range before.targets {
-		if k.byTarget[target] == nil && !slices.Contains(now.targets, target) {
-			delete(k.marks, target)
-		}
-	}
-	if goesBy == nil {
-		return
-	}
-	k.of[name] = now
 	for _, target := range now.targets {
 		if k.byTarget[target] == nil {
 			k.byTarget[target] = map[types.NamespacedName]bool{}
 		}
 		k.byTarget[target][name] = true
 	}
+	for _, target := range before.targets {
+		if slices.Contains(now.targets, target) {
+			continue
+		}
+		if delete(k.byTarget[target], name); len(k.byTarget[target]) == 0 {
+			delete(k.byTarget, target)
+			delete(k.marks, target)
+			k.secrets.forget(target)
+		}
+	}
+	if before.role != "" && k.byRole[before.role] == name {
+		delete(k.byRole, before.role)
+	}
+	delete(k.of, name)
+	if goesBy == nil {
+		return
+	}
+	k.of[name] = now
 	if now.role != "" {
 		k.byRole[now.role] = name
 	}

@@ -44,8 +44,10 @@ func (c *Controller) observe(ctx context.Context, name types.NamespacedName) (co
 	if err := c.observeAWS(ctx, &world); err != nil {
 		return world, nil, err
 	}
-	targets := c.observeTargets(ctx, &world)
+	// A target that others change while it is read wakes the request again.
 	c.known.goesBy(name, &concern{core.Observed(world.Request, world.Grant), core.RoleNameOf(world)})
+	targets := c.observeTargets(ctx, &world)
+	c.known.saw(name, world.Targets, targets)
 	return world, targets, nil
 }
 

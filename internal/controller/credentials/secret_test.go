@@ -1,7 +1,6 @@
 package credentials_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,7 +19,6 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/platform"
-	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -149,10 +146,7 @@ func TestASecretWithServiceAccountNamesGetsARole(t *testing.T) {
 // the condition says what to type.
 func TestSecretsAreReadWhereAnAdministratorLetsIt(t *testing.T) {
 	f := newFixture(t)
-	user := "system:serviceaccount:" + ownNamespace + ":tabard-credentials"
-	testkit.Grant(t, f.Config, user, testkit.Rights(t, "credentials"))
-	f.as = f.ClientFor(f.As(user))
-	f.start(t)
+	f.isItself()
 	request := f.forSecret("token", "creds", "AWSProviderSpec", `"stsIAMRoleARN":"`+givenRole+`"`)
 	f.Make(request)
 	told := f.until(request, has(core.TypeDelivered, metav1.ConditionUnknown, string(core.ReasonTargetUnreadable)))
@@ -161,12 +155,6 @@ func TestSecretsAreReadWhereAnAdministratorLetsIt(t *testing.T) {
 	if !strings.Contains(message, command) {
 		t.Errorf("the condition says %q, want %q", message, command)
 	}
-	secrets := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "tabard-credentials-secrets"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "create", "patch", "delete"}}},
-	}
-	f.Make(secrets)
-	t.Cleanup(func() { _ = f.Delete(context.WithoutCancel(t.Context()), secrets) })
 	f.Shell(command)
 	f.until(request, isReady)
 	if f.secret("creds") == nil {
