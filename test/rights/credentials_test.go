@@ -18,10 +18,12 @@ const (
 	credentialsSecrets  = "tabard-credentials-secrets"
 	credentialsRequests = "tabard-credentials-requests"
 	// team is a namespace in which the controller may write Secrets; other is one in which
-	// it may not; in the third an administrator has let it, which should not be.
-	team  = "rights-team"
-	other = "rights-other"
-	wrong = "tabard-probe"
+	// it may not; in the third an administrator has let it, which should not be; in the
+	// fourth it may follow Secrets, and no more.
+	team     = "rights-team"
+	other    = "rights-other"
+	wrong    = "tabard-probe"
+	followed = "rights-followed"
 )
 
 var (
@@ -119,6 +121,13 @@ var byCredentials = map[string]attack{
 	"listing the Secrets of the team": {func(ctx context.Context, c client.Client) error {
 		return c.List(ctx, &corev1.SecretList{}, client.InNamespace(team))
 	}, "rbac"},
+	"listing the Secrets that it may follow, which shows what they hold": {func(ctx context.Context, c client.Client) error {
+		return c.List(ctx, &corev1.SecretList{}, client.InNamespace(followed))
+	}, ""},
+	"reading one of them by its name": {func(ctx context.Context, c client.Client) error {
+		return c.Get(ctx, client.ObjectKey{Namespace: followed, Name: "x"}, &corev1.Secret{})
+	}, "rbac"},
+	"a Secret among them":                    {create(labelled("Secret", followed, nil)), "rbac"},
 	"what a request asks for":                {merge(theRequest, `{"spec":{"secretRef":{"namespace":"kube-system","name":"x"}}}`), credentialsRequests},
 	"what it asks for, beside its finalizer": {merge(theRequest, `{"metadata":{"finalizers":["identity.tabard.dev/credentials"]},"spec":{"serviceAccountNames":["admin"]}}`), credentialsRequests},
 	"an annotation of a request":             {merge(theRequest, `{"metadata":{"annotations":{"identity.tabard.dev/service-account":"x/y"}}}`), credentialsRequests},
@@ -133,18 +142,19 @@ var byCredentials = map[string]attack{
 		return c.SubResource("token").Create(ctx, theirAccount(), &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": map[string]any{}}})
 	}, "rbac"},
 	"a pod": {create(func() client.Object { p := pod("theirs"); p.Namespace = team; return p }), "rbac"},
-	"the right to Secrets of another namespace": {create(func() client.Object { return bindingOf(other) }), "rbac"},
+	"the right to Secrets of another namespace": {create(func() client.Object { return bindingOf(other, credentialsSecrets) }), "rbac"},
+	"the right to follow them":                  {create(func() client.Object { return bindingOf(other, credentialsSecrets+"-watch") }), "rbac"},
 	"its own policies":                          {remove(func() client.Object { return policy(credentialsSecrets) }), "rbac"},
 	"the ConfigMap that tells it its own role":  {merge(reference("v1", "ConfigMap", "tabard-system", "tabard-credentials"), `{"data":{"roleARN":"arn:x"}}`), "rbac"},
 	"the issuer": {merge(reference("identity.tabard.dev/v1alpha1", "OIDCIssuer", "", "cluster"), `{"spec":{"url":"https://attacker.example.com"}}`), "rbac"},
 	"a namespace's labels, which choose a boundary": {merge(reference("v1", "Namespace", "", team), `{"metadata":{"labels":{"team":"attack"}}}`), "rbac"},
 }
 
-// bindingOf gives the controller the right to Secrets of a namespace.
-func bindingOf(namespace string) *rbacv1.RoleBinding {
+// bindingOf gives the controller a ClusterRole's rights to Secrets of a namespace.
+func bindingOf(namespace, role string) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tabard-credentials-secrets"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tabard-credentials-secrets"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "tabard-system", Name: "tabard-credentials"}},
 	}
 }
@@ -152,8 +162,8 @@ func bindingOf(namespace string) *rbacv1.RoleBinding {
 // prepareTeam makes what the attacks are on.
 func (w world) prepareTeam() {
 	w.Helper()
-	w.MakeNamespaces(team, other)
-	w.Make(bindingOf(team), bindingOf(wrong))
+	w.MakeNamespaces(team, other, followed)
+	w.Make(bindingOf(team, credentialsSecrets), bindingOf(wrong, credentialsSecrets), bindingOf(followed, credentialsSecrets+"-watch"))
 	taken := func(name string, labels map[string]string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: team, Name: name, Labels: labels, Annotations: map[string]string{"note": "x", ofRequest: team + "/app", "eks.amazonaws.com/role-arn": "arn:x"}}
 	}
@@ -201,5 +211,6 @@ func TestTheControllerOfCredentialsIsHeld(t *testing.T) {
 	for _, namespace := range []string{team, wrong} {
 		testkit.AwaitRights(t, w.Config, "system:serviceaccount:tabard-system:tabard-credentials", namespace, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create", "patch", "delete"}})
 	}
+	testkit.AwaitRights(t, w.Config, "system:serviceaccount:tabard-system:tabard-credentials", followed, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list"}})
 	w.try(client.NewDryRunClient(account), byCredentials)
 }
