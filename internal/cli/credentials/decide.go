@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +27,7 @@ Tabard then writes the Secret that the operator wrote, and removes the operator'
 finalizer when the request is deleted. Access keys that the operator minted stay in the
 Secret until its owner says that they may go (docs/credentials.md).
 
-The command refuses while an operator is live. It records the adoption in the
+The command refuses while an operator is live, and a request that would get nothing nevertheless. It records the adoption in the
 CredentialsGrant. For that you need the right to create and patch credentialsgrants.
 
 Exit codes: 0 Tabard has it, or had it already; 1 it cannot be adopted, or the cluster
@@ -55,7 +57,15 @@ func adopt(ctx context.Context, streams command.Streams, w *where, name string) 
 	case acting.Reason != core.ReasonNotAdopted:
 		return refusal{fmt.Errorf("%s/%s is not taken over: %s", request.Namespace, name, acting.Text)}
 	}
-	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Adopted = true }); err != nil {
+	adopted := func(spec *v1alpha1.CredentialsGrantSpec) { spec.Adopted = true }
+	why, err := s.undeliverable(ctx, request, adopted)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return refusal{fmt.Errorf("%s/%s is not taken over, it would get nothing: %s", request.Namespace, name, why)}
+	}
+	if err := s.decide(ctx, request, adopted); err != nil {
 		return err
 	}
 	return streams.Print(fmt.Sprintf("Tabard takes %s/%s over: tabard credentials describe %[2]s -n %[1]s tells how far it is.\n", request.Namespace, name))
@@ -73,7 +83,8 @@ ServiceAccounts that the request names; --force binds the role nevertheless. If 
 cannot read or evaluate the role, it binds the role and says so. "tabard credentials
 render" prints a role that fits.
 
-If the request already has an identity of this kind, the command refuses; --replace gives
+It refuses a request that would get nothing nevertheless, because its target is not allowed for
+example. If the request already has an identity of this kind, the command refuses; --replace gives
 the request another. The command records the identity in the CredentialsGrant. For that
 you need the right to create and patch credentialsgrants.
 
@@ -139,11 +150,19 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 		}
 		return refusal{fmt.Errorf("%s/%s is bound to %s: --replace binds it to %s", request.Namespace, name, identityText(*grant.Spec.Bound), identityText(b.identity))}
 	}
+	bound := func(spec *v1alpha1.CredentialsGrantSpec) { spec.Bound = &b.identity }
+	why, err := s.undeliverable(ctx, request, bound)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return refusal{fmt.Errorf("%s/%s is not bound, it would get nothing: %s", request.Namespace, name, why)}
+	}
 	checked, err := b.check(ctx, cmp.Or(s.facts.Region, "us-east-1"), of, unread)
 	if err != nil {
 		return err
 	}
-	if err := s.decide(ctx, request, func(spec *v1alpha1.CredentialsGrantSpec) { spec.Bound = &b.identity }); err != nil {
+	if err := s.decide(ctx, request, bound); err != nil {
 		return err
 	}
 	if err := streams.Print(checked); err != nil {
@@ -224,6 +243,30 @@ func unbind(ctx context.Context, streams command.Streams, w *where, name string)
 		return err
 	}
 	return streams.Print(fmt.Sprintf("%s/%s is no longer bound to %s.\n", request.Namespace, name, was))
+}
+
+// undeliverable says why the controller would refuse a request after a decision, for what no
+// decision mends; empty if it would not. It judges as the controller does.
+func (s *seen) undeliverable(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) (string, error) {
+	w := s.world(request)
+	w.Settings.OwnNamespaces = []string{defaultNamespace}
+	grant := &v1alpha1.CredentialsGrant{Spec: v1alpha1.CredentialsGrantSpec{Request: v1alpha1.RequestRef{Namespace: request.Namespace, Name: request.Name, UID: request.UID}}}
+	if w.Grant != nil {
+		grant = w.Grant.DeepCopy()
+	}
+	change(&grant.Spec)
+	w.Grant = grant
+	var boundaries v1alpha1.CredentialsBoundaryList
+	if err := s.List(ctx, &boundaries); err != nil && !meta.IsNoMatchError(err) {
+		return "", explained(err, "CredentialsBoundaries")
+	}
+	w.Boundaries = boundaries.Items
+	var namespace corev1.Namespace
+	if err := s.Get(ctx, client.ObjectKey{Name: request.Namespace}, &namespace); client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("read the namespace %s, by whose labels its CredentialsBoundary is chosen: %w", request.Namespace, err)
+	}
+	w.NamespaceLabels = namespace.Labels
+	return core.Undeliverable(w), nil
 }
 
 // decide records a decision about a request, in its grant or in a new one. It is locked to

@@ -58,6 +58,9 @@ func TestADecisionIsRecordedInTheGrant(t *testing.T) {
 		"bound to another, which goes":    {grant: []func(*v1alpha1.CredentialsGrant){boundTo(reportsRole + "2")}, args: append(bind, "--replace"), says: "is bound to " + reportsRole, bound: reportsRole},
 		"bound beside a live operator":    {beside: true, request: []func(*cloudv1.CredentialsRequest){toSecret}, args: bind, code: command.Found, says: "Tabard does not fulfil it"},
 		"bound to no role":                {args: []string{"bind", "reports", "--role-arn", "reports"}, code: command.Unusable, says: "expected the ARN of a role"},
+		"bound to roles of a pattern":     {args: []string{"bind", "reports", "--role-arn", "arn:aws:iam::111122223333:role/a*/x"}, code: command.Unusable, says: "expected the ARN of one role"},
+		"bound, for kube-system":          {request: []func(*cloudv1.CredentialsRequest){ofKubernetes}, args: bind, code: command.Found, says: "is not bound, it would get nothing: Secret kube-system/reports is in a namespace of Kubernetes"},
+		"adopted, for kube-system":        {request: []func(*cloudv1.CredentialsRequest){ofKubernetes, ofCCO}, args: []string{"adopt", "reports"}, code: command.Found, says: "is not taken over, it would get nothing: Secret kube-system/reports"},
 		"bound to nothing":                {args: []string{"bind", "reports"}, code: command.Unusable, says: "no identity is given"},
 		"bound to an identity of Azure's": {args: []string{"bind", "reports", "--azure-client-id", "x"}, code: command.Unusable, says: "the identity is of Azure"},
 		"a request that is none":          {args: []string{"bind", "nosuch", "--role-arn", reportsRole}, code: command.Unusable, says: "there is no CredentialsRequest team-a/nosuch"},
@@ -67,7 +70,9 @@ func TestADecisionIsRecordedInTheGrant(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			of := request("reports", test.request...)
-			facts, objects := plainKubernetes, []client.Object{of}
+			facts, objects := plainKubernetes, []client.Object{of, &v1alpha1.CredentialsBoundary{
+				ObjectMeta: metav1.ObjectMeta{Name: "team-a"}, Spec: v1alpha1.CredentialsBoundarySpec{Namespaces: []string{"team-a"}},
+			}}
 			if test.beside {
 				facts = beside
 			}
@@ -175,4 +180,9 @@ func TestARoleIsComparedBeforeItIsBound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ofKubernetes makes a request name a Secret that no request may.
+func ofKubernetes(r *cloudv1.CredentialsRequest) {
+	r.Spec.Storage, r.Spec.SecretRef = nil, &cloudv1.ObjectReference{Namespace: "kube-system", Name: "reports"}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/condition"
 )
 
 // Bindable says why an identity cannot be bound to a request, and what is expected; empty
@@ -44,6 +45,8 @@ func notARole(text, partition string) string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("--role-arn is %.200q, expected the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", text)
+	case !isRoleARN(text, arn.Partition):
+		return fmt.Sprintf("--role-arn is %.200q, expected the ARN of one role, without wildcards", text)
 	case partition != "" && arn.Partition != partition:
 		return fmt.Sprintf("--role-arn is %.200q, a role of the partition %s; the cluster's is %s", text, arn.Partition, partition)
 	}
@@ -63,6 +66,23 @@ func missing(fields map[string]string) (names []string) {
 func lacking(fields map[string]string) string {
 	if names := missing(fields); len(names) > 0 {
 		return "the identity is not whole: give " + strings.Join(names, ", ") + " too"
+	}
+	return ""
+}
+
+// Undeliverable says why a request as it stands gets nothing, whatever an administrator decides
+// in its favour: by adopting it, or by binding it to an identity, as the grant of the world says.
+// It is empty where nothing stands in the way, or only what others may still do, such as making
+// the CredentialsBoundary.
+func Undeliverable(w World) string {
+	_, accepted := accept(w, Act(AskedOf(w)))
+	_, bounded := Bound(w) // which accept does not ask where there is no identity yet
+	for _, v := range []condition.Verdict{accepted, bounded} {
+		switch v.Reason {
+		case ReasonInvalidTarget, ReasonTargetNotAllowed, ReasonTokenPathInvalid, ReasonRoleARNInvalid,
+			ReasonServiceAccountNotAWS, ReasonProviderSpecMissing, ReasonProviderSpecInvalid:
+			return v.Message
+		}
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ func TestBindable(t *testing.T) {
 		"nothing":                     {aws, v1alpha1.BoundIdentity{}, "no identity is given"},
 		"two":                         {aws, v1alpha1.BoundIdentity{RoleARN: givenARN, Audience: "a"}, "more than one cloud"},
 		"a user":                      {aws, v1alpha1.BoundIdentity{RoleARN: "arn:aws:iam::111122223333:user/u"}, "expected the ARN of a role"},
+		"roles of a pattern":          {aws, v1alpha1.BoundIdentity{RoleARN: "arn:aws:iam::111122223333:role/a*/x"}, "expected the ARN of one role"},
 		"a name":                      {aws, v1alpha1.BoundIdentity{RoleARN: "reports"}, "expected the ARN of a role"},
 		"half of Azure":               {azure, v1alpha1.BoundIdentity{AzureClientID: "c", AzureRegion: "r"}, "give --azure-subscription-id, --azure-tenant-id too"},
 		"half of Google Cloud":        {google, v1alpha1.BoundIdentity{ServiceAccountEmail: "e"}, "give --gcp-audience too"},
@@ -38,5 +39,30 @@ func TestBindable(t *testing.T) {
 				t.Errorf("it is wrong for %q, want %q", got, test.wrong)
 			}
 		})
+	}
+}
+
+// TestUndeliverable is asked before an administrator's decision is recorded.
+func TestUndeliverable(t *testing.T) {
+	const target = "secretRef: {namespace: team, name: creds}, serviceAccountNames: [app], "
+	for name, test := range map[string]struct {
+		spec, boundary, wrong string
+	}{
+		"it is given":                  {target, "{namespaces: [team]}", ""},
+		"no boundary yet":              {target, "{namespaces: [other]}", ""},
+		"another namespace's Secret":   {"secretRef: {namespace: other, name: creds}, ", "{namespaces: [team]}", "is in the namespace other"},
+		"a Secret of Kubernetes":       {"secretRef: {namespace: kube-system, name: creds}, ", "{namespaces: [team]}", "of Kubernetes"},
+		"no target":                    {"", "{namespaces: [team]}", "spec.secretRef"},
+		"a path of two lines":          {target + `cloudTokenPath: "/t\nx", `, "{namespaces: [team]}", "expected an absolute path"},
+		"a boundary that is no use":    {target, `{namespaces: [team], aws: {roleARNPatterns: ["arn:aws:iam::*:role/b"]}}`, ""},
+		"a ceiling that is no use":     {target, "{namespaces: [team], aws: {ceiling: '{'}}", ""},
+		"as many as its boundary says": {target, "{namespaces: [team], maxRequests: 1}", ""},
+	} {
+		w := teamWorld(requestOf(t, "team", "{"+test.spec+"providerSpec: {kind: AWSProviderSpec}}"), boundaryOf(t, "b", test.boundary))
+		w.Grant = &v1alpha1.CredentialsGrant{Spec: v1alpha1.CredentialsGrantSpec{Bound: &v1alpha1.BoundIdentity{RoleARN: givenARN}}}
+		w.Grant.Spec.Request.UID = w.Request.UID
+		if got := credentials.Undeliverable(w); (got == "") != (test.wrong == "") || !strings.Contains(got, test.wrong) {
+			t.Errorf("%s: it is undeliverable for %q, want %q", name, got, test.wrong)
+		}
 	}
 }
