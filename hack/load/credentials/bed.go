@@ -182,10 +182,14 @@ func (b *bed) prepareAWS(ctx context.Context) error {
 	_, registered := b.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
 		Url: &b.issuer.URL, ClientIDList: []string{"sts.amazonaws.com"}, ThumbprintList: []string{b.issuer.Thumbprint()},
 	})
+	own := b.served.IssuerURL() // of which the cluster's tokens are, whoever signs the program's
+	_, known := b.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
+		Url: &own, ClientIDList: []string{"sts.amazonaws.com"}, ThumbprintList: []string{b.issuer.Thumbprint()},
+	})
 	_, bounded := b.iam.CreatePolicy(ctx, &iam.CreatePolicyInput{PolicyName: aws.String("boundary"), Path: aws.String("/tabard/"), PolicyDocument: aws.String(allow("s3:*"))})
 	_, made := b.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String(minter), AssumeRolePolicyDocument: &trust})
 	_, allowed := b.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String(minter), PolicyName: aws.String("mint"), PolicyDocument: aws.String(allow("iam:*"))})
-	return errors.Join(registered, bounded, made, allowed)
+	return errors.Join(registered, known, bounded, made, allowed)
 }
 
 func allow(action string) string {

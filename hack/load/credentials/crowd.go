@@ -34,7 +34,7 @@ apiVersion: identity.tabard.dev/v1alpha1
 kind: OIDCIssuer
 metadata: {name: cluster}
 spec: {url: %q, publication: {s3: {bucket: load-keys, region: %s}}, providers: [{audiences: [sts.amazonaws.com]}]}
-`, b.issuer.URL, region)
+`, b.served.IssuerURL(), region)
 	if err := apply(ctx, b.served, issuer); err != nil {
 		return err
 	}
