@@ -236,7 +236,9 @@ func (o term) meet(keys map[string][]string) {
 	switch {
 	case o.isAbsent():
 	case o.operator == "Null":
-		keys[o.key] = []string{"x"}
+		if len(keys[o.key]) == 0 { // else another term says which values
+			keys[o.key] = []string{"x"}
+		}
 	case strings.HasPrefix(o.operator, "ForAllValues:"):
 		keys[o.key] = o.values
 	default:
