@@ -104,15 +104,15 @@ func TestADecisionIsRecordedInTheGrant(t *testing.T) {
 }
 
 func TestAResyncIsAskedForByTheGrant(t *testing.T) {
-	reports, other, waits := request("reports"), request("other"), request("waits")
-	b := newBed(t, plainKubernetes, reports, other, waits,
+	reports, other, waits, fresh := request("reports"), request("other"), request("waits"), request("fresh")
+	b := newBed(t, plainKubernetes, reports, other, waits, fresh,
 		grant(reports, metav1.ConditionTrue, core.ReasonReady, "ready", withRole), grant(other, metav1.ConditionTrue, core.ReasonReady, "ready", withRole),
 		grant(waits, metav1.ConditionFalse, core.ReasonNoIssuer, "waits"))
 	at := func(r *cloudv1.CredentialsRequest) string { return b.grant(r).Annotations[core.ResyncAnnotation] }
-	if code, out, said := b.run("resync", "reports"); code != 0 || !strings.Contains(out, "look at 1 roles") || at(reports) != now.Format(time.RFC3339Nano) || at(other) != "" {
+	if code, out, said := b.run("resync", "reports"); code != 0 || !strings.Contains(out, "look at 1 requests") || at(reports) != now.Format(time.RFC3339Nano) || at(other) != "" {
 		t.Errorf("exit code %d, it says %q %q, the annotations are %q and %q", code, out, said, at(reports), at(other))
 	}
-	if code, out, said := b.run("resync", "--all"); code != 0 || !strings.Contains(out, "look at 2 roles") || at(other) == "" || at(waits) != "" {
+	if code, out, said := b.run("resync", "--all"); code != 0 || !strings.Contains(out, "look at 3 requests") || at(other) == "" || at(waits) == "" {
 		t.Errorf("exit code %d, it says %q %q, the annotations are %q and %q", code, out, said, at(other), at(waits))
 	}
 	for name, test := range map[string]struct {
@@ -121,7 +121,7 @@ func TestAResyncIsAskedForByTheGrant(t *testing.T) {
 	}{
 		"neither a name nor all": {[]string{"resync"}, "takes the name of one CredentialsRequest, or --all"},
 		"both":                   {[]string{"resync", "reports", "--all"}, "takes the name of one CredentialsRequest, or --all"},
-		"no role":                {[]string{"resync", "waits"}, "no role was made for the CredentialsRequest team-a/waits"},
+		"no record":              {[]string{"resync", "fresh"}, "the controller has no record of the CredentialsRequest team-a/fresh yet"},
 		"no request":             {[]string{"resync", "nosuch"}, "there is no CredentialsRequest team-a/nosuch"},
 	} {
 		if code, out, said := b.run(test.args...); code != command.Unusable || out != "" || !strings.Contains(said, test.want) {

@@ -18,9 +18,10 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
-const resyncLong = `Have the controller read a request's role in AWS now, and restore the role as it was made.
-Without this command the controller reads all roles once an hour, because AWS does not
-notify it of changes.
+const resyncLong = `Have the controller look at a request now. It reads the request's role in AWS, and restores a
+role that it made. A role that was bound is read again, and never changed. A request that
+waits is tried again. Without this command the controller reads all roles once an hour,
+because AWS does not notify it of changes.
 
 The command writes an annotation to Tabard's record of the request, the CredentialsGrant.
 For that you need the right to patch credentialsgrants. The controller reports what it
@@ -34,11 +35,11 @@ func newResync(streams command.Streams, world World) *cobra.Command {
 	var everything bool
 	out := &cobra.Command{
 		Use:   "resync [NAME]",
-		Short: "Have the controller look at a request's role in AWS now, or at all roles",
+		Short: "Have the controller look at a request and its role in AWS now, or at all",
 		Long:  resyncLong,
 		Example: `  tabard credentials resync reports -n team-a
 
-  # the roles of all requests, of all namespaces
+  # all requests of all namespaces
   tabard credentials resync --all`,
 		Args: command.Spoken(streams, func(_ *cobra.Command, args []string) error {
 			if everything == (len(args) == 1) || len(args) > 1 {
@@ -52,11 +53,11 @@ func newResync(streams command.Streams, world World) *cobra.Command {
 		}),
 	}
 	w.add(out.Flags(), false)
-	out.Flags().BoolVar(&everything, "all", false, "the roles of all requests, of all namespaces")
+	out.Flags().BoolVar(&everything, "all", false, "all requests of all namespaces")
 	return out
 }
 
-// resync asks for a look at the role of one request, or at all.
+// resync asks for a look at one request, or at all.
 func resync(ctx context.Context, streams command.Streams, w *where, names []string) error {
 	s, err := w.read(ctx)
 	if err != nil {
@@ -67,28 +68,28 @@ func resync(ctx context.Context, streams command.Streams, w *where, names []stri
 		if len(names) > 0 && s.requests[i].Name != names[0] {
 			continue
 		}
-		if grant := grantOf(s.world(&s.requests[i])); grant != nil && grant.Status.Role != nil {
+		if grant := grantOf(s.world(&s.requests[i])); grant != nil {
 			found = append(found, grant)
 		}
 	}
 	if len(names) > 0 && len(found) == 0 {
-		return s.withoutRole(names[0])
+		return s.withoutRecord(names[0])
 	}
 	for done, grant := range found {
 		if err := askForLook(ctx, s, s.Now(), grant); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("%d of %d are asked for; annotate CredentialsGrant %s: %w", done, len(found), grant.Name, err)
 		}
 	}
-	return streams.Print(fmt.Sprintf("The controller is asked to look at %d roles in AWS.\n", len(found)))
+	return streams.Print(fmt.Sprintf("The controller is asked to look at %d requests, and at their roles in AWS.\n", len(found)))
 }
 
-// withoutRole says why there is nothing to look at for a request.
-func (s *seen) withoutRole(name string) error {
+// withoutRecord says why nobody can be asked to look at a request.
+func (s *seen) withoutRecord(name string) error {
 	at := slices.IndexFunc(s.requests, func(r cloudv1.CredentialsRequest) bool { return r.Name == name })
 	if at < 0 {
 		return noRequest(s.namespace, name)
 	}
-	return fmt.Errorf("no role was made for the CredentialsRequest %s/%s: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
+	return fmt.Errorf("the controller has no record of the CredentialsRequest %s/%s yet: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
 }
 
 // askForLook has the controller look at a request and its role. The time makes each asking

@@ -27,9 +27,10 @@ type foreignRoles struct {
 	known map[string]foreignRole
 }
 
+// foreignRole is what was read of a role: at is when, and until how long it counts.
 type foreignRole struct {
-	role  core.ForeignRole
-	until time.Time
+	role      core.ForeignRole
+	at, until time.Time
 }
 
 // ReadsRoles reads roles and managed policies.
@@ -38,17 +39,18 @@ type ReadsRoles interface {
 	Policy(ctx context.Context, id identity.Identity, arn string) (document string, exists bool, err error)
 }
 
-// get reads a role, unless it was read within the hour. It never changes one.
-func (f *foreignRoles) get(ctx context.Context, arn, account string) *core.ForeignRole {
+// get reads a role, unless it was read within the hour, and since a person asked for a look.
+// It never changes one.
+func (f *foreignRoles) get(ctx context.Context, arn, account string, since time.Time) *core.ForeignRole {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.options.Now()
-	if known, has := f.known[arn]; has && now.Before(known.until) {
+	if known, has := f.known[arn]; has && now.Before(known.until) && !isOutdated(known.at, since, now) {
 		return &known.role
 	}
 	maps.DeleteFunc(f.known, func(_ string, known foreignRole) bool { return !now.Before(known.until) })
 	read, err := ReadForeign(ctx, f.options.AWS.Roles, f.options.Operator, arn, account)
-	known := foreignRole{read, now.Add(foreignFor)}
+	known := foreignRole{read, now, now.Add(foreignFor)}
 	if known.role.Fault = controller.FaultOf(err); err != nil {
 		known.until = now.Add(knownFor)
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 )
 
-// TestARoleThatARequestNamesIsReadOnceAnHour, only where that is opted into, and told of.
+// TestARoleThatARequestNamesIsReadOnceAnHour, only where that is opted into, and told of; and at once
+// where a person asks for a look.
 func TestARoleThatARequestNamesIsReadOnceAnHour(t *testing.T) {
 	f := newFixture(t)
 	name := givenRole[strings.LastIndex(givenRole, "/")+1:]
@@ -54,4 +55,8 @@ func TestARoleThatARequestNamesIsReadOnceAnHour(t *testing.T) {
 	if told := f.heard(); strings.Count(told, "Warning RoleOutOfSync") != 1 {
 		t.Errorf("told %q, want one warning", told)
 	}
+	f.aws.RolePolicy(testAccount, name, document("s3:ListBucket", "arn:aws:s3:::team"))
+	f.until(request, has(core.TypeRoleOutOfSync, metav1.ConditionFalse, string(core.ReasonRoleInSync)))
+	f.Merge(grant, `{"metadata":{"annotations":{"`+core.ResyncAnnotation+`":"`+time.Now().Add(ahead).UTC().Format(time.RFC3339Nano)+`"}}}`)
+	f.until(request, has(core.TypeRoleOutOfSync, metav1.ConditionTrue, string(core.ReasonRoleOutOfSync)))
 }

@@ -122,7 +122,7 @@ func (c *Controller) observeGiving(ctx context.Context, world *core.World, calle
 		}
 	}
 	if arn, _ := core.GivenRole(*world); arn != "" && c.options.ReadForeign && world.AccountFault == nil {
-		world.Foreign = c.foreign.get(ctx, arn, world.Account)
+		world.Foreign = c.foreign.get(ctx, arn, world.Account, askedAt(world.Grant))
 	}
 	return nil
 }
