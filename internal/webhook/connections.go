@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // door accepts as many connections as there is memory for. Those that have shown a
@@ -23,6 +24,7 @@ type door struct {
 type connection struct {
 	net.Conn
 	door *door
+	came time.Time
 	// The others are guarded by the door: its group, its place, whose place it is,
 	// nil when it has lost it, and whether it was looked at for a certificate.
 	group group
@@ -41,7 +43,7 @@ func (d *door) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: accepted, door: d, group: groupOf(accepted.RemoteAddr())}
+	c := &connection{Conn: accepted, door: d, came: time.Now(), group: groupOf(accepted.RemoteAddr())}
 	d.mu.Lock()
 	out := d.anybody.add(c)
 	d.mu.Unlock()

@@ -4,7 +4,14 @@ import (
 	"container/list"
 	"net"
 	"net/netip"
+	"time"
 )
+
+// timeToSayHello is how long a new connection is as good as one that has begun. A server whose
+// processors are short accepts hundreds at once, and a client whose own are short needs tens of
+// milliseconds to say hello: without that time the API server's would go two milliseconds after
+// it came.
+const timeToSayHello = 100 * time.Millisecond
 
 // places are those that connections have. Where all are taken, the newcomer gets that of
 // another, by how far that one is: who has sent nothing gives way first, and whose review is
@@ -85,7 +92,7 @@ func newPlaces(limit int) places {
 // nothing, or nothing since it was served, and of which something is there to be read, has
 // begun: another is chosen.
 func (p *places) add(c *connection) (out *connection) {
-	for out = p.choose(c.group.stage); out != nil; out = p.choose(c.group.stage) {
+	for out = p.choose(c); out != nil; out = p.choose(c) {
 		stage := out.group.stage
 		if stage != silent && stage != served || !p.unread(out) {
 			p.remove(out)
@@ -97,24 +104,39 @@ func (p *places) add(c *connection) (out *connection) {
 	return out
 }
 
-// choose picks who goes when one comes that is so far. Where all but the shares have a review
-// in hand, the one that has it longest goes: an API server's is answered within milliseconds,
-// and the oldest wait for names that somebody has made up.
-func (p *places) choose(comes stage) *connection {
+// choose picks who goes when another comes. Where all but the shares have a review in hand,
+// the one that has it longest goes: an API server's is answered within milliseconds, and the
+// oldest wait for names that somebody has made up.
+func (p *places) choose(comes *connection) *connection {
 	// However many come that say nothing, half of the places are for others.
-	if comes == silent && p.stages[silent].Len() >= max(p.limit/2, 1) {
+	if comes.group.stage == silent && p.stages[silent].Len() >= max(p.limit/2, 1) {
 		return p.first(silent)
 	}
 	if p.held < p.limit {
 		return nil
 	}
-	for _, stage := range []stage{silent, begun, served} {
-		if p.stages[stage].Len() > share(stage, p.limit) {
+	order := []stage{silent, begun, served}
+	if quiet, is := p.oldest(silent); is && comes.came.Sub(quiet.came) < timeToSayHello {
+		order = []stage{begun, silent, served}
+	}
+	for _, stage := range order {
+		if p.beyond(stage) {
 			return p.first(stage)
 		}
 	}
 	return p.first(asked)
 }
+
+// oldest is who was longest not heard of, of a stage.
+func (p *places) oldest(of stage) (c *connection, is bool) {
+	if front := p.stages[of].Front(); front != nil {
+		c, is = front.Value.(*connection)
+	}
+	return c, is
+}
+
+// beyond says that there are more of a stage than its share.
+func (p *places) beyond(of stage) bool { return p.stages[of].Len() > share(of, p.limit) }
 
 // first picks who goes first of a stage: who was longest not heard of. Only where one address
 // has more of it than a quarter of all places, one of those goes, so that nobody displaces

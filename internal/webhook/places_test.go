@@ -4,12 +4,16 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 )
+
+// noon is when connections come that come at no other time.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // from makes connections of an address.
 func from(address string, is stage, count int) (made []*connection) {
 	for range count {
-		made = append(made, &connection{group: group{netip.MustParsePrefix(address), is}})
+		made = append(made, &connection{came: noon, group: group{netip.MustParsePrefix(address), is}})
 	}
 	return made
 }
@@ -52,7 +56,7 @@ func TestFloodsDisplaceThemselves(t *testing.T) {
 				p.add(one)
 			}
 			for i := range 100 * limit {
-				one := &connection{group: group{address(i % test.addresses), silent}}
+				one := &connection{came: noon.Add(time.Duration(i) * time.Second / 2000), group: group{address(i % test.addresses), silent}}
 				p.add(one)
 				if test.flood != silent {
 					p.move(one, test.flood)
@@ -83,7 +87,7 @@ func TestANewcomerIsHeard(t *testing.T) {
 			number := 0
 			comes := func(count int) {
 				for range count {
-					one := &connection{group: group{address(number % 1000), silent}}
+					one := &connection{came: noon.Add(time.Duration(number) * time.Second / 300), group: group{address(number % 1000), silent}}
 					p.add(one)
 					if flood != silent {
 						p.move(one, flood)
@@ -94,6 +98,7 @@ func TestANewcomerIsHeard(t *testing.T) {
 			comes(10 * limit)
 			for round := range 20 {
 				one := from("10.0.0.1/32", silent, 1)[0]
+				one.came = noon.Add(time.Duration(number) * time.Second / 300)
 				p.add(one)
 				for _, next := range []stage{begun, asked, served} {
 					comes(between)
@@ -114,20 +119,62 @@ func TestTheOrderInWhichTheyGive(t *testing.T) {
 	p := newPlaces(8)
 	var there []*connection
 	for i, is := range []stage{asked, served, begun, silent, asked, served, begun, silent} {
-		one := &connection{group: group{address(i), is}}
+		one := &connection{came: noon, group: group{address(i), is}}
 		there = append(there, one)
 		p.add(one)
 	}
 	p.move(there[1], served)
 	// One that is silent and two that have begun are the shares.
 	for i, want := range []int{3, 5, 1, 0, 4} {
-		if out := p.add(&connection{group: group{address(100 + i), asked}}); out != there[want] {
+		comes := &connection{came: noon.Add(timeToSayHello), group: group{address(100 + i), asked}}
+		if out := p.add(comes); out != there[want] {
 			t.Fatalf("number %d that comes displaces another than number %d", i, want)
 		}
 	}
 	p.remove(there[0]) // it has lost its place: nothing happens
 	if p.held != 8 {
 		t.Errorf("%d places are taken, want 8", p.held)
+	}
+}
+
+// TestABurstLeavesTimeToSayHello: where a server accepts hundreds of connections in the same
+// moment, the one that came first of them has its time to say hello; then it goes before others.
+// However many come, none of them takes a place of one that was served.
+func TestABurstLeavesTimeToSayHello(t *testing.T) {
+	t.Parallel()
+	const limit = 512
+	p := newPlaces(limit)
+	comes := func(after time.Duration, count int) (made []*connection) {
+		for i := range count {
+			made = append(made, &connection{came: noon.Add(after), group: group{address(i), silent}})
+			p.add(made[i])
+		}
+		return made
+	}
+	idle := from("10.0.0.2/32", served, limit/8)
+	for _, one := range idle {
+		p.add(one)
+	}
+	for range limit {
+		p.move(comes(0, 1)[0], begun)
+	}
+	first := comes(time.Second, 1)[0]
+	comes(time.Second+timeToSayHello-1, limit/2-1)
+	if first.of == nil {
+		t.Error("it has lost its place before it had time to say hello")
+	}
+	comes(time.Second+timeToSayHello, 1)
+	if first.of != nil {
+		t.Error("one that has said nothing in its time keeps its place")
+	}
+	comes(time.Second+timeToSayHello, 4*limit)
+	for i, one := range idle {
+		if one.of == nil {
+			t.Fatalf("number %d of %d that were served has lost its place", i, len(idle))
+		}
+	}
+	if p.held != limit {
+		t.Errorf("%d places are taken, want %d", p.held, limit)
 	}
 }
 
