@@ -16,12 +16,15 @@ import (
 )
 
 // onRequest records what is told of a grant on its request, which is where people look,
-// and leaves out what Ready tells besides.
+// and leaves out what Ready tells besides, and what is just being made.
 type onRequest struct{ events.EventRecorder }
 
 // Eventf implements events.EventRecorder.
 func (r onRequest) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	if grant, is := regarding.(*v1alpha1.CredentialsGrant); is {
+		if action == core.TypeReady && core.IsUnderWay(core.Reason(reason)) {
+			return // a RoleDrift or TargetDrift of the plan tells of what others did
+		}
 		switch action {
 		case core.TypeAccepted, core.TypeRolePresent, core.TypeDelivered:
 			return

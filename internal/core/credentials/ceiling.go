@@ -3,8 +3,11 @@ package credentials
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -22,13 +25,36 @@ func underCeiling(boundary, ceiling string, asked *iampolicy.Policy, entries []c
 		return condition.No(ReasonCeilingInvalid, "the ceiling of the CredentialsBoundary %s %v", boundary, err)
 	}
 	answer := iampolicy.Contains(outer, asked)
+	why := inFields(answer.Reason, "the ceiling of the CredentialsBoundary "+boundary)
 	switch {
 	case answer.Answer == iampolicy.Yes:
 		return condition.Yes(ReasonAccepted, "")
 	case answer.Answer != iampolicy.No || answer.Statement < 0 || answer.Statement >= len(entries):
-		return condition.No(ReasonCeilingUndecidable, "it cannot be decided whether the statements are within the ceiling of the CredentialsBoundary %s, and what cannot be decided is not given: %s: write them with fewer wildcards, variables and conditions", boundary, answer.Reason)
+		return condition.No(ReasonCeilingUndecidable, "it cannot be decided whether the statements are within the ceiling of the CredentialsBoundary %s, and what cannot be decided is not given: %s: write them with fewer wildcards, variables and conditions", boundary, why)
 	}
-	return condition.No(ReasonBeyondCeiling, "spec.providerSpec.statementEntries[%d] allows %s on %s, which the CredentialsBoundary %s does not: %s: ask for less, or have an administrator raise spec.aws.ceiling", answer.Statement, answer.Action, answer.Resource, boundary, answer.Reason)
+	return condition.No(ReasonBeyondCeiling, "%s: ask for less, or have an administrator raise spec.aws.ceiling", why)
+}
+
+// numbered is how iampolicy names one in a reason: the inner policy's by its number alone.
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(the outer policy's )?statement ([0-9]+)( \("[^"]*"\))?`)
+})
+
+// inFields is a reason of iampolicy.Contains in the words of a request: its statements are fields,
+// which are counted from 0, and those of the outer policy, which has a name here, are counted so too.
+func inFields(reason, outer string) string {
+	reason = numbered().ReplaceAllStringFunc(reason, func(found string) string {
+		parts := numbered().FindStringSubmatch(found)
+		number, err := strconv.Atoi(parts[2])
+		switch {
+		case err != nil:
+			return found
+		case parts[1] == "":
+			return fmt.Sprintf("spec.providerSpec.statementEntries[%d]", number-1)
+		}
+		return fmt.Sprintf("Statement[%d]%s of %s", number-1, parts[3], outer)
+	})
+	return strings.ReplaceAll(reason, "the outer policy", outer)
 }
 
 func parseCeiling(ceiling string) (*iampolicy.Policy, error) {

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -40,7 +41,10 @@ func (v verdicts) ready() condition.Verdict {
 		}
 		return condition.No(v.blocked.Reason, "%s: %s", TypeDeletionBlocked, v.blocked.Message)
 	}
-	if broken, ok := condition.Broken(v.links()...); ok {
+	links := v.links()
+	reached := slices.DeleteFunc(slices.Clone(links), func(link condition.Named) bool { return link.Reason == ReasonNotReached })
+	// What was looked at comes first: the others wait for it.
+	if broken, ok := condition.Broken(append(reached, links...)...); ok {
 		return broken
 	}
 	out := condition.Yes(ReasonReady, "%s", v.delivered.Message)
@@ -48,6 +52,12 @@ func (v verdicts) ready() condition.Verdict {
 		out.Message += "; " + v.left
 	}
 	return out
+}
+
+// IsUnderWay says that a reason of Ready is what the same pass goes on with, so that nobody need
+// be told of it: Ready becomes True, or a step fails, which is another reason.
+func IsUnderWay(reason Reason) bool {
+	return reason == ReasonRoleMissing || reason == ReasonRoleDiffers || reason == ReasonDelivering
 }
 
 // conditions turns verdicts into the list to store.

@@ -124,25 +124,26 @@ func untilOperator(w World, again time.Duration) time.Duration {
 }
 
 // fulfil is for a request that is Tabard's: accepted, then a role, then the targets, then
-// what of former targets and roles is left, each only after the one before.
+// what of former targets and roles is left, each only after the one before. Targets of which none can
+// be written keep a role from being made at all.
 func fulfil(w World, acting Acting) Plan {
 	want, accepted := accept(w, acting)
 	v := verdicts{accepted: accepted}
 	if !accepted.IsTrue() {
 		return refused(w, acting, v)
 	}
-	role := found{verdict: condition.Yes(ReasonRoleGiven, "%s", given(w, want))}
-	if want.mint {
-		role = decideRole(w, want.role)
-	}
+	delivery := deliver(w, want)
+	role := roleFor(w, want, delivery)
 	if role.live {
 		return Plan{Acting: acting, LookLive: true, Again: lookSoon}
 	}
 	v.role, v.foreign = role.verdict, outOfSync(w)
+	if role.waits {
+		v.delivered = delivery.verdict
+	}
 	out := Plan{Acting: acting, Grant: record(w, want, v), Events: role.events, Again: cmp.Or(want.trust.next, LookAgain)}
 	steps := role.steps
 	if role.verdict.IsTrue() || role.going {
-		delivery := deliver(w, want)
 		v.delivered, v.static = delivery.verdict, delivery.static
 		steps, out.Events = append(steps, delivery.steps...), append(out.Events, delivery.events...)
 		if delivery.verdict.IsTrue() || delivery.going {
@@ -155,6 +156,18 @@ func fulfil(w World, acting Acting) Plan {
 		}
 	}
 	return compose(w, out, v, steps)
+}
+
+// roleFor is the role of a request that is accepted. None is made as long as none of its targets can
+// be written: nobody could use it, and it would count towards the account's quota.
+func roleFor(w World, want wanted, to delivery) found {
+	switch {
+	case !want.mint:
+		return found{verdict: condition.Yes(ReasonRoleGiven, "%s", given(w, want))}
+	case grantedRole(w) == nil && !to.reaches:
+		return found{waits: true, verdict: condition.Unknown(ReasonNotReached, "no role is made before workloads can find it: see %s", TypeDelivered)}
+	}
+	return decideRole(w, want.role)
 }
 
 func given(w World, want wanted) string {

@@ -11,6 +11,8 @@ import (
 type delivery struct {
 	found
 	static *condition.Verdict
+	// reaches says that workloads find the credentials by one target at least, or are about to.
+	reaches bool
 }
 
 // deliver writes the targets: the verdict is that of the first that is not as wanted.
@@ -29,6 +31,7 @@ func deliver(w World, want wanted) delivery {
 		if i == 0 || out.verdict.IsTrue() || out.going && !one.verdict.IsTrue() && !one.going {
 			out.verdict, out.going = one.verdict, one.going
 		}
+		out.reaches = out.reaches || one.verdict.IsTrue() || one.going
 		out.steps, out.events = append(out.steps, one.steps...), append(out.events, one.events...)
 	}
 	return out
@@ -70,7 +73,7 @@ func record(w World, want wanted, v verdicts) v1alpha1.CredentialsGrantStatus {
 		}
 	}
 	switch {
-	case want.mint && w.AccountFault == nil && v.role.Reason != ReasonAccountChanged:
+	case want.mint && w.AccountFault == nil && v.role.Reason != ReasonAccountChanged && v.role.Reason != ReasonNotReached:
 		role := roleRecord(w, want.role.Path)
 		role.PermissionsBoundary = want.role.Boundary
 		out.Role, out.Issuers = &role, want.trust.record()

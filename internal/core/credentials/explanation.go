@@ -77,7 +77,7 @@ var deliveredReasons = []condition.Explanation{
 }
 
 var otherReasons = []condition.Explanation{
-	condition.Explain(ReasonNotReached, rolePresent+", "+delivered, "The condition was not looked at, because something before it stands in the way.", "Mend what the Ready condition names."),
+	condition.Explain(ReasonNotReached, rolePresent+", "+delivered, "The condition was not looked at, because something else stands in the way. No role is made as long as none of its targets can be written.", "Mend what the Ready condition names."),
 	condition.Explain(ReasonReady, TypeReady, "Workloads find the identity, and it is as wanted.", "Nothing to do."),
 	condition.Explain(ReasonStaticKeys, TypeStaticKeysPresent, "The Secret holds a static key beside the token configuration.", "Follow the message: the Secret's owner says when it may go."),
 	condition.Explain(ReasonRoleOutOfSync, TypeRoleOutOfSync, "The role that somebody else made lacks a right or a trust that the request needs.", "Change the role as the message says; tabard credentials render prints one that fits."),

@@ -43,7 +43,7 @@ const (
 type object struct {
 	labels, annotations map[string]string
 	data                map[string]string
-	extended            bool
+	extended, deleting  bool
 }
 
 func (o *object) String() string { return fmt.Sprint(o.labels, o.annotations, o.data, o.extended) }
@@ -212,7 +212,7 @@ func testBoundary() v1alpha1.CredentialsBoundary {
 func (m *model) look(target credentials.Target) credentials.TargetState {
 	s := credentials.TargetState{Target: target, NamespaceMissing: m.gone[target.Namespace], Error: m.unread}
 	if o := m.objects[target]; o != nil && m.unread == "" {
-		s.Exists, s.Labels, s.Annotations, s.Extended = true, maps.Clone(o.labels), maps.Clone(o.annotations), o.extended
+		s.Exists, s.Labels, s.Annotations, s.Extended, s.Deleting = true, maps.Clone(o.labels), maps.Clone(o.annotations), o.extended, o.deleting
 		s.Digests = map[string]string{}
 		for key, value := range o.data {
 			s.Digests[key] = credentials.DataDigest(value)

@@ -87,9 +87,13 @@ func (w World) lacks(role *ForeignRole) (wrong, unsure []string) {
 		switch answer := iampolicy.Contains(outer, asked); answer.Answer {
 		case iampolicy.Yes:
 		case iampolicy.No:
-			wrong = append(wrong, fmt.Sprintf("%s do not allow statementEntries[%d], %s on %s: %s", what, answer.Statement, answer.Action, answer.Resource, answer.Reason))
+			text := fmt.Sprintf("%s do not allow statementEntries[%d], %s on %s", what, answer.Statement, answer.Action, answer.Resource)
+			if strings.HasSuffix(answer.Reason, " denies a part") {
+				text += ", of which a Deny takes a part"
+			}
+			wrong = append(wrong, text)
 		default:
-			unsure = append(unsure, fmt.Sprintf("it cannot be decided whether %s allow what the request asks for: %s", what, answer.Reason))
+			unsure = append(unsure, fmt.Sprintf("it cannot be decided whether %s allow what the request asks for: %s", what, inFields(answer.Reason, what)))
 		}
 	}
 	return wrong, unsure

@@ -50,14 +50,12 @@ func project(w World, grant v1alpha1.CredentialsGrantStatus, v verdicts) *cloudv
 // what is being made.
 func failureOf(ready condition.Verdict) cloudv1.ConditionType {
 	switch ready.Reason {
-	case ReasonRoleMissing, ReasonRoleDiffers, ReasonDelivering:
-		return ""
 	case ReasonTargetNamespaceMissing:
 		return cloudv1.MissingTargetNamespace
 	case ReasonNotAuthenticated, ReasonAccessDenied:
 		return cloudv1.InsufficientCloudCredentials
 	}
-	if ready.IsTrue() {
+	if ready.IsTrue() || IsUnderWay(ready.Reason) {
 		return ""
 	}
 	return cloudv1.CredentialsProvisionFailure

@@ -16,6 +16,8 @@ type found struct {
 	events  []Event
 	// live asks for a look at the role by itself.
 	live bool
+	// waits says that no role is made yet, as no target can be written.
+	waits bool
 	// going says that the steps make the verdict True, so that what comes after may be
 	// done in the same pass.
 	going bool
