@@ -192,6 +192,9 @@ func (r *rendering) addRole(work *handoff.Work, w core.World) error {
 	if w.Provider.AWS == nil {
 		return fmt.Errorf("it is no AWSProviderSpec (%s): an identity of another cloud is made there, then tabard credentials bind gives it to the request", strings.Join(asks(w), " "))
 	}
+	if wrong := w.Provider.Misspelt(); wrong != "" {
+		return errors.New(wrong)
+	}
 	given := w.Provider.AWS.STSIAMRoleARN
 	role, err := r.named(&w, given)
 	if err != nil {

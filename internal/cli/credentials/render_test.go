@@ -142,3 +142,14 @@ func TestWhatIsMissingForARoleIsNamed(t *testing.T) {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 }
+
+// TestARoleIsNotRenderedWithoutItsMisspeltCondition: whoever makes it would give more than is meant.
+func TestARoleIsNotRenderedWithoutItsMisspeltCondition(t *testing.T) {
+	b := newBed(t, plainKubernetes)
+	b.in = strings.Replace(file, "policyCondition", "condition", 1)
+	code, out, said := b.run(append([]string{"render", "-f", "-", "--account", "444455556666"}, offline...)...)
+	want := `CredentialsRequest team-a/reports: spec.providerSpec.statementEntries[0] has the field "condition", expected effect, action, resource and policyCondition: write policyCondition`
+	if code != command.Unusable || out != "" || !strings.Contains(said, want) {
+		t.Errorf("exit code %d, %q, said %q, want %q", code, out, said, want)
+	}
+}

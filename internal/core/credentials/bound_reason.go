@@ -37,7 +37,7 @@ var boundReasons = []condition.Explanation{
 	condition.Explain(ReasonTokenPathInvalid, accepted, "The path of the token is none that can be written to a configuration file.", "Set spec.cloudTokenPath to an absolute path without spaces."),
 	condition.Explain(ReasonRoleARNNotAllowed, accepted, "The CredentialsBoundary does not allow the role that the request names.", "Name another role, or have an administrator add it to spec.aws.roleARNPatterns."),
 	condition.Explain(ReasonNoPermissionsBoundary, accepted, "There is no policy for the permissions boundary of the role.", "Run tabard credentials bootstrap, or set spec.aws.permissionsBoundary."),
-	condition.Explain(ReasonStatementInvalid, accepted, "A statement of the request is none that AWS would take, or has a condition whose meaning AWS does not state.", "Correct the field that the message names."),
+	condition.Explain(ReasonStatementInvalid, accepted, "A statement of the request has a misspelt field, is none that AWS would take, or has a condition whose meaning AWS does not state.", "Correct the field that the message names."),
 	condition.Explain(ReasonTooLong, accepted, "The role would exceed a limit of AWS: of its policy, its trust policy, or its tags.", "Ask for less, as the message says."),
 	condition.Explain(ReasonBeyondCeiling, accepted, "A statement allows more than the CredentialsBoundary's ceiling.", "Ask for less, or have an administrator raise the ceiling."),
 	condition.Explain(ReasonCeilingUndecidable, accepted, "It cannot be decided whether the statements are within the ceiling.", "Write them with fewer wildcards, variables and conditions."),

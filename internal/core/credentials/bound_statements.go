@@ -17,9 +17,12 @@ import (
 // permissions boundary.
 func boundStatements(w World, boundary, ceiling, arn string) condition.Verdict {
 	entries := w.Provider.AWS.StatementEntries
+	if wrong := w.Provider.Misspelt(); wrong != "" {
+		return condition.No(ReasonStatementInvalid, "%s", wrong)
+	}
 	for i := range entries {
 		if wrong := wrongIn(&entries[i]); wrong != "" {
-			return condition.No(ReasonStatementInvalid, "spec.providerSpec.statementEntries[%d]%s", i, wrong)
+			return condition.No(ReasonStatementInvalid, "spec.providerSpec.statementEntries[%d]%s%s", i, wrong, w.Provider.besides(i))
 		}
 	}
 	document := []byte(PermissionPolicy(entries))
@@ -79,7 +82,7 @@ func wrongIn(e *cloudv1.StatementEntry) string {
 	}
 	for _, one := range e.Action {
 		if !action().MatchString(one) {
-			return fmt.Sprintf(".action has %q, expected SERVICE:ACTION, such as s3:GetObject, of letters, digits, - and wildcards", one)
+			return fmt.Sprintf(".action has %q, expected SERVICE:ACTION, such as s3:GetObject, of letters, digits, - and wildcards%s", one, meantBy(one))
 		}
 	}
 	for _, r := range e.Resource {

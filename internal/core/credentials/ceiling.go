@@ -32,7 +32,12 @@ func underCeiling(boundary, ceiling string, asked *iampolicy.Policy, entries []c
 	case answer.Answer != iampolicy.No || answer.Statement < 0 || answer.Statement >= len(entries):
 		return condition.No(ReasonCeilingUndecidable, "it cannot be decided whether the statements are within the ceiling of the CredentialsBoundary %s, and what cannot be decided is not given: %s: write them with fewer wildcards, variables and conditions", boundary, why)
 	}
-	return condition.No(ReasonBeyondCeiling, "%s: ask for less, or have an administrator raise spec.aws.ceiling", why)
+	if like := listedLike(ceiling, answer.Action); like != "" {
+		why += ": write " + like + ", if that is meant; or ask for less"
+	} else {
+		why += ": ask for less"
+	}
+	return condition.No(ReasonBeyondCeiling, "%s, or have an administrator raise spec.aws.ceiling", why)
 }
 
 // numbered is how iampolicy names one in a reason: the inner policy's by its number alone.

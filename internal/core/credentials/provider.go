@@ -33,7 +33,7 @@ func DecodeProvider(request *cloudv1.CredentialsRequest) Provider {
 	var err error
 	switch meta.Kind {
 	case cloudv1.AWSProviderSpecKind:
-		out.AWS = &cloudv1.AWSProviderSpec{}
+		out.AWS, out.Unknown = &cloudv1.AWSProviderSpec{}, unknownFields(raw.Raw)
 		err = json.Unmarshal(raw.Raw, out.AWS)
 	case cloudv1.AzureProviderSpecKind:
 		out.Azure = &cloudv1.AzureProviderSpec{}

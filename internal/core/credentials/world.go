@@ -97,6 +97,8 @@ type Provider struct {
 	AWS   *cloudv1.AWSProviderSpec
 	Azure *cloudv1.AzureProviderSpec
 	GCP   *cloudv1.GCPProviderSpec
+	// Unknown are the fields of AWS's statements that are none, by the place of their statement.
+	Unknown map[int][]string
 	// Error says why it could not be understood; empty for none.
 	Error string
 }
