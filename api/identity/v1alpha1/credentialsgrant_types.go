@@ -121,8 +121,8 @@ type CredentialsGrantStatus struct {
 	// +optional
 	// +listType=atomic
 	Issuers []TrustedIssuer `json:"issuers,omitempty"`
-	// Conditions: Accepted, RolePresent, Delivered, Ready, and RoleOutOfSync where it was
-	// looked at.
+	// Conditions: Accepted, RolePresent, Delivered, Ready, RoleOutOfSync where it was
+	// looked at, and AudiencesServed where it is known what the pods ask for.
 	//
 	// +optional
 	// +listType=map

@@ -139,6 +139,20 @@ func TestADescriptionSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestADescriptionHasTheCommandOfAMissingAudience as it is to be typed, of a request that is ready.
+func TestADescriptionHasTheCommandOfAMissingAudience(t *testing.T) {
+	const command = `add it: kubectl patch oidcissuer prod --type=json -p '[{"op":"add","path":"/spec/providers/0/audiences/-","value":"openshift"}]'`
+	asks := request("asks", toSecret)
+	code, out, said := newBed(t, plainKubernetes, asks, grant(asks, metav1.ConditionTrue, core.ReasonReady, "Secret team-a/asks-secret has the token configuration", func(g *v1alpha1.CredentialsGrant) {
+		g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{
+			Type: core.TypeAudiencesServed, Status: metav1.ConditionFalse, Reason: string(core.ReasonAudienceMissing), Message: command,
+		})
+	})).run("describe", "asks")
+	if want := "AudiencesServed is False (AudienceMissing): " + command + "\n"; code != 0 || !strings.Contains(out, want) {
+		t.Errorf("exit code %d, %q and %q, want %q", code, out, said, want)
+	}
+}
+
 func TestADescriptionHasNoCharactersThatControlATerminal(t *testing.T) {
 	evil := request("evil", provider(cloudv1.AWSProviderSpec{StatementEntries: []cloudv1.StatementEntry{{Effect: "Allow", Action: []string{"\x1b[2Js3:*\nState: Ready"}, Resource: "*"}}}))
 	_, out, _ := newBed(t, plainKubernetes, evil).run("describe", "evil")

@@ -122,6 +122,7 @@ func New(kit controller.Kit, follow Followed, metrics *Metrics, options Options)
 	c.own = &ownRoles{configs: options.Own, now: options.Now}
 	c.roles = newInventory(options, limiter)
 	c.known = newKnown(follow, metrics)
+	c.known.issuerChanged = c.providers.forget
 	c.known.secrets.within = cmp.Or(options.LookWithin, lookWithin)
 	c.policies = &policies{options: options, known: map[string]readPolicy{}, changed: c.known.addAll}
 	return c

@@ -3,12 +3,16 @@ package credentials
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -19,10 +23,17 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
-// sameIssuer says that two readings of an OIDCIssuer mean the same for roles.
+// sameIssuer says that an OIDCIssuer means the same for roles as it did before.
 func sameIssuer(a, b *v1alpha1.OIDCIssuer) bool {
-	return a.UID == b.UID && a.Generation == b.Generation && a.Annotations[core.RetiredAnnotation] == b.Annotations[core.RetiredAnnotation] &&
+	return !hasComeToAgree(a, b) && a.UID == b.UID && a.Generation == b.Generation && a.Annotations[core.RetiredAnnotation] == b.Annotations[core.RetiredAnnotation] &&
 		reflect.DeepEqual(a.Status.Providers, b.Status.Providers)
+}
+
+// hasComeToAgree says that the issuer's providers in AWS have become as its OIDCIssuer wants them,
+// their audiences among that.
+func hasComeToAgree(before, now *v1alpha1.OIDCIssuer) bool {
+	was, is := meta.FindStatusCondition(before.Status.Conditions, issuer.TypeProviderReady), meta.FindStatusCondition(now.Status.Conditions, issuer.TypeProviderReady)
+	return is != nil && is.Status == metav1.ConditionTrue && (was == nil || was.Status != metav1.ConditionTrue || was.ObservedGeneration != is.ObservedGeneration)
 }
 
 // issuers are those of the cluster: the one of which its tokens are first, if that is known,
@@ -59,8 +70,26 @@ func (c *Controller) issuers(ctx context.Context, world core.World) ([]core.Issu
 			return nil, controller.FaultOf(err)
 		}
 		out[i].Registered, out[i].Audiences = provider.Exists, provider.Audiences
+		at := slices.IndexFunc(stored, func(o *v1alpha1.OIDCIssuer) bool { return o.Name == out[i].Name })
+		if at >= 0 && provider.Tags[issuer.OwnerTag] == out[i].URL { // the controller "issuer" changes no other provider
+			out[i].AudiencesField, out[i].Wanted = wantedAudiences(stored[at], world.Account)
+		}
 	}
 	return out, nil
+}
+
+// wantedAudiences are those that an OIDCIssuer wants its provider in an account to know, and the
+// JSON pointer to them; empty where it names no provider there.
+func wantedAudiences(o *v1alpha1.OIDCIssuer, account string) (field string, audiences []string) {
+	own := slices.ContainsFunc(o.Status.Providers, func(p v1alpha1.ProviderStatus) bool { return p.AssumeRoleARN == "" && p.AccountID == account })
+	unseen := !slices.ContainsFunc(o.Status.Providers, func(p v1alpha1.ProviderStatus) bool { return p.AssumeRoleARN == "" })
+	for i, p := range o.Spec.Providers {
+		role, _ := identity.ParseARN(p.AssumeRoleARN)
+		if role.Account == account || p.AssumeRoleARN == "" && (own || unseen) {
+			return fmt.Sprintf("/spec/providers/%d/audiences", i), p.Audiences
+		}
+	}
+	return "", nil
 }
 
 // protected is what no request may reach: the issuers' buckets, and what Tabard itself is
@@ -141,6 +170,16 @@ type answer struct {
 	err      error
 	at       time.Time
 	until    time.Time
+}
+
+// forget has all read anew: what the OIDCIssuers want, or have come to, is another.
+func (p *providers) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for arn, a := range p.known {
+		a.until = time.Time{}
+		p.known[arn] = a
+	}
 }
 
 // get is the provider of an ARN, by a reading that is no older than since where that is past.

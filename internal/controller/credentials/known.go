@@ -31,6 +31,8 @@ type known struct {
 	followers []follower
 	secrets   *secrets
 	metrics   *Metrics
+	// issuerChanged is called before requests are woken for an OIDCIssuer.
+	issuerChanged func()
 
 	mu sync.Mutex
 	// wake adds a request to the queue; nil before there is one.
@@ -83,8 +85,8 @@ func newKnown(followed Followed, metrics *Metrics) *known {
 		namespaces: &follow.Store[*metav1.PartialObjectMetadata]{Key: (*metav1.PartialObjectMetadata).GetName},
 		boundaries: &follow.Store[*v1alpha1.CredentialsBoundary]{Key: (*v1alpha1.CredentialsBoundary).GetName},
 		issuers:    &follow.Store[*v1alpha1.OIDCIssuer]{Key: (*v1alpha1.OIDCIssuer).GetName},
-		metrics:    metrics,
-		byTarget:   map[core.Target]map[types.NamespacedName]bool{}, byRole: map[string]types.NamespacedName{},
+		metrics:    metrics, issuerChanged: func() {},
+		byTarget: map[core.Target]map[types.NamespacedName]bool{}, byRole: map[string]types.NamespacedName{},
 		of: map[types.NamespacedName]concern{}, marks: map[core.Target]uint64{},
 	}
 	k.requests.Changed = func(before, now *mark, _ bool) {
@@ -112,6 +114,7 @@ func newKnown(followed Followed, metrics *Metrics) *known {
 	}
 	k.issuers.Changed = func(before, now **v1alpha1.OIDCIssuer, first bool) {
 		if !first && (before == nil || now == nil || !sameIssuer(*before, *now)) {
+			k.issuerChanged()
 			k.addAll()
 		}
 	}

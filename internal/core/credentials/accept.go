@@ -81,7 +81,7 @@ func acceptRole(w World, out wanted, bound AWSBound, v condition.Verdict) (wante
 	if w.AccountFault != nil && len(w.Issuers) == 0 { // AWS did not say which issuers it knows
 		return out, awsTrouble(*w.AccountFault)
 	}
-	trust, can := trustOf(w, Audiences(out.targets[0]))
+	trust, can := trustOf(w, out.targets[0])
 	if !can.IsTrue() {
 		return out, can
 	}
@@ -96,6 +96,5 @@ func acceptRole(w World, out wanted, bound AWSBound, v condition.Verdict) (wante
 		Policy: PermissionPolicy(w.Provider.AWS.StatementEntries), Tags: ValuesOf(Tags(w)),
 		Boundary: bound.PermissionsBoundary, MaxSession: bound.MaxSession,
 	}
-	v.Message += trust.lacking
 	return out, v
 }

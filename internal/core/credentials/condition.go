@@ -20,6 +20,8 @@ type verdicts struct {
 	static, blocked *condition.Verdict
 	// foreign is what a role of somebody else lacks; nil where none was read.
 	foreign *condition.Verdict
+	// audiences is whether AWS accepts what the pods ask for; nil where that is not told.
+	audiences *condition.Verdict
 }
 
 // links are the conditions that Ready waits for, in order.
@@ -69,6 +71,9 @@ func (v verdicts) conditions(w World) []metav1.Condition {
 	if v.foreign != nil {
 		all = append(all, condition.Named{Type: TypeRoleOutOfSync, Verdict: *v.foreign})
 	}
+	if v.audiences != nil {
+		all = append(all, condition.Named{Type: TypeAudiencesServed, Verdict: *v.audiences})
+	}
 	if v.blocked != nil {
 		all = append(all, condition.Named{Type: TypeDeletionBlocked, Verdict: *v.blocked})
 	}
@@ -87,7 +92,7 @@ func (v verdicts) conditions(w World) []metav1.Condition {
 // the verdicts came to.
 func (v verdicts) again(quiet time.Duration, conditions []metav1.Condition, now time.Time) time.Duration {
 	out := min(quiet, LookAgain)
-	if v.left != "" {
+	if v.left != "" || v.audiences != nil && v.audiences.Reason == ReasonAudiencePending {
 		out = min(out, waitAgain)
 	}
 	if v.blocked != nil {

@@ -128,7 +128,7 @@ func untilOperator(w World, again time.Duration) time.Duration {
 // be written keep a role from being made at all.
 func fulfil(w World, acting Acting) Plan {
 	want, accepted := accept(w, acting)
-	v := verdicts{accepted: accepted}
+	v := verdicts{accepted: accepted, audiences: audiencesServed(w)}
 	if !accepted.IsTrue() {
 		return refused(w, acting, v)
 	}

@@ -17,6 +17,7 @@ var Reference = condition.Kind{
 		{Name: TypeReady, Holds: "the three above are True"},
 		{Name: TypeStaticKeysPresent, Holds: "the Secret holds keys that do not expire; only there if it does"},
 		{Name: TypeRoleOutOfSync, Holds: "the role that the request names lacks something that the request asks for; only there with --credentials-read-foreign-roles, on requests that name a role"},
+		{Name: TypeAudiencesServed, Holds: "the issuer's OIDC provider knows the audience for which the request's pods ask; on requests for AWS with a Secret, and on others where it does not. It is no part of Ready"},
 		{Name: TypeDeletionBlocked, Holds: "the request is deleted and something keeps what was made for it from going; on such grants only"},
 	},
 	Reasons: slices.Concat(actorReasons, acceptedReasons, boundReasons, roleReasons, deliveredReasons, otherReasons),
@@ -45,7 +46,7 @@ var acceptedReasons = []condition.Explanation{
 	condition.Explain(ReasonTokenFieldsMissing, accepted, "The request names an identity in Azure or Google Cloud in part.", "Set the fields that the message names."),
 	condition.Explain(ReasonNoIssuer, accepted, "There is no issuer in use whose tokens a role could trust.", "Make an OIDCIssuer with tabard issuer init."),
 	condition.Explain(ReasonIssuerNotRegistered, accepted, "The issuer has no OIDC provider in the account of the roles.", "Set spec.providers of its OIDCIssuer, or register the provider that the message names."),
-	condition.Explain(ReasonAudienceMissing, accepted, "The OIDC provider does not know the audience of the workloads' tokens.", "Add the audience to spec.providers of the OIDCIssuer."),
+	condition.Explain(ReasonAudienceMissing, accepted+", "+TypeAudiencesServed, "The OIDC provider does not know the audience of the workloads' tokens, so that AWS refuses them.", "Run the command in the message."),
 }
 
 var roleReasons = []condition.Explanation{
@@ -84,6 +85,9 @@ var otherReasons = []condition.Explanation{
 	condition.Explain(ReasonRoleInSync, TypeRoleOutOfSync, "The role allows what the request asks for and trusts whom it names.", "Nothing to do."),
 	condition.Explain(ReasonRoleSyncUndecided, TypeRoleOutOfSync, "It cannot be decided whether the role allows what the request asks for.", "Compare the role with tabard credentials render."),
 	condition.Explain(ReasonRoleUnread, TypeRoleOutOfSync, "The role could not be read.", "Give the controller's role the rights that the message names: iam:GetRole, iam:ListRolePolicies, iam:GetRolePolicy, iam:ListAttachedRolePolicies, iam:GetPolicy and iam:GetPolicyVersion."),
+	condition.Explain(ReasonAudiencesServed, TypeAudiencesServed, "The OIDC provider knows the audience for which the request's pods ask.", "Nothing to do."),
+	condition.Explain(ReasonAudiencePending, TypeAudiencesServed, "The OIDCIssuer names the audience, and its OIDC provider does not know it yet.", "Nothing to do if it passes; else look at ProviderReady of the OIDCIssuer."),
+	condition.Explain(ReasonAudiencesUnknown, TypeAudiencesServed, "The OIDC provider lacks an audience, and it is not known whether the request's pods ask for it: their token is at a path of the request's own.", "Run the command in the message, if the pods ask for that audience."),
 	condition.Explain(ReasonDeleting, accepted+", "+rolePresent+", "+delivered+", "+deletionBlocked, "The request is deleted, and what was made for it is being taken back.", "Nothing to do, unless DeletionBlocked is True."),
 }
 

@@ -30,8 +30,6 @@ type trusted struct {
 // trust is whom a role trusts.
 type trust struct {
 	issuers []trusted
-	// lacking says which wanted audience the provider does not know; empty for none.
-	lacking string
 	// next is how long until an issuer leaves the trust; 0 for none.
 	next time.Duration
 }
@@ -50,8 +48,9 @@ func (t trust) record() []v1alpha1.TrustedIssuer {
 // use nothing is changed, and the verdict says what is missing. The same holds without the
 // one that the cluster issues tokens of, whatever others there are: no pod could become the
 // role.
-func trustOf(w World, audiences []string) (trust, condition.Verdict) {
+func trustOf(w World, target Target) (trust, condition.Verdict) {
 	var out trust
+	audiences := Audiences(target)
 	var problems []string
 	reason := ReasonNoIssuer
 	for _, i := range w.Issuers {
@@ -63,12 +62,9 @@ func trustOf(w World, audiences []string) (trust, condition.Verdict) {
 			problems = append(problems, fmt.Sprintf("the issuer %s has no provider in IAM of account %s, expected %s: set spec.providers of its OIDCIssuer, or register it with the audience %s", i.URL, w.Account, i.ProviderARN, audienceSTS))
 		case len(have) == 0:
 			reason = ReasonAudienceMissing
-			problems = append(problems, fmt.Sprintf("the provider %s knows the audiences %q, expected %s: add it to spec.providers of its OIDCIssuer", i.ProviderARN, i.Audiences, strings.Join(audiences, " or ")))
+			problems = append(problems, fmt.Sprintf("the provider %s knows the audiences %q, expected %s: add it: %s", i.ProviderARN, i.Audiences, strings.Join(audiences, " or "), addition(i, toAdd(w, target, i))))
 		default:
 			out.issuers = append(out.issuers, trusted{v1alpha1.TrustedIssuer{URL: i.URL, ProviderARN: i.ProviderARN}, have})
-			if len(have) < len(audiences) && out.lacking == "" {
-				out.lacking = fmt.Sprintf("; the provider %s does not know the audience %s, so tokens for it are not trusted", i.ProviderARN, strings.Join(without(audiences, have), ", "))
-			}
 		}
 	}
 	own := func(i trusted) bool { return i.URL == w.Platform.Issuer }

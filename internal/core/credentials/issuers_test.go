@@ -119,11 +119,3 @@ func TestWithoutTheClustersOwnIssuerARequestIsNotReady(t *testing.T) {
 		}
 	}
 }
-
-func TestALackingAudienceIsSaid(t *testing.T) {
-	m := newModel(2)
-	m.issuers[0].Audiences = []string{"sts.amazonaws.com"}
-	if v := says(m.next(), credentials.TypeAccepted); !v.IsTrue() || !strings.Contains(v.Message, "does not know the audience openshift") {
-		t.Errorf("Accepted is %+v", v)
-	}
-}

@@ -109,6 +109,27 @@ func TestThePageNamesWhatRemovesStaticKeys(t *testing.T) {
 	}
 }
 
+// TestThePageHasTheReasonsAndTheCommandOfAudiencesServed, as the decision makes them.
+func TestThePageHasTheReasonsAndTheCommandOfAudiencesServed(t *testing.T) {
+	page := string(must.Get(os.ReadFile("../../../docs/credentials.md"))(t))
+	_, part, found := strings.Cut(page, "\n## Audiences of tokens\n")
+	if !found {
+		t.Fatal("the page has no part on audiences")
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	part = strings.ReplaceAll(part, "\\\n  ", "")
+	for _, e := range credentials.Reference.Reasons {
+		if strings.Contains(e.Conditions, credentials.TypeAudiencesServed) && !strings.Contains(part, "| `"+string(e.Reason)+"` |") {
+			t.Errorf("the table lacks the reason %s", e.Reason)
+		}
+	}
+	for _, want := range []string{"`" + credentials.DefaultTokenPath + "`", strings.Replace(addsOpenShift, "issuer1.example", "prod", 1)} {
+		if !strings.Contains(part, want) {
+			t.Errorf("the part on audiences lacks %s", want)
+		}
+	}
+}
+
 // on is a request on OpenShift, unless it says what the cluster is.
 func on(asked credentials.Asked, live bool, mode platform.Mode) credentials.Asked {
 	facts := openshift(mode)

@@ -20,6 +20,8 @@ const (
 	TypeStaticKeysPresent = "StaticKeysPresent"
 	// TypeRoleOutOfSync: a role that somebody else made lacks what the request asks for.
 	TypeRoleOutOfSync = "RoleOutOfSync"
+	// TypeAudiencesServed: AWS accepts the tokens that the request's pods ask for.
+	TypeAudiencesServed = "AudiencesServed"
 	// TypeDeletionBlocked: something keeps the deletion from its end.
 	TypeDeletionBlocked = "DeletionBlocked"
 )
@@ -30,6 +32,13 @@ const (
 	ReasonRoleInSync        Reason = "RoleInSync"
 	ReasonRoleSyncUndecided Reason = "RoleSyncUndecided"
 	ReasonRoleUnread        Reason = "RoleUnread"
+)
+
+// Reasons of TypeAudiencesServed, beside ReasonAudienceMissing.
+const (
+	ReasonAudiencesServed  Reason = "AudiencesServed"
+	ReasonAudiencePending  Reason = "AudiencePending"
+	ReasonAudiencesUnknown Reason = "AudiencesUnknown"
 )
 
 // Reasons of who acts: see Act. They are told by conditions of the grant, by events or

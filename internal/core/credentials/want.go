@@ -104,7 +104,7 @@ func TrustPolicy(w World) (string, condition.Verdict) {
 	if invalid != "" {
 		return "", condition.No(ReasonInvalidTarget, "%s", invalid)
 	}
-	t, v := trustOf(w, Audiences(targets[0]))
+	t, v := trustOf(w, targets[0])
 	if !v.IsTrue() {
 		return "", v
 	}

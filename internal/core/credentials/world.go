@@ -112,6 +112,12 @@ type Issuer struct {
 	// Registered says that the provider exists, Audiences are its client IDs.
 	Registered bool
 	Audiences  []string
+	// AudiencesField is the JSON pointer of the provider's audiences in the OIDCIssuer, such as
+	// /spec/providers/0/audiences, and Wanted are those that stand there. It is empty where
+	// Tabard does not change the provider: the OIDCIssuer names none for the account, or
+	// somebody else made the provider.
+	AudiencesField string
+	Wanted         []string
 	// Retired says that an administrator marked it so, Deleting that it is being deleted.
 	Retired, Deleting bool
 	// RetireAfter is how long tokens of an issuer that leaves are trusted.
