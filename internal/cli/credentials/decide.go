@@ -27,8 +27,9 @@ Tabard then writes the Secret that the operator wrote, and removes the operator'
 finalizer when the request is deleted. Access keys that the operator minted stay in the
 Secret until its owner says that they may go (docs/credentials.md).
 
-The command refuses while an operator is live, and a request that would get nothing nevertheless. It records the adoption in the
-CredentialsGrant. For that you need the right to create and patch credentialsgrants.
+The command refuses while an operator is live, and a request that would get nothing
+nevertheless. It records the adoption in the CredentialsGrant. For that you need the right
+to create and patch credentialsgrants.
 
 Exit codes: 0 Tabard has it, or had it already; 1 it cannot be adopted, or the cluster
 refuses it; 2 the input cannot be used.`
