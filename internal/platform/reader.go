@@ -49,6 +49,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 	core "github.com/tabard-dev/tabard/internal/core/platform"
 )
 
@@ -58,7 +59,7 @@ const (
 	// lookTime bounds one look at the cluster.
 	lookTime = 10 * time.Second
 	// discoveryPath is where an API server says of which issuer its tokens are.
-	discoveryPath = "/.well-known/openid-configuration"
+	discoveryPath = "/" + issuer.DiscoveryPath
 	// longestReason bounds what is kept of an error.
 	longestReason = 300
 )
