@@ -251,17 +251,16 @@ func unbind(ctx context.Context, streams command.Streams, w *where, name string)
 func (s *seen) undeliverable(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) (string, error) {
 	w := s.world(request)
 	w.Settings.OwnNamespaces = []string{defaultNamespace}
-	grant := &v1alpha1.CredentialsGrant{Spec: v1alpha1.CredentialsGrantSpec{Request: v1alpha1.RequestRef{Namespace: request.Namespace, Name: request.Name, UID: request.UID}}}
+	grant := newGrant(request)
 	if w.Grant != nil {
 		grant = w.Grant.DeepCopy()
 	}
 	change(&grant.Spec)
 	w.Grant = grant
-	var boundaries v1alpha1.CredentialsBoundaryList
-	if err := s.List(ctx, &boundaries); err != nil && !meta.IsNoMatchError(err) {
-		return "", explained(err, "CredentialsBoundaries")
+	var err error
+	if w.Boundaries, err = allBoundaries(ctx, s); err != nil && !meta.IsNoMatchError(err) {
+		return "", err
 	}
-	w.Boundaries = boundaries.Items
 	var namespace corev1.Namespace
 	if err := s.Get(ctx, client.ObjectKey{Name: request.Namespace}, &namespace); client.IgnoreNotFound(err) != nil {
 		return "", fmt.Errorf("read the namespace %s, by whose labels its CredentialsBoundary is chosen: %w", request.Namespace, err)
@@ -280,14 +279,19 @@ func (s *seen) decide(ctx context.Context, request *cloudv1.CredentialsRequest, 
 			request.Namespace, request.Name, w.Grant.Name)}
 	}
 	if w.Grant == nil {
-		grant := &v1alpha1.CredentialsGrant{
-			ObjectMeta: metav1.ObjectMeta{Name: core.GrantName(request.Namespace, request.Name)},
-			Spec:       v1alpha1.CredentialsGrantSpec{Request: v1alpha1.RequestRef{Namespace: request.Namespace, Name: request.Name, UID: request.UID}},
-		}
+		grant := newGrant(request)
 		change(&grant.Spec)
 		return s.Create(ctx, grant, client.FieldOwner(fieldOwner))
 	}
 	before := w.Grant.DeepCopy()
 	change(&w.Grant.Spec)
 	return s.Patch(ctx, w.Grant, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(fieldOwner))
+}
+
+// newGrant is the grant of a request that has none.
+func newGrant(request *cloudv1.CredentialsRequest) *v1alpha1.CredentialsGrant {
+	return &v1alpha1.CredentialsGrant{
+		ObjectMeta: metav1.ObjectMeta{Name: core.GrantName(request.Namespace, request.Name)},
+		Spec:       v1alpha1.CredentialsGrantSpec{Request: v1alpha1.RequestRef{Namespace: request.Namespace, Name: request.Name, UID: request.UID}},
+	}
 }

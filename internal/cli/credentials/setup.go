@@ -90,11 +90,9 @@ func knownOf(ctx context.Context, cluster Cluster, namespace string) (known, err
 	if out.issuers, err = ownIssuers(ctx, cluster); err != nil {
 		return known{}, err
 	}
-	var boundaries v1alpha1.CredentialsBoundaryList
-	if err := cluster.List(ctx, &boundaries); err != nil {
-		return known{}, explained(err, "CredentialsBoundaries")
+	if out.boundaries, err = allBoundaries(ctx, cluster); err != nil {
+		return known{}, err
 	}
-	out.boundaries = boundaries.Items
 	var config corev1.ConfigMap
 	if err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: issuerConfig}, &config); client.IgnoreNotFound(err) != nil {
 		return known{}, explained(err, "ConfigMaps")
@@ -215,5 +213,15 @@ func ownIssuers(ctx context.Context, from client.Reader) ([]v1alpha1.OIDCIssuer,
 		return nil, explained(err, "OIDCIssuers")
 	}
 	slices.SortFunc(list.Items, func(a, b v1alpha1.OIDCIssuer) int { return strings.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
+
+// allBoundaries lists the CredentialsBoundaries of a cluster. The error of a cluster without the
+// kind is a no-match still.
+func allBoundaries(ctx context.Context, from client.Reader) ([]v1alpha1.CredentialsBoundary, error) {
+	var list v1alpha1.CredentialsBoundaryList
+	if err := from.List(ctx, &list); err != nil {
+		return nil, explained(err, "CredentialsBoundaries")
+	}
 	return list.Items, nil
 }
