@@ -64,8 +64,12 @@ type kept struct {
 	calls *iampolicy.Policy
 }
 
-// all are the protected things.
-func (p Protected) all(partition string) (all []kept) {
+// keeping are the protected things, ready to be asked of.
+type keeping []kept
+
+// all are the protected things. To make and read their policies costs more than to ask of them:
+// whoever asks twice makes them once.
+func (p Protected) all(partition string) (all keeping) {
 	add := func(name string, actions, harmless []string, resources ...string) {
 		all = append(all, kept{name, callsOf(actions, harmless, resources)})
 	}
@@ -100,8 +104,8 @@ func callsOf(actions, harmless, resources []string) *iampolicy.Policy {
 
 // reached is the first protected thing that a policy reaches under a boundary, nil for no
 // boundary; and why.
-func (p Protected) reached(partition string, asked, boundary *iampolicy.Policy) (name, why string) {
-	for _, one := range p.all(partition) {
+func (k keeping) reached(asked, boundary *iampolicy.Policy) (name, why string) {
+	for _, one := range k {
 		if may, why := iampolicy.Reaches(one.calls, asked, boundary); may {
 			return one.name, why
 		}
@@ -117,14 +121,15 @@ func anything() *iampolicy.Policy {
 // unprotected says whether a role with these statements leaves alone what is protected, by
 // itself or because its permissions boundary denies that in AWS.
 func unprotected(w World, asked *iampolicy.Policy, arn string) condition.Verdict {
-	if name, _ := w.Protected.reached(partition(w), asked, nil); name == "" {
+	protected := w.Protected.all(partition(w))
+	if name, _ := protected.reached(asked, nil); name == "" {
 		return condition.Yes(ReasonAccepted, "")
 	}
 	boundary, v := boundaryInAWS(w, arn)
 	if !v.IsTrue() {
 		return v
 	}
-	if name, why := w.Protected.reached(partition(w), asked, boundary); name != "" {
+	if name, why := protected.reached(asked, boundary); name != "" {
 		return condition.No(ReasonReachesProtected, "the statements can reach %s, which no request may: %s, and the permissions boundary %s does not deny it in AWS: name resources that leave it out, or have an administrator run tabard credentials bootstrap, whose policy denies it", name, why, arn)
 	}
 	return v

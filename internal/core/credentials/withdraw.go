@@ -21,7 +21,8 @@ func withdraw(w World) found {
 	if !v.IsTrue() {
 		return found{}
 	}
-	if name, _ := w.Protected.reached(partition(w), anything(), boundary); name == "" || w.Role.Fault != nil {
+	protected := w.Protected.all(partition(w))
+	if name, _ := protected.reached(anything(), boundary); name == "" || w.Role.Fault != nil {
 		return found{}
 	}
 	if !w.Role.Live {
@@ -39,7 +40,7 @@ func withdraw(w World) found {
 	if err != nil {
 		return found{} // what is no policy allows nothing
 	}
-	name, why := w.Protected.reached(partition(w), policy, boundary)
+	name, why := protected.reached(policy, boundary)
 	if name == "" {
 		return found{}
 	}
