@@ -66,13 +66,10 @@ func judgeInAWS(w BoundaryWorld) condition.Verdict {
 	if err != nil {
 		return condition.No(ReasonBeyondAWSBoundary, "the policy %s in AWS cannot be read: %v", arn, err)
 	}
-	for _, bucket := range w.Buckets {
-		resource := "arn:" + cmp.Or(w.Settings.Partition, "aws") + ":s3:::" + bucket
-		objects, _ := iampolicy.MayAllow(inAWS, "s3:PutObject", resource+"/*")
-		itself, _ := iampolicy.MayAllow(inAWS, "s3:PutBucketPolicy", resource)
-		if objects || itself {
-			return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from the bucket %s of an issuer: run tabard credentials bootstrap, which adds it", arn, bucket)
-		}
+	// What no request may reach is asked as a request's own statements are: see unprotected.
+	protected := Protected{Buckets: w.Buckets}.all(cmp.Or(w.Settings.Partition, "aws"))
+	if name, _ := protected.reached(anything(), inAWS); name != "" {
+		return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from %s: run tabard credentials bootstrap, which adds it", arn, name)
 	}
 	within := WithinAWSBoundary(w.Boundary, inAWS)
 	switch {

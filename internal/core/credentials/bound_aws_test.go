@@ -28,6 +28,7 @@ func bootstrapped(t *testing.T, buckets ...string) string {
 func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 	narrow := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::data/*"}]}`
 	objectsOnly := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:*","Resource":"arn:aws:s3:::keys/*"}]}`
+	twoActions := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":["s3:PutObject","s3:PutBucketPolicy"],"Resource":["arn:aws:s3:::keys","arn:aws:s3:::keys/*"]}]}`
 	denying := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"s3:PutObject","Resource":"arn:aws:s3:::data/secret/*"}]}`
 	tests := map[string]struct {
 		change func(*credentials.BoundaryWorld)
@@ -38,6 +39,7 @@ func TestABoundaryIsJudgedByWhatIsInAWS(t *testing.T) {
 		"as the bootstrap makes it":        {func(*credentials.BoundaryWorld) {}, credentials.ReasonReady, testBound + " in AWS allows all of it", time.Hour},
 		"an issuer that came later":        {func(w *credentials.BoundaryWorld) { w.Buckets = []string{"keys", "later"} }, credentials.ReasonIssuerNotKept, "the bucket later of an issuer: run tabard credentials bootstrap", 15 * time.Second},
 		"a policy that keeps objects only": {func(w *credentials.BoundaryWorld) { w.Document = objectsOnly }, credentials.ReasonIssuerNotKept, "the bucket keys of an issuer", 15 * time.Second},
+		"a policy that denies two actions": {func(w *credentials.BoundaryWorld) { w.Document = twoActions }, credentials.ReasonIssuerNotKept, "the bucket keys of an issuer", 15 * time.Second},
 		"a policy that allows less":        {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = narrow, nil }, credentials.ReasonBeyondAWSBoundary, "s3:PutObject", 15 * time.Second},
 		"a policy that denies a part":      {func(w *credentials.BoundaryWorld) { w.Document, w.Buckets = denying, nil }, credentials.ReasonReady, "which cuts roles down", time.Hour},
 		"a policy that is none":            {func(w *credentials.BoundaryWorld) { w.Document = "{" }, credentials.ReasonBeyondAWSBoundary, "cannot be read", 15 * time.Second},
