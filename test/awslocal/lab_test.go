@@ -3,12 +3,15 @@
 package awslocal_test
 
 import (
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+	"github.com/go-jose/go-jose/v4"
 
 	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
@@ -28,10 +31,18 @@ type lab struct {
 	issuer *awstest.Issuer
 }
 
+// keys are those of every lab's issuer. No lab knows another's issuer, and an RSA key takes
+// long to make.
+var (
+	keysOnce sync.Once
+	keys     []jose.JSONWebKey
+)
+
 func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	t.Helper()
 	awstest.Isolate(t)
-	l := &lab{t: t, issuer: awstest.StartIssuer(t)}
+	keysOnce.Do(func() { keys = []jose.JSONWebKey{awstest.RSAKey(t, "one"), awstest.ECKey(t, "two")} })
+	l := &lab{t: t, issuer: awstest.StartIssuer(t, slices.Clone(keys)...)}
 	options := awslocal.Options{Accounts: []string{account, stranger}, TrustedCAs: l.issuer.Roots()}
 	for _, one := range change {
 		one(&options)

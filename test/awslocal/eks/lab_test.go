@@ -5,6 +5,7 @@ package eks_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,13 @@ type lab struct {
 	key jose.JSONWebKey
 }
 
+// labKey is the key of every lab's cluster. No lab knows another's, and an RSA key takes long
+// to make.
+var (
+	labKeyOnce sync.Once
+	labKey     jose.JSONWebKey
+)
+
 func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	t.Helper()
 	awstest.Isolate(t)
@@ -44,7 +52,8 @@ func newLab(t *testing.T, change ...func(*awslocal.Options)) *lab {
 	for _, one := range change {
 		one(&options)
 	}
-	l := &lab{Lab: awstest.Start(t, options), t: t, key: newKey(t)}
+	labKeyOnce.Do(func() { labKey = newKey(t) })
+	l := &lab{Lab: awstest.Start(t, options), t: t, key: labKey}
 	l.register(awslocal.Cluster{Account: ours, Name: cluster, Issuer: issuer, JWKS: keySet(t, l.key)})
 	return l
 }
