@@ -79,7 +79,7 @@ func TestTheSDKReadsAccelerators(t *testing.T) {
 	wantAccelerators(t, out.InstanceTypes)
 }
 
-func TestTheCommandLineReadsAccelerators(t *testing.T) {
+func TestCommandLineReadsAccelerators(t *testing.T) {
 	l := newLab(t)
 	text, problem, _ := l.CommandLine(l.Administrator(account), inUSEast1, "ec2", "describe-instance-types", "--instance-types", "g6f.xlarge", "inf1.24xlarge", "trn2.48xlarge")
 	if problem != "" {
@@ -164,7 +164,7 @@ func TestADisabledRegionRefusesTheSDK(t *testing.T) {
 	}
 }
 
-func TestTheCommandLineListsRegions(t *testing.T) {
+func TestCommandLineListsRegions(t *testing.T) {
 	l := newLab(t)
 	must.Do(t, l.Admin().DisableRegion(account, "mx-central-1"))
 	for filter, want := range map[string][]string{

@@ -36,6 +36,11 @@ func TestAccountSummaryCountsAndNamesQuotas(t *testing.T) {
 	if got := awstest.Refusal(client.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})); got != "Throttling: Rate exceeded" {
 		t.Errorf("when throttled the answer is %q", got)
 	}
+}
+
+func TestCommandLineShowsTheAccountSummary(t *testing.T) {
+	l := newLab(t)
+	l.role("app", l.trust(l.provider()))
 	out, problem, _ := l.CommandLine(l.Administrator(account), inUSEast1, "iam", "get-account-summary", "--query", "SummaryMap.Roles")
 	if strings.TrimSpace(out) != "1" {
 		t.Errorf("the command line shows %q %s", out, problem)
