@@ -65,7 +65,19 @@ func (s *APIServer) Etcd() string { return s.etcd }
 // and stops it at the end of the test.
 func (s *APIServer) StartAnother(t testing.TB, flags ...string) *APIServer {
 	t.Helper()
-	another := &APIServer{dir: t.TempDir(), localkube: s.localkube, issuer: s.issuer, port: FreePort(t), etcd: s.etcd, flags: flags}
+	return s.startBeside(t, &APIServer{issuer: s.issuer, flags: flags})
+}
+
+// StartAnotherFor is StartAnother for one whose tokens name the first issuer, and which
+// accepts those that name any of them.
+func (s *APIServer) StartAnotherFor(t testing.TB, issuers ...string) *APIServer {
+	t.Helper()
+	return s.startBeside(t, &APIServer{issuer: issuers[0], accepted: issuers[1:]})
+}
+
+func (s *APIServer) startBeside(t testing.TB, another *APIServer) *APIServer {
+	t.Helper()
+	another.dir, another.localkube, another.port, another.etcd = t.TempDir(), s.localkube, FreePort(t), s.etcd
 	for _, name := range []string{"tokens.csv", "sa.key"} {
 		content := must.Get(os.ReadFile(filepath.Join(s.dir, name)))(t)
 		another.write(t, name, content)

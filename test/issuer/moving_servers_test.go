@@ -38,7 +38,8 @@ type moving struct {
 	oldARN   string // provider of the old issuer
 }
 
-// startMoving starts it with the old issuer alone.
+// startMoving starts it where the move begins badly: b still has the old issuer alone, and a
+// signs for the new one already, and accepts both.
 func startMoving(t *testing.T) *moving {
 	t.Helper()
 	var first *testkit.APIServer
@@ -50,7 +51,7 @@ func startMoving(t *testing.T) *moving {
 	roots.AddCert(before.Certificate())
 	roots.AddCert(after.Certificate())
 	m := &moving{T: t, Cluster: c, old: before.URL, new: after.URL,
-		servers: map[string]*testkit.APIServer{"a": first, "b": first.StartAnother(t)},
+		servers: map[string]*testkit.APIServer{"a": first.StartAnotherFor(t, after.URL, before.URL), "b": first},
 		aws:     awstest.Start(t, awslocal.Options{Accounts: []string{movingAccount}, TrustedCAs: roots}),
 	}
 	m.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}})
@@ -127,37 +128,35 @@ func (m *moving) wantRole(role, token, refusal string) {
 	}
 }
 
-// TestAnIssuerIsMovedOnTwoAPIServers goes the way of docs/moving-an-issuer.md, one API server
-// after the other, and shows the tokens of each state to both. It begins with what the page
-// warns of: a was restarted to sign for the new issuer, though b does not accept it yet. An API
-// server is restarted for no state in which the other was.
+// TestAnIssuerIsMovedOnTwoAPIServers goes the way of docs/moving-an-issuer.md, and shows the
+// tokens of each state to both API servers. It begins with what the page warns of: a was
+// restarted to sign for the new issuer, though b does not accept it yet. An API server is
+// restarted for no state in which the other was: that both sign for the new issuer and accept
+// both is what a does beside b all the time.
 func TestAnIssuerIsMovedOnTwoAPIServers(t *testing.T) {
 	t.Parallel()
 	m := startMoving(t)
-	a, b := m.servers["a"], m.servers["b"]
-	old := m.token("b", m.old)
-	oldForAWS := m.token("a", m.old, forAWS)
+	b := m.servers["b"]
+	old, oldForAWS := m.token("b", m.old), m.token("b", m.old, forAWS)
 
-	a.SetIssuers(t, m.new, m.old)
 	early := m.token("a", m.new)
 	m.wantAccepted("b", early, false)
+	m.wantAccepted("a", early, true)
 	m.wantAccepted("a", old, true)
 
 	b.SetIssuers(t, m.old, m.new) // it accepts the new one, and signs as before
 	m.token("b", m.old)
 	m.wantAcceptedByBoth(early, old) // while a signs for the new issuer, b accepts it
-	b.SetIssuers(t, m.new, m.old)
-	m.wantAcceptedByBoth(m.token("b", m.new), old)
 
-	newForAWS := m.token("b", m.new, forAWS)
+	newForAWS := m.token("a", m.new, forAWS)
 	m.wantRole("both", oldForAWS, "")
 	m.wantRole("both", newForAWS, "")
 	m.wantRole("old-only", oldForAWS, "")
 	m.wantRole("old-only", newForAWS, "AccessDenied")
 
-	a.SetIssuers(t, m.new) // without the old one as the second, every running pod's token is refused
-	m.wantAccepted("a", old, false)
-	m.wantAcceptedByBoth(m.token("a", m.new))
+	b.SetIssuers(t, m.new) // without the old one as the second, every running pod's token is refused
+	m.wantAccepted("b", old, false)
+	m.wantAcceptedByBoth(early, m.token("b", m.new))
 	m.wantRole("both", oldForAWS, "") // the cluster's end of the old issuer is not AWS's
 	m.aws.Must(m.aws.IAM(movingAccount).DeleteOpenIDConnectProvider(t.Context(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &m.oldARN}))
 	m.wantRole("both", oldForAWS, "InvalidIdentityToken")
