@@ -13,9 +13,12 @@ type order struct {
 	mu    sync.Mutex
 	count int
 	ranks map[string]map[string]rank
-	// holds are those that have something, and waits those that are too many for now.
-	holds, waits map[types.NamespacedName]bool
+	// states are those of the requests that have something, or are too many for now.
+	states map[types.NamespacedName]state
 }
+
+// state is that a request has something, and that it waits because it is too many.
+type state struct{ holds, waits bool }
 
 // rank is when a request came. Of two of one second that one is first which was seen first, so
 // that no request that is made later comes before one that was counted.
@@ -60,24 +63,17 @@ func (o *order) set(m mark, there bool) []types.NamespacedName {
 func (o *order) note(request types.NamespacedName, holds, waits bool) []types.NamespacedName {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	gaveUp, served := o.holds[request] && !holds, o.waits[request] && !waits
-	put(&o.holds, request, holds)
-	put(&o.waits, request, waits)
-	if gaveUp || served {
+	was, is := o.states[request], state{holds, waits}
+	if delete(o.states, request); is != (state{}) {
+		if o.states == nil {
+			o.states = map[types.NamespacedName]state{}
+		}
+		o.states[request] = is
+	}
+	if was.holds && !holds || was.waits && !waits {
 		return o.next(request.Namespace)
 	}
 	return nil
-}
-
-func put(set *map[types.NamespacedName]bool, request types.NamespacedName, is bool) {
-	if !is {
-		delete(*set, request)
-		return
-	}
-	if *set == nil {
-		*set = map[types.NamespacedName]bool{}
-	}
-	(*set)[request] = true
 }
 
 // next is the first of those that wait in a namespace, or none.
@@ -85,7 +81,7 @@ func (o *order) next(namespace string) (first []types.NamespacedName) {
 	var least rank
 	for name, each := range o.ranks[namespace] {
 		request := types.NamespacedName{Namespace: namespace, Name: name}
-		if o.waits[request] && (first == nil || each.before(least)) {
+		if o.states[request].waits && (first == nil || each.before(least)) {
 			first, least = []types.NamespacedName{request}, each
 		}
 	}
@@ -103,7 +99,7 @@ func (o *order) ahead(request types.NamespacedName) (count int) {
 		if name == request.Name {
 			continue
 		}
-		if !known || each.before(own) || o.holds[types.NamespacedName{Namespace: request.Namespace, Name: name}] {
+		if !known || each.before(own) || o.states[types.NamespacedName{Namespace: request.Namespace, Name: name}].holds {
 			count++
 		}
 	}

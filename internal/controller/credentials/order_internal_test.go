@@ -44,8 +44,8 @@ func TestWhoComesFirstCounts(t *testing.T) {
 	for _, each := range []string{"a", "m", "z"} {
 		o.set(mark{name(each), 0, 0}, false)
 	}
-	if o.set(mark{types.NamespacedName{Namespace: "other", Name: "x"}, 0, 1}, false); len(o.ranks)+len(o.holds) > 0 {
-		t.Errorf("what is left: %v %v", o.ranks, o.holds)
+	if o.set(mark{types.NamespacedName{Namespace: "other", Name: "x"}, 0, 1}, false); len(o.ranks)+len(o.states) > 0 {
+		t.Errorf("what is left: %v %v", o.ranks, o.states)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -15,13 +16,8 @@ const usageEvery = 5 * time.Minute
 
 // followUsage reads now and again how many roles the account has, until the context ends.
 func (c *Controller) followUsage(ctx context.Context, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	go func() {
-		var logged string
-		for ctx.Err() == nil {
-			logged = c.logUsage(ctx, c.ReadUsage(ctx), logged)
-			pause(ctx, usageEvery)
-		}
-	}()
+	var logged string
+	go wait.UntilWithContext(ctx, func(ctx context.Context) { logged = c.logUsage(ctx, c.ReadUsage(ctx), logged) }, usageEvery)
 	return nil
 }
 
