@@ -42,7 +42,8 @@ func (f *fixture) table(path string) (lines []string) {
 	f.Helper()
 	request := must.Get(http.NewRequestWithContext(f.Context(), http.MethodGet, f.config.Host+path, nil))(f)
 	request.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
-	response := must.Get(must.Get(rest.HTTPClientFor(f.config))(f).Do(request))(f)
+	response, err := must.Get(rest.HTTPClientFor(f.config))(f).Do(request)
+	must.Do(f, err)
 	defer func() { must.Do(f, response.Body.Close()) }()
 	var table metav1.Table
 	must.Do(f, json.Unmarshal(must.Get(io.ReadAll(response.Body))(f), &table))
