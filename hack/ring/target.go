@@ -73,7 +73,7 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./test/chart"}},
 	},
 	"crowd": {
-		packages: programs, folders: []string{"config", "docs/webhook.md", "localkube"},
+		packages: programs, folders: []string{"config", "docs/from-the-eks-webhook.md", "docs/webhook.md", "localkube"},
 		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
 	},
 	"examples": {

@@ -185,8 +185,8 @@ func (f *fromEKS) replicaAsThePage() {
 	f.awaitReady(f.replica("webhook", "--watch-config-map"))
 }
 
-// TestThePageFromTheEKSWebhook types the page's commands, and creates pods after each step.
-func TestThePageFromTheEKSWebhook(t *testing.T) {
+// TestLongThePageFromTheEKSWebhook types the page's commands, and creates pods after each step.
+func TestLongThePageFromTheEKSWebhook(t *testing.T) {
 	text := must.Get(os.ReadFile(eksPage))(t)
 	blocks := testkit.Blocks(string(text), "sh")
 	if len(blocks) != allEKSBlocks {
