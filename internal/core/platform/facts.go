@@ -86,6 +86,8 @@ type Facts struct {
 type Operator struct {
 	// Live says that it is there or may be, so that requests for Secrets are its own.
 	Live bool
+	// Unseen says that it is live only because what would show it could not be read.
+	Unseen bool
 	// Why is what that was decided by, in one sentence.
 	Why string
 	// Until is when an operator that only its Lease shows is no longer live, unless the

@@ -24,6 +24,8 @@ const longestLease = 1 << 20
 type sign struct {
 	// live says that the operator is there, or that the object does not tell.
 	live bool
+	// unread says that it does not tell, because it could not be read.
+	unread bool
 	// text is what was seen; empty for an object that is absent.
 	text string
 	// until is when the sign ends by itself.
@@ -38,10 +40,11 @@ func operatorOf(objects Objects, override Override, now time.Time) Operator {
 	}
 	var live, idle []string
 	var until time.Time
+	unseen := true
 	for _, s := range signs {
 		switch {
 		case s.live:
-			live = append(live, s.text)
+			live, unseen = append(live, s.text), unseen && s.unread
 			until = s.until // of no meaning unless it is the only one
 		case s.text != "":
 			idle = append(idle, s.text)
@@ -59,7 +62,7 @@ func operatorOf(objects Objects, override Override, now time.Time) Operator {
 		if len(live) > 1 {
 			until = time.Time{}
 		}
-		return Operator{Live: true, Why: "a Cloud Credential Operator is live: " + seen, Until: until}
+		return Operator{Live: true, Unseen: unseen, Why: "a Cloud Credential Operator is live: " + seen, Until: until}
 	case seen != "":
 		return Operator{Why: "no Cloud Credential Operator is live: " + seen}
 	}
@@ -126,7 +129,7 @@ func leaseSign(seen Seen, now time.Time) sign {
 func flagSign(config Config, kind Kind) sign {
 	switch {
 	case config == Unclear:
-		return sign{live: true, text: "it is not known whether " + ConfigGroup + " is served"}
+		return sign{live: true, unread: true, text: "it is not known whether " + ConfigGroup + " is served"}
 	case config == NotServed && kind == OpenShift:
 		return sign{live: true, text: fmt.Sprintf("--%s=OpenShift is set, and %s is not served", PlatformFlag, ConfigGroup)}
 	}
@@ -138,5 +141,5 @@ func unread(what Reference, seen Seen) sign {
 	if seen.Unread == "" {
 		return sign{}
 	}
-	return sign{live: true, text: what.missing(seen)}
+	return sign{live: true, unread: true, text: what.missing(seen)}
 }

@@ -185,6 +185,14 @@ func TestWhyAnOperatorIsLive(t *testing.T) {
 				Why:  `a Cloud Credential Operator is live: ClusterOperator "cloud-credential" exists; Lease openshift-cloud-credential-operator/cloud-credential-operator-leader is held`,
 			},
 		},
+		"one that may not be looked for may be there": {
+			Objects{Lease: Seen{Unread: "forbidden"}}, Override{},
+			Operator{Live: true, Unseen: true, Why: "a Cloud Credential Operator is live: Lease openshift-cloud-credential-operator/cloud-credential-operator-leader cannot be read: forbidden"},
+		},
+		"one that is seen is there, whatever else cannot be read": {
+			Objects{Lease: Seen{Unread: "forbidden"}, ClusterOperator: found(map[string]any{})}, Override{},
+			Operator{Live: true, Why: `a Cloud Credential Operator is live: ClusterOperator "cloud-credential" exists; Lease openshift-cloud-credential-operator/cloud-credential-operator-leader cannot be read: forbidden`},
+		},
 		"the flag says absent": {
 			Objects{}, Override{Operator: Absent}, Operator{Why: "no Cloud Credential Operator: --cloud-credential-operator=absent says so"},
 		},
