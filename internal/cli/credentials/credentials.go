@@ -78,6 +78,8 @@ type where struct {
 	place     Place
 	namespace string
 	all       bool
+	// own lets a person who may not read grants go on with the requests' own status.
+	own bool
 }
 
 func (w *where) add(f *pflag.FlagSet, everywhere bool) {
@@ -95,6 +97,8 @@ type seen struct {
 	namespace string
 	requests  []cloudv1.CredentialsRequest
 	grants    map[string]*v1alpha1.CredentialsGrant
+	// unread says that the person may not read the grants.
+	unread bool
 }
 
 // read reads requests and grants, of one namespace or of all.
@@ -115,11 +119,17 @@ func (w *where) read(ctx context.Context) (*seen, error) {
 	}
 	var requests cloudv1.CredentialsRequestList
 	if err := cluster.List(ctx, &requests, client.InNamespace(out.namespace)); err != nil {
+		if w.own && w.all && apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("you may not read the CredentialsRequests of all namespaces: type -n NAMESPACE for those of one, without -A: %w", err)
+		}
 		return nil, explained(err, "CredentialsRequests")
 	}
 	out.requests = requests.Items
 	var grants v1alpha1.CredentialsGrantList
-	if err := cluster.List(ctx, &grants); err != nil && !meta.IsNoMatchError(err) {
+	switch err := cluster.List(ctx, &grants); {
+	case w.own && apierrors.IsForbidden(err):
+		out.unread = true
+	case err != nil && !meta.IsNoMatchError(err):
 		return nil, explained(err, "CredentialsGrants")
 	}
 	for i := range grants.Items {
@@ -150,11 +160,14 @@ func (w *where) one(ctx context.Context, name string) (*seen, *cloudv1.Credentia
 			return out, &out.requests[i], nil
 		}
 	}
-	return nil, nil, noRequest(out.namespace, name)
+	return nil, nil, out.noRequest(name)
 }
 
-func noRequest(namespace, name string) error {
-	return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", namespace, name)
+func (s *seen) noRequest(name string) error {
+	if s.unread {
+		return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -n %[1]s names those of the namespace", s.namespace, name)
+	}
+	return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", s.namespace, name)
 }
 
 // world is a request's as far as these commands see it: enough to say who acts.

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,11 +22,14 @@ import (
 const describeLong = `Show what one CredentialsRequest asks for, who fulfils it and why, what it waits for, what to
 do about that, and what was made for it.
 
+If you may read the requests of a namespace and no CredentialsGrants, the command shows the
+request's own status, and says on the standard error what it leaves out.
+
 Exit codes: 0 it does not wait; 1 it waits for something; 2 the input cannot be used, or
 the cluster cannot be read.`
 
 func newDescribe(streams command.Streams, world World) *cobra.Command {
-	w := &where{place: world.Place()}
+	w := &where{place: world.Place(), own: true}
 	var output command.Output
 	out := &cobra.Command{
 		Use:     "describe NAME",
@@ -79,7 +83,8 @@ func describe(ctx context.Context, streams command.Streams, w *where, name strin
 	if err != nil {
 		return err
 	}
-	d := descriptionOf(s.world(request))
+	s.leftOut(streams)
+	d := s.descriptionOf(request)
 	err = streams.PrintAs(output, command.Printed{Document: d, Text: d.text, Names: []string{d.name()}})
 	if err == nil && d.State == waiting {
 		err = &command.Exit{Code: command.Found, What: d.Reason}
@@ -87,8 +92,9 @@ func describe(ctx context.Context, streams command.Streams, w *where, name strin
 	return err
 }
 
-func descriptionOf(w core.World) description {
-	out := description{Meta: command.MetaOf("CredentialsDescription"), row: rowOf(w), Asks: asks(w)}
+func (s *seen) descriptionOf(request *cloudv1.CredentialsRequest) description {
+	w := s.world(request)
+	out := description{Meta: command.MetaOf("CredentialsDescription"), row: s.row(w), Asks: asks(w)}
 	for _, e := range core.Reference.Reasons {
 		if out.Reason == string(e.Reason) {
 			out.Remedy = e.Remedy
@@ -96,6 +102,9 @@ func descriptionOf(w core.World) description {
 	}
 	if w.Provider.AWS != nil {
 		out.Subjects = core.Subjects(w)
+	}
+	if s.unread {
+		out.Conditions = ownConditions(request)
 	}
 	if grant := w.Grant; grant != nil {
 		out.Grant, out.Record, out.Former = grant.Name, &grant.Status, grantOf(w) == nil
@@ -181,8 +190,8 @@ func (d description) text() string {
 	for _, line := range d.Asks {
 		say("  - %s", line)
 	}
-	if d.RoleARN != "" {
-		say("Role:          %s", d.RoleARN)
+	if role := cmp.Or(d.RoleARN, d.Role); role != "" {
+		say("Role:          %s", role)
 	}
 	for _, subject := range d.Subjects {
 		say("Who may be it: %s", subject)

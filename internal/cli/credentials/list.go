@@ -14,11 +14,14 @@ const listLong = `List CredentialsRequests: what each asks for, who fulfils it, 
 The command reads requests, Tabard's records of them (CredentialsGrants) and the platform of
 the cluster. It works without the controller, and marks requests that no controller has read.
 
+If you may read the requests of a namespace and no CredentialsGrants, the command shows the
+requests' own status, and says on the standard error what it leaves out.
+
 Exit codes: 0 none waits; 1 at least one waits for something; 2 the input cannot be used,
 or the cluster cannot be read.`
 
 func newList(streams command.Streams, world World) *cobra.Command {
-	w := &where{place: world.Place()}
+	w := &where{place: world.Place(), own: true}
 	var output command.Output
 	out := &cobra.Command{
 		Use:   "list",
@@ -47,6 +50,7 @@ func list(ctx context.Context, streams command.Streams, w *where, output command
 	if err != nil {
 		return err
 	}
+	s.leftOut(streams)
 	printed := command.Printed{
 		Header: []string{"NAMESPACE", "NAME", "TARGET", "FULFILLED BY", "STATE", "ROLE", "AGE", "WHY", "WAITS FOR"}, Wide: 2,
 		None: "There are no CredentialsRequests.\n",
@@ -57,7 +61,7 @@ func list(ctx context.Context, streams command.Streams, w *where, output command
 	var rows []row
 	waits := 0
 	for i := range s.requests {
-		r := rowOf(s.world(&s.requests[i]))
+		r := s.row(s.world(&s.requests[i]))
 		if r.State == waiting {
 			waits++
 		}

@@ -87,7 +87,7 @@ func resync(ctx context.Context, streams command.Streams, w *where, names []stri
 func (s *seen) withoutRecord(name string) error {
 	at := slices.IndexFunc(s.requests, func(r cloudv1.CredentialsRequest) bool { return r.Name == name })
 	if at < 0 {
-		return noRequest(s.namespace, name)
+		return s.noRequest(name)
 	}
 	return fmt.Errorf("the controller has no record of the CredentialsRequest %s/%s yet: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
 }

@@ -1,12 +1,14 @@
 package credentials
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/internal/core/condition"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
@@ -37,7 +39,8 @@ type row struct {
 	Name      string `json:"name"`
 	// Target is what workloads find credentials by, empty if that is invalid.
 	Target string `json:"target,omitempty"`
-	// Actor fulfils it: Tabard, CloudCredentialOperator or Nobody; Why says why.
+	// Actor fulfils it: Tabard, CloudCredentialOperator or Nobody, or it is Unknown; Why says
+	// why.
 	Actor core.Actor `json:"actor"`
 	Why   string     `json:"why"`
 	State state      `json:"state"`
@@ -45,13 +48,34 @@ type row struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// RoleARN is the role in AWS.
-	RoleARN string      `json:"roleARN,omitempty"`
+	RoleARN string `json:"roleARN,omitempty"`
+	// Role is its name, where no more is known of it.
+	Role    string      `json:"role,omitempty"`
 	Created metav1.Time `json:"created"`
 }
 
 // rowOf says what is known of a request.
 func rowOf(w core.World) row {
 	acting := core.Act(core.AskedOf(w))
+	out := startOf(w, acting)
+	switch {
+	case !w.Request.DeletionTimestamp.IsZero():
+		out.State = deleting
+		out.Reason, out.Message = blocked(w)
+	case acting.Actor == core.ActorTabard:
+		out.progress(w)
+	case acting.Reason == core.ReasonIgnored:
+		out.State, out.Reason, out.Message = ignored, string(acting.Reason), acting.Text
+	case acting.Actor == core.ActorCCO:
+		out.operator(w.Request.Status)
+	default:
+		out.State, out.Reason, out.Message = waiting, string(acting.Reason), acting.Text
+	}
+	return out
+}
+
+// startOf is a request without how far it is.
+func startOf(w core.World, acting core.Acting) row {
 	out := row{
 		Namespace: w.Request.Namespace, Name: w.Request.Name, Actor: acting.Actor, Why: acting.Text, Created: w.Request.CreationTimestamp,
 		RoleARN: roleOf(w),
@@ -59,28 +83,17 @@ func rowOf(w core.World) row {
 	if targets, invalid := core.Targets(w.Request); invalid == "" {
 		out.Target = targets[0].String()
 	}
-	switch {
-	case !w.Request.DeletionTimestamp.IsZero():
-		out.State = deleting
-		out.Reason, out.Message = blocked(w)
-	case acting.Actor == core.ActorTabard:
-		out.progress(w)
-	case acting.Actor == core.ActorCCO && w.Request.Status.Provisioned, acting.Reason == core.ReasonIgnored:
-		out.State = ready
-		if acting.Reason == core.ReasonIgnored {
-			out.State, out.Reason, out.Message = ignored, string(acting.Reason), acting.Text
-		}
-	case acting.Actor == core.ActorCCO:
-		out.State = waiting
-		for _, c := range w.Request.Status.Conditions {
-			if c.Status == metav1.ConditionTrue {
-				out.Reason, out.Message = string(c.Type), c.Message
-			}
-		}
-	default:
-		out.State, out.Reason, out.Message = waiting, string(acting.Reason), acting.Text
-	}
 	return out
+}
+
+// operator is how far a Cloud Credential Operator is.
+func (r *row) operator(status cloudv1.CredentialsRequestStatus) {
+	if status.Provisioned {
+		r.State = ready
+		return
+	}
+	kind, message := failure(status)
+	r.State, r.Reason, r.Message = waiting, string(kind), message
 }
 
 // progress is how far Tabard is, by the grant.
@@ -125,7 +138,7 @@ func roleOf(w core.World) string {
 }
 
 // actors are how tables name them.
-var actors = map[core.Actor]string{core.ActorTabard: "Tabard", core.ActorCCO: "Cloud Credential Operator", core.ActorNobody: "nobody"}
+var actors = map[core.Actor]string{core.ActorTabard: "Tabard", core.ActorCCO: "Cloud Credential Operator", core.ActorNobody: "nobody", actorUnknown: "not known"}
 
 // progressText is the state for a table, such as "Waiting: NoIssuer".
 func (r row) progressText() string {
@@ -137,7 +150,7 @@ func (r row) progressText() string {
 
 func (r row) cells(now time.Time) []string {
 	return []string{
-		r.Namespace, r.Name, orDash(strings.Replace(r.Target, "ServiceAccount", "SA", 1)), actors[r.Actor], r.progressText(), orDash(r.RoleARN),
+		r.Namespace, r.Name, orDash(strings.Replace(r.Target, "ServiceAccount", "SA", 1)), actors[r.Actor], r.progressText(), orDash(cmp.Or(r.RoleARN, r.Role)),
 		duration.HumanDuration(now.Sub(r.Created.Time)), orDash(r.Why), orDash(r.Message),
 	}
 }
