@@ -10,11 +10,14 @@ import (
 )
 
 func hubCommand() *cobra.Command {
-	return hub.New(hub.World{Streams: program.StandardStreams(), Hub: func(kubeconfig *command.Kubeconfig) (client.Reader, error) {
-		config, err := program.KubeConfigOf(kubeconfig)
-		if err != nil {
-			return nil, err
-		}
-		return client.New(config, client.Options{})
-	}})
+	return hub.New(hub.World{
+		Streams: program.StandardStreams(), Cluster: hubCluster, AWS: newHubSession,
+		Hub: func(kubeconfig *command.Kubeconfig) (client.Reader, error) {
+			config, err := program.KubeConfigOf(kubeconfig)
+			if err != nil {
+				return nil, err
+			}
+			return client.New(config, client.Options{})
+		},
+	})
 }

@@ -3,10 +3,13 @@
 package hub
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/hub"
 )
 
 // World is what the commands need of the process.
@@ -14,6 +17,32 @@ type World struct {
 	Streams command.Streams
 	// Hub reads the hub's cluster, objects without Go types included.
 	Hub func(*command.Kubeconfig) (client.Reader, error)
+	// Cluster is the hub's cluster, for the commands that change it.
+	Cluster func(*command.Kubeconfig) (Cluster, error)
+	// AWS is a person's own session.
+	AWS func() (AWS, error)
+}
+
+// Cluster is the hub's.
+type Cluster struct {
+	client.Client
+	// Issuer is the one that the API server's discovery document names.
+	Issuer func(context.Context) (string, error)
+}
+
+// AWS is a person's own session. What it reads is of the session's account.
+type AWS interface {
+	// Caller is who it is.
+	Caller(ctx context.Context, region string) (account, arn string, err error)
+	// Provider reads an OIDC provider by its ARN, and Role a role by its name with its policy
+	// core.ControllerPolicyName. What could not be read says why.
+	Provider(ctx context.Context, region, arn string) core.ProviderSeen
+	Role(ctx context.Context, region, name string) core.RoleSeen
+	// EnsureRole makes the controller's role, and says what it changed. A role of that name that
+	// lacks the hub's tag is an error, and is not changed.
+	EnsureRole(ctx context.Context, controller core.Controller) (changed []string, err error)
+	// DeleteRole removes a role that has the hub's tag; another one is an error.
+	DeleteRole(ctx context.Context, region, name, hubARN string) error
 }
 
 // New returns the command "hub" with its sub-commands. An error of theirs that is a
@@ -26,6 +55,6 @@ func New(world World) *cobra.Command {
 with AWS identity. No cluster keeps a key of the hub.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	hub.AddCommand(newSuffix(world), newRole(world))
+	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world))
 	return hub
 }

@@ -46,7 +46,11 @@ func ofHub(t *testing.T) map[string]printed {
 		"a spoke with an issuer":       {Cluster: "two", Issuer: "https://issuer.example.com", Agents: agents},
 		"a spoke with users' own keys": {Cluster: "three", Principals: []string{"arn:aws:iam::444455556666:role/agents"}, Agents: agents},
 	}
-	out := map[string]printed{"permissions": {iampolicy.IdentityPolicy, hub.Permissions(arn).String()}}
+	controller := hub.Controller{Hub: arn, Issuer: "https://oidc.eks.us-west-2.amazonaws.com/id/ABC", Namespace: "tabard-system", ServiceAccount: hub.ControllerName}
+	out := map[string]printed{
+		"permissions":            {iampolicy.IdentityPolicy, hub.Permissions(arn).String()},
+		"the controller's trust": {iampolicy.TrustPolicy, controller.Trust()},
+	}
 	for name, spoke := range spokes {
 		_, trust, err := spoke.HubRole(arn)
 		must.Do(t, err)

@@ -1,4 +1,4 @@
-# The cluster is a hub: what Open Cluster Management's kinds look like to a reader of them.
+# The cluster is a hub in the lab's account: what Open Cluster Management's kinds look like to a reader of them.
 eval "$(tabard lab env)"
 for kind in ClusterManager:operator:clustermanagers ManagedCluster:cluster:managedclusters; do
   IFS=: read -r name group plural <<<"$kind"
@@ -22,7 +22,7 @@ metadata: {name: cluster-manager}
 spec:
   registrationConfiguration:
     registrationDrivers:
-    - {authType: awsirsa, awsirsa: {hubClusterArn: "arn:aws:eks:us-west-2:111111111111:cluster/eks-hub"}}
+    - {authType: awsirsa, awsirsa: {hubClusterArn: "arn:aws:eks:us-west-2:123456789012:cluster/eks-hub"}}
 ---
 apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
@@ -30,5 +30,5 @@ metadata:
   name: cluster1
   annotations:
     agent.open-cluster-management.io/managed-cluster-arn: arn:aws:eks:us-east-1:222222222222:cluster/spoke-1
-    agent.open-cluster-management.io/managed-cluster-iam-role-suffix: 141fc72f17164e5a28c2b4e384694bae
+    agent.open-cluster-management.io/managed-cluster-iam-role-suffix: 9aa62807d5c7e89106d57036bf578402
 OBJECTS
