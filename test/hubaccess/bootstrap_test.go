@@ -2,6 +2,7 @@ package hubaccess
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -148,4 +149,22 @@ func TestBootstrapLeavesWhatIsNotItsOwn(t *testing.T) {
 	if said, code, writes := p.hub("bootstrap", "--issuer", "https://other.example"); code != 1 || len(writes) != 0 || !strings.Contains(said, "create-open-id-connect-provider --url https://other.example") || !strings.Contains(said, "the cluster's tokens name") {
 		t.Errorf("without a provider, exit code %d, it wrote %v: %s", code, writes, said)
 	}
+}
+
+// TestCommandLineMakesTheRoleThatIsPrinted: another team runs the script, and bootstrap finds
+// nothing to change but the ConfigMap.
+func TestCommandLineMakesTheRoleThatIsPrinted(t *testing.T) {
+	w := newWorld(t)
+	p := newPerson(w)
+	script, code, writes := p.hub("bootstrap", "--print", "aws")
+	if code != 0 || len(writes) != 0 {
+		t.Fatalf("exit code %d, it wrote %v: %s", code, writes, script)
+	}
+	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+	shell.Env = append(slices.Clone(p.environment), "PATH="+os.Getenv("PATH"), "AWS_PAGER=", "AWS_DEFAULT_REGION=eu-central-1")
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.want("", "ConfigMap tabard-system/tabard-hub tells the controller its role: written", "bootstrap")
+	p.want("DeleteRolePolicy DeleteRole", "deleted", "unbootstrap", "--yes")
 }
