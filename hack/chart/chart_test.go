@@ -96,6 +96,11 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a variable with a name that is none":         "issuer: {extraEnv: [{name: 1x}]} # /issuer/extraEnv/0/name",
 		"a stored key":                                "issuer: {extraEnv: [{name: AWS_ACCESS_KEY_ID, value: x}]} # issuer.extraEnv",
 		"another role":                                "credentials: {enabled: true, extraEnv: [{name: AWS_ROLE_ARN, value: x}]} # credentials.extraEnv",
+		"a word for managed IAM":                      "hub: {managedIAM: Maybe} # /hub/managedIAM",
+		"a tag without a value":                       "hub: {awsResourceTags: [env]} # /hub/awsResourceTags/0",
+		"a tag that names a variable of the pod":      "hub: {awsResourceTags: [\"env=$(HUB_ARN)\"]} # /hub/awsResourceTags/0",
+		"a tag twice":                                 "hub: {awsResourceTags: [a=b, a=b]} # /hub/awsResourceTags",
+		"another role for the hub":                    "hub: {enabled: true, managedIAM: Off, extraEnv: [{name: AWS_ROLE_ARN, value: x}]} # hub.extraEnv",
 		"a toleration with an operator of its own":    "issuer: {tolerations: [{operator: Like}]} # /issuer/tolerations/0/operator",
 		"a spread constraint that lacks a field":      "webhook: {topologySpreadConstraints: [{maxSkew: 1}]} # /webhook/topologySpreadConstraints/0",
 		"a word for ACK's controllers":                "roleSelectors: {ackControllers: \"no\"} # /roleSelectors/ackControllers",
@@ -163,7 +168,7 @@ func TestTheDashboardNamesMetricsThatExist(t *testing.T) {
 // behind, and one that is on has what its code asks for.
 func TestComponentsComeWithTheirRights(t *testing.T) {
 	components := map[string]string{
-		"issuer": "issuer", "webhook": "webhook", "injection": "injection", "credentials": "credentials", "capacity": "capacity", "webhookDeployment": "webhookdeployment",
+		"issuer": "issuer", "webhook": "webhook", "injection": "injection", "credentials": "credentials", "hub": "hubaccess", "capacity": "capacity", "webhookDeployment": "webhookdeployment",
 	}
 	c := load(t)
 	none := values{}
@@ -192,6 +197,14 @@ func TestComponentsComeWithTheirRights(t *testing.T) {
 	}
 }
 
+// componentOfAlerts is the value that turns on what a file of config/alerts is about.
+func componentOfAlerts(file string) string {
+	if file == "hubaccess" {
+		return "hub"
+	}
+	return file
+}
+
 // TestAlertsComeWithTheirComponents: the rule has the alerts of each file of config/alerts if
 // its component is on, and not otherwise.
 func TestAlertsComeWithTheirComponents(t *testing.T) {
@@ -204,13 +217,13 @@ func TestAlertsComeWithTheirComponents(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		names = append(names, name)
-		none[name] = values{"enabled": false}
+		none[componentOfAlerts(name)] = values{"enabled": false}
 	}
 	c := load(t)
 	ruled := func(on ...string) []string {
 		with := maps.Clone(none)
 		for _, name := range on {
-			with[name] = values{"enabled": true}
+			with[componentOfAlerts(name)] = values{"enabled": true}
 		}
 		rendered, err := render(c, with, "Helm")
 		if err != nil {
@@ -236,7 +249,7 @@ func TestAlertsComeWithTheirComponents(t *testing.T) {
 	if got := ruled("certificate", "webhookDeployment"); !slices.Equal(got, []string{"certificate", "webhook"}) {
 		t.Errorf("where the webhook is kept by its controller, the rule has the alerts of %v", got)
 	}
-	if len(names) < 6 {
+	if len(names) < 7 {
 		t.Errorf("there are alerts of %v only", names)
 	}
 }

@@ -52,6 +52,7 @@ func plains() []plain {
 		{"clouds/webhook-azure.yaml", "webhook.yaml", webhookOf("azure")},
 		{"clouds/webhook-gcp.yaml", "webhook.yaml", webhookOf("gcp")},
 		{"credentials/controller.yaml", "credentials.yaml", on("credentials")},
+		{"hub/controller.yaml", "hub.yaml", on("hub")},
 		{"network/webhook-networkpolicy.yaml", "network.yaml", values{"networkPolicy": values{"enabled": true, "apiServers": addresses}}},
 		{"openshift/capacity.yaml", "openshift-capacity.yaml", on("openshift", "capacity")},
 		{"openshift/credentials.yaml", "openshift-credentials.yaml", values{"credentials": values{"enabled": true}, "openshift": values{"enabled": true, "payloadSecrets": payload()}}},

@@ -17,6 +17,7 @@ func (w *world) attacks(from account, grants []grant) []attack {
 		found = append(found, w.steeringAttacks(namespace)...)
 		found = append(found, w.tokenAttacks(namespace)...)
 		found = append(found, machineAttacks(grants, namespace)...)
+		found = append(found, clusterAttacks(grants, namespace)...)
 		found = append(found, powerAttacks(grants, namespace)...)
 	}
 	found = append(found, hookAttacks(w, grants)...)

@@ -144,6 +144,10 @@ func TestOneRightMoreIsFound(t *testing.T) {
 		"Secrets beside the controller's":      {operator, "tabard-certificate", `{apiGroups: [""], resources: [secrets], verbs: [create]}`, certificate},
 		"a right that nobody has thought of":   {operator, "", `{apiGroups: [example.com], resources: [things], verbs: [create]}`, unknown},
 		"a verb that nobody has thought of":    {operator, "", `{apiGroups: [""], resources: [configmaps], verbs: [attack]}`, unknown},
+		"ManagedClusters":                      {operator, "", `{apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters], verbs: [patch]}`, clusters},
+		"what is said of ManagedClusters":      {operator, "", `{apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters/status], verbs: [update]}`, clusters},
+		"the acceptance of clusters":           {operator, "", `{apiGroups: [register.open-cluster-management.io], resources: [managedclusters/accept], verbs: [update]}`, unknown},
+		"a cluster that it makes, of the hub":  {"tabard-system/tabard-hub", "", `{apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters], verbs: [create, delete]}`, ""},
 		"Services":                             {operator, system, `{apiGroups: [""], resources: [services], verbs: [patch]}`, traffic},
 	}
 	clean := shipped(t)

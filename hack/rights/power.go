@@ -65,6 +65,8 @@ var harmless = map[string]string{
 	"identity.tabard.dev/credentialsgrants/status":            "the record of the controller credentials, which reads what it has written; it has to be its own alone",
 	"identity.tabard.dev/credentialsboundaries/status":        "what the controller credentials says of boundaries; nothing goes by it",
 	"cloudcredential.openshift.io/credentialsrequests/status": "no decision goes by it",
+	"identity.tabard.dev/hubaccesses":                         "the record of the controller hubaccess, which reads what it has written; it has to be its own alone",
+	"identity.tabard.dev/hubaccesses/status":                  "the record of the controller hubaccess, which reads what it has written; it has to be its own alone",
 	"identity.tabard.dev/oidcissuers/finalizers":              "it lets an object be named as an owner, and nothing else",
 	"policy/poddisruptionbudgets":                             "a budget puts evictions off, and gives no identity",
 }
@@ -74,6 +76,7 @@ var judged = []string{
 	"/secrets", "/pods", "/pods/ephemeralcontainers", "/pods/exec", "/pods/attach", "/pods/portforward", "/pods/proxy", "/serviceaccounts/token",
 	"/replicationcontrollers", "apps/deployments", "apps/daemonsets", "apps/statefulsets", "apps/replicasets", "batch/jobs", "batch/cronjobs",
 	"admissionregistration.k8s.io/mutatingwebhookconfigurations", "admissionregistration.k8s.io/validatingwebhookconfigurations",
+	"cluster.open-cluster-management.io/managedclusters", "cluster.open-cluster-management.io/managedclusters/status",
 	"cluster.x-k8s.io/machinesets", "cluster.x-k8s.io/machinedeployments", "machine.openshift.io/machinesets",
 }
 

@@ -51,6 +51,7 @@ var saidOfAccounts = map[string]said{
 			"secrets cloud-credentials in openshift-cloud-network-config-controller", "secrets cloud-credentials in openshift-ingress-operator",
 			"secrets ebs-cloud-credentials in openshift-cluster-csi-drivers", "secrets installer-cloud-credentials in openshift-image-registry",
 		}},
+	"tabard-system/tabard-hub": {[]string{"hubaccesses", "hubaccesses/status", "managedclusters"}, nil},
 	"tabard-system/tabard-issuer": {
 		[]string{"oidcissuers", "oidcissuers/status", "serviceaccounts/token tabard-issuer in tabard-system"}, nil},
 	"tabard-system/tabard-operator":       {},
@@ -173,7 +174,7 @@ func TestBeforeKubernetes130(t *testing.T) {
 		from, _, _ := strings.Cut(way, " ")
 		got[from] = true
 	}
-	want := []string{"tabard-certificate/tabard-certificate", "tabard-system/tabard-capacity", "tabard-system/tabard-credentials", "tabard-system/tabard-webhookdeployment"}
+	want := []string{"tabard-certificate/tabard-certificate", "tabard-system/tabard-capacity", "tabard-system/tabard-credentials", "tabard-system/tabard-hub", "tabard-system/tabard-webhookdeployment"}
 	if found := slices.Sorted(maps.Keys(got)); !slices.Equal(found, want) {
 		t.Errorf("without the policies %q lead further, and docs/security.md names %q", found, want)
 	}

@@ -16,6 +16,7 @@ const (
 	thePods   = "the accounts of pods that its hooks are asked about"
 	selectors = "the roles of IAMRoleSelectors"
 	minted    = "the roles of CredentialsRequests"
+	clusters  = "the clusters of an Open Cluster Management hub"
 	traffic   = "the traffic of Services"
 	unknown   = "what nobody has judged"
 )

@@ -62,11 +62,7 @@ func declareHubAccess() *declaration {
 		does:  "gives accepted clusters of an Open Cluster Management hub in EKS an IAM role and an access entry",
 		flags: f.add, complete: f.complete,
 		lacks: map[part]string{
-			componentPart: "no template of the chart runs it: who wants it writes the Deployment, with the rights of config/rbac/hubaccess.yaml",
-			valuesPart:    "the chart does not run it, so that there is nothing to turn on or off",
-			leasePart:     "no manifest runs it, so that none has a Role for its lease, tabard-operator-hubaccess",
-			alertsPart:    "no rule asks for its metrics; the conditions of each HubAccess say what waits",
-			pagePart:      "no page describes it; its kind is in the reference",
+			pagePart: "no page describes it; its kind is in the reference",
 		},
 		add: func(ctx context.Context, mgr ctrl.Manager, _ *operator) error {
 			auth, err := newAuth()

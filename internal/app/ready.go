@@ -46,7 +46,7 @@ func askReady(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []
 		return seen, err
 	}
 	seen.Told = map[string]bool{}
-	for _, name := range []string{"tabard-issuer", "tabard-credentials"} {
+	for _, name := range []string{"tabard-issuer", "tabard-credentials", "tabard-hub"} {
 		err := cluster.Get(ctx, client.ObjectKey{Namespace: "tabard-system", Name: name}, &corev1.ConfigMap{})
 		if client.IgnoreNotFound(err) != nil {
 			return seen, err

@@ -23,8 +23,11 @@ import (
 )
 
 // everything turns on what can be on at once. The Prometheus operator's kinds are not there.
-const everything = "--set credentials.enabled=true,capacity.enabled=true,roleSelectors.enabled=true,roleSelectors.warnings=true," +
+const everything = "--set credentials.enabled=true,hub.enabled=true,capacity.enabled=true,roleSelectors.enabled=true,roleSelectors.warnings=true," +
 	"roleSelectors.report.enabled=true,metrics.service.enabled=true,metrics.dashboard.enabled=true"
+
+// hubNamespace is of Open Cluster Management, whose hub has to be there first.
+const hubNamespace = "open-cluster-management-hub"
 
 var helm string
 
@@ -36,7 +39,9 @@ type world struct{ *testkit.Cluster }
 func newWorld(t *testing.T) world {
 	t.Helper()
 	t.Parallel()
-	return world{testkit.StartCluster(t, testkit.ClusterOptions{ControllerManager: true})}
+	w := world{testkit.StartCluster(t, testkit.ClusterOptions{ControllerManager: true})}
+	w.MakeNamespaces(hubNamespace)
+	return w
 }
 
 func (w world) shell(script string) string {
@@ -114,6 +119,7 @@ func TestAllWaysToInstallComeToTheSame(t *testing.T) {
 	var want map[string]string
 	for _, way := range slices.Sorted(maps.Keys(ways)) {
 		w := world{testkit.StartCluster(t, testkit.ClusterOptions{})}
+		w.MakeNamespaces(hubNamespace)
 		w.shell(ways[way])
 		got := w.objects()
 		for key := range got { // a release is a Secret; the namespace has a label less

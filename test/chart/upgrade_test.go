@@ -88,6 +88,7 @@ var kept = []string{
 	"CustomResourceDefinition /credentialsboundaries.identity.tabard.dev",
 	"CustomResourceDefinition /credentialsgrants.identity.tabard.dev",
 	"CustomResourceDefinition /credentialsrequests.cloudcredential.openshift.io",
+	"CustomResourceDefinition /hubaccesses.identity.tabard.dev",
 	"CustomResourceDefinition /iamrolechoices.identity.tabard.dev",
 	"CustomResourceDefinition /iamroleselectorreports.identity.tabard.dev",
 	"CustomResourceDefinition /iamroleselectors.services.k8s.aws",

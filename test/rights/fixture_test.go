@@ -28,10 +28,12 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // shared is a cluster to which all is applied that users apply, with a team's namespace.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
-	ControllerManager: true, CRDs: []string{testkit.CRDs}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
+	ControllerManager: true, CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
 }, func(c *testkit.Cluster) {
-	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	c.MakeNamespaces("open-cluster-management-hub")
+	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/hub -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
 	world{c}.prepareTeam()
+	world{c}.prepareHub()
 })
 
 // install makes anew what a test before has taken away of it or, of the hooks, changed,
@@ -82,6 +84,7 @@ func (w world) policiesAre(there bool) {
 		credentialsAccounts: func(ctx context.Context) error { return merge(theirAccount, label)(ctx, credentials) },
 		credentialsSecrets:  func(ctx context.Context) error { return merge(theirSecret, label)(ctx, credentials) },
 		credentialsRequests: func(ctx context.Context) error { return merge(theRequest, label)(ctx, credentials) },
+		managedClusters:     func(ctx context.Context) error { return merge(theCluster, label)(ctx, of("tabard-hub")) },
 	}
 	for name, canary := range canaries {
 		w.Await(func() error {

@@ -77,6 +77,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- and .Values.certificate.enabled (or .Values.webhook.enabled .Values.webhookDeployment.enabled) -}}
 {{- end -}}
 
+{{- /* What hub.managedIAM says: On, Off or nothing. In a values file Off and On without quotes
+       are booleans, as YAML 1.1 has them. */ -}}
+{{- define "tabard.hub.iam" -}}
+{{- $iam := .Values.hub.managedIAM -}}
+{{- if kindIs "bool" $iam }}{{ ternary "On" "Off" $iam }}{{ else }}{{ $iam }}{{ end -}}
+{{- end -}}
+
 {{- /* The components that are on and have alerts, by their files in config/alerts, a blank between them. */ -}}
 {{- define "tabard.alerts" -}}
 {{- $on := list -}}
@@ -85,5 +92,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- if or .Values.webhook.enabled .Values.webhookDeployment.enabled }}{{ $on = append $on "webhook" }}{{ end -}}
 {{- if eq (include "tabard.certificate" .) "true" }}{{ $on = append $on "certificate" }}{{ end -}}
+{{- if .Values.hub.enabled }}{{ $on = append $on "hubaccess" }}{{ end -}}
 {{- join " " $on -}}
 {{- end -}}

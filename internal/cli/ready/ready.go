@@ -145,6 +145,23 @@ func names(deployments []appsv1.Deployment) (out []string) {
 var bootstraps = map[string]string{
 	"tabard-issuer":      "tabard issuer bootstrap -f issuer.yaml",
 	"tabard-credentials": "tabard credentials bootstrap --infrastructure-name NAME",
+	"tabard-hub":         "tabard hub bootstrap",
+}
+
+// waitsForRole says that the pods of a Deployment cannot start before a bootstrap command has
+// written the ConfigMap of its name. Those of a hub whose managed IAM is off ask for none.
+func waitsForRole(seen Seen, d appsv1.Deployment) bool {
+	if bootstraps[d.Name] == "" || seen.Told[d.Name] {
+		return false
+	}
+	for _, container := range d.Spec.Template.Spec.Containers {
+		for _, variable := range container.Env {
+			if from := variable.ValueFrom; from != nil && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == d.Name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // missing is the decision: what is not ready, each with what to do, in a steady order.
@@ -157,7 +174,7 @@ func missing(seen Seen) (out []string) {
 		switch {
 		case d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedReplicas >= want && d.Status.AvailableReplicas >= want:
 			continue
-		case bootstraps[d.Name] != "" && !seen.Told[d.Name]:
+		case waitsForRole(seen, d):
 			out = append(out, fmt.Sprintf("  Deployment %s/%s waits for its role: run %s", d.Namespace, d.Name, bootstraps[d.Name]))
 		default:
 			out = append(out, fmt.Sprintf("  Deployment %s/%s has %d of %d replicas available: kubectl describe pods -n %s -l %s", d.Namespace, d.Name, d.Status.AvailableReplicas, want, d.Namespace, selectorOf(d)))

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -16,10 +17,16 @@ import (
 
 // deployment has of two replicas so many available.
 func deployment(name string, available int32) appsv1.Deployment {
+	role := corev1.EnvVar{Name: "AWS_ROLE_ARN", ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "roleARN"},
+	}}
 	return appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: name, Generation: 3},
-		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"b": "2", "a": "1"}}},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: 3, UpdatedReplicas: 2, AvailableReplicas: available},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"b": "2", "a": "1"}},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "operator", Env: []corev1.EnvVar{role}}}}},
+		},
+		Status: appsv1.DeploymentStatus{ObservedGeneration: 3, UpdatedReplicas: 2, AvailableReplicas: available},
 	}
 }
 
@@ -36,6 +43,8 @@ func TestWhatIsMissing(t *testing.T) {
 	stale.Status.ObservedGeneration = 2
 	halfway.Status.UpdatedReplicas = 1
 	none.Spec.Replicas = new(int32(0))
+	without := deployment("tabard-hub", 0)
+	without.Spec.Template.Spec.Containers[0].Env = nil
 	none.Status.UpdatedReplicas = 0
 	for name, c := range map[string]struct {
 		seen Seen
@@ -50,6 +59,8 @@ func TestWhatIsMissing(t *testing.T) {
 		"the issuer waits for its role":             {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 0)}}, []string{"tabard issuer bootstrap"}},
 		"the issuer has a role and no pod":          {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 0)}, Told: map[string]bool{"tabard-issuer": true}}, []string{"0 of 2 replicas"}},
 		"credentials wait, the issuer is all right": {Seen{Deployments: []appsv1.Deployment{deployment("tabard-issuer", 2), deployment("tabard-credentials", 0)}, Told: map[string]bool{"tabard-issuer": true}}, []string{"tabard credentials bootstrap"}},
+		"the hub's controller waits for its role":   {Seen{Deployments: []appsv1.Deployment{deployment("tabard-hub", 0)}}, []string{"tabard hub bootstrap"}},
+		"the hub's controller needs no role":        {Seen{Deployments: []appsv1.Deployment{without}}, []string{"0 of 2 replicas"}},
 		"one hook without a CA":                     {Seen{Deployments: []appsv1.Deployment{deployment("x", 2)}, Hooks: hooks("ca", "")}, []string{"no CA yet"}},
 	} {
 		t.Run(name, func(t *testing.T) {
