@@ -218,6 +218,12 @@ func (c *Cluster) Grant(user string, role *rbacv1.ClusterRole) {
 	Grant(c, c.Config, user, role)
 }
 
+// GrantIn is the package's, in this cluster.
+func (c *Cluster) GrantIn(namespace, user string, rules ...rbacv1.PolicyRule) {
+	c.Helper()
+	GrantIn(c, c.Config, namespace, user, rules...)
+}
+
 // Shell is the package's, for the administrator.
 func (c *Cluster) Shell(script string) string {
 	c.Helper()

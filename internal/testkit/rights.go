@@ -36,6 +36,17 @@ func Grant(t testing.TB, config *rest.Config, user string, role *rbacv1.ClusterR
 	AwaitRights(t, config, user, "", role.Rules...)
 }
 
+// GrantIn gives a user rights in one namespace, and waits until the API server knows.
+func GrantIn(t testing.TB, config *rest.Config, namespace, user string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	name := metav1.ObjectMeta{Namespace: namespace, Name: user + "-here"}
+	Create(t, must.Get(client.New(config, client.Options{}))(t), &rbacv1.Role{ObjectMeta: name, Rules: rules}, &rbacv1.RoleBinding{
+		ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+	})
+	AwaitRights(t, config, user, namespace, rules...)
+}
+
 // AwaitRights waits until the API server knows that a user has the rights of rules, in
 // a namespace or, with none, in all of the cluster. It learns of roles and bindings by
 // watches of its own: for a while it refuses what the rule that was just made permits.

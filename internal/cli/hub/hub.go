@@ -55,6 +55,6 @@ func New(world World) *cobra.Command {
 with AWS identity. No cluster keeps a key of the hub.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world))
+	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world), newFields(world))
 	return hub
 }

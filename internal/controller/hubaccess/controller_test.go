@@ -111,19 +111,20 @@ func (f *fixture) namespace(name string) {
 // TestSwitchedOffNoCallIsMade by the ClusterManager, by its driver, by the flag, and where
 // nothing is known; nor is a credential asked for.
 func TestSwitchedOffNoCallIsMade(t *testing.T) {
-	drivers := func(disabled bool) map[string]any {
-		return map[string]any{"registrationConfiguration": map[string]any{"registrationDrivers": []any{
-			map[string]any{"authType": "csr"}, map[string]any{"authType": "awsirsa", "awsirsa": map[string]any{"hubClusterArn": hubARN, "disableManagedIam": disabled}},
-		}}}
-	}
+	hosted := clusterManager(false)
+	hosted.Object["spec"].(map[string]any)["deployOption"] = map[string]any{"mode": "Hosted"}
 	tests := map[string]struct {
-		flags   hubaccess.Flags
-		manager map[string]any
-		want    string
+		flags hubaccess.Flags
+		there []client.Object
+		want  string
 	}{
-		"disableManagedIam": {managed, drivers(true), "Unknown ManagedIAMDisabled: disableManagedIam is set in the ClusterManager; the role arn:aws:iam::111111111111:role/ocm-hub-"},
-		"the driver of OCM": {managed, drivers(false), "Unknown ActedOnByOCM"},
-		"the flag":          {hubaccess.Flags{IAM: hub.Off, HubARN: hubARN}, nil, "Unknown ManagedIAMDisabled: it is switched off by the flag"},
+		"disableManagedIam": {managed, []client.Object{clusterManager(true)}, "Unknown ManagedIAMDisabled: disableManagedIam is set in the ClusterManager; the role arn:aws:iam::111111111111:role/ocm-hub-"},
+		"disableManagedIam, which OCM's controller does not know": {managed, []client.Object{clusterManager(true), hubController("theirs", "awsirsa")}, "Unknown ActedOnByOCM: disableManagedIam is set"},
+		"the driver of OCM":            {managed, []client.Object{clusterManager(false), hubController("theirs", "csr,awsirsa")}, "Unknown ActedOnByOCM: the pod theirs"},
+		"the driver of OCM, unlisted":  {managed, []client.Object{hubController("theirs", "awsirsa")}, "Unknown ActedOnByOCM: the pod theirs"},
+		"the driver, and no pod of it": {managed, []client.Object{clusterManager(false)}, "Unknown ManagedIAMUnknown: the ClusterManager lists the driver awsirsa, and no pod"},
+		"a hub that is hosted":         {managed, []client.Object{hosted}, "Unknown ManagedIAMUnknown: it could not be read whether the hub controller makes roles itself: the ClusterManager cluster-manager is hosted"},
+		"the flag":                     {hubaccess.Flags{IAM: hub.Off, HubARN: hubARN}, nil, "Unknown ManagedIAMDisabled: it is switched off by the flag"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -133,8 +134,8 @@ func TestSwitchedOffNoCallIsMade(t *testing.T) {
 			f.says("cluster1", "True AccessGiven")
 			f.stop()
 			f.stop = nil
-			if test.manager != nil {
-				f.Make(object("ClusterManager", "", "cluster-manager", test.manager))
+			for _, object := range test.there {
+				f.Make(object)
 			}
 			f.session(aws.Credentials{AccessKeyID: "AKIANOBODY", SecretAccessKey: "none"})
 			f.aws.Admin().ClearJournal()
@@ -155,13 +156,60 @@ func TestSwitchedOffNoCallIsMade(t *testing.T) {
 				t.Error("what was there is not left alone")
 			}
 			f.session(f.aws.Administrator(hubAccount))
-			if test.manager != nil {
-				f.Remove(object("ClusterManager", "", "cluster-manager", nil))
+			for _, object := range test.there {
+				f.Remove(object, client.GracePeriodSeconds(0))
 			}
 			f.run(t, managed)
 			f.says("cluster1", "none")
 			f.wantNone(spokeARN("spoke-1"))
 		})
+	}
+}
+
+// TestTheDriverCountsWhereItRuns and not where it is listed: a hub controller without it makes
+// no roles, and one that has ended makes none any more.
+func TestTheDriverCountsWhereItRuns(t *testing.T) {
+	f := newFixture(t)
+	f.Make(clusterManager(false))
+	f.Make(hubController("now", "csr"))
+	ended := hubController("ended", "awsirsa")
+	f.Make(ended)
+	f.MergeStatus(ended, `{"status":{"phase":"Failed"}}`)
+	f.join("cluster1", spokeARN("spoke-1"))
+	f.run(t, hubaccess.Flags{})
+	f.says("cluster1", "True AccessGiven")
+}
+
+// TestAFieldThatWasTakenAwaySwitchesNothingOn: the definition says that it had the field in
+// which something may have been switched off.
+func TestAFieldThatWasTakenAwaySwitchesNothingOn(t *testing.T) {
+	f := newFixture(t)
+	f.join("cluster1", spokeARN("spoke-1"))
+	f.run(t, managed)
+	f.says("cluster1", "True AccessGiven")
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion("apiextensions.k8s.io/v1")
+	crd.SetKind("CustomResourceDefinition")
+	crd.SetName("clustermanagers.operator.open-cluster-management.io")
+	must.Do(t, f.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
+	was := crd.DeepCopy()
+	defer func() { // the tests share the cluster
+		must.Do(t, f.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
+		crd.Object["spec"] = was.Object["spec"]
+		crd.SetAnnotations(was.GetAnnotations())
+		must.Do(t, f.Update(t.Context(), crd))
+	}()
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	unstructured.RemoveNestedField(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties",
+		"registrationConfiguration", "properties", "registrationDrivers", "items", "properties", "awsirsa", "properties", "disableManagedIam")
+	must.Do(t, unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
+	crd.SetAnnotations(map[string]string{hub.FieldsAnnotation: "added"})
+	must.Do(t, f.Update(t.Context(), crd))
+	f.aws.Admin().ClearJournal()
+	f.run(t, managed)
+	f.says("cluster1", "Unknown ManagedIAMUnknown: the field disableManagedIam was taken out of the schema of ClusterManager, as an upgrade of Open Cluster Management does, so what was switched off is not known; put it back: tabard hub fields --apply")
+	if calls := f.calls(); len(calls) > 0 {
+		t.Errorf("AWS was called: %v", calls)
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -50,7 +53,11 @@ func TestMain(m *testing.M) {
 
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
 	Issuer: "https://issuer.example.com", CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"},
-}, func(c *testkit.Cluster) { c.Grant(user, testkit.Rights(c, hubaccess.Name)) })
+}, func(c *testkit.Cluster) {
+	c.Grant(user, testkit.Rights(c, hubaccess.Name))
+	c.MakeNamespaces(hub.ControllerNamespace)
+	c.GrantIn(hub.ControllerNamespace, user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
+})
 
 // fixture is the controller, with its own rights alone, on a real API server and a local
 // AWS.
@@ -86,7 +93,7 @@ func (f *fixture) forget() {
 	ctx := context.WithoutCancel(f.Context())
 	for _, kind := range []string{
 		"cluster.open-cluster-management.io/v1 ManagedCluster", "work.open-cluster-management.io/v1 ManifestWork",
-		"operator.open-cluster-management.io/v1 ClusterManager", "identity.tabard.dev/v1alpha1 HubAccess",
+		"operator.open-cluster-management.io/v1 ClusterManager", "identity.tabard.dev/v1alpha1 HubAccess", "v1 Pod",
 	} {
 		version, name, _ := strings.Cut(kind, " ")
 		list := &unstructured.UnstructuredList{}
@@ -94,7 +101,7 @@ func (f *fixture) forget() {
 		_ = f.List(ctx, list)
 		for i := range list.Items {
 			_ = f.Patch(ctx, &list.Items[i], client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
-			_ = f.Delete(ctx, &list.Items[i])
+			_ = f.Delete(ctx, &list.Items[i], client.GracePeriodSeconds(0))
 		}
 	}
 }
@@ -136,6 +143,23 @@ func object(kind, namespace, name string, spec map[string]any) *unstructured.Uns
 	out.SetNamespace(namespace)
 	out.SetName(name)
 	return out
+}
+
+// clusterManager is one with the driver awsirsa beside csr.
+func clusterManager(disabled bool) *unstructured.Unstructured {
+	return object("ClusterManager", "", "cluster-manager", map[string]any{"registrationConfiguration": map[string]any{"registrationDrivers": []any{
+		map[string]any{"authType": "csr"}, map[string]any{"authType": "awsirsa", "awsirsa": map[string]any{"hubClusterArn": hubARN, "disableManagedIam": disabled}},
+	}}})
+}
+
+// hubController is the pod of Open Cluster Management's hub controller with a driver.
+func hubController(name, driver string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: hub.ControllerNamespace, Name: name, Labels: map[string]string{hub.ControllerLabel: hub.ControllerApp}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "hub-registration-controller", Image: "registration", Args: []string{"/registration", "controller", "--enabled-registration-drivers=" + driver},
+		}}},
+	}
 }
 
 // spokeRole makes a spoke's own role, should it not be there.

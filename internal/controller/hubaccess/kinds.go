@@ -1,6 +1,9 @@
 package hubaccess
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -67,6 +70,22 @@ func managerOf(items []unstructured.Unstructured) []hub.Driver {
 			disabled, _, _ := unstructured.NestedBool(driver, "awsirsa", "disableManagedIam")
 			out = append(out, hub.Driver{AuthType: authType, HubARN: arn, DisableManagedIAM: disabled})
 		}
+	}
+	return out
+}
+
+// isHosted says that a ClusterManager's programs run on another cluster than its hub
+// (deployOption.mode Hosted).
+func isHosted(manager *unstructured.Unstructured) bool {
+	mode, _, _ := unstructured.NestedString(manager.Object, "spec", "deployOption", "mode")
+	return mode == "Hosted"
+}
+
+// podOf is a pod in the words of the decision.
+func podOf(pod *corev1.Pod) hub.Pod {
+	out := hub.Pod{Name: pod.Name, Controller: pod.Labels[hub.ControllerLabel] == hub.ControllerApp}
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		out.Commands = append(out.Commands, slices.Concat(container.Command, container.Args))
 	}
 	return out
 }

@@ -5,10 +5,14 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/internal/controller"
 	"github.com/tabard-dev/tabard/internal/core/condition"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 )
@@ -62,5 +66,27 @@ func (s *settings) read(ctx context.Context) hub.ClusterManager {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}
-	return hub.ClusterManager{HasField: err == nil && hasField(crd), Drivers: managerOf(list.Items)}
+	out := hub.ClusterManager{Drivers: managerOf(list.Items), HasField: hasField(crd), HadField: crd.GetAnnotations()[hub.FieldsAnnotation] != ""}
+	s.readPods(ctx, list.Items, &out)
+	return out
+}
+
+// readPods asks which pods run beside the hub controller. One that is hosted by another
+// cluster cannot be seen from here.
+func (s *settings) readPods(ctx context.Context, managers []unstructured.Unstructured, out *hub.ClusterManager) {
+	for i := range managers {
+		if isHosted(&managers[i]) {
+			out.PodTrouble = "the ClusterManager " + managers[i].GetName() + " is hosted, so its hub controller runs on another cluster"
+			return
+		}
+	}
+	err := controller.Each(ctx, s.live, &corev1.PodList{}, hub.ControllerNamespace, func(object runtime.Object) error {
+		if pod := object.(*corev1.Pod); pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed { //nolint:forcetypeassert // of such a list
+			out.Pods = append(out.Pods, podOf(pod))
+		}
+		return nil
+	})
+	if err != nil {
+		out.Pods, out.PodTrouble = nil, "the pods of the namespace "+hub.ControllerNamespace+": "+condition.Steady(err.Error())
+	}
 }

@@ -15,15 +15,28 @@ const (
 // DriverAWS is the authType of Open Cluster Management's driver for AWS identity.
 const DriverAWS = "awsirsa"
 
-// ClusterManager is what the ClusterManager says that concerns AWS identity.
+// FieldsAnnotation is on the definition of ClusterManager when "tabard hub fields" has added
+// the field disableManagedIam. Where it is there and the field is not, something took the
+// field away since, and with it what an administrator had switched off.
+const FieldsAnnotation = "tabard.dev/hub-fields"
+
+// FieldsCommand adds the fields.
+const FieldsCommand = "tabard hub fields --apply"
+
+// ClusterManager is what the ClusterManager and the pods of its hub controller say that
+// concerns AWS identity.
 type ClusterManager struct {
 	// Trouble says why it could not be read; empty for none. Then nothing else is known.
 	Trouble string
 	// HasField says that the served schema has the field disableManagedIam: otherwise
-	// the API server drops it, and its absence says nothing.
-	HasField bool
+	// the API server drops it, and its absence says nothing. HadField says that it had it.
+	HasField, HadField bool
 	// Drivers are its registration drivers.
 	Drivers []Driver
+	// Pods are those in the namespace of the hub controller that have not ended.
+	Pods []Pod
+	// PodTrouble says why the pods could not be read; empty for none. Then Pods are none.
+	PodTrouble string
 }
 
 // Driver is a registration driver of the ClusterManager.
@@ -49,31 +62,46 @@ type Setting struct {
 	HubProblem string
 }
 
-// Decide is the setting by the program's own flags and the ClusterManager. The flag for
-// managed IAM is On, Off or empty. Either can switch it off; neither can switch it on
-// where Open Cluster Management's driver acts, because two programs would make and remove
-// the same roles.
+// Decide is the setting by the program's own flags, the ClusterManager and what runs. The flag
+// for managed IAM is On, Off or empty. Either can switch it off. Neither can switch it on where
+// Open Cluster Management's hub controller acts, or may act, because two programs would make
+// and remove the same roles. What runs counts, and not what the ClusterManager lists: released
+// versions of theirs act with disableManagedIam as without, and do not act where their driver
+// was taken out of the pod.
 func Decide(flag Switch, hubARN string, seen ClusterManager) Setting {
-	var out Setting
 	driver, listed := awsDriver(seen.Drivers)
-	switch {
-	case flag == Off:
-		out.IAM, out.Why = Off, "it is switched off by the flag --hubaccess-managed-iam"
-	case seen.Trouble != "":
-		out.IAM, out.Why = Unknown, "the ClusterManager could not be read: "+seen.Trouble
-	case listed && driver.DisableManagedIAM:
-		out.IAM, out.Why = Off, "disableManagedIam is set in the ClusterManager"
-	case listed:
-		out.IAM, out.ByOCM, out.Why = Off, true, "the ClusterManager lists the driver "+DriverAWS+", which makes and removes roles and access entries itself"
-	case flag == On:
-		out.IAM, out.Why = On, "it is switched on by the flag --hubaccess-managed-iam"
-	case seen.HasField:
-		out.IAM, out.Why = On, "disableManagedIam is not set in the ClusterManager"
-	default:
-		out.IAM, out.Why = Unknown, "the served schema of ClusterManager has no field disableManagedIam, so its absence says nothing; set the flag --hubaccess-managed-iam"
-	}
+	out := decide(flag, seen, listed, driver.DisableManagedIAM)
 	out.Hub, out.HubProblem = whichHub(hubARN, driver.HubARN)
 	return out
+}
+
+func decide(flag Switch, seen ClusterManager, listed, disabled bool) Setting {
+	runs, pod := busiest(seen.Pods)
+	switch {
+	case flag == Off:
+		return Setting{IAM: Off, Why: "it is switched off by the flag --hubaccess-managed-iam"}
+	case seen.Trouble != "":
+		return Setting{IAM: Unknown, Why: "the ClusterManager could not be read: " + seen.Trouble}
+	case runs == Acting && disabled:
+		return Setting{IAM: Off, ByOCM: true, Why: "disableManagedIam is set in the ClusterManager, and the pod " + pod + " of its hub controller runs with the driver " + DriverAWS + " without " + disableFlag + ", so it makes and removes roles and access entries all the same: take the driver out of the ClusterManager"}
+	case runs == Acting:
+		return Setting{IAM: Off, ByOCM: true, Why: "the pod " + pod + " of the hub controller runs with the driver " + DriverAWS + ", which makes and removes roles and access entries itself"}
+	case disabled:
+		return Setting{IAM: Off, Why: "disableManagedIam is set in the ClusterManager"}
+	case seen.HadField && !seen.HasField:
+		return Setting{IAM: Unknown, Why: "the field disableManagedIam was taken out of the schema of ClusterManager, as an upgrade of Open Cluster Management does, so what was switched off is not known; put it back: " + FieldsCommand}
+	case seen.PodTrouble != "":
+		return Setting{IAM: Unknown, Why: "it could not be read whether the hub controller makes roles itself: " + seen.PodTrouble}
+	case runs == Unclear:
+		return Setting{IAM: Unknown, Why: "the pod " + pod + " names the driver " + DriverAWS + " or a variable where it cannot be read whether it makes roles itself"}
+	case listed && runs == NoController:
+		return Setting{IAM: Unknown, Why: "the ClusterManager lists the driver " + DriverAWS + ", and no pod of its hub controller is in the namespace " + ControllerNamespace + ", so whether it makes roles itself cannot be read"}
+	case flag == On:
+		return Setting{IAM: On, Why: "it is switched on by the flag --hubaccess-managed-iam"}
+	case seen.HasField:
+		return Setting{IAM: On, Why: "disableManagedIam is not set in the ClusterManager"}
+	}
+	return Setting{IAM: Unknown, Why: "the served schema of ClusterManager has no field disableManagedIam, so its absence says nothing; add it by " + FieldsCommand + ", or set the flag --hubaccess-managed-iam"}
 }
 
 func awsDriver(drivers []Driver) (Driver, bool) {
