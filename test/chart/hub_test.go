@@ -191,15 +191,28 @@ func TestTheHubIsTurnedOffInOrder(t *testing.T) {
 	}
 	process.End()
 
+	w.shell(block(t, "hub.enabled=false")) // too early: two clusters have their access
+	w.Remove(hubCluster("late"))
+	late := hubCluster("late")
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil || late.GetDeletionTimestamp() == nil {
+		t.Fatalf("the cluster without a controller is not held: %v", err)
+	}
+	w.shell(block(t, "hub.enabled=true,hub.managedIAM=Off"))
+	process, _ = w.start()
+	w.awaitGone(late)
+	process.End()
+
+	w.shell(strings.Replace(block(t, "hub.managedIAM=Off\n"), "managedIAM=Off", "managedIAM=On", 1))
+	process, _ = w.start()
+	w.awaitAccess("kept")
+	w.awaitGone(&v1alpha1.HubAccess{ObjectMeta: metav1.ObjectMeta{Name: "late"}})
+	process.End()
+
 	w.shell(block(t, "hub.managedIAM=Off\n"))
+	w.aws.Admin().ClearJournal()
 	process, variables := w.start()
 	if len(variables) > 0 {
 		t.Errorf("with managed IAM off the pod has the variables %v", variables)
-	}
-	w.aws.Admin().ClearJournal()
-	w.Shell("kubectl delete hubaccess kept")
-	if calls := w.aws.Admin().Journal(); len(calls) > 0 {
-		t.Errorf("AWS was called with managed IAM off: %+v", calls)
 	}
 	w.Await(func() error {
 		cluster := hubCluster("kept")
@@ -208,20 +221,12 @@ func TestTheHubIsTurnedOffInOrder(t *testing.T) {
 		}
 		return nil
 	})
-	process.End()
-
-	w.shell(block(t, "hub.enabled=false"))
-	w.Remove(hubCluster("late")) // too late: its HubAccess is still there, and nothing runs
-	late := hubCluster("late")
-	if err := w.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil || late.GetDeletionTimestamp() == nil {
-		t.Fatalf("the cluster without a controller is not held: %v", err)
-	}
-	w.shell(block(t, "hub.enabled=true,hub.managedIAM=Off"))
-	process, _ = w.start()
-	w.awaitGone(late)
 	w.Shell(block(t, "kubectl delete hubaccesses --all"))
+	if calls := w.aws.Admin().Journal(); len(calls) > 0 {
+		t.Errorf("AWS was called with managed IAM off: %+v", calls)
+	}
 	process.End()
-	if roles, entries := w.made(); len(roles) != 2 || entries != 2 {
+	if roles, entries := w.made(); len(roles) != 1 || entries != 1 {
 		t.Errorf("what is kept are the roles %v and %d entries", roles, entries)
 	}
 	w.shell(block(t, "hub.enabled=false"))

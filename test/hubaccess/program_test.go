@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -58,15 +59,16 @@ type world struct {
 	environment []string
 }
 
-// shared is the hub, in which the program's ServiceAccount has its rights. Its objects of
+// shared is the hub, with the manifests by which the program's ServiceAccount has its rights,
+// and the policies that hold it to them. Its objects of
 // Open Cluster Management are those of one test at a time.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}}, func(c *testkit.Cluster) {
-	c.MakeNamespaces(system)
-	c.Grant(user, testkit.Rights(c, "hubaccess"))
-	c.Grant(user, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "leases"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "list", "watch"}},
-	}})
-	c.Make(serviceAccount())
+	c.MakeNamespaces(system, hub.ControllerNamespace)
+	c.MakeFiles("config/rbac/hubaccess.yaml", "config/manifests/hub/controller.yaml", "config/manifests/policies.yaml")
+	c.Remove(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-hub"}}) // the tests start the program
+	testkit.AwaitRights(c, c.Config, user, "", testkit.Rights(c, "hubaccess").Rules...)
+	testkit.AwaitRights(c, c.Config, user, hub.ControllerNamespace, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
+	testkit.AwaitRights(c, c.Config, user, system, rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create"}})
 })
 
 func newWorld(t *testing.T) *world {
@@ -103,15 +105,6 @@ func (w *world) forget() {
 		must.Do(w, client.IgnoreNotFound(w.Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))))
 		must.Do(w, client.IgnoreNotFound(w.Delete(ctx, object)))
 	}
-}
-
-func serviceAccount() client.Object {
-	out := &unstructured.Unstructured{Object: map[string]any{}}
-	out.SetAPIVersion("v1")
-	out.SetKind("ServiceAccount")
-	out.SetNamespace(system)
-	out.SetName("tabard-hub")
-	return out
 }
 
 // start runs the program.

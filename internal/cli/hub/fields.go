@@ -126,7 +126,7 @@ func (f *fields) definition(ctx context.Context, name string) (*unstructured.Uns
 }
 
 // plan is what is to be changed. Fields that are in use are not taken back.
-func (f *fields) plan(ctx context.Context, definition *unstructured.Unstructured) ([]core.Change, error) {
+func (f *fields) plan(ctx context.Context, definition *unstructured.Unstructured) ([]core.FieldChange, error) {
 	if !f.undo {
 		return core.Fields(definition.Object)
 	}
@@ -154,7 +154,7 @@ func (f *fields) unused(ctx context.Context, definition *unstructured.Unstructur
 	return errors.Join(errs...)
 }
 
-func (f *fields) say(name string, changes []core.Change) error {
+func (f *fields) say(name string, changes []core.FieldChange) error {
 	text := name + ":\n"
 	if len(changes) == 0 {
 		text = name + ": as wanted\n"
@@ -170,7 +170,7 @@ func (f *fields) say(name string, changes []core.Change) error {
 
 // write changes the definition, if that was asked for. The API server refuses it where somebody
 // has changed it in between.
-func (f *fields) write(ctx context.Context, definition *unstructured.Unstructured, changes []core.Change) error {
+func (f *fields) write(ctx context.Context, definition *unstructured.Unstructured, changes []core.FieldChange) error {
 	if !f.apply || len(changes) == 0 && !f.undo {
 		return nil
 	}

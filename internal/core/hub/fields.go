@@ -26,8 +26,8 @@ const (
 	optionalPattern = `^(arn:aws(-[a-z]+)*:eks:([a-zA-Z0-9-]+):(\d{12}):cluster/([0-9A-Za-z][A-Za-z0-9_-]{0,99}))?$`
 )
 
-// Change is one difference between a definition as it is and as the requirement has it.
-type Change struct {
+// FieldChange is one difference between a definition as it is and as the requirement has it.
+type FieldChange struct {
 	// Field is the field's path for people, such as awsirsa.disableManagedIam; What says
 	// what becomes of it.
 	Field, What string
@@ -96,12 +96,12 @@ func widened(driver []string, of, name, pattern string) wish {
 // fields; none where it has them. The definition is a CustomResourceDefinition as JSON decodes
 // it with whole numbers as int64. It is refused where something at one of the places is neither
 // theirs nor wanted: a definition that nobody has seen is not changed.
-func Fields(definition map[string]any) ([]Change, error) {
+func Fields(definition map[string]any) ([]FieldChange, error) {
 	schema, err := schemaOf(definition)
 	if err != nil {
 		return nil, err
 	}
-	var out []Change
+	var out []FieldChange
 	var errs []error
 	for _, w := range wishesFor(nameOf(definition)) {
 		now, err := at(schema, w.path)
@@ -112,7 +112,7 @@ func Fields(definition map[string]any) ([]Change, error) {
 		case !slices.ContainsFunc(w.over, func(known any) bool { return reflect.DeepEqual(known, now) }):
 			errs = append(errs, fmt.Errorf("%s: at %s there is %v, which is neither Open Cluster Management's (v1.2.1) nor what is wanted, so it is left alone", w.field, strings.Join(w.path, "."), now))
 		default:
-			out = append(out, Change{w.field, w.what, w.path, now, w.to})
+			out = append(out, FieldChange{w.field, w.what, w.path, now, w.to})
 		}
 	}
 	return out, errors.Join(errs...)
@@ -128,7 +128,7 @@ func isWanted(now, wanted any) bool {
 
 // Merge makes changes, and remembers in an annotation what was there before. It changes the
 // definition that it is given.
-func Merge(definition map[string]any, changes []Change) error {
+func Merge(definition map[string]any, changes []FieldChange) error {
 	schema, err := schemaOf(definition)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func Merge(definition map[string]any, changes []Change) error {
 
 // Unmerge are the changes that take back what Merge made. What is not as Merge left it stays as
 // it is: somebody else has changed it since.
-func Unmerge(definition map[string]any) ([]Change, error) {
+func Unmerge(definition map[string]any) ([]FieldChange, error) {
 	schema, err := schemaOf(definition)
 	if err != nil {
 		return nil, err
@@ -160,11 +160,11 @@ func Unmerge(definition map[string]any) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Change
+	var out []FieldChange
 	for _, w := range wishesFor(nameOf(definition)) {
 		was, ours := former[strings.Join(w.path, "/")]
 		if now, err := at(schema, w.path); ours && err == nil && reflect.DeepEqual(now, w.to) {
-			out = append(out, Change{w.field, "is as before: " + describe(was), w.path, now, was})
+			out = append(out, FieldChange{w.field, "is as before: " + describe(was), w.path, now, was})
 		}
 	}
 	return out, nil
@@ -178,7 +178,7 @@ func describe(value any) string {
 }
 
 // Restore makes the changes of Unmerge, and forgets them.
-func Restore(definition map[string]any, changes []Change) error {
+func Restore(definition map[string]any, changes []FieldChange) error {
 	schema, err := schemaOf(definition)
 	if err != nil {
 		return err

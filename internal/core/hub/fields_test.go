@@ -161,7 +161,7 @@ func TestADefinitionThatNobodyHasSeenIsLeftAlone(t *testing.T) {
 
 // properties are those of a driver in a definition.
 func properties(definition map[string]any, drivers string) map[string]any {
-	var at any = definition["spec"].(map[string]any)["versions"].([]any)[0] //nolint:forcetypeassert // of the testdata
+	at := definition["spec"].(map[string]any)["versions"].([]any)[0] //nolint:forcetypeassert // of the testdata
 	for _, step := range []string{"schema", "openAPIV3Schema", "properties", "spec", "properties", "registrationConfiguration", "properties", drivers, "items", "properties"} {
 		at = at.(map[string]any)[step] //nolint:forcetypeassert // of the testdata
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hub"
 )
 
-// controller is the command of Open Cluster Management's hub controller, as its operator
+// hubController is the command of Open Cluster Management's hub controller, as its operator
 // renders it.
-func controller(flags ...string) []string {
+func hubController(flags ...string) []string {
 	return append([]string{"/registration", "controller"}, flags...)
 }
 
@@ -24,30 +24,30 @@ func TestActivity(t *testing.T) {
 	}{
 		"another program":                            {[]string{"/work", "manager"}, hub.NoController},
 		"nothing that the pod says":                  {nil, hub.NoController},
-		"the driver csr":                             {controller("--enabled-registration-drivers=csr"), hub.Idle},
-		"no driver named":                            {controller(), hub.Idle},
-		"awsirsa":                                    {controller("--hub-cluster-arn="+hubARN, "--enabled-registration-drivers=awsirsa"), hub.Acting},
-		"awsirsa beside another":                     {controller("--enabled-registration-drivers=csr,awsirsa"), hub.Acting},
-		"awsirsa as a word of its own":               {controller("--enabled-registration-drivers", "csr,awsirsa"), hub.Acting},
-		"awsirsa in quotes":                          {controller(`--enabled-registration-drivers="awsirsa"`), hub.Acting},
-		"awsirsa in the second of two flags":         {controller("--enabled-registration-drivers=csr", "--enabled-registration-drivers=awsirsa"), hub.Acting},
+		"the driver csr":                             {hubController("--enabled-registration-drivers=csr"), hub.Idle},
+		"no driver named":                            {hubController(), hub.Idle},
+		"awsirsa":                                    {hubController("--hub-cluster-arn="+hubARN, "--enabled-registration-drivers=awsirsa"), hub.Acting},
+		"awsirsa beside another":                     {hubController("--enabled-registration-drivers=csr,awsirsa"), hub.Acting},
+		"awsirsa as a word of its own":               {hubController("--enabled-registration-drivers", "csr,awsirsa"), hub.Acting},
+		"awsirsa in quotes":                          {hubController(`--enabled-registration-drivers="awsirsa"`), hub.Acting},
+		"awsirsa in the second of two flags":         {hubController("--enabled-registration-drivers=csr", "--enabled-registration-drivers=awsirsa"), hub.Acting},
 		"awsirsa in another image":                   {[]string{"/opt/ocm/registration", "controller", "--enabled-registration-drivers=awsirsa"}, hub.Acting},
 		"awsirsa by the image's own entry":           {[]string{"--enabled-registration-drivers=awsirsa"}, hub.Acting},
-		"disabled":                                   {controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam"), hub.Idle},
-		"disabled, in words":                         {controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=true"), hub.Idle},
-		"disabled before":                            {controller("--disable-managed-iam=1", "--enabled-registration-drivers=awsirsa"), hub.Idle},
-		"not disabled":                               {controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=false"), hub.Acting},
-		"disabled, and then not":                     {controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam", "--disable-managed-iam=false"), hub.Acting},
-		"disabled by what is no truth":               {controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=yes"), hub.Acting},
-		"disabled as the value of a flag":            {controller("--enabled-registration-drivers=awsirsa", "--namespace", "--disable-managed-iam"), hub.Acting},
-		"disabled after the flags":                   {controller("--enabled-registration-drivers=awsirsa", "--", "--disable-managed-iam"), hub.Acting},
-		"the drivers in a variable":                  {controller("--enabled-registration-drivers=$(DRIVERS)"), hub.Unclear},
-		"the drivers in a variable, disabled":        {controller("--enabled-registration-drivers=$(DRIVERS)", "--disable-managed-iam"), hub.Unclear},
-		"a flag in a variable":                       {controller("$(FLAGS)"), hub.Unclear},
-		"a variable in the value of another flag":    {controller("--namespace=$(NAMESPACE)"), hub.Idle},
+		"disabled":                                   {hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam"), hub.Idle},
+		"disabled, in words":                         {hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=true"), hub.Idle},
+		"disabled before":                            {hubController("--disable-managed-iam=1", "--enabled-registration-drivers=awsirsa"), hub.Idle},
+		"not disabled":                               {hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=false"), hub.Acting},
+		"disabled, and then not":                     {hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam", "--disable-managed-iam=false"), hub.Acting},
+		"disabled by what is no truth":               {hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=yes"), hub.Acting},
+		"disabled as the value of a flag":            {hubController("--enabled-registration-drivers=awsirsa", "--namespace", "--disable-managed-iam"), hub.Acting},
+		"disabled after the flags":                   {hubController("--enabled-registration-drivers=awsirsa", "--", "--disable-managed-iam"), hub.Acting},
+		"the drivers in a variable":                  {hubController("--enabled-registration-drivers=$(DRIVERS)"), hub.Unclear},
+		"the drivers in a variable, disabled":        {hubController("--enabled-registration-drivers=$(DRIVERS)", "--disable-managed-iam"), hub.Unclear},
+		"a flag in a variable":                       {hubController("$(FLAGS)"), hub.Unclear},
+		"a variable in the value of another flag":    {hubController("--namespace=$(NAMESPACE)"), hub.Idle},
 		"a script":                                   {[]string{"sh", "-c", "exec /registration controller --enabled-registration-drivers=awsirsa"}, hub.Unclear},
 		"a script that says that it is disabled":     {[]string{"sh", "-c", "exec run awsirsa", "--disable-managed-iam"}, hub.Unclear},
-		"a pattern with the driver's name":           {controller("--enabled-registration-drivers=csr", "--auto-approved-arn-patterns=.*/awsirsa-.*"), hub.Idle},
+		"a pattern with the driver's name":           {hubController("--enabled-registration-drivers=csr", "--auto-approved-arn-patterns=.*/awsirsa-.*"), hub.Idle},
 		"a flag of another program with that name":   {[]string{"run", "--driver=awsirsa"}, hub.Unclear},
 		"a variable in the command of another thing": {[]string{"run", "$(FLAGS)"}, hub.NoController},
 	}
@@ -62,8 +62,8 @@ func TestActivity(t *testing.T) {
 
 // TestAPodDoesWhatOneOfItsContainersDoes in whichever order they stand.
 func TestAPodDoesWhatOneOfItsContainersDoes(t *testing.T) {
-	acts, idle, other := controller("--enabled-registration-drivers=awsirsa"), controller(), []string{"/proxy"}
-	unclear := controller("$(FLAGS)")
+	acts, idle, other := hubController("--enabled-registration-drivers=awsirsa"), hubController(), []string{"/proxy"}
+	unclear := hubController("$(FLAGS)")
 	tests := map[string]struct {
 		pod  hub.Pod
 		want hub.Activity
@@ -105,7 +105,7 @@ func FuzzActivity(f *testing.F) {
 		if flags.Parse(words) != nil || !slices.Contains(*drivers, "awsirsa") || *disabled {
 			return
 		}
-		if got := (hub.Pod{Commands: [][]string{controller(words...)}}).Activity(); got != hub.Acting && got != hub.Unclear {
+		if got := (hub.Pod{Commands: [][]string{hubController(words...)}}).Activity(); got != hub.Acting && got != hub.Unclear {
 			t.Errorf("a controller with the flags %q enables %q, and is %q", words, *drivers, got)
 		}
 	})

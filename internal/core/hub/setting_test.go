@@ -13,10 +13,10 @@ func TestDecide(t *testing.T) {
 		return []hub.Driver{{AuthType: "csr"}, {AuthType: hub.DriverAWS, HubARN: arn, DisableManagedIAM: disabled}}
 	}
 	csr := []hub.Driver{{AuthType: "csr"}}
-	acting := []hub.Pod{{Name: "idle", Commands: [][]string{controller()}}, {Name: "acting", Commands: [][]string{controller("--enabled-registration-drivers=csr,awsirsa")}}}
-	idle := []hub.Pod{{Name: "idle", Commands: [][]string{controller("--enabled-registration-drivers=csr")}}, {Name: "work", Commands: [][]string{{"/work", "manager"}}}}
-	disabled := []hub.Pod{{Name: "disabled", Commands: [][]string{controller("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=true")}}}
-	unclear := []hub.Pod{{Name: "unclear", Commands: [][]string{controller("$(FLAGS)")}}}
+	acting := []hub.Pod{{Name: "idle", Commands: [][]string{hubController()}}, {Name: "acting", Commands: [][]string{hubController("--enabled-registration-drivers=csr,awsirsa")}}}
+	idle := []hub.Pod{{Name: "idle", Commands: [][]string{hubController("--enabled-registration-drivers=csr")}}, {Name: "work", Commands: [][]string{{"/work", "manager"}}}}
+	disabled := []hub.Pod{{Name: "disabled", Commands: [][]string{hubController("--enabled-registration-drivers=awsirsa", "--disable-managed-iam=true")}}}
+	unclear := []hub.Pod{{Name: "unclear", Commands: [][]string{hubController("$(FLAGS)")}}}
 	tests := map[string]struct {
 		flag hub.Switch
 		seen hub.ClusterManager

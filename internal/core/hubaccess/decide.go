@@ -106,10 +106,16 @@ func wait(w World) Plan {
 	return say(w, v, steps, again)
 }
 
-// keep is for a cluster that has access, or shall have it.
+// keep is for a cluster that has access, or shall have it. Where managed IAM is off nothing
+// waits for its deletion, so it is let go; the record remembers what it has. While it is not
+// known whether managed IAM is on, the cluster is held as it was.
 func keep(w World) Plan {
 	if v, closed := gate(w); closed {
-		return say(w, v, nil, LookAgain)
+		var steps []Step
+		if w.Setting.IAM == hub.Off {
+			steps = letGo(w)
+		}
+		return say(w, v, steps, LookAgain)
 	}
 	was, _ := condition.Read(w.Record.Status.Conditions, TypeReady)
 	if hasMoved(w) {

@@ -103,6 +103,9 @@ func TestSwitchedOff(t *testing.T) {
 			if got := m.says("one"); !strings.HasPrefix(got, "Unknown ") || m.has() != "1 roles, 1 entries" {
 				t.Errorf("it says %q with %s", got, m.has())
 			}
+			if held := m.spokes["one"].cluster.Held; held == (closed.IAM == hub.Off) {
+				t.Errorf("the cluster is held: %t", held)
+			}
 			m.remove(m.spokes["one"])
 			settle(t, m)
 			if got := m.says("one"); m.spokes["one"].cluster != nil || !strings.Contains(got, "role/ocm-hub-") || m.has() != "1 roles, 1 entries" {
@@ -115,6 +118,16 @@ func TestSwitchedOff(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a cluster that was let go is held again", func(t *testing.T) {
+		m := settled(t, 0)
+		for _, setting := range []hub.Setting{off, on} {
+			m.setting = setting
+			settle(t, m)
+			if held := m.spokes["one"].cluster.Held; held != (setting.IAM == hub.On) || m.has() != "1 roles, 1 entries" {
+				t.Errorf("while managed IAM is %s the cluster is held: %t, with %s", setting.IAM, held, m.has())
+			}
+		}
+	})
 	t.Run("what was made by hand meanwhile is not adopted", func(t *testing.T) {
 		m := newModel(0)
 		m.setting = off

@@ -1,20 +1,19 @@
 # The cluster is a hub in the lab's account: what Open Cluster Management's kinds look like to a reader of them.
 eval "$(tabard lab env)"
-for kind in ClusterManager:operator:clustermanagers ManagedCluster:cluster:managedclusters; do
-  IFS=: read -r name group plural <<<"$kind"
-  kubectl apply -f - <<CRD
+kubectl apply -f "$ROOT/internal/core/hub/testdata/clustermanagers.operator.open-cluster-management.io.yaml"
+kubectl wait --for=condition=Established crd/clustermanagers.operator.open-cluster-management.io
+kubectl apply -f - <<CRD
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: $plural.$group.open-cluster-management.io, annotations: {api-approved.kubernetes.io: "unapproved, for a test"}}
+metadata: {name: managedclusters.cluster.open-cluster-management.io}
 spec:
-  group: $group.open-cluster-management.io
+  group: cluster.open-cluster-management.io
   scope: Cluster
-  names: {kind: $name, plural: $plural, singular: ${name,,}, listKind: ${name}List}
+  names: {kind: ManagedCluster, plural: managedclusters, singular: managedcluster, listKind: ManagedClusterList}
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 CRD
-  kubectl wait --for=condition=Established "crd/$plural.$group.open-cluster-management.io"
-done
+kubectl wait --for=condition=Established crd/managedclusters.cluster.open-cluster-management.io
 kubectl apply -f - <<OBJECTS
 apiVersion: operator.open-cluster-management.io/v1
 kind: ClusterManager
