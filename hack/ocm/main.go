@@ -15,7 +15,7 @@ import (
 )
 
 // version is of the module that test/ocm/go.mod requires.
-const version = "v1.0.0"
+const version = "v1.2.1"
 
 func main() {
 	os.Exit(gobuild.Cached{

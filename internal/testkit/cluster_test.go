@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
 	CRDs: []string{testkit.CRDs}, ControllerManager: true,
-	Foreign: []testkit.ForeignKinds{testkit.MachineAPI, testkit.OpenShiftConfig, testkit.OpenShiftCredentials, testkit.ClusterAPI, testkit.ClusterAPIAWS},
+	Foreign: []testkit.ForeignKinds{testkit.MachineAPI, testkit.OpenShiftConfig, testkit.OpenShiftCredentials, testkit.ClusterAPI, testkit.ClusterAPIAWS, testkit.OCMHub, testkit.OCMSpoke},
 }, func(c *testkit.Cluster) { c.MakeFiles("config/manifests/00-namespace.yaml") })
 
 // TestAClusterKnowsItsUsers asks the API server who each is that a cluster gives.

@@ -1,10 +1,15 @@
 package testkit
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"text/template"
+
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // ForeignKinds are kinds of another project: files of one of its modules, which
@@ -13,6 +18,9 @@ import (
 type ForeignKinds struct {
 	module, version, sum string
 	files                []string
+	// values are those of files that are templates, as Open Cluster Management's
+	// operator fills them in; nil for files that are used as they are.
+	values map[string]string
 }
 
 // The kinds that Tabard watches and does not own.
@@ -33,8 +41,8 @@ var (
 	OpenShiftOperators = openshift("config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
 	// ClusterAPI is Cluster API's Cluster, MachineDeployment and MachineSet.
 	ClusterAPI = ForeignKinds{
-		"sigs.k8s.io/cluster-api", "v1.11.3", "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
-		[]string{
+		module: "sigs.k8s.io/cluster-api", version: "v1.11.3", sum: "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
+		files: []string{
 			"config/crd/bases/cluster.x-k8s.io_clusters.yaml", "config/crd/bases/cluster.x-k8s.io_machinedeployments.yaml",
 			"config/crd/bases/cluster.x-k8s.io_machinesets.yaml",
 		},
@@ -42,8 +50,8 @@ var (
 	// ClusterAPIAWS are the kinds of Cluster API's provider for AWS that say of
 	// which type and where machines are.
 	ClusterAPIAWS = ForeignKinds{
-		"sigs.k8s.io/cluster-api-provider-aws/v2", "v2.13.0", "h1:yQz7GBrIkPLuEJ5MXNuZ/6eUssTJK8reUnZ6t5QIPnU=",
-		[]string{
+		module: "sigs.k8s.io/cluster-api-provider-aws/v2", version: "v2.13.0", sum: "h1:yQz7GBrIkPLuEJ5MXNuZ/6eUssTJK8reUnZ6t5QIPnU=",
+		files: []string{
 			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsclusters.yaml",
 			"config/crd/bases/infrastructure.cluster.x-k8s.io_awsmachinetemplates.yaml",
 			"config/crd/bases/controlplane.cluster.x-k8s.io_awsmanagedcontrolplanes.yaml",
@@ -57,13 +65,13 @@ var (
 	)
 	// OCMHub are the kinds that Open Cluster Management's operator installs on a hub.
 	OCMHub = ocm(
-		"manifests/cluster-manager/hub/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
-		"manifests/cluster-manager/hub/0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml",
-		"manifests/cluster-manager/hub/0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml",
-		"manifests/cluster-manager/hub/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
-		"manifests/cluster-manager/hub/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml",
-		"manifests/cluster-manager/hub/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
-		"manifests/cluster-manager/hub/0000_00_multicluster.x-k8s.io_clusterprofiles.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
+		"manifests/cluster-manager/hub/crds/0000_00_multicluster.x-k8s.io_clusterprofiles.crd.yaml",
 	)
 	// OCMSpoke are the kinds that it installs on a cluster that joins a hub.
 	OCMSpoke = ocm(
@@ -72,13 +80,21 @@ var (
 	)
 )
 
-// ocm are kinds of Open Cluster Management, of the version of test/ocm/go.mod.
+// ocm are kinds of Open Cluster Management, of the version of test/ocm/go.mod. Those of
+// add-ons name a webhook that converts them. No API server here reaches it, and none needs
+// it: what is stored is the version that is asked for. No authority is named for it,
+// because an API server serves no kind whose authority is no certificate.
 func ocm(files ...string) ForeignKinds {
-	return ForeignKinds{"open-cluster-management.io/ocm", "v1.0.0", "h1:MdkJs4Xs2hF2vaEBLmzgFhju3BkjPL/pOP+3mRGwOWw=", files}
+	return ForeignKinds{
+		module: "open-cluster-management.io/ocm", version: "v1.2.1", sum: "h1:JC1mrIkaNjJ+AmLjiQ/sIhUE6Uzb3JVXFlFbaZF5+VY=", files: files,
+		values: map[string]string{"AddonAPIServiceCABundle": "", "ClusterManagerNamespace": "open-cluster-management-hub"},
+	}
 }
 
 func openshift(files ...string) ForeignKinds {
-	return ForeignKinds{"github.com/openshift/api", "v0.0.0-20251015095338-264e80a2b6e7", "h1:Ot2fbEEPmF3WlPQkyEW/bUCV38GMugH/UmZvxpWceNc=", files}
+	return ForeignKinds{
+		module: "github.com/openshift/api", version: "v0.0.0-20251015095338-264e80a2b6e7", sum: "h1:Ot2fbEEPmF3WlPQkyEW/bUCV38GMugH/UmZvxpWceNc=", files: files,
+	}
 }
 
 // InstallForeign installs kinds of other projects and waits until they are served.
@@ -91,14 +107,29 @@ func (s *APIServer) InstallForeign(t testing.TB, kinds ...ForeignKinds) {
 	s.InstallCRDsFrom(t, paths...)
 }
 
-// Files are those of the kinds in the module's folder.
+// Files are those of the kinds: in the module's folder, or in one of the test with what
+// templates become.
 func (k ForeignKinds) Files(t testing.TB) (paths []string) {
 	t.Helper()
 	dir := k.Dir(t)
 	for _, file := range k.files {
-		paths = append(paths, filepath.Join(dir, file))
+		paths = append(paths, k.filled(t, filepath.Join(dir, file)))
 	}
 	return paths
+}
+
+// filled is the path of what a file becomes with the values of the kinds.
+func (k ForeignKinds) filled(t testing.TB, path string) string {
+	t.Helper()
+	if k.values == nil {
+		return path
+	}
+	parsed := must.Get(template.New(filepath.Base(path)).Option("missingkey=error").ParseFiles(path))(t)
+	var text bytes.Buffer
+	must.Do(t, parsed.Execute(&text, k.values))
+	written := filepath.Join(t.TempDir(), filepath.Base(path))
+	must.Do(t, os.WriteFile(written, text.Bytes(), 0o600))
+	return written
 }
 
 // Dir is the module's folder, which is fetched if it is not there.

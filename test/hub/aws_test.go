@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/awslocal"
@@ -85,9 +86,8 @@ func (d driven) makeWork(name string) {
 	d.Make(work)
 }
 
-// awaitGone waits until the driver has taken the cluster's access away; then its work is
-// still there.
-func (d driven) awaitGone(name string) {
+// awaitGone waits until the driver has taken the cluster's access away.
+func (d driven) awaitGone() {
 	d.Helper()
 	d.Await(func() error {
 		if got := strings.Join(d.calls(), " "); !strings.Contains(got, "DeleteAccessEntry DeleteRole") {
@@ -98,6 +98,12 @@ func (d driven) awaitGone(name string) {
 	if entries := d.aws.Admin().Clusters()[0].AccessEntries; len(entries) > 0 {
 		d.Errorf("there are access entries: %+v", entries)
 	}
+}
+
+// awaitGoneWithWorks waits so; then the cluster's work is still there.
+func (d driven) awaitGoneWithWorks(name string) {
+	d.Helper()
+	d.awaitGone()
 	work := ocm.New(ocm.ManifestWork, name, "work")
 	if err := d.Get(d.Context(), client.ObjectKeyFromObject(work), work); err != nil {
 		d.Errorf("the ManifestWork is not there any more: %v", err)
@@ -122,20 +128,39 @@ func TestOCMTheDriverAWSIRSAMakesARoleAndAnAccessEntry(t *testing.T) {
 	}
 }
 
-func TestOCMTheDriverAWSIRSATakesAccessAwayWhileThereAreWorks(t *testing.T) {
-	for name, take := range map[string]func(driven){
-		"when the cluster is deleted": func(hub driven) { hub.Remove(ocm.New(ocm.ManagedCluster, "", "cluster1")) },
-		"when the cluster is denied": func(hub driven) {
-			hub.Merge(ocm.New(ocm.ManagedCluster, "", "cluster1"), `{"spec": {"hubAcceptsClient": false}}`)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			hub := startDriven(t)
-			hub.accept("cluster1", ofCluster1)
-			hub.makeWork("cluster1")
-			take(hub)
-			hub.awaitGone("cluster1")
-		})
+func TestOCMTheDriverAWSIRSATakesTheAccessOfADeletedClusterAwayWhileThereAreWorks(t *testing.T) {
+	hub := startDriven(t)
+	hub.accept("cluster1", ofCluster1)
+	hub.makeWork("cluster1")
+	hub.Remove(ocm.New(ocm.ManagedCluster, "", "cluster1"))
+	hub.awaitGoneWithWorks("cluster1")
+}
+
+// TestOCMTheDriverAWSIRSALeavesADeniedClusterItsAccessWhileThereAreWorks also says that the
+// condition tells of the denial no sooner. The hub removes the bindings first in each pass.
+func TestOCMTheDriverAWSIRSALeavesADeniedClusterItsAccessWhileThereAreWorks(t *testing.T) {
+	hub := startDriven(t)
+	hub.accept("cluster1", ofCluster1)
+	hub.makeWork("cluster1")
+	deny(t, hub.Cluster, "cluster1")
+	hub.Await(func() error {
+		var binding rbacv1.RoleBinding
+		err := hub.Get(t.Context(), client.ObjectKey{Namespace: "cluster1", Name: "open-cluster-management:managedcluster:cluster1:registration"}, &binding)
+		if err == nil {
+			return fmt.Errorf("the RoleBinding %s of the denied cluster is there", binding.Name)
+		}
+		return client.IgnoreNotFound(err)
+	})
+	if got := strings.Join(hub.calls(), " "); strings.Contains(got, "Delete") {
+		t.Errorf("while there are works, the driver has called %s", got)
+	}
+	awaitCondition(hub.Hub, "cluster1", "HubAcceptedManagedCluster", "True")
+	work := ocm.New(ocm.ManifestWork, "cluster1", "work")
+	hub.Merge(work, `{"metadata": {"finalizers": null}}`)
+	hub.Remove(work)
+	hub.awaitGone()
+	if message := awaitCondition(hub.Hub, "cluster1", "HubAcceptedManagedCluster", "False"); message != "Denied by hub cluster admin" {
+		t.Errorf("the condition says %q", message)
 	}
 }
 
@@ -149,7 +174,7 @@ func TestOCMTheDriverAWSIRSADeletesWhatIsOfASuffixThatItHasNotMade(t *testing.T)
 	}
 	hub.makeWork("onprem-1")
 	hub.Remove(ocm.New(ocm.ManagedCluster, "", "onprem-1"))
-	hub.awaitGone("onprem-1")
+	hub.awaitGoneWithWorks("onprem-1")
 }
 
 // TestOCMAnAgentTakesItselfForAcceptedWhoseAccessCouldNotBeMade has a cluster whose own

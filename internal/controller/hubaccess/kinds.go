@@ -11,7 +11,7 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/hubaccess"
 )
 
-// The kinds of Open Cluster Management, in the versions that v1.0.0 serves.
+// The kinds of Open Cluster Management, in the versions in which v1.2.1 stores them.
 var (
 	clusterKind = schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1", Kind: "ManagedCluster"}
 	workKind    = schema.GroupVersionKind{Group: "work.open-cluster-management.io", Version: "v1", Kind: "ManifestWork"}

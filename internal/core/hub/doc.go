@@ -3,5 +3,5 @@
 // itself, the trust of its role, and which clusters may be accepted by a pattern.
 //
 // Names, the suffix and the trust policy are those of Open Cluster Management's driver
-// awsirsa v1.0.0, so that agents of it find what is made by them.
+// awsirsa v1.2.1, so that agents of it find what is made by them.
 package hub

@@ -12,7 +12,7 @@ import (
 
 // Suffix is what the names of a spoke's roles end with: 32 hexadecimal digits. A spoke
 // in EKS has one by its account and its name there, any other spoke, whose ARN is the
-// zero value, by the name of its ManagedCluster (Open Cluster Management v1.0.0: the
+// zero value, by the name of its ManagedCluster (Open Cluster Management v1.2.1: the
 // MD5 of "HUBACCOUNT#HUBNAME#SPOKEACCOUNT#SPOKENAME").
 //
 // The region is no part of it, so two spokes in EKS can have the same suffix.
