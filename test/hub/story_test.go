@@ -19,6 +19,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/awslocal"
 	"github.com/tabard-dev/tabard/internal/cloud/accessentry"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
@@ -54,53 +55,102 @@ func spokeSession(t *testing.T, aws *awstest.Lab) []string {
 	}
 }
 
-// runHubAccess runs Tabard's controller on a hub, with its own rights in the cluster alone.
-func runHubAccess(t *testing.T, hub *testkit.Cluster, aws *awstest.Lab) {
+// story is a hub with Open Cluster Management's operators, hub and agents, with its driver csr alone;
+// Tabard's controller, its program for tokens and its local EKS; and a cluster in EKS that joins.
+type story struct {
+	*ocm.Hub
+	aws   *awstest.Lab
+	spoke operated
+	// environment is that of the cluster's agents.
+	environment []string
+	// role is the cluster's in the hub's account.
+	role string
+	// key is the ID of the access key of Tabard's controller.
+	key string
+	// stop ends Tabard's controller.
+	stop func()
+}
+
+// startStory starts one, whose cluster waits for being accepted.
+func startStory(t *testing.T) *story {
 	t.Helper()
+	aws := startEKS(t)
+	s := &story{aws: aws, environment: spokeSession(t, aws), role: "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA}
+	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{})
+	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
+	s.spoke = startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
+		Programs: awsCLI(t, tokenProgram+` install "$1"`), Environment: s.environment,
+	})
+	ocm.MakeKlusterlet(t, s.spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, hub.Cluster), awsirsa(hubARN, arnA))
+	s.Hub = &ocm.Hub{Cluster: hub.Cluster}
+	awaitAnnotations(s.Hub, "cluster1")
 	hub.InstallCRDs(t)
 	hub.Grant("hubaccess", testkit.Rights(t, hubaccess.Name))
 	key := aws.Administrator(hubAccount)
+	s.key = key.AccessKeyID
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL": aws.PlainURL(), "AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey} {
 		t.Setenv(name, value)
 	}
+	s.run(t, corehub.On)
+	aws.Admin().ClearJournal()
+	return s
+}
+
+// run runs Tabard's controller on the hub, with its own rights in the cluster alone, in the place of one
+// that ran before.
+func (s *story) run(t *testing.T, iam corehub.Switch) {
+	t.Helper()
+	if s.stop != nil {
+		s.stop()
+	}
 	ctrl.SetLogger(logr.Discard())
-	mgr := must.Get(ctrl.NewManager(hub.As("hubaccess"), ctrl.Options{
-		Scheme: hub.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	mgr := must.Get(ctrl.NewManager(s.As("hubaccess"), ctrl.Options{
+		Scheme: s.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 	}))(t)
 	auth := must.Get(awsauth.New(awsauth.Options{}))(t)
 	must.Do(t, hubaccess.Add(t.Context(), mgr, hubaccess.Options{
-		Flags: hubaccess.Flags{IAM: corehub.On, HubARN: hubARN}, As: identity.Identity{Base: identity.Session},
+		Flags: hubaccess.Flags{IAM: iam, HubARN: hubARN}, As: identity.Identity{Base: identity.Session},
 		AWS: hubaccess.AWS{Accounts: caller.New(auth), Roles: iamrole.New(auth), Entries: accessentry.New(auth)},
 	}))
-	testkit.RunManager(t, mgr)
+	s.stop = testkit.RunManager(t, mgr)
 }
 
-// TestOCMTabardGivesAClusterItsAccess has Open Cluster Management's operators, hub and agents, with
-// its driver csr alone on the hub; Tabard's controller, its program for tokens and its local EKS.
-// A cluster in EKS is accepted, joins and gets its works. When it is denied, its access stays until
-// the works are gone, and then goes.
-func TestOCMTabardGivesAClusterItsAccess(t *testing.T) {
-	aws := startEKS(t)
-	environment := spokeSession(t, aws)
-	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{})
-	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
-	spoke := startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
-		Programs: awsCLI(t, tokenProgram+` install "$1"`), Environment: environment,
-	})
-	ocm.MakeKlusterlet(t, spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, hub.Cluster), awsirsa(hubARN, arnA))
-	joined := &ocm.Hub{Cluster: hub.Cluster}
-	awaitAnnotations(joined, "cluster1")
-	runHubAccess(t, hub.Cluster, aws)
-	aws.Admin().ClearJournal()
+// join accepts the cluster, and waits until it has its access and has used it.
+func (s *story) join(t *testing.T) {
+	t.Helper()
+	s.Accept("cluster1")
+	awaitAccess(t, s.Cluster, "True", core.ReasonAccessGiven)
+	awaitCondition(s.Hub, "cluster1", "ManagedClusterJoined", "True")
+}
 
-	joined.Accept("cluster1")
-	awaitAccess(t, hub.Cluster, "True", core.ReasonAccessGiven)
-	awaitCondition(joined, "cluster1", "ManagedClusterJoined", "True")
-	wantArrives(t, hub.Cluster, spoke.Cluster, "cluster1")
-	role := "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA
-	wantAlone(t, hub.Cluster, func(cluster string) string { return mint(t, environment, cluster, role) })
+// awaitNoEntry waits until nobody has access.
+func (s *story) awaitNoEntry() {
+	s.Helper()
+	s.Await(func() error {
+		if entries := s.entries(); len(entries) > 0 {
+			return fmt.Errorf("the entries are %v", entries)
+		}
+		return nil
+	})
+}
+
+func (s *story) entries() []awslocal.AccessEntry { return s.aws.Admin().Clusters()[0].AccessEntries }
+
+// mint is a fresh token of the cluster.
+func (s *story) mint(t *testing.T) string {
+	t.Helper()
+	return mint(t, s.environment, "eks-hub", s.role)
+}
+
+// TestOCMTabardGivesAClusterItsAccess has a cluster in EKS that is accepted, joins and gets its works.
+// When it is denied, its access stays until the works are gone, and then goes.
+func TestOCMTabardGivesAClusterItsAccess(t *testing.T) {
+	s := startStory(t)
+	s.join(t)
+	wantArrives(t, s.Cluster, s.spoke.Cluster, "cluster1")
+	wantAlone(t, s.Cluster, func(cluster string) string { return mint(t, s.environment, cluster, s.role) })
 	var made []string
-	for _, call := range aws.Admin().Journal() {
+	for _, call := range s.aws.Admin().Journal() {
 		if strings.HasPrefix(call.Operation, "Create") {
 			made = append(made, call.Operation)
 		}
@@ -112,21 +162,16 @@ func TestOCMTabardGivesAClusterItsAccess(t *testing.T) {
 		t.Errorf("made in AWS were %v", made)
 	}
 
-	deny(t, hub.Cluster, "cluster1")
-	awaitAccess(t, hub.Cluster, "False", core.ReasonWaitingForWorks)
-	if entries := aws.Admin().Clusters()[0].AccessEntries; len(entries) != 1 {
+	deny(t, s.Cluster, "cluster1")
+	awaitAccess(t, s.Cluster, "False", core.ReasonWaitingForWorks)
+	if entries := s.entries(); len(entries) != 1 {
 		t.Errorf("while there are works, the entries are %v", entries)
 	}
-	last := mint(t, environment, "eks-hub", role) // with the role, nobody becomes it any more
+	last := s.mint(t) // with the role, nobody becomes it any more
 	work := ocm.New(ocm.ManifestWork, "cluster1", "greeting")
-	must.Do(t, client.IgnoreNotFound(hub.Delete(t.Context(), work)))
-	hub.Await(func() error {
-		if entries := aws.Admin().Clusters()[0].AccessEntries; len(entries) > 0 {
-			return fmt.Errorf("the entries are %v", entries)
-		}
-		return nil
-	})
-	awaitUnauthorized(t, hub.Cluster, func() string { return last })
+	must.Do(t, client.IgnoreNotFound(s.Delete(t.Context(), work)))
+	s.awaitNoEntry()
+	awaitUnauthorized(t, s.Cluster, func() string { return last })
 }
 
 func deny(t *testing.T, hub *testkit.Cluster, name string) {
