@@ -10,6 +10,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-logr/logr"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,6 +87,7 @@ func startStory(t *testing.T) *story {
 	awaitAnnotations(s.Hub, "cluster1")
 	hub.InstallCRDs(t)
 	hub.Grant("hubaccess", testkit.Rights(t, hubaccess.Name))
+	hub.GrantIn(corehub.ControllerNamespace, "hubaccess", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
 	key := aws.Administrator(hubAccount)
 	s.key = key.AccessKeyID
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL": aws.PlainURL(), "AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey} {
