@@ -130,9 +130,7 @@ func (m *moving) wantRole(role, token, refusal string) {
 
 // TestAnIssuerIsMovedOnTwoAPIServers goes the way of docs/moving-an-issuer.md, and shows the
 // tokens of each state to both API servers. It begins with what the page warns of: a was
-// restarted to sign for the new issuer, though b does not accept it yet. An API server is
-// restarted for no state in which the other was: that both sign for the new issuer and accept
-// both is what a does beside b all the time.
+// restarted to sign for the new issuer, though b does not accept it yet.
 func TestAnIssuerIsMovedOnTwoAPIServers(t *testing.T) {
 	t.Parallel()
 	m := startMoving(t)
@@ -153,6 +151,9 @@ func TestAnIssuerIsMovedOnTwoAPIServers(t *testing.T) {
 	m.wantRole("both", newForAWS, "")
 	m.wantRole("old-only", oldForAWS, "")
 	m.wantRole("old-only", newForAWS, "AccessDenied")
+
+	b.SetIssuers(t, m.new, m.old) // both sign for the new one, and accept both
+	m.wantAcceptedByBoth(early, m.token("b", m.new), old)
 
 	b.SetIssuers(t, m.new) // without the old one as the second, every running pod's token is refused
 	m.wantAccepted("b", old, false)
