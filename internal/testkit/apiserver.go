@@ -190,7 +190,11 @@ func ready(ctx context.Context, config *rest.Config) error {
 // run starts a component and stops it at the end of the test.
 func (s *APIServer) run(t testing.TB, component string, args ...string) *Process {
 	t.Helper()
-	return startUnshown(t, exec.CommandContext(context.WithoutCancel(t.Context()), s.localkube, append([]string{component}, args...)...))
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), s.localkube, append([]string{component}, args...)...)
+	// Half of what a short-lived API server costs is its start, and much of that the collection
+	// of its garbage: a hundred MiB more of memory save a tenth of its time.
+	command.Env = append(os.Environ(), "GOGC=400")
+	return startUnshown(t, command)
 }
 
 func (s *APIServer) write(t testing.TB, name string, content []byte) {

@@ -174,10 +174,10 @@ func block(t *testing.T, has string) string {
 	return ""
 }
 
-// TestTheHubIsTurnedOffInOrder installs the hub's controller with helm, and types what
+// TestLongTheHubIsTurnedOffInOrder installs the hub's controller with helm, and types what
 // docs/install.md says: the access of one cluster is taken back, that of another is kept, and
 // one that is deleted too late is let go.
-func TestTheHubIsTurnedOffInOrder(t *testing.T) {
+func TestLongTheHubIsTurnedOffInOrder(t *testing.T) {
 	w := newHubWorld(t)
 	process, _ := w.start()
 	w.join("denied")
