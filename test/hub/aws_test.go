@@ -47,16 +47,24 @@ func startDriven(t *testing.T) driven {
 	t.Helper()
 	aws := startEKS(t)
 	aws.Role(spokeAccount, "ocm-managed-cluster-"+suffixA, trustAnyone, "")
+	environment := hubSession(aws)
 	aws.Admin().ClearJournal()
-	key := aws.Administrator(hubAccount)
 	cluster := testkit.StartCluster(t, testkit.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMHub}})
 	return driven{ocm.StartHub(t, cluster, ocm.HubOptions{
 		Drivers: []string{"csr", "awsirsa"}, ARN: hubARN, Flags: []string{"--aws-resource-tags=env=test"},
-		Environment: []string{
-			"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_REGION=us-west-2", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCOUNT_ID=" + hubAccount,
-			"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey,
-		},
+		Environment: environment,
 	}), aws}
+}
+
+// hubSession is the environment of a hub controller that may do all in the hub's account, as a user of
+// its own.
+func hubSession(aws *awstest.Lab) []string {
+	aws.User(hubAccount, "hub-controller", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)
+	key := aws.Key(hubAccount, "hub-controller")
+	return []string{
+		"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_REGION=us-west-2", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCOUNT_ID=" + hubAccount,
+		"AWS_ACCESS_KEY_ID=" + key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + key.SecretAccessKey,
+	}
 }
 
 // calls are the operations of the driver so far.

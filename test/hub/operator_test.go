@@ -39,15 +39,21 @@ func TestOCMTheOperatorsJoinAClusterByCertificateAndItsWorksArrive(t *testing.T)
 // told of it.
 func wantArrives(t *testing.T, hub, spoke *testkit.Cluster, name string) {
 	t.Helper()
-	work := ocm.New(ocm.ManifestWork, name, "greeting")
+	wantWorkArrives(t, hub, spoke, name, "greeting")
+}
+
+// wantWorkArrives says so of a work with this name.
+func wantWorkArrives(t *testing.T, hub, spoke *testkit.Cluster, name, called string) {
+	t.Helper()
+	work := ocm.New(ocm.ManifestWork, name, called)
 	work.Object["spec"] = map[string]any{"workload": map[string]any{"manifests": []any{map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "greeting"},
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": called},
 		"data": map[string]any{"from": "the hub"},
 	}}}}
 	hub.Make(work)
 	var arrived corev1.ConfigMap
 	spoke.Await(func() error {
-		return spoke.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "greeting"}, &arrived)
+		return spoke.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: called}, &arrived)
 	})
 	if diff := cmp.Diff(map[string]string{"from": "the hub"}, arrived.Data); diff != "" {
 		t.Errorf("what has arrived (-want +got):\n%s", diff)

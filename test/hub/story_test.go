@@ -75,27 +75,40 @@ type story struct {
 // startStory starts one, whose cluster waits for being accepted.
 func startStory(t *testing.T) *story {
 	t.Helper()
-	aws := startEKS(t)
+	s := prepareStory(t, startEKS(t), nil, map[string]any{"authType": "csr"})
+	s.run(t, corehub.On)
+	s.aws.Admin().ClearJournal()
+	return s
+}
+
+// prepareStory starts one with these drivers, and this environment of the hub's pods; Tabard's controller
+// may run, and does not yet.
+func prepareStory(t *testing.T, aws *awstest.Lab, hubEnvironment []string, drivers ...any) *story {
+	t.Helper()
 	s := &story{aws: aws, environment: spokeSession(t, aws), role: "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA}
-	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{})
-	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
+	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{Environment: hubEnvironment})
+	ocm.MakeClusterManager(t, hub.Cluster, drivers...)
 	s.spoke = startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
 		Programs: awsCLI(t, tokenProgram+` install "$1"`), Environment: s.environment,
 	})
 	ocm.MakeKlusterlet(t, s.spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, hub.Cluster), awsirsa(hubARN, arnA))
 	s.Hub = &ocm.Hub{Cluster: hub.Cluster}
 	awaitAnnotations(s.Hub, "cluster1")
-	hub.InstallCRDs(t)
-	hub.Grant("hubaccess", testkit.Rights(t, hubaccess.Name))
-	hub.GrantIn(corehub.ControllerNamespace, "hubaccess", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
-	key := aws.Administrator(hubAccount)
+	s.admit(t)
+	return s
+}
+
+// admit gives Tabard's controller its rights in the cluster, and an access key.
+func (s *story) admit(t *testing.T) {
+	t.Helper()
+	s.InstallCRDs(t)
+	s.Grant("hubaccess", testkit.Rights(t, hubaccess.Name))
+	s.GrantIn(corehub.ControllerNamespace, "hubaccess", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
+	key := s.aws.Administrator(hubAccount)
 	s.key = key.AccessKeyID
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": aws.PlainURL(), "AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey} {
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.aws.PlainURL(), "AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey} {
 		t.Setenv(name, value)
 	}
-	s.run(t, corehub.On)
-	aws.Admin().ClearJournal()
-	return s
 }
 
 // run runs Tabard's controller on the hub, with its own rights in the cluster alone, in the place of one
@@ -185,15 +198,18 @@ func deny(t *testing.T, hub *testkit.Cluster, name string) {
 // awaitAccess waits for the condition of the cluster's HubAccess.
 func awaitAccess(t *testing.T, hub *testkit.Cluster, status string, reason core.Reason) {
 	t.Helper()
-	hub.Await(func() error {
-		var access v1alpha1.HubAccess
-		if err := hub.Get(t.Context(), client.ObjectKey{Name: "cluster1"}, &access); err != nil {
-			return err
-		}
-		ready := meta.FindStatusCondition(access.Status.Conditions, core.TypeReady)
-		if ready == nil || string(ready.Status) != status || ready.Reason != string(reason) {
-			return fmt.Errorf("the access is %+v", ready)
-		}
-		return nil
-	})
+	hub.Await(func() error { return hasAccess(hub, "cluster1", status, reason) })
+}
+
+// hasAccess is an error unless the HubAccess of a cluster has this condition.
+func hasAccess(hub *testkit.Cluster, name, status string, reason core.Reason) error {
+	var access v1alpha1.HubAccess
+	if err := hub.Get(hub.Context(), client.ObjectKey{Name: name}, &access); err != nil {
+		return err
+	}
+	ready := meta.FindStatusCondition(access.Status.Conditions, core.TypeReady)
+	if ready == nil || string(ready.Status) != status || ready.Reason != string(reason) {
+		return fmt.Errorf("the access of %s is %+v", name, ready)
+	}
+	return nil
 }
