@@ -60,10 +60,8 @@ func declareHubAccess() *declaration {
 	return &declaration{
 		name: "hubaccess", off: true,
 		does:  "gives accepted clusters of an Open Cluster Management hub in EKS an IAM role and an access entry",
+		page:  "hub.md",
 		flags: f.add, complete: f.complete,
-		lacks: map[part]string{
-			pagePart: "no page describes it; its kind is in the reference",
-		},
 		add: func(ctx context.Context, mgr ctrl.Manager, _ *operator) error {
 			auth, err := newAuth()
 			if err != nil {

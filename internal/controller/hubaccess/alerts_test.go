@@ -28,5 +28,5 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 		m.Found("cluster1", []metav1.Condition{{Type: core.TypeReady, Status: metav1.ConditionFalse}})
 		return nil
 	}))
-	alerts.CheckServed(t, "../../../config/alerts/hubaccess.yaml", registry)
+	alerts.Check(t, "../../../config/alerts/hubaccess.yaml", "../../../docs/hub.md", registry)
 }

@@ -128,6 +128,29 @@ func TestSwitchedOff(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a cluster that was accepted meanwhile gets its access", func(t *testing.T) {
+		m := newModel(0)
+		for _, setting := range []hub.Setting{off, on} {
+			m.setting = setting
+			settle(t, m)
+			if got := m.says("one"); strings.HasPrefix(got, "True AccessGiven") != (setting.IAM == hub.On) || setting.IAM == hub.Off && (got != "none" || m.has() != "0 roles, 0 entries") {
+				t.Errorf("while managed IAM is %s it says %q with %s", setting.IAM, got, m.has())
+			}
+		}
+	})
+	t.Run("a cluster that is denied keeps its access as long", func(t *testing.T) {
+		m := settled(t, 0)
+		m.setting, m.spokes["one"].cluster.Accepted = off, false
+		settle(t, m)
+		if got := m.says("one"); !strings.HasPrefix(got, "Unknown ManagedIAMDisabled") || m.has() != "1 roles, 1 entries" {
+			t.Errorf("it says %q with %s", got, m.has())
+		}
+		m.setting = on
+		settle(t, m)
+		if m.says("one") != "none" || m.has() != "0 roles, 0 entries" {
+			t.Errorf("switched on again it says %q with %s", m.says("one"), m.has())
+		}
+	})
 	t.Run("what was made by hand meanwhile is not adopted", func(t *testing.T) {
 		m := newModel(0)
 		m.setting = off

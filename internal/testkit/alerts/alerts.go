@@ -50,14 +50,6 @@ func Check(t *testing.T, path, page string, served ...prometheus.Gatherer) (name
 	return names
 }
 
-// CheckServed demands the same of a file whose alerts no page has yet, but for the page.
-func CheckServed(t *testing.T, path string, served ...prometheus.Gatherer) {
-	t.Helper()
-	for _, problem := range faults(read(t, path), seriesOf(t, prometheus.Gatherers(served))) {
-		t.Error(problem)
-	}
-}
-
 func read(t *testing.T, path string) (file File) {
 	t.Helper()
 	must.Do(t, yaml.UnmarshalStrict(must.Get(os.ReadFile(path))(t), &file))
