@@ -31,8 +31,9 @@ changed, and a definition that is not as Open Cluster Management releases it is 
 
 An upgrade of Open Cluster Management writes its own definitions and takes the fields away, with
 all that objects say in them. Tabard's controller then makes and removes nothing, and says so in
-the condition of each HubAccess. Run "tabard hub fields --apply" again, and then set in the
-ClusterManager what it had.
+the condition of each HubAccess. Run "tabard hub fields --apply" again, and apply your
+ClusterManager and Klusterlets anew. Until a ClusterManager that lists the driver awsirsa says
+disableManagedIam, true or false, the controller goes on to make and remove nothing.
 
 Exit codes: 0 done, or the plan is printed; 1 the cluster refused it, or objects still use
 the fields; 2 the input cannot be used.`

@@ -203,13 +203,29 @@ func TestAFieldThatWasTakenAwaySwitchesNothingOn(t *testing.T) {
 	unstructured.RemoveNestedField(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties",
 		"registrationConfiguration", "properties", "registrationDrivers", "items", "properties", "awsirsa", "properties", "disableManagedIam")
 	must.Do(t, unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
-	crd.SetAnnotations(map[string]string{hub.FieldsAnnotation: "added"})
+	theirs := crd.DeepCopy()
+	must.Do(t, hub.Merge(crd.Object, must.Get(hub.Fields(crd.Object))(t)))
+	crd.Object["spec"] = theirs.Object["spec"]
 	must.Do(t, f.Update(t.Context(), crd))
 	f.aws.Admin().ClearJournal()
 	f.run(t, managed)
 	f.says("cluster1", "Unknown ManagedIAMUnknown: the field disableManagedIam was taken out of the schema of ClusterManager, as an upgrade of Open Cluster Management does, so what was switched off is not known; put it back: tabard hub fields --apply")
 	if calls := f.calls(); len(calls) > 0 {
 		t.Errorf("AWS was called: %v", calls)
+	}
+
+	must.Do(t, f.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
+	changes := must.Get(hub.Fields(crd.Object))(t)
+	must.Do(t, hub.Merge(crd.Object, changes))
+	must.Do(t, f.Update(t.Context(), crd))
+	manager := clusterManager(false)
+	unstructured.RemoveNestedField(manager.Object["spec"].(map[string]any)["registrationConfiguration"].(map[string]any)["registrationDrivers"].([]any)[1].(map[string]any), "awsirsa", "disableManagedIam") //nolint:forcetypeassert // made above
+	f.Make(manager)
+	f.Make(hubController("idle", "csr"))
+	f.run(t, managed)
+	f.says("cluster1", "Unknown ManagedIAMUnknown: the field disableManagedIam was taken out of the schema of ClusterManager and put back")
+	if calls := f.calls(); len(calls) > 0 {
+		t.Errorf("with the field back, AWS was called: %v", calls)
 	}
 }
 

@@ -67,8 +67,8 @@ func managerOf(items []unstructured.Unstructured) []hub.Driver {
 			}
 			authType, _, _ := unstructured.NestedString(driver, "authType")
 			arn, _, _ := unstructured.NestedString(driver, "awsirsa", "hubClusterArn")
-			disabled, _, _ := unstructured.NestedBool(driver, "awsirsa", "disableManagedIam")
-			out = append(out, hub.Driver{AuthType: authType, HubARN: arn, DisableManagedIAM: disabled})
+			disabled, stated, _ := unstructured.NestedBool(driver, "awsirsa", "disableManagedIam")
+			out = append(out, hub.Driver{AuthType: authType, HubARN: arn, DisableManagedIAM: disabled, Stated: stated})
 		}
 	}
 	return out

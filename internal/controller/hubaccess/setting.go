@@ -66,7 +66,10 @@ func (s *settings) read(ctx context.Context) hub.ClusterManager {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}
-	out := hub.ClusterManager{Drivers: managerOf(list.Items), HasField: hasField(crd), HadField: crd.GetAnnotations()[hub.FieldsAnnotation] != ""}
+	out := hub.ClusterManager{
+		Drivers: managerOf(list.Items), HasField: hasField(crd),
+		HadField: crd.GetAnnotations()[hub.FieldsAnnotation] != "", Restored: crd.GetAnnotations()[hub.RestoredAnnotation] != "",
+	}
 	s.readPods(ctx, list.Items, &out)
 	return out
 }

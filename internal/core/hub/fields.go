@@ -137,15 +137,23 @@ func Merge(definition map[string]any, changes []FieldChange) error {
 	if err != nil {
 		return err
 	}
+	restored := ""
 	for _, change := range changes {
+		key := strings.Join(change.path, "/")
+		if _, before := former[key]; before && nameOf(definition) == ManagerDefinition && change.from == nil {
+			restored = "true" // of all fields, what was said in an added one is lost
+		}
 		set(schema, change.path, change.to)
-		former[strings.Join(change.path, "/")] = change.from
+		former[key] = change.from
 	}
 	text, err := json.Marshal(former)
 	if err != nil {
 		return err
 	}
-	annotate(definition, string(text))
+	annotate(definition, FieldsAnnotation, string(text))
+	if restored != "" {
+		annotate(definition, RestoredAnnotation, restored)
+	}
 	return nil
 }
 
@@ -186,7 +194,8 @@ func Restore(definition map[string]any, changes []FieldChange) error {
 	for _, change := range changes {
 		set(schema, change.path, change.to)
 	}
-	annotate(definition, "")
+	annotate(definition, FieldsAnnotation, "")
+	annotate(definition, RestoredAnnotation, "")
 	return nil
 }
 
@@ -212,17 +221,18 @@ func formerOf(definition map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// annotate writes the annotation; an empty text removes it.
-func annotate(definition map[string]any, text string) {
+// annotate writes an annotation; an empty text removes it.
+func annotate(definition map[string]any, key, text string) {
+	path := []string{"metadata", "annotations", key}
 	if text == "" {
-		set(definition, []string{"metadata", "annotations", FieldsAnnotation}, nil)
+		set(definition, path, nil)
 		return
 	}
 	metadata, _ := definition["metadata"].(map[string]any)
 	if metadata["annotations"] == nil {
 		metadata["annotations"] = map[string]any{}
 	}
-	set(definition, []string{"metadata", "annotations", FieldsAnnotation}, text)
+	set(definition, path, text)
 }
 
 func nameOf(definition map[string]any) string {

@@ -119,6 +119,9 @@ func TestAnUpgradeThatTakesTheFieldsAwayIsSeen(t *testing.T) {
 				t.Errorf("to do is %+v", changes)
 			}
 			must.Do(t, hub.Merge(now, changes))
+			if restored := strings.Contains(asText(t, now), hub.RestoredAnnotation); restored != (name == hub.ManagerDefinition) {
+				t.Errorf("that what was said in the field is lost is remembered: %t", restored)
+			}
 			must.Do(t, hub.Restore(now, must.Get(hub.Unmerge(now))(t)))
 			if text, wanted := asText(t, now), asText(t, theirs); text != wanted {
 				t.Errorf("after all it is\n%s\nwant\n%s", text, wanted)

@@ -20,6 +20,11 @@ const DriverAWS = "awsirsa"
 // field away since, and with it what an administrator had switched off.
 const FieldsAnnotation = "tabard.dev/hub-fields"
 
+// RestoredAnnotation is on the definition of ClusterManager when "tabard hub fields" has put the
+// field back: what a ClusterManager said in it was dropped in between. It counts until the
+// ClusterManager says true or false again.
+const RestoredAnnotation = "tabard.dev/hub-fields-restored"
+
 // FieldsCommand adds the fields.
 const FieldsCommand = "tabard hub fields --apply"
 
@@ -31,6 +36,8 @@ type ClusterManager struct {
 	// HasField says that the served schema has the field disableManagedIam: otherwise
 	// the API server drops it, and its absence says nothing. HadField says that it had it.
 	HasField, HadField bool
+	// Restored says that the field was taken away and put back.
+	Restored bool
 	// Drivers are its registration drivers.
 	Drivers []Driver
 	// Pods are those in the namespace of the hub controller that have not ended.
@@ -45,8 +52,8 @@ type Driver struct {
 	AuthType string
 	// HubARN is awsirsa.hubClusterArn, empty for none.
 	HubARN string
-	// DisableManagedIAM is awsirsa.disableManagedIam.
-	DisableManagedIAM bool
+	// DisableManagedIAM is awsirsa.disableManagedIam, Stated that the field is there.
+	DisableManagedIAM, Stated bool
 }
 
 // Setting is what the program that makes roles and access entries has to go by.
@@ -70,12 +77,13 @@ type Setting struct {
 // was taken out of the pod.
 func Decide(flag Switch, hubARN string, seen ClusterManager) Setting {
 	driver, listed := awsDriver(seen.Drivers)
-	out := decide(flag, seen, listed, driver.DisableManagedIAM)
+	out := decide(flag, seen, listed, driver)
 	out.Hub, out.HubProblem = whichHub(hubARN, driver.HubARN)
 	return out
 }
 
-func decide(flag Switch, seen ClusterManager, listed, disabled bool) Setting {
+func decide(flag Switch, seen ClusterManager, listed bool, driver Driver) Setting {
+	disabled := driver.DisableManagedIAM
 	runs, pod := busiest(seen.Pods)
 	switch {
 	case flag == Off:
@@ -90,6 +98,8 @@ func decide(flag Switch, seen ClusterManager, listed, disabled bool) Setting {
 		return Setting{IAM: Off, Why: "disableManagedIam is set in the ClusterManager"}
 	case seen.HadField && !seen.HasField:
 		return Setting{IAM: Unknown, Why: "the field disableManagedIam was taken out of the schema of ClusterManager, as an upgrade of Open Cluster Management does, so what was switched off is not known; put it back: " + FieldsCommand}
+	case seen.Restored && listed && !driver.Stated:
+		return Setting{IAM: Unknown, Why: "the field disableManagedIam was taken out of the schema of ClusterManager and put back, so what the ClusterManager said in it is lost; set disableManagedIam of the driver " + DriverAWS + " to true or false"}
 	case seen.PodTrouble != "":
 		return Setting{IAM: Unknown, Why: "it could not be read whether the hub controller makes roles itself: " + seen.PodTrouble}
 	case runs == Unclear:

@@ -12,6 +12,9 @@ func TestDecide(t *testing.T) {
 	aws := func(arn string, disabled bool) []hub.Driver {
 		return []hub.Driver{{AuthType: "csr"}, {AuthType: hub.DriverAWS, HubARN: arn, DisableManagedIAM: disabled}}
 	}
+	stated := func(disabled bool) []hub.Driver {
+		return []hub.Driver{{AuthType: hub.DriverAWS, HubARN: hubARN, DisableManagedIAM: disabled, Stated: true}}
+	}
 	csr := []hub.Driver{{AuthType: "csr"}}
 	acting := []hub.Pod{{Name: "idle", Commands: [][]string{hubController()}}, {Name: "acting", Commands: [][]string{hubController("--enabled-registration-drivers=csr,awsirsa")}}}
 	idle := []hub.Pod{{Name: "idle", Commands: [][]string{hubController("--enabled-registration-drivers=csr")}}, {Name: "work", Commands: [][]string{{"/work", "manager"}}}}
@@ -30,6 +33,10 @@ func TestDecide(t *testing.T) {
 		"the schema has lost the field":                            {"", hub.ClusterManager{HadField: true, Drivers: csr, Pods: idle}, hub.Unknown, false, "put it back: tabard hub fields --apply"},
 		"the schema has lost the field, and the flag says On":      {hub.On, hub.ClusterManager{HadField: true, Drivers: csr, Pods: idle}, hub.Unknown, false, "put it back: tabard hub fields --apply"},
 		"the schema has the field still":                           {"", hub.ClusterManager{HadField: true, HasField: true, Drivers: csr, Pods: idle}, hub.On, false, "is not set"},
+		"the field is back, and what was said in it is lost":       {hub.On, hub.ClusterManager{HadField: true, HasField: true, Restored: true, Drivers: aws(hubARN, false), Pods: idle}, hub.Unknown, false, "set disableManagedIam of the driver awsirsa to true or false"},
+		"the field is back, and says false":                        {"", hub.ClusterManager{HadField: true, HasField: true, Restored: true, Drivers: stated(false), Pods: idle}, hub.On, false, "is not set"},
+		"the field is back, and says true":                         {hub.On, hub.ClusterManager{HadField: true, HasField: true, Restored: true, Drivers: stated(true), Pods: idle}, hub.Off, false, "disableManagedIam is set"},
+		"the field is back, where nothing could be said in it":     {"", hub.ClusterManager{HadField: true, HasField: true, Restored: true, Drivers: csr, Pods: idle}, hub.On, false, "is not set"},
 		"there is no ClusterManager":                               {"", hub.ClusterManager{}, hub.Unknown, false, "no field"},
 		"there is no ClusterManager, and the flag says On":         {hub.On, hub.ClusterManager{}, hub.On, false, "the flag"},
 		"the requirement's own ClusterManager":                     {"", hub.ClusterManager{HasField: true, Drivers: aws(hubARN, true), Pods: idle}, hub.Off, false, "disableManagedIam is set"},
