@@ -38,7 +38,8 @@ type Rule struct {
 // and that the page has no other alert of that name. It returns the alerts' names.
 func Check(t *testing.T, path, page string, served ...prometheus.Gatherer) (names []string) {
 	t.Helper()
-	file := read(t, path)
+	var file File
+	must.Do(t, yaml.UnmarshalStrict(must.Get(os.ReadFile(path))(t), &file))
 	for _, problem := range problems(file, string(must.Get(os.ReadFile(page))(t)), seriesOf(t, prometheus.Gatherers(served))) {
 		t.Error(problem)
 	}
@@ -50,41 +51,13 @@ func Check(t *testing.T, path, page string, served ...prometheus.Gatherer) (name
 	return names
 }
 
-func read(t *testing.T, path string) (file File) {
-	t.Helper()
-	must.Do(t, yaml.UnmarshalStrict(must.Get(os.ReadFile(path))(t), &file))
-	return file
-}
-
-func problems(file File, page string, served series) []string {
-	out := faults(file, served)
+func problems(file File, page string, served series) (out []string) {
 	if len(file.Groups) != 1 || len(file.Groups[0].Rules) == 0 {
-		return out
+		return []string{"expected one group with rules"}
 	}
 	group := file.Groups[0]
 	var known []string
 	for _, rule := range group.Rules {
-		known = append(known, rule.Alert)
-		if !strings.Contains(page, "\n| `"+rule.Alert+"` | "+rule.For+" | ") {
-			out = append(out, rule.Alert+" is not on the page, with "+rule.For)
-		}
-	}
-	prefix := "Tabard" + strings.ToUpper(group.Name[len("tabard-"):][:1]) + group.Name[len("tabard-")+1:]
-	for _, told := range regexp.MustCompile("`("+prefix+"[A-Z]\\w*)`").FindAllStringSubmatch(page, -1) {
-		if !slices.Contains(known, told[1]) {
-			out = append(out, "the page speaks of "+told[1]+", which is no alert")
-		}
-	}
-	return out
-}
-
-// faults are what is wrong with the alerts themselves.
-func faults(file File, served series) (out []string) {
-	if len(file.Groups) != 1 || len(file.Groups[0].Rules) == 0 {
-		return []string{"expected one group with rules"}
-	}
-	var known []string
-	for _, rule := range file.Groups[0].Rules {
 		if slices.Contains(known, rule.Alert) {
 			out = append(out, rule.Alert+" is there twice")
 		}
@@ -97,6 +70,15 @@ func faults(file File, served series) (out []string) {
 		}
 		if rule.Annotations["summary"] == "" || strings.Count(rule.Annotations["description"], ". ") == 0 {
 			out = append(out, rule.Alert+" has no summary, or a description that does not say what is wrong and what to do")
+		}
+		if !strings.Contains(page, "\n| `"+rule.Alert+"` | "+rule.For+" | ") {
+			out = append(out, rule.Alert+" is not on the page, with "+rule.For)
+		}
+	}
+	prefix := "Tabard" + strings.ToUpper(group.Name[len("tabard-"):][:1]) + group.Name[len("tabard-")+1:]
+	for _, told := range regexp.MustCompile("`("+prefix+"[A-Z]\\w*)`").FindAllStringSubmatch(page, -1) {
+		if !slices.Contains(known, told[1]) {
+			out = append(out, "the page speaks of "+told[1]+", which is no alert")
 		}
 	}
 	return out
