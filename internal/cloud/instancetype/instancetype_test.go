@@ -17,6 +17,7 @@ import (
 	source "github.com/tabard-dev/tabard/internal/cloud/instancetype"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/instancetype"
+	"github.com/tabard-dev/tabard/internal/testkit"
 )
 
 func TestTypesAreAsAWSSays(t *testing.T) {
@@ -180,9 +181,12 @@ func TestTheOldListIsServedWhileItIsRenewed(t *testing.T) {
 	if refresh := <-l.refreshed; refresh.Err != nil || refresh.Types < 500 || refresh.Skipped != 0 {
 		t.Errorf("refresh %+v, want all types", refresh)
 	}
-	if ages := l.types.Ages(); ages["us-east-1"] != 0 {
-		t.Errorf("age is %v, want a new list", ages)
-	}
+	testkit.Await(t, func() error { // what was fetched is told of before it is kept
+		if ages := l.types.Ages(); ages["us-east-1"] != 0 {
+			return fmt.Errorf("age is %v, want a new list", ages)
+		}
+		return nil
+	})
 }
 
 func TestAnOldListOutlivesARenewalThatFails(t *testing.T) {
