@@ -119,7 +119,8 @@ generate: ## Write everything that is generated: deepcopy, config, docs/referenc
 	sed -i 's/^\( *\)additionalProperties:$$/&\n\1  nullable: true/' config/crd/services.k8s.aws_iamroleselectors.yaml config/crd/identity.tabard.dev_iamrolechoices.yaml
 	$(GEN) object paths=./examples/bucket-controller/bucket
 	@for name in $(patsubst internal/controller/%/controller.go,%,$(wildcard internal/controller/*/controller.go)); do $(GEN) rbac:roleName=tabard-$$name,fileName=$$name.yaml paths=./internal/controller/$$name/... output:rbac:dir=config/rbac || exit 1; done
-	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook/... output:rbac:dir=config/rbac
+	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook output:rbac:dir=config/rbac
+	$(GEN) rbac:roleName=tabard-ocm,fileName=ocm.yaml paths=./internal/webhook/ocm output:rbac:dir=config/rbac
 	go run ./hack/reference
 	cd hack/chart && go run . ../..
 	go run ./hack/bundle

@@ -80,7 +80,7 @@ var productRules = []rule{
 		own: []string{
 			"./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./awsauth/identity",
 		},
-		foreign: []string{kubeAPI, apimachinery, jose},
+		foreign: []string{kubeAPI, apimachinery, jose, "gomodules.xyz/jsonpatch/v2"},
 		why:     "decisions are pure functions over plain data",
 		deny:    []ban{noClients}, deep: true,
 	}, {
@@ -123,7 +123,7 @@ var productRules = []rule{
 	}, {
 		in: []string{"./internal/webhook/..."},
 		own: []string{
-			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/certificate", "./api/...", "./roleselector", "./awsauth/kube/follow",
+			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/ocmhook", "./internal/core/certificate", "./api/...", "./roleselector", "./awsauth/kube/follow",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "an admission server decodes, asks core/inject, encodes the patch; of role selectors it asks the library itself which ones overlap",

@@ -44,7 +44,7 @@ standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hin
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
 	add(root, "use", issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), hubCommand(), readyCommand(), versionCommand())
 	add(root, "use", extra.Use...)
-	add(root, "process", operatorCommand(), webhook.Command(), capacityCommand())
+	add(root, "process", operatorCommand(), webhook.Command(), ocmWebhookCommand(), capacityCommand())
 	add(root, "process", extra.Processes...)
 	if program.IsPlugin(name) {
 		asPlugin(root)

@@ -39,22 +39,37 @@ func (o *Options) addOwned(cloud string, to *pflag.FlagSet, adders ...func(*pfla
 	})
 }
 
-// addServing adds the flags of the server itself.
-func (o *Options) addServing(flags *pflag.FlagSet) {
-	flags.Var((*cloudNames)(&o.Clouds), "clouds", "clouds whose identities pods can get, of "+strings.Join(allClouds, ", ")+", with commas between them")
+// Listening has the defaults of flags that differ from server to server.
+type Listening struct {
+	// Port is that of the HTTPS listener.
+	Port int
+	// Namespace is Tabard's own, and NamespaceOf says what of there is read.
+	Namespace, NamespaceOf string
+	// Secret is the name of the one with the serving certificate.
+	Secret string
+}
+
+// AddListening adds the flags of every server: where it listens, and with what certificate.
+func (o *Options) AddListening(flags *pflag.FlagSet, d Listening) {
 	flags.StringVar(&o.BindAddress, "bind-address", "", "address to listen on; empty: all")
-	flags.IntVar(&o.Port, "port", 443, "port of the HTTPS listener")
+	flags.IntVar(&o.Port, "port", d.Port, "port of the HTTPS listener")
 	flags.IntVar(&o.MetricsPort, "metrics-port", 9999, "port of the plain listener with /metrics, /healthz and /readyz; negative: none")
-	flags.StringVar(&o.Namespace, "namespace", "eks", "namespace of the Secret with the serving certificate, and of the config map")
-	flags.BoolVar(&o.InCluster, "in-cluster", true, "read the serving certificate from the Secret, unless files are named; false: from files, "+defaultTLSCert+" and "+defaultTLSKey+" unless others are named")
-	flags.StringVar(&o.TLSSecret, "tls-secret", "tabard-webhook-cert", "Secret with the serving certificate")
+	flags.StringVar(&o.Namespace, "namespace", d.Namespace, "namespace of "+d.NamespaceOf)
+	flags.StringVar(&o.TLSSecret, "tls-secret", d.Secret, "Secret with the serving certificate")
 	flags.StringVar(&o.TLSSecretNamespace, "tls-secret-namespace", "", "namespace of that Secret; empty: that of --namespace")
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "file with the serving certificate, instead of the Secret")
 	flags.StringVar(&o.TLSKey, "tls-key", "", "file with its key, instead of the Secret")
+	flags.DurationVar(&o.DrainTime, "drain-time", 5*time.Second, "how long to go on answering after SIGTERM, not ready any more")
+}
+
+// addServing adds the flags of the server itself.
+func (o *Options) addServing(flags *pflag.FlagSet) {
+	flags.Var((*cloudNames)(&o.Clouds), "clouds", "clouds whose identities pods can get, of "+strings.Join(allClouds, ", ")+", with commas between them")
+	o.AddListening(flags, Listening{Port: 443, Namespace: "eks", NamespaceOf: "the Secret with the serving certificate, and of the config map", Secret: "tabard-webhook-cert"})
+	flags.BoolVar(&o.InCluster, "in-cluster", true, "read the serving certificate from the Secret, unless files are named; false: from files, "+defaultTLSCert+" and "+defaultTLSKey+" unless others are named")
 	flags.Var((*tlsVersion)(&o.TLSMinVersion), "tls-min-version", "oldest TLS version to speak, 1.0 to 1.3 or VersionTLS10 to VersionTLS13; empty: 1.2")
 	flags.Var((*cipherSuites)(&o.TLSCipherSuites), "tls-cipher-suites", "cipher suites of TLS 1.2 and before by the names of Go's crypto/tls, with commas between them; empty: Go's choice")
 	flags.DurationVar(&o.LookupTimeout, "service-account-lookup-grace-period", 0, "timeout of the one lookup of a ServiceAccount that is not in the cache; 0: "+defaultLookupTimeout.String())
-	flags.DurationVar(&o.DrainTime, "drain-time", 5*time.Second, "how long to go on answering after SIGTERM, not ready any more")
 	flags.BoolVar(&o.RoleSelectorWarnings, "role-selector-warnings", false, "answer "+selectorPath+": warn whoever writes an IAMRoleSelector that overlaps with others")
 	flags.BoolVar(&o.DebuggingHandlers, "enable-debugging-handlers", false, "answer /debug/alpha/deny and /debug/alpha/500 on the HTTPS listener, /debug/alpha/cache on the plain one")
 }

@@ -126,12 +126,26 @@ const maxPort = 65535
 // complete fills in what follows from the other options, and says what of them
 // cannot work.
 func (o *Options) complete() error {
+	if err := o.checkServing(); err != nil {
+		return err
+	}
+	switch {
+	case o.WatchConfigMap && o.Namespace == "":
+		return errors.New("--namespace is empty, expected that of the config map")
+	case o.LookupTimeout < 0:
+		return fmt.Errorf("--service-account-lookup-grace-period is %s: expected a time, or 0 for the default of %s", o.LookupTimeout, defaultLookupTimeout)
+	}
+	return errors.Join(o.checkClients(), o.completeClouds(), o.completeRoleARNs())
+}
+
+// checkServing says what cannot work of where and with what certificate is served.
+func (o *Options) checkServing() error {
 	if !o.InCluster && o.TLSCert == "" && o.TLSKey == "" {
 		o.TLSCert, o.TLSKey = defaultTLSCert, defaultTLSKey
 	}
 	switch {
 	case o.Config == nil:
-		return errors.New("no client configuration: expected one for the cluster whose pods are served")
+		return errors.New("no client configuration: expected one for the cluster that is served")
 	case o.Port < 0 || o.Port > maxPort:
 		return fmt.Errorf("--port is %d, expected 0 to %d", o.Port, maxPort)
 	case o.MetricsPort > maxPort:
@@ -144,16 +158,12 @@ func (o *Options) complete() error {
 		return fmt.Errorf("--namespace is %q, expected the name of a namespace", o.Namespace)
 	case o.TLSSecretNamespace != "" && len(validation.IsDNS1123Label(o.TLSSecretNamespace)) > 0:
 		return fmt.Errorf("--tls-secret-namespace is %q, expected the name of a namespace, or nothing for that of --namespace", o.TLSSecretNamespace)
-	case o.WatchConfigMap && o.Namespace == "":
-		return errors.New("--namespace is empty, expected that of the config map")
 	case o.TLSSecret != "" && len(validation.IsDNS1123Subdomain(o.TLSSecret)) > 0:
 		return fmt.Errorf("--tls-secret is %q, expected the name of a Secret", o.TLSSecret)
-	case o.LookupTimeout < 0:
-		return fmt.Errorf("--service-account-lookup-grace-period is %s: expected a time, or 0 for the default of %s", o.LookupTimeout, defaultLookupTimeout)
 	case o.DrainTime < 0:
 		return fmt.Errorf("--drain-time is %s: expected a time, or 0 to end at once", o.DrainTime)
 	}
-	return errors.Join(o.checkClients(), o.completeClouds(), o.completeRoleARNs())
+	return nil
 }
 
 // completeClouds refuses what is said of clouds that are off: whoever says it

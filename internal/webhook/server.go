@@ -1,65 +1,37 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"io"
-	stdlog "log"
-	"net"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/go-logr/logr"
 
 	"github.com/tabard-dev/tabard/internal/core/inject"
 )
 
-// shutdownTimeout is how long running requests have when the server ends.
-const shutdownTimeout = 10 * time.Second
-
 // server is one webhook server.
 type server struct {
+	front
 	accounts accounts
 	config   *configuration
-	serving  *certificate
-	metrics  *metrics
 	// mutators are those of the clouds that are on, by name.
 	mutators map[string]*mutator
-	log      logr.Logger
-	// drain is how long it still answers after it was told to end.
-	drain time.Duration
-	// minVersion and cipherSuites are what TLS is spoken with.
-	minVersion   uint16
-	cipherSuites []uint16
-	// clients are asked for certificates.
-	clients clients
-	// intake reads reviews, as many as fit.
-	intake *intake
-	bounds bounds
 	// roles decides about AWS's; nil if it is off.
 	roles *inject.Injector
 	// overlaps warn of IAMRoleSelectors; nil if nobody asks for that.
 	overlaps *overlaps
 	// debugging is what the debugging handlers show; nil without them.
 	debugging *watched
-	// draining says that it was told to end.
-	draining atomic.Bool
 }
 
 func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *server {
 	s := &server{
-		accounts: known, config: &configuration{timeout: defaultLookupTimeout}, serving: &certificate{}, mutators: map[string]*mutator{},
-		metrics: counted, log: log, minVersion: tls.VersionTLS12,
+		front: newFront(counted, log), accounts: known, config: &configuration{timeout: defaultLookupTimeout}, mutators: map[string]*mutator{},
 	}
-	s.bounds = boundsOf(0, 0)
-	s.intake = newIntake(s.bounds)
+	s.known = s.hasRead
 	buffers := &sync.Pool{New: func() any { return newExchange() }}
 	for _, each := range on {
 		made := &mutator{cloud: each.name, injector: each.injector, metrics: counted, log: log, buffers: buffers, intake: s.intake}
@@ -168,15 +140,9 @@ func (w *watched) needLabels(names []string) {
 
 // apply takes over what the options say of serving.
 func (s *server) apply(o Options, known *watched) {
-	s.bounds = boundsOf(o.MemoryLimit, o.MaxConnections)
-	*s.intake = *newIntake(s.bounds)
-	s.clients.names, s.clients.required = o.ClientNames, o.RequireClientCertificate
+	s.front.apply(o)
 	if o.LookupTimeout != 0 {
 		s.config.timeout = o.LookupTimeout
-	}
-	s.drain, s.cipherSuites = o.DrainTime, o.TLSCipherSuites
-	if o.TLSMinVersion != 0 {
-		s.minVersion = o.TLSMinVersion
 	}
 	if o.RoleSelectorWarnings {
 		s.overlaps = newOverlaps(s.intake, s.log)
@@ -184,12 +150,6 @@ func (s *server) apply(o Options, known *watched) {
 	if o.DebuggingHandlers {
 		s.debugging = known
 	}
-}
-
-func (s *server) tls() *tls.Config {
-	config := &tls.Config{MinVersion: s.minVersion, CipherSuites: s.cipherSuites, GetCertificate: s.serving.get}
-	s.clients.ask(config)
-	return config
 }
 
 // followConfigMap returns what has to be run to follow the config map. Labels
@@ -226,100 +186,6 @@ func (f firstSync) listed(version string) {
 	}
 }
 
-// openCertificate loads the serving certificate from files; or it returns what
-// has to be run to follow its Secret.
-func (s *server) openCertificate(ctx context.Context, o Options, served *api) (*follower, error) {
-	if o.TLSCert != "" {
-		return nil, s.serving.watchFiles(ctx, o.TLSCert, o.TLSKey, s.log)
-	}
-	own := served
-	if o.OwnConfig != nil {
-		var err error
-		if own, err = newAPI(o.OwnConfig); err != nil {
-			return nil, err
-		}
-	}
-	return s.serving.followSecret(own, cmp.Or(o.TLSSecretNamespace, o.Namespace), o.TLSSecret, s.log), nil
-}
-
-// listeners are open sockets; plain may be nil.
-type listeners struct{ secure, plain net.Listener }
-
-func listen(ctx context.Context, o Options) (listeners, error) {
-	var config net.ListenConfig
-	secure, err := config.Listen(ctx, "tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.Port)))
-	if err != nil {
-		return listeners{}, fmt.Errorf("open --port: %w", err)
-	}
-	if o.MetricsPort < 0 {
-		return listeners{secure: secure}, nil
-	}
-	plain, err := config.Listen(ctx, "tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.MetricsPort)))
-	if err != nil {
-		return listeners{}, errors.Join(fmt.Errorf("open --metrics-port: %w", err), secure.Close())
-	}
-	return listeners{secure: secure, plain: plain}, nil
-}
-
-// serve answers on the sockets until ctx ends or a listener fails.
-func (s *server) serve(ctx context.Context, sockets listeners) error {
-	front := newDoor(sockets.secure, s.bounds.connections, s.metrics)
-	s.metrics.watchDoor(front)
-	secure := s.httpServer(s.handler(), front)
-	secure.TLSConfig = s.tls()
-	side := newDoor(sockets.plain, observers, s.metrics)
-	plain := s.httpServer(s.observer(), side)
-	failures := make(chan error, 2) // room for both: nobody waits to fail
-	go func() { failures <- secure.ServeTLS(front, "", "") }()
-	s.log.Info("listening", "address", sockets.secure.Addr().String())
-	if sockets.plain != nil {
-		go func() { failures <- plain.Serve(side) }()
-		s.log.Info("listening for metrics and probes", "address", sockets.plain.Addr().String())
-	}
-	var failure error
-	select {
-	case failure = <-failures:
-	case <-ctx.Done():
-		s.draining.Store(true)
-		s.log.Info("ending", "drain", s.drain.String())
-		<-time.After(s.drain)
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	return errors.Join(failure, secure.Shutdown(ending), plain.Shutdown(ending))
-}
-
-// polite asks clients to hang up after their next answer while the server
-// drains: they come back to another replica. To hang up on them instead could
-// meet a question that is on its way.
-func (s *server) polite(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() {
-			w.Header().Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// httpServer cuts slow clients. HTTP/1.1 only: for one small request after the
-// other it costs less than HTTP/2, and has fewer ways to be kept busy.
-func (s *server) httpServer(handler http.Handler, through *door) *http.Server {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	return &http.Server{
-		Handler:           handler,
-		Protocols:         &protocols,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ConnState:         through.observe,
-		ConnContext:       withConnection,
-		ErrorLog:          stdlog.New(lines{s.log}, "", 0),
-	}
-}
-
 // handler is what the API server sees.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
@@ -343,42 +209,18 @@ func (s *server) observer() http.Handler {
 	return mux
 }
 
-func (s *server) addProbes(mux *http.ServeMux) {
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { s.say(w, "ok") })
-	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := s.ready(time.Now()); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		s.say(w, "ok")
-	})
-}
-
-func (s *server) say(w http.ResponseWriter, text string) {
-	if _, err := io.WriteString(w, text); err != nil {
-		s.log.V(1).Info("the prober hung up", "error", err.Error())
-	}
-}
-
-// ready says why the server should not be asked now.
-func (s *server) ready(now time.Time) error {
-	if s.draining.Load() {
-		return errors.New("the server is ending: ask another replica")
-	}
+// hasRead says what has not been read that answers need.
+func (s *server) hasRead() error {
 	if !s.accounts.synced() {
 		return errors.New("the ServiceAccounts have not been read yet")
 	}
 	if !s.config.looked() {
 		return errors.New("the config map has not been looked for yet")
 	}
-	return s.serving.check(now)
+	return nil
 }
 
-// lines turns the lines that net/http logs, mostly of failed handshakes, into
-// log entries.
-type lines struct{ log logr.Logger }
-
-func (l lines) Write(line []byte) (int, error) {
-	l.log.V(1).Info("http", "message", string(line))
-	return len(line), nil
+// serve answers on the sockets until ctx ends or a listener fails.
+func (s *server) serve(ctx context.Context, sockets listeners) error {
+	return s.listenWith(ctx, sockets, s.handler(), s.observer())
 }

@@ -3,8 +3,11 @@ package ocm
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -50,13 +53,14 @@ func MakeClusterManager(t testing.TB, hub *testkit.Cluster, drivers ...any) {
 	hub.In(t).Make(made)
 }
 
-// MakeKlusterlet makes the objects that make a cluster join a hub: the namespace and the
-// Secret by which its agents reach the hub first, and the Klusterlet. The driver is as in
+// MakeKlusterlet makes the objects that make a cluster join a hub: the namespace, unless it is
+// there, the Secret by which its agents reach the hub first, and the Klusterlet. The driver is as in
 // spec.registrationConfiguration.registrationDriver; nil is csr.
 func MakeKlusterlet(t testing.TB, spoke *testkit.Cluster, name string, bootstrap *rest.Config, driver map[string]any) {
 	t.Helper()
 	spoke = spoke.In(t)
-	spoke.MakeNamespaces(AgentNamespace)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: AgentNamespace}}
+	must.Do(t, client.IgnoreAlreadyExists(spoke.Create(t.Context(), namespace)))
 	secret := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"metadata":   map[string]any{"namespace": AgentNamespace, "name": "bootstrap-hub-kubeconfig"},

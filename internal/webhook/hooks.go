@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/tabard-dev/tabard/internal/core/inject"
+)
+
+// Review is what a Hook is asked about.
+type Review struct {
+	// Namespace is the object's, empty for one without.
+	Namespace string
+	// Object is JSON. It is good until the answer is there.
+	Object []byte
+}
+
+// Answer is what becomes of a Review. The zero value lets the object pass as it is.
+type Answer struct {
+	// Patch is a JSON Patch; nil for none.
+	Patch []byte
+	// Warnings are for whoever made the object.
+	Warnings []string
+	// Refusal says why the object is refused; empty for not.
+	Refusal string
+}
+
+// Hook answers the reviews of one path. It may be asked by several at a time.
+type Hook struct {
+	// Path is such as /pods.
+	Path string
+	// Answer decides. An error makes the API server apply the hook's failurePolicy: it is for
+	// what cannot be known now.
+	Answer func(Review) (Answer, error)
+}
+
+// HookOptions are how to serve Hooks.
+type HookOptions struct {
+	// Options say where and with what: of those, what is about clouds, ServiceAccounts and
+	// the ConfigMap has no effect.
+	Options
+	// Name is that of the counter's label cloud.
+	Name string
+	// Hooks are what is served.
+	Hooks []Hook
+	// Known says what has not been read that answers need; nil for nothing.
+	Known func() error
+}
+
+// RunHooks serves until ctx ends, as Run does. The context's logger is used.
+func RunHooks(ctx context.Context, o HookOptions) error {
+	o.InCluster = true // files are named, or there are none
+	if err := o.checkServing(); err != nil {
+		return err
+	}
+	served, err := newAPI(o.Config)
+	if err != nil {
+		return err
+	}
+	f := newFront(newMetrics(), logr.FromContextOrDiscard(ctx))
+	s := &f
+	s.apply(o.Options)
+	if o.Known != nil {
+		s.known = o.Known
+	}
+	following, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	secret, err := s.openCertificate(following, o.Options, served)
+	if err != nil {
+		return err
+	}
+	sockets, err := listen(ctx, o.Options)
+	if err != nil {
+		return err
+	}
+	if secret != nil {
+		go secret.run(following)
+	}
+	return s.listenWith(ctx, sockets, s.hooksHandler(o), s.hooksObserver())
+}
+
+func (s *front) hooksHandler(o HookOptions) http.Handler {
+	mux := http.NewServeMux()
+	for _, each := range o.Hooks {
+		mux.Handle(each.Path, s.metrics.reference.instrument(each.Path, hookHandler{Hook: each, front: s, name: o.Name}))
+	}
+	mux.Handle(probePath, prober{s.serving, s.intake, s.log})
+	s.addProbes(mux)
+	return s.polite(mux)
+}
+
+func (s *front) hooksObserver() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", s.metrics.handler())
+	s.addProbes(mux)
+	return mux
+}
+
+// hookHandler serves a Hook.
+type hookHandler struct {
+	Hook
+	front *front
+	name  string
+}
+
+// ServeHTTP answers one review. An answer other than 200 makes the API server apply the hook's
+// failurePolicy.
+func (h hookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	if !isJSON(r.Header.Get("Content-Type")) {
+		http.Error(w, "expected application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	var body bytes.Buffer
+	leave, problem := h.front.intake.read(r, &body)
+	defer leave()
+	if connectionOf(r).isCrowded() {
+		// Hung up on later, while it is idle, the API server could be about to ask.
+		w.Header().Set("Connection", "close")
+	}
+	if problem != nil {
+		http.Error(w, problem.problem, problem.status)
+		return
+	}
+	reply, question, err := h.judge(body.Bytes())
+	if err != nil {
+		h.front.log.Error(err, "not answered", "path", h.Path, "namespace", question.namespace)
+		h.front.metrics.admission(h.name, fail(http.StatusInternalServerError, lookupFailed, err.Error()), time.Since(start))
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header()["Content-Type"] = jsonType
+	if _, err := w.Write(reply.appendTo(nil, question)); err != nil {
+		h.front.log.V(1).Info("the API server hung up", "error", err.Error())
+	}
+	h.front.metrics.admission(h.name, verdict{Result: inject.Result{Patch: reply.patch, Reason: inject.Reason(h.Path[1:])}, refusal: reply.refusal}, time.Since(start))
+}
+
+// judge asks the hook.
+func (h hookHandler) judge(body []byte) (reply answer, question review, err error) {
+	if err := h.front.known(); err != nil {
+		return reply, question, fmt.Errorf("%w: ask another replica, or again", err)
+	}
+	if question, err = readReview(body); err != nil {
+		return answer{refusal: err.Error()}, question, nil
+	}
+	found, err := h.Answer(Review{Namespace: question.namespace, Object: question.object.Bytes()})
+	return answer{found.Patch, found.Warnings, found.Refusal}, question, err
+}

@@ -1,0 +1,188 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/ocm"
+)
+
+// anywhere is a hub in EKS, and a cluster outside EKS with Tabard's admission hook.
+type anywhere struct {
+	*ocm.Hub
+	aws   *awstest.Lab
+	spoke operated
+	hook  hook
+	// role is the cluster's in the hub's account.
+	role string
+	// key is what the Secret has.
+	key aws.Credentials
+}
+
+// startAnywhere starts one. The cluster has not begun to join.
+func startAnywhere(t *testing.T) *anywhere {
+	t.Helper()
+	lab := startEKS(t)
+	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, lab)}, ocm.NodeOptions{})
+	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
+	spoke := startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
+		Programs:    map[string]string{"/tabard-eks-token": tokenProgram},
+		Environment: []string{"AWS_ENDPOINT_URL=" + lab.PlainURL(), "AWS_EC2_METADATA_DISABLED=true"},
+	})
+	applyFields(t, spoke.Cluster)
+	return &anywhere{
+		Hub: &ocm.Hub{Cluster: hub.Cluster}, aws: lab, spoke: spoke, hook: startHook(t, spoke.Cluster, ocm.AgentNamespace),
+	}
+}
+
+// applyFields gives Open Cluster Management's kinds the requirement's fields.
+func applyFields(t *testing.T, cluster *testkit.Cluster) {
+	t.Helper()
+	process := testkit.StartTabard(t, nil, "hub", "fields", "--apply", "--kubeconfig="+cluster.Kubeconfig(cluster.Config))
+	if code := process.ExitCode(); code != 0 {
+		t.Fatalf("tabard hub fields --apply: exit code %d: %s", code, process.Log())
+	}
+}
+
+// admit makes the cluster's role and its access entry, as an administrator does.
+func (a *anywhere) admit(t *testing.T, trust string) {
+	t.Helper()
+	a.role = a.aws.Role(hubAccount, "ocm-hub-"+suffixB, trust, "")
+	must.Get(eks.NewFromConfig(a.aws.As(a.aws.Administrator(hubAccount))).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
+		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: new("onprem-1"), KubernetesGroups: []string{"open-cluster-management:onprem-1"},
+	}))(t)
+}
+
+const trustBroker = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::222222222222:user/onprem-broker"}}]}`
+
+// iamConfig is the Secret with the key of a user.
+func iamConfig(key aws.Credentials) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AgentNamespace, Name: "iam-config"}, StringData: map[string]string{
+		"config":      "[default]\nregion = us-west-2\n",
+		"credentials": "[default]\naws_access_key_id = " + key.AccessKeyID + "\naws_secret_access_key = " + key.SecretAccessKey + "\n",
+	}}
+}
+
+// TestOCMAClusterFromAnywhereJoinsWithAMountedConfiguration has a cluster outside EKS whose
+// Klusterlet is the requirement's. Its Secret is rotated while its agents run.
+func TestOCMAClusterFromAnywhereJoinsWithAMountedConfiguration(t *testing.T) {
+	a := startAnywhere(t)
+	a.aws.User(spokeAccount, "onprem-broker", mayAssume)
+	a.key = a.aws.Key(spokeAccount, "onprem-broker")
+	a.spoke.Make(iamConfig(a.key))
+	ocm.MakeKlusterlet(t, a.spoke.Cluster, "onprem-1", ocm.MakeBootstrap(t, a.Hub.Cluster), map[string]any{
+		"authType": "awsirsa", "awsIrsa": map[string]any{"hubClusterArn": hubARN, "iamConfigSecret": "iam-config"},
+	})
+	want := map[string]string{arnAnnotation: "", suffixAnnotation: suffixB}
+	if diff := cmp.Diff(want, awaitAnnotations(a.Hub, "onprem-1")); diff != "" {
+		t.Errorf("the annotations of the ManagedCluster (-want +got):\n%s", diff)
+	}
+	a.admit(t, trustBroker)
+	a.Accept("onprem-1")
+	awaitCondition(a.Hub, "onprem-1", "ManagedClusterJoined", "True")
+	awaitCondition(a.Hub, "onprem-1", "ManagedClusterConditionAvailable", "True")
+	wantArrives(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1")
+	wantNoRoles(t, a.spoke.Cluster)
+	wantDeploymentsAsRendered(t, a.spoke.Cluster)
+	a.rotate(t)
+}
+
+// wantNoRoles says that no ServiceAccount of agents has a role.
+func wantNoRoles(t *testing.T, spoke *testkit.Cluster) {
+	t.Helper()
+	for _, name := range []string{"klusterlet-registration-sa", "klusterlet-work-sa"} {
+		var account corev1.ServiceAccount
+		must.Do(t, spoke.Get(t.Context(), client.ObjectKey{Namespace: ocm.AgentNamespace, Name: name}, &account))
+		if role := account.Annotations["eks.amazonaws.com/role-arn"]; role != "" {
+			t.Errorf("the ServiceAccount %s has the role %s", name, role)
+		}
+	}
+}
+
+// wantDeploymentsAsRendered says that the operator's Deployments are as it has made them.
+func wantDeploymentsAsRendered(t *testing.T, spoke *testkit.Cluster) {
+	t.Helper()
+	for _, name := range []string{"klusterlet-registration-agent", "klusterlet-work-agent"} {
+		var deployment appsv1.Deployment
+		must.Do(t, spoke.Get(t.Context(), client.ObjectKey{Namespace: ocm.AgentNamespace, Name: name}, &deployment))
+		spec := deployment.Spec.Template.Spec
+		if len(spec.InitContainers) != 1 || spec.InitContainers[0].Image != "amazon/aws-cli:latest" {
+			t.Errorf("the Deployment %s has the init containers %+v", name, spec.InitContainers)
+		}
+		for _, volume := range spec.Volumes {
+			if volume.Name == "dot-aws" && volume.EmptyDir == nil {
+				t.Errorf("the Deployment %s has the volume %+v", name, volume)
+			}
+		}
+	}
+}
+
+// rotate gives the agents another key, and disables the first.
+func (a *anywhere) rotate(t *testing.T) {
+	t.Helper()
+	starts := a.spoke.Starts("klusterlet-registration-agent") + a.spoke.Starts("klusterlet-work-agent")
+	var before corev1.Secret
+	must.Do(t, a.spoke.Get(t.Context(), client.ObjectKey{Namespace: ocm.AgentNamespace, Name: "iam-config"}, &before))
+	first := a.key
+	a.key = a.aws.Key(spokeAccount, "onprem-broker")
+	before.StringData = iamConfig(a.key).StringData
+	must.Do(t, a.spoke.Update(t.Context(), &before))
+	must.Get(a.aws.IAM(spokeAccount).UpdateAccessKey(t.Context(), &iam.UpdateAccessKeyInput{
+		UserName: new("onprem-broker"), AccessKeyId: &first.AccessKeyID, Status: iamtypes.StatusTypeInactive,
+	}))(t)
+	a.withoutEntry(t)
+	wantWorkArrives(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1", "after-the-rotation")
+	if now := a.spoke.Starts("klusterlet-registration-agent") + a.spoke.Starts("klusterlet-work-agent"); now != starts {
+		t.Errorf("agents were started %d times, want %d: a rotation needs no restart", now, starts)
+	}
+	for _, call := range a.aws.Admin().Journal() {
+		if call.Operation == "AssumeRole" && strings.Contains(call.Caller, "onprem-broker") {
+			return
+		}
+	}
+	t.Error("nobody has become the role with the second key")
+}
+
+// session is the environment of a program with the key that the Secret has now.
+func (a *anywhere) session() []string {
+	return []string{"AWS_ENDPOINT_URL=" + a.aws.PlainURL(), "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCESS_KEY_ID=" + a.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + a.key.SecretAccessKey}
+}
+
+// withoutEntry takes the access entry away until an agent has asked for a new token: before that,
+// agents go on with the token that they have.
+func (a *anywhere) withoutEntry(t *testing.T) {
+	t.Helper()
+	admin := eks.NewFromConfig(a.aws.As(a.aws.Administrator(hubAccount)))
+	must.Get(admin.DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: new("eks-hub"), PrincipalArn: &a.role}))(t)
+	token := mint(t, a.session(), "eks-hub", a.role)
+	awaitUnauthorized(t, a.Hub.Cluster, func() string { return token })
+	a.aws.Admin().ClearJournal()
+	nudge := ocm.New(ocm.ManifestWork, "onprem-1", "nudge") // of which the agent tells the hub
+	nudge.Object["spec"] = map[string]any{"workload": map[string]any{"manifests": []any{}}}
+	a.Make(nudge)
+	a.Await(func() error {
+		for _, call := range a.aws.Admin().Journal() {
+			if call.Operation == "AssumeRole" {
+				return nil
+			}
+		}
+		return fmt.Errorf("no agent has asked for a new token")
+	})
+	must.Get(admin.CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
+		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: new("onprem-1"), KubernetesGroups: []string{"open-cluster-management:onprem-1"},
+	}))(t)
+}
