@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,9 +38,16 @@ type driven struct {
 // startEKS starts a local AWS with the hub's cluster in EKS.
 func startEKS(t *testing.T) *awstest.Lab {
 	t.Helper()
-	aws := awstest.Start(t, awslocal.Options{Accounts: []string{hubAccount, spokeAccount}, Region: "us-west-2"})
 	keys := must.Get(json.Marshal(awstest.KeySet(awstest.RSAKey(t, "key"))))(t)
-	must.Do(t, aws.Admin().AddCluster(awslocal.Cluster{Account: hubAccount, Name: "eks-hub", Issuer: "https://issuer.example.com", JWKS: keys}))
+	return startEKSOf(t, awslocal.Cluster{Issuer: "https://issuer.example.com", JWKS: keys}, nil)
+}
+
+// startEKSOf starts one where the hub has this issuer, whose documents are read with these roots.
+func startEKSOf(t *testing.T, hub awslocal.Cluster, roots *x509.CertPool) *awstest.Lab {
+	t.Helper()
+	aws := awstest.Start(t, awslocal.Options{Accounts: []string{hubAccount, spokeAccount}, Region: "us-west-2", TrustedCAs: roots})
+	hub.Account, hub.Name = hubAccount, "eks-hub"
+	must.Do(t, aws.Admin().AddCluster(hub))
 	return aws
 }
 

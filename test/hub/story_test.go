@@ -88,14 +88,20 @@ func prepareStory(t *testing.T, aws *awstest.Lab, hubEnvironment []string, drive
 	s := &story{aws: aws, environment: spokeSession(t, aws), role: "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA}
 	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{Environment: hubEnvironment})
 	ocm.MakeClusterManager(t, hub.Cluster, drivers...)
+	s.Hub = &ocm.Hub{Cluster: hub.Cluster}
+	s.ask(t)
+	s.admit(t)
+	return s
+}
+
+// ask starts the cluster, whose agents ask to join, and returns what they say of it.
+func (s *story) ask(t *testing.T) (annotations map[string]string) {
+	t.Helper()
 	s.spoke = startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
 		Programs: awsCLI(t, tokenProgram+` install "$1"`), Environment: s.environment,
 	})
-	ocm.MakeKlusterlet(t, s.spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, hub.Cluster), awsirsa(hubARN, arnA))
-	s.Hub = &ocm.Hub{Cluster: hub.Cluster}
-	awaitAnnotations(s.Hub, "cluster1")
-	s.admit(t)
-	return s
+	ocm.MakeKlusterlet(t, s.spoke.Cluster, "cluster1", ocm.MakeBootstrap(t, s.Cluster), awsirsa(hubARN, arnA))
+	return awaitAnnotations(s.Hub, "cluster1")
 }
 
 // admit gives Tabard's controller its rights in the cluster, and an access key.

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os/exec"
@@ -86,8 +87,8 @@ func awaitUnauthorized(t *testing.T, hub *testkit.Cluster, mint func() string) {
 }
 
 // wantAlone says that the holder of a cluster's tokens reads what is of that cluster, and
-// nothing of another.
-func wantAlone(t *testing.T, hub *testkit.Cluster, mint func(cluster string) string) {
+// nothing of another. It returns what the hub answers where it refuses.
+func wantAlone(t *testing.T, hub *testkit.Cluster, mint func(cluster string) string) (refusals []error) {
 	t.Helper()
 	hub.Make(ocm.New(ocm.ManagedCluster, "", "cluster2"))
 	(&ocm.Hub{Cluster: hub}).Accept("cluster2")
@@ -96,20 +97,24 @@ func wantAlone(t *testing.T, hub *testkit.Cluster, mint func(cluster string) str
 	if err := readCluster(hub, token, "cluster1"); err != nil {
 		t.Errorf("of the cluster itself, the hub answers %v", err)
 	}
-	if err := readCluster(hub, token, "cluster2"); !apierrors.IsForbidden(err) {
-		t.Errorf("of another cluster, the hub answers %v", err)
+	other := readCluster(hub, token, "cluster2")
+	if !apierrors.IsForbidden(other) {
+		t.Errorf("of another cluster, the hub answers %v", other)
 	}
 	works := &unstructured.UnstructuredList{}
 	works.SetGroupVersionKind(ocm.ManifestWork)
 	if err := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster1")); err != nil {
 		t.Errorf("of the works of the cluster itself, the hub answers %v", err)
 	}
-	if err := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster2")); !apierrors.IsForbidden(err) {
-		t.Errorf("of the works of another cluster, the hub answers %v", err)
+	otherWorks := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster2"))
+	if !apierrors.IsForbidden(otherWorks) {
+		t.Errorf("of the works of another cluster, the hub answers %v", otherWorks)
 	}
-	if err := readCluster(hub, mint("another-hub"), "cluster1"); !apierrors.IsUnauthorized(err) {
-		t.Errorf("to a token for another hub, the hub answers %v", err)
+	otherHub := readCluster(hub, mint("another-hub"), "cluster1")
+	if !apierrors.IsUnauthorized(otherHub) {
+		t.Errorf("to a token for another hub, the hub answers %v", otherHub)
 	}
+	return []error{other, otherWorks, otherHub}
 }
 
 func holder(hub *testkit.Cluster, token string) client.Client {
@@ -126,12 +131,27 @@ func readCluster(hub *testkit.Cluster, token, name string) error {
 // mint is a token that Tabard's program prints for the agents.
 func mint(t *testing.T, environment []string, cluster, role string) (token string) {
 	t.Helper()
+	token, refusal := tryMint(t, environment, cluster, role)
+	if refusal != "" {
+		t.Fatal(refusal)
+	}
+	return token
+}
+
+// tryMint is mint where the program may refuse; refusal is what it says then.
+func tryMint(t *testing.T, environment []string, cluster, role string) (token, refusal string) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), tokenProgram,
 		"--region", "us-west-2", "eks", "get-token", "--cluster-name", cluster, "--output", "json", "--role", role)
 	command.Env = append([]string{"HOME=" + t.TempDir()}, environment...)
+	printed, err := command.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", fmt.Sprintf("%v: %s", err, failed.Stderr)
+	}
+	must.Do(t, err)
 	var credential struct{ Status struct{ Token string } }
-	must.Do(t, json.Unmarshal(must.Get(command.Output())(t), &credential))
-	return credential.Status.Token
+	must.Do(t, json.Unmarshal(printed, &credential))
+	return credential.Status.Token, ""
 }
 
 // asEKS is the local EKS's judgement of tokens: the kubeconfig that leads an API server to it.

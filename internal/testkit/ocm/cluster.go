@@ -19,6 +19,8 @@ type ClusterOptions struct {
 	// Authenticator is a kubeconfig that leads the API server to a webhook which reviews
 	// tokens, as that of EKS. Tokens that it denies may still be ServiceAccounts'.
 	Authenticator string
+	// Issuer is what the cluster's tokens name, as that of testkit.ClusterOptions.
+	Issuer string
 	// Foreign are kinds of other projects.
 	Foreign []testkit.ForeignKinds
 }
@@ -34,7 +36,7 @@ func StartCluster(t testing.TB, options ClusterOptions) *testkit.Cluster {
 		flags = append(flags, "--authentication-token-webhook-config-file="+options.Authenticator,
 			"--authentication-token-webhook-version=v1", "--authentication-token-webhook-cache-ttl=2s")
 	}
-	cluster := testkit.StartCluster(t, testkit.ClusterOptions{Flags: flags, Foreign: options.Foreign})
+	cluster := testkit.StartCluster(t, testkit.ClusterOptions{Issuer: options.Issuer, Flags: flags, Foreign: options.Foreign})
 	cluster.StartControllerManager(t, "--cluster-signing-cert-file="+certificate, "--cluster-signing-key-file="+key,
 		"--root-ca-file="+cluster.Config.CAFile)
 	return cluster
