@@ -112,6 +112,10 @@ interop: build localkube ocm ## Use the programs of Open Cluster Management: ope
 demo: build localkube ## Tell the story on this machine, in two chapters (KEEP=1 leaves the lab running)
 	@go run ./hack/demo
 
+.PHONY: demo-hub
+demo-hub: build localkube ocm ## Tell the story of an Open Cluster Management hub and a cluster that joins it, on this machine (a minute or two)
+	@go run ./hack/demo hub
+
 .PHONY: generate
 generate: ## Write everything that is generated: deepcopy, config, docs/reference, the chart's README, the bundle
 	$(GEN) object crd paths=./api/... output:crd:dir=config/crd

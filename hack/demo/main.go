@@ -1,6 +1,7 @@
 // Command demo tells Tabard's story on this machine: it starts a lab, prints
 // every step with what was really observed, and takes the lab down. With KEEP=1
-// in the environment the lab stays up.
+// in the environment the lab stays up. With the argument hub it tells the story of
+// a hub of Open Cluster Management.
 package main
 
 import (
@@ -23,7 +24,11 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := tell(ctx); err != nil {
+	story := tell
+	if len(os.Args) == 2 && os.Args[1] == "hub" {
+		story = tellHub
+	}
+	if err := story(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return 1
 	}
