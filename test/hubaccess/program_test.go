@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,9 +48,12 @@ const (
 
 var clusters = flag.Int("clusters", 20, "how many clusters TestManyClusters accepts")
 
+// tokenProgram is Tabard's program for tokens of EKS.
+var tokenProgram string
+
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	os.Exit(testkit.Main(m))
+	os.Exit(testkit.RunWithProgram(m, "../../cmd/tabard-eks-token", &tokenProgram))
 }
 
 // world is a hub with its AWS account, in which the program's role has its permissions.
@@ -63,7 +67,10 @@ type world struct {
 // and the policies that hold it to them. Its objects of
 // Open Cluster Management are those of one test at a time.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}}, func(c *testkit.Cluster) {
-	c.MakeNamespaces(system, hub.ControllerNamespace)
+	c.MakeNamespaces(system, hub.ControllerNamespace, agents)
+	for _, agent := range []string{"klusterlet-registration-sa", "klusterlet-work-sa", stranger} {
+		c.Make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: agents, Name: agent}})
+	}
 	c.MakeFiles("config/rbac/hubaccess.yaml", "config/manifests/hub/controller.yaml", "config/manifests/policies.yaml")
 	c.Remove(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tabard-hub"}}) // the tests start the program
 	testkit.AwaitRights(c, c.Config, user, "", testkit.Rights(c, "hubaccess").Rules...)
