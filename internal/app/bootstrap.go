@@ -14,9 +14,9 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
-	"github.com/tabard-dev/tabard/internal/core/iamname"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
@@ -60,7 +60,7 @@ type bootstrapFlags struct {
 	file, namespace, account string
 	kubeconfig               command.Kubeconfig
 	wish                     cli.Bootstrap
-	tags                     []string
+	role                     bootstrapping.RoleFlags
 	yes                      bool
 	print                    printing
 	output                   command.Output
@@ -99,9 +99,7 @@ func (b *bootstrapFlags) add(c *cobra.Command) {
 	f.StringVarP(&b.namespace, "namespace", "n", "tabard-system", "the operator's namespace")
 	f.StringVar(&b.account, "service-account", "tabard-issuer", "the operator's ServiceAccount")
 	f.StringVar(&b.wish.Role.Name, "role-name", "", "the name of the operator's role (default: tabard-issuer-NAME with a hash of the URL)")
-	f.StringVar(&b.wish.Role.Path, "role-path", "", "the path of the operator's role (default: /)")
-	f.StringVar(&b.wish.Role.Boundary, "permissions-boundary", "", "the `ARN` of the policy that bounds the operator's role")
-	f.StringArrayVar(&b.tags, "tag", nil, "a further tag of the operator's role, as `KEY=VALUE`. May be repeated")
+	b.role.Add(f, "the operator's", &b.wish.Role)
 	f.StringVar(&b.print.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
 	f.StringVar(&b.print.account, "account", "", "the AWS account to print it for (default: that of your session)")
 	f.BoolVar(&b.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
@@ -117,10 +115,7 @@ func (b *bootstrapFlags) check() (wanted *v1alpha1.OIDCIssuer, err error) {
 	if wanted, err = readIssuer(b.file); err != nil {
 		return nil, err
 	}
-	if b.wish.Role.Tags, err = iamname.ParseTags(b.tags); err != nil {
-		return nil, fmt.Errorf("--tag: %w", err)
-	}
-	return wanted, errors.Join(b.wish.Role.Check(), b.output.Check())
+	return wanted, errors.Join(b.role.Check(), b.output.Check())
 }
 
 func (b *bootstrapFlags) run(cmd *cobra.Command) error {

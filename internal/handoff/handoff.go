@@ -8,6 +8,7 @@ package handoff
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +59,14 @@ type Work struct {
 
 // Tag is one tag.
 type Tag struct{ Key, Value string }
+
+// TagsOf are tags by their keys, in the order of the keys.
+func TagsOf(tags map[string]string) (out []Tag) {
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		out = append(out, Tag{Key: key, Value: tags[key]})
+	}
+	return out
+}
 
 // Policy is a policy document in JSON.
 type Policy string

@@ -2,8 +2,6 @@ package hub
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,10 +126,7 @@ func inSpoke(hub core.ARN, spoke core.Spoke) (handoff.Work, error) {
 	}
 	role := handoff.Role{
 		Name: own.Name, Description: "The agents of " + spoke.Cluster, Trust: handoff.Policy(own.Trust),
-		PolicyName: "become-hub-role", Policy: handoff.Policy(own.Policy),
-	}
-	for _, key := range slices.Sorted(maps.Keys(own.Tags)) {
-		role.Tags = append(role.Tags, handoff.Tag{Key: key, Value: own.Tags[key]})
+		PolicyName: "become-hub-role", Policy: handoff.Policy(own.Policy), Tags: handoff.TagsOf(own.Tags),
 	}
 	return handoff.Work{
 		About: []string{

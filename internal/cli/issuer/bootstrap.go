@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/ownrole"
 )
 
 // maxPasses bounds a bootstrap. A healthy one takes three: make the bucket and
@@ -49,7 +50,7 @@ type World interface {
 // Role is the operator's own role as wanted.
 type Role struct {
 	Identity identity.Identity
-	RoleWish
+	ownrole.Wish
 	Owner         string
 	Trust, Policy string
 }
@@ -60,7 +61,7 @@ type Bootstrap struct {
 	World World
 	// Operator is the ServiceAccount that the role is for, and Role what the person chose of it.
 	Operator core.Subject
-	Role     RoleWish
+	Role     ownrole.Wish
 	// DropForeignKeys removes keys from the published set that status does not
 	// know.
 	DropForeignKeys bool
@@ -116,7 +117,7 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 
 // tellUndo says how all of it is taken back.
 func (b *Bootstrap) tellUndo(issuer *v1alpha1.OIDCIssuer) {
-	b.Result.Undo = undo(issuer.Name, b.Role.nameFor(issuer), b.Operator)
+	b.Result.Undo = undo(issuer.Name, roleName(b.Role, issuer), b.Operator)
 	b.say("to undo all of it later:")
 	for _, line := range b.Result.Undo {
 		b.say("  %s", line)
@@ -138,7 +139,7 @@ func (b *Bootstrap) finish(ctx context.Context, wanted, dying *v1alpha1.OIDCIssu
 	if _, err := b.publish(ctx, dying); err != nil {
 		return err
 	}
-	b.say("the OIDCIssuer %s is gone; the operator's role %s, if bootstrap made it, is left to you", dying.Name, b.Role.nameFor(dying))
+	b.say("the OIDCIssuer %s is gone; the operator's role %s, if bootstrap made it, is left to you", dying.Name, roleName(b.Role, dying))
 	return nil
 }
 
@@ -262,10 +263,10 @@ func (b *Bootstrap) operatorRole(ctx context.Context, world core.World) error {
 		return nil
 	}
 	wish := b.Role
-	wish.Name = wish.nameFor(world.Issuer)
+	wish.Name = roleName(wish, world.Issuer)
 	arn, err := b.World.EnsureRole(ctx, Role{
 		Identity: target.Identity,
-		RoleWish: wish,
+		Wish:     wish,
 		Owner:    spec.URL,
 		Trust:    core.TrustPolicy(target.ARN, b.Operator),
 		Policy:   core.PermissionPolicy(spec, target.AccountID),

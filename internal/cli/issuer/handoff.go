@@ -1,11 +1,13 @@
 package issuer
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/ownrole"
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
@@ -17,7 +19,7 @@ const (
 
 // Handoff is what a bootstrap makes in the operator's own account, for somebody else to
 // make. The documents are no part of it: they hold the cluster's keys.
-func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject, wish RoleWish) handoff.Work {
+func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject, wish ownrole.Wish) handoff.Work {
 	spec := issuer.Spec
 	s3 := spec.Publication.S3
 	public := s3.PublicRead != v1alpha1.PublicReadNone
@@ -45,10 +47,15 @@ func Handoff(issuer *v1alpha1.OIDCIssuer, account string, operator core.Subject,
 		arn := core.ProviderARN(identity.Partition(s3.Region), account, spec.URL)
 		work.Providers = []handoff.Provider{{ARN: arn, URL: spec.URL, Audiences: wanted.Audiences}}
 		work.Roles = []handoff.Role{{
-			Name: wish.nameFor(issuer), Path: wish.Path, Description: RoleDescription, Boundary: wish.Boundary, Tags: wish.handoffTags(),
+			Name: roleName(wish, issuer), Path: wish.Path, Description: RoleDescription, Boundary: wish.Boundary, Tags: handoff.TagsOf(wish.Tags),
 			Trust: handoff.Policy(core.TrustPolicy(arn, operator)), PolicyName: PolicyName, Policy: handoff.Policy(core.PermissionPolicy(spec, account)),
 		}}
 	}
 	about("Then publish the first documents: tabard issuer bootstrap -f FILE, with a session that may look at all this and write two objects.")
 	return work
+}
+
+// roleName is the name of an issuer's role.
+func roleName(wish ownrole.Wish, issuer *v1alpha1.OIDCIssuer) string {
+	return cmp.Or(wish.Name, core.RoleName(issuer.Name, issuer.Spec.URL))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/ownrole"
 	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
@@ -29,7 +30,7 @@ func TestWhatIsHandedOverIsWhatABootstrapMakes(t *testing.T) {
 		}}
 		object.Name, object.Spec.Publication.S3 = "cluster", v1alpha1.S3Publication{Bucket: "b", Region: "cn-north-1", Create: true}
 		test.change(&object.Spec)
-		got := Handoff(object, account, operator, RoleWish{})
+		got := Handoff(object, account, operator, ownrole.Wish{})
 		if len(got.Buckets) != test.buckets || len(got.Roles) != test.roles || len(got.Providers) != test.roles || !strings.Contains(strings.Join(got.About, "\n"), test.says) {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -48,7 +48,7 @@ func (b *Bootstrap) prepare(ctx context.Context, wanted *v1alpha1.OIDCIssuer) (g
 	if err := signedIn(world); err != nil {
 		return false, err
 	}
-	place, err := b.World.Place(ctx, b.Role.nameFor(wanted))
+	place, err := b.World.Place(ctx, roleName(b.Role, wanted))
 	if err != nil {
 		return false, err
 	}
@@ -108,7 +108,7 @@ func (b *Bootstrap) refusals(world core.World, place Place) error {
 // otherRole refuses to take the operator away from another OIDCIssuer, or from a role that
 // somebody has written by hand.
 func (b *Bootstrap) otherRole(world core.World, place Place) error {
-	if place.Role == "" || path.Base(place.Role) == b.Role.nameFor(world.Issuer) {
+	if place.Role == "" || path.Base(place.Role) == roleName(b.Role, world.Issuer) {
 		return nil
 	}
 	for _, rival := range world.Rivals {
@@ -169,9 +169,9 @@ func (b *Bootstrap) planned(world core.World, place Place) []Planned {
 	if !own {
 		return plan
 	}
-	plan = append(plan, Planned{changeOf(place.RoleExists, place.RoleError != ""), b.Role.describe(world.Issuer) + fmt.Sprintf(" for the ServiceAccount %s/%s: it keeps bucket and provider", b.Operator.Namespace, b.Operator.ServiceAccount)})
+	plan = append(plan, Planned{changeOf(place.RoleExists, place.RoleError != ""), b.Role.Describe(roleName(b.Role, world.Issuer)) + fmt.Sprintf(" for the ServiceAccount %s/%s: it keeps bucket and provider", b.Operator.Namespace, b.Operator.ServiceAccount)})
 	config := Planned{changeOf(place.Role != "", false), fmt.Sprintf("ConfigMap %s/%s, which tells the operator its role", b.Operator.Namespace, b.Operator.ServiceAccount)}
-	if place.Role != "" && path.Base(place.Role) != b.Role.nameFor(world.Issuer) {
+	if place.Role != "" && path.Base(place.Role) != roleName(b.Role, world.Issuer) {
 		config = Planned{Replace, config.Object + " in place of " + place.Role}
 	}
 	return append(plan, config)

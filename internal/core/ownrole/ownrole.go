@@ -1,4 +1,6 @@
-package issuer
+// Package ownrole is what a person chooses of the role that one of Tabard's own programs has in AWS,
+// as an account demands it: a name, a path, a permissions boundary, tags.
+package ownrole
 
 import (
 	"fmt"
@@ -6,23 +8,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/iamname"
-	core "github.com/tabard-dev/tabard/internal/core/issuer"
-	"github.com/tabard-dev/tabard/internal/handoff"
 )
 
-// RoleWish is what a person chooses of the operator's role. The zero value is the role that
-// core.RoleName names, at the path /, without a permissions boundary, with the owner's tag alone.
-type RoleWish struct {
+// Wish is what a person chooses. The zero value chooses nothing: the program's own name for the
+// role, the path /, no permissions boundary and the owner's tag alone. A role that is there
+// already keeps its path and its permissions boundary then.
+type Wish struct {
 	Name, Path, Boundary string
 	// Tags are those beside the owner's.
 	Tags map[string]string
 }
 
-// Check refuses what IAM would refuse, before anything is made.
-func (w RoleWish) Check() error {
+// Check refuses what IAM would refuse, before anything is made. Its errors name the flags.
+func (w Wish) Check() error {
 	switch {
 	case w.Name != "" && !iamname.IsRole(w.Name):
 		return fmt.Errorf("--role-name is %.200q, expected 1 to 64 letters, digits and _+=,.@-", w.Name)
@@ -36,17 +36,9 @@ func (w RoleWish) Check() error {
 	return nil
 }
 
-// nameFor is the name of an issuer's role.
-func (w RoleWish) nameFor(issuer *v1alpha1.OIDCIssuer) string {
-	if w.Name != "" {
-		return w.Name
-	}
-	return core.RoleName(issuer.Name, issuer.Spec.URL)
-}
-
-// describe is the role in a line of a plan.
-func (w RoleWish) describe(issuer *v1alpha1.OIDCIssuer) string {
-	text := "role " + w.nameFor(issuer)
+// Describe is the role of a name in a line of a plan.
+func (w Wish) Describe(name string) string {
+	text := "role " + name
 	if w.Path != "" {
 		text += " at the path " + w.Path
 	}
@@ -54,15 +46,10 @@ func (w RoleWish) describe(issuer *v1alpha1.OIDCIssuer) string {
 		text += " with the permissions boundary " + w.Boundary
 	}
 	if len(w.Tags) > 0 {
-		keys := slices.Sorted(maps.Keys(w.Tags))
-		text += " with the tags " + strings.Join(keys, ", ")
+		text += " with the tags " + strings.Join(w.TagKeys(), ", ")
 	}
 	return text
 }
 
-func (w RoleWish) handoffTags() (tags []handoff.Tag) {
-	for _, key := range slices.Sorted(maps.Keys(w.Tags)) {
-		tags = append(tags, handoff.Tag{Key: key, Value: w.Tags[key]})
-	}
-	return tags
-}
+// TagKeys are the keys of the tags, sorted.
+func (w Wish) TagKeys() []string { return slices.Sorted(maps.Keys(w.Tags)) }
