@@ -71,18 +71,19 @@ func (s *hubSession) Role(ctx context.Context, region, name string) core.RoleSee
 	if err != nil {
 		return core.RoleSeen{Trouble: err.Error()}
 	}
-	return core.RoleSeen{Exists: seen.Exists, ARN: seen.ARN, Tags: seen.Tags, Trust: seen.Trust, Policy: seen.Policies[core.ControllerPolicyName]}
+	return core.RoleSeen{Exists: seen.Exists, ARN: seen.ARN, Tags: seen.Tags, Trust: seen.Trust, Policy: seen.Policies[core.ControllerPolicyName], Boundary: seen.Boundary}
 }
 
 // EnsureRole makes the controller's role as wanted.
-func (s *hubSession) EnsureRole(ctx context.Context, c core.Controller) (changed []string, err error) {
+func (s *hubSession) EnsureRole(ctx context.Context, c core.Controller) (arn string, changed []string, err error) {
 	defer waitingForAWS()()
-	_, changed, err = s.roles.Ensure(ctx, session(c.Hub.Region), iamrole.Want{
-		RoleWant:   cloud.RoleWant{Name: core.ControllerRoleName(c.Hub), Trust: c.Trust(), Description: core.ControllerDescription},
+	return s.roles.Ensure(ctx, session(c.Hub.Region), iamrole.Want{
+		RoleWant: cloud.RoleWant{
+			Name: core.ControllerRoleName(c.Hub), Path: c.Role.Path, Boundary: c.Role.Boundary, Tags: c.Role.Tags, Trust: c.Trust(), Description: core.ControllerDescription,
+		},
 		Owner:      cloud.Tag{Key: core.ControllerTag, Value: c.Hub.String()},
 		PolicyName: core.ControllerPolicyName, Policy: core.Permissions(c.Hub).String(),
 	})
-	return changed, err
 }
 
 // DeleteRole removes the controller's role.

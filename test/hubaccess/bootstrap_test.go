@@ -151,6 +151,33 @@ func TestBootstrapLeavesWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
+// TestBootstrapMakesTheRoleAsTheAccountDemands: AWS has the path, the boundary and the tags, and the
+// controller is told the ARN with the path. A run without the flags changes nothing, and what
+// takes it back finds the role.
+func TestBootstrapMakesTheRoleAsTheAccountDemands(t *testing.T) {
+	w := newWorld(t)
+	p := newPerson(w)
+	name := hub.ControllerRoleName(must.Get(hub.ParseARN(hubARN))(t))
+	boundary := *must.Get(w.aws.IAM(account).CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("platform"), PolicyDocument: aws.String(hub.Permissions(must.Get(hub.ParseARN(hubARN))(t)).String())}))(t).Policy.Arn
+	demanded := []string{"--role-path", "/platform/", "--permissions-boundary", boundary, "--tag", "cost-center=42"}
+	p.want("CreateRole PutRolePolicy", "role "+roleARN("platform/"+name)+" for ServiceAccount", "bootstrap", demanded...)
+	p.want("", "tells the controller its role: unchanged", "bootstrap", demanded...)
+	p.want("", "tells the controller its role: unchanged", "bootstrap")
+	p.want("TagRole", "~ role", "bootstrap", "--tag", "cost-center=43")
+	made := must.Get(w.aws.IAM(account).GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name}))(t).Role
+	tags := map[string]string{}
+	for _, tag := range made.Tags {
+		tags[*tag.Key] = *tag.Value
+	}
+	if *made.Arn != p.told()["roleARN"] || *made.PermissionsBoundary.PermissionsBoundaryArn != boundary || len(tags) != 2 || tags["cost-center"] != "43" {
+		t.Errorf("the role is %s with %v and the tags %v, and the controller is told %v", *made.Arn, made.PermissionsBoundary, tags, p.told())
+	}
+	p.want("DeleteRolePolicy DeleteRole", "--role-path /platform/ --permissions-boundary "+boundary+" --tag 'cost-center=43'", "unbootstrap", "--yes")
+	if _, there := p.role(name); there || p.told() != nil {
+		t.Errorf("the role is there still, or the ConfigMap says %v", p.told())
+	}
+}
+
 // TestCommandLineMakesTheRoleThatIsPrinted: another team runs the script, and bootstrap finds
 // nothing to change but the ConfigMap.
 func TestCommandLineMakesTheRoleThatIsPrinted(t *testing.T) {

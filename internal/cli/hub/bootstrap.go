@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/handoff"
@@ -34,7 +35,9 @@ Before the command writes anything, it looks at the provider, the role, your rig
 ClusterManager says. Then it shows what it will make, and asks you to continue. --dry-run ends
 there. It never changes a role that lacks the tag tabard.dev/hub-controller with the hub's ARN.
 
-The command is idempotent: it changes only what differs. "tabard hub unbootstrap" takes it back.
+The command is idempotent: it changes only what differs. A role that is there keeps its path,
+its permissions boundary and its tags if no flag says them. "tabard hub unbootstrap" takes it
+back.
 
 With --print the command writes nothing, and prints the role for another team to make. With
 --hub-cluster-arn and --issuer as well it needs neither a cluster nor an AWS session. Run the
@@ -55,6 +58,7 @@ var ErrDeclined = errors.New("nothing was written")
 type setup struct {
 	hub         asked
 	controller  core.Controller
+	role        bootstrapping.RoleFlags
 	form        string
 	account     string
 	dryRun, yes bool
@@ -68,6 +72,7 @@ func (s *setup) add(c *cobra.Command) {
 	f.StringVar(&s.controller.Issuer, "issuer", "", "the `URL` of the token issuer of the hub's cluster (default: the one that its API server names)")
 	f.StringVarP(&s.controller.Namespace, "namespace", "n", "tabard-system", "the controller's namespace")
 	f.StringVar(&s.controller.ServiceAccount, "service-account", core.ControllerName, "the controller's ServiceAccount")
+	s.role.Add(f, "the controller's", &s.controller.Role)
 	f.StringVar(&s.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")
 	f.StringVar(&s.account, "account", "", "with --print: the AWS account that you print it for; it must be the hub's (default: the hub's)")
 	f.BoolVar(&s.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
@@ -90,6 +95,10 @@ func newBootstrap(world World) *cobra.Command {
 		Long:  bootstrapLong,
 		Example: `  tabard hub bootstrap --dry-run
   tabard hub bootstrap
+
+  # the account demands a path, a permissions boundary and tags of every role
+  tabard hub bootstrap --role-path /platform/ \
+    --permissions-boundary arn:aws:iam::123456789012:policy/platform --tag cost-center=42
 
   # for another team that makes the roles of the account; without a cluster
   tabard hub bootstrap --hub-cluster-arn arn:aws:eks:us-west-2:111111111111:cluster/eks-hub \
@@ -150,7 +159,7 @@ func (s *setup) check() error {
 	case s.account != "" && !identity.IsAccountID(s.account):
 		return fmt.Errorf("--account is %.80q, expected the twelve digits of an AWS account", s.account)
 	}
-	return s.output.Check()
+	return errors.Join(s.role.Check(), s.output.Check())
 }
 
 // place is the hub's cluster, and what it says of itself.
@@ -206,7 +215,8 @@ func ofController(c core.Controller) handoff.Work {
 		},
 		Owner: handoff.Tag{Key: core.ControllerTag, Value: c.Hub.String()},
 		Roles: []handoff.Role{{
-			Name: core.ControllerRoleName(c.Hub), Description: core.ControllerDescription, Trust: handoff.Policy(c.Trust()),
+			Name: core.ControllerRoleName(c.Hub), Path: c.Role.Path, Description: core.ControllerDescription, Boundary: c.Role.Boundary, Tags: handoff.TagsOf(c.Role.Tags),
+			Trust:      handoff.Policy(c.Trust()),
 			PolicyName: core.ControllerPolicyName, Policy: handoff.Policy(core.Permissions(c.Hub).String()),
 		}},
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -67,14 +68,17 @@ func (b *bed) Caller(context.Context, string) (account, arn string, err error) {
 func (b *bed) Provider(context.Context, string, string) core.ProviderSeen { return b.provider }
 func (b *bed) Role(context.Context, string, string) core.RoleSeen         { return b.role }
 
-func (b *bed) EnsureRole(_ context.Context, c core.Controller) ([]string, error) {
-	want := core.RoleSeen{Exists: true, ARN: c.RoleARN(), Tags: map[string]string{core.ControllerTag: c.Hub.String()}, Trust: c.Trust(), Policy: core.Permissions(c.Hub).String()}
+func (b *bed) EnsureRole(_ context.Context, c core.Controller) (string, []string, error) {
+	want := core.RoleSeen{
+		Exists: true, ARN: c.RoleARN(), Tags: map[string]string{core.ControllerTag: c.Hub.String()}, Trust: c.Trust(), Policy: core.Permissions(c.Hub).String(), Boundary: c.Role.Boundary,
+	}
+	maps.Copy(want.Tags, c.Role.Tags)
 	if b.role.Exists && b.role.Trust == want.Trust {
-		return nil, nil
+		return b.role.ARN, nil, nil
 	}
 	b.role = want
 	b.writes = append(b.writes, "EnsureRole")
-	return []string{"role"}, nil
+	return b.role.ARN, []string{"role"}, nil
 }
 
 func (b *bed) DeleteRole(_ context.Context, _, name, _ string) error {
@@ -132,6 +136,35 @@ func TestBootstrapMakesAllAndThenNothing(t *testing.T) {
 	}
 }
 
+// demanded are the flags for an account that demands something of every role.
+var demanded = []string{"--role-path", "/platform/", "--permissions-boundary", "arn:aws:iam::111111111111:policy/platform", "--tag", "cost-center=42", "--tag", "team=a b"}
+
+// TestTheRoleIsMadeAsTheAccountDemands: the controller is told the role's ARN with its path, also by
+// a later run without the flags, and whoever takes it back is told the flags.
+func TestTheRoleIsMadeAsTheAccountDemands(t *testing.T) {
+	const arn = "arn:aws:iam::111111111111:role/platform/tabard-hub-eks-hub-01fe8ed7"
+	b := newBed(t)
+	code, out, said := b.run(append([]string{"bootstrap", "--hub-cluster-arn", hubARN}, demanded...)...)
+	if code != 0 || b.config()["roleARN"] != arn || b.role.Boundary != demanded[3] || b.role.Tags["cost-center"] != "42" || b.role.Tags["team"] != "a b" ||
+		!strings.Contains(out, "+ role tabard-hub-eks-hub-01fe8ed7 at the path /platform/ with the permissions boundary "+demanded[3]+" with the tags cost-center, team") {
+		t.Fatalf("exit code %d, %+v, the ConfigMap is %v: %s%s", code, b.role, b.config(), out, said)
+	}
+	code, out, said = b.run("bootstrap", "--hub-cluster-arn", hubARN, "-o", "json")
+	var result Result
+	must.Do(t, json.Unmarshal([]byte(out), &result))
+	if code != 0 || len(b.writes) != 1 || result.RoleARN != arn || len(result.Changes) != 0 || b.config()["roleARN"] != arn {
+		t.Errorf("without the flags, exit code %d, wrote %v, the ConfigMap is %v: %s%s", code, b.writes, b.config(), out, said)
+	}
+	if code, _, said = b.run("bootstrap", "--hub-cluster-arn", hubARN, "--role-path", "/other/"); code != 1 || len(b.writes) != 1 || !strings.Contains(said, "IAM moves no role") {
+		t.Errorf("with another path, exit code %d, wrote %v: %s", code, b.writes, said)
+	}
+	code, out, said = b.run("unbootstrap", "--hub-cluster-arn", hubARN, "--yes")
+	undo := "--namespace tabard-system --role-path /platform/ --permissions-boundary " + demanded[3] + " --tag 'cost-center=42' --tag 'team=a b'\n"
+	if code != 0 || b.role.Exists || b.config() != nil || !strings.Contains(out, "role "+arn+" deleted") || !strings.HasSuffix(out, undo) {
+		t.Errorf("taken back, exit code %d, %+v, the ConfigMap is %v: %s%s", code, b.role, b.config(), out, said)
+	}
+}
+
 func TestBootstrapRefusesAndWritesNothing(t *testing.T) {
 	foreign := func(b *bed) { b.role = core.RoleSeen{Exists: true, ARN: "arn:aws:iam::111111111111:role/x"} }
 	cases := map[string]struct {
@@ -148,6 +181,11 @@ func TestBootstrapRefusesAndWritesNothing(t *testing.T) {
 		"an issuer that cannot be read": {func(b *bed) { b.issuer = errors.New("Forbidden") }, nil, "name it with --issuer", 2},
 		"an issuer that is none":        {func(*bed) {}, []string{"--issuer", "http://a"}, "the issuer", 2},
 		"another cluster's issuer":      {func(*bed) {}, []string{"--issuer", "https://other.example"}, "the cluster's tokens name", 1},
+		"a path that is none":           {func(*bed) {}, []string{"--role-path", "platform"}, "--role-path is", 2},
+		"the path of others":            {func(*bed) {}, []string{"--role-path", "/tabard/"}, "the roles of CredentialsRequests are at", 2},
+		"a boundary that is none":       {func(*bed) {}, []string{"--permissions-boundary", "platform"}, "--permissions-boundary is", 2},
+		"a tag that is none":            {func(*bed) {}, []string{"--tag", "a"}, "--tag: the tag", 2},
+		"a tag of Tabard's":             {func(*bed) {}, []string{"--tag", core.ControllerTag + "=a"}, "--tag: the tag", 2},
 		"an account without --print":    {func(*bed) {}, []string{"--account", "111111111111"}, "--account is for --print", 2},
 	}
 	for name, test := range cases {
@@ -187,6 +225,14 @@ func TestBootstrapPrintsWhatSomebodyElseIsToMake(t *testing.T) {
 		for _, want := range []string{"tabard-hub-eks-hub-01fe8ed7", core.ControllerTag, hubARN, "system:serviceaccount:tabard-system:tabard-hub", "oidc-provider/oidc.eks.us-west-2", "MakeRoles", "give-clusters-access"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s does not hold %s:\n%s", form, want, out)
+			}
+		}
+	}
+	for _, form := range handoff.Forms() {
+		code, out, said := newBed(t).run(append(append(args, form), demanded...)...)
+		for _, want := range []string{"/platform/", demanded[3], "cost-center", "42", "team", "a b"} {
+			if code != 0 || !strings.Contains(out, want) {
+				t.Errorf("%s as an account demands does not hold %s, exit code %d: %s\n%s", form, want, code, said, out)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (b *bootstrap) run(ctx context.Context, session AWS) error {
 		return refusal
 	}
 	b.result = Result{
-		Meta: command.MetaOf("HubBootstrap"), HubARN: c.Hub.String(), Account: account, Caller: caller, DryRun: b.dryRun, Plan: plan, Changes: []string{}, RoleARN: c.RoleARN(),
+		Meta: command.MetaOf("HubBootstrap"), HubARN: c.Hub.String(), Account: account, Caller: caller, DryRun: b.dryRun, Plan: plan, Changes: []string{}, RoleARN: c.ARN(seen),
 	}
 	say(b.out, "hub %s, as %s in account %s", c.Hub, caller, account)
 	showPlan(b.out, plan)
@@ -162,19 +162,20 @@ func lacks(ctx context.Context, cluster client.Writer, namespace string) (out []
 // make makes everything true, and says what it changed.
 func (b *bootstrap) make(ctx context.Context, session AWS, config map[string]string) error {
 	c := b.controller
-	parts, err := session.EnsureRole(ctx, c)
+	arn, parts, err := session.EnsureRole(ctx, c)
 	if err != nil {
-		return fmt.Errorf("make the role %s: %w", c.RoleARN(), err)
+		return fmt.Errorf("make the role %s: %w", b.result.RoleARN, err)
 	}
+	b.result.RoleARN = arn
 	changed := "unchanged"
 	if len(parts) > 0 {
 		changed = "written: " + strings.Join(parts, ", ")
 	}
-	b.note(len(parts) > 0, "role %s for ServiceAccount %s/%s: %s", c.RoleARN(), c.Namespace, c.ServiceAccount, changed)
-	if maps.Equal(config, c.Config()) {
+	b.note(len(parts) > 0, "role %s for ServiceAccount %s/%s: %s", arn, c.Namespace, c.ServiceAccount, changed)
+	if maps.Equal(config, c.Config(arn)) {
 		b.note(false, "ConfigMap %s/%s tells the controller its role: unchanged", c.Namespace, core.ControllerName)
 	} else {
-		wanted := applycorev1.ConfigMap(core.ControllerName, c.Namespace).WithData(c.Config())
+		wanted := applycorev1.ConfigMap(core.ControllerName, c.Namespace).WithData(c.Config(arn))
 		if err := b.cluster.Apply(ctx, wanted, client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
 			return fmt.Errorf("write the ConfigMap %s/%s: %w", c.Namespace, core.ControllerName, err)
 		}
@@ -201,7 +202,7 @@ func (b *bootstrap) restart(ctx context.Context, before map[string]string) strin
 		return ""
 	}
 	c := b.controller
-	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"identity.tabard.dev/hub-role":%q}}}}}`, c.RoleARN())
+	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"identity.tabard.dev/hub-role":%q}}}}}`, b.result.RoleARN)
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: core.ControllerName}}
 	err := b.cluster.Patch(ctx, deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner(fieldOwner))
 	switch {

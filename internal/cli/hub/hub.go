@@ -38,9 +38,9 @@ type AWS interface {
 	// core.ControllerPolicyName. What could not be read says why.
 	Provider(ctx context.Context, region, arn string) core.ProviderSeen
 	Role(ctx context.Context, region, name string) core.RoleSeen
-	// EnsureRole makes the controller's role, and says what it changed. A role of that name that
-	// lacks the hub's tag is an error, and is not changed.
-	EnsureRole(ctx context.Context, controller core.Controller) (changed []string, err error)
+	// EnsureRole makes the controller's role, and says its ARN and what it changed. A role of that
+	// name that lacks the hub's tag is an error, and is not changed.
+	EnsureRole(ctx context.Context, controller core.Controller) (arn string, changed []string, err error)
 	// DeleteRole removes a role that has the hub's tag; another one is an error.
 	DeleteRole(ctx context.Context, region, name, hubARN string) error
 }

@@ -121,7 +121,8 @@ func (u *unbootstrap) run(ctx context.Context, session AWS) error {
 	if err != nil {
 		return err
 	}
-	plan, err := core.Removal(u.hub, session.Role(ctx, u.hub.Region, core.ControllerRoleName(u.hub)), u.namespace, config.Data, wrote(config))
+	role := session.Role(ctx, u.hub.Region, core.ControllerRoleName(u.hub))
+	plan, err := core.Removal(u.hub, role, u.namespace, config.Data, wrote(config))
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (u *unbootstrap) run(ctx context.Context, session AWS) error {
 	if err := u.asks(); err != nil {
 		return err
 	}
-	return u.remove(ctx, session, plan, config)
+	return u.remove(ctx, session, plan, role, config)
 }
 
 // unused refuses while the controller may still run with the role.
@@ -200,13 +201,13 @@ func (u *unbootstrap) asks() error {
 }
 
 // remove removes the role first: until it is gone the ConfigMap says that there is one.
-func (u *unbootstrap) remove(ctx context.Context, session AWS, plan []core.Planned, config corev1.ConfigMap) error {
+func (u *unbootstrap) remove(ctx context.Context, session AWS, plan []core.Planned, role core.RoleSeen, config corev1.ConfigMap) error {
 	name := core.ControllerRoleName(u.hub)
 	if plan[0].Change == core.ToDelete {
 		if err := session.DeleteRole(ctx, u.hub.Region, name, u.hub.String()); err != nil {
 			return fmt.Errorf("remove the role %s: %w", name, err)
 		}
-		say(u.out, "role %s deleted", u.hub.RoleARN(name))
+		say(u.out, "role %s deleted", role.ARN)
 	}
 	if len(plan) > 1 && plan[1].Change == core.ToDelete {
 		same := client.Preconditions{UID: &config.UID, ResourceVersion: &config.ResourceVersion}
@@ -219,6 +220,6 @@ func (u *unbootstrap) remove(ctx context.Context, session AWS, plan []core.Plann
 	if u.withoutCluster {
 		say(u.out, "left in the cluster: the ConfigMap %s/%s", u.namespace, core.ControllerName)
 	}
-	say(u.out, "to undo: tabard hub bootstrap --hub-cluster-arn %s --namespace %s", u.hub, u.namespace)
+	say(u.out, "to undo: tabard hub bootstrap --hub-cluster-arn %s --namespace %s%s", u.hub, u.namespace, role.Wish().Flags())
 	return nil
 }

@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
+	"github.com/tabard-dev/tabard/internal/core/ownrole"
 )
 
 // Change says what becomes of one object.
@@ -48,8 +52,22 @@ type RoleSeen struct {
 	ARN           string
 	Tags          map[string]string
 	Trust, Policy string
+	// Boundary is the ARN of its permissions boundary, empty for none.
+	Boundary string
 	// Trouble says why it could not be read; empty for none. Then nothing else is known.
 	Trouble string
+}
+
+// Wish is what a person would have to choose for the role to be made as it is.
+func (r RoleSeen) Wish() ownrole.Wish {
+	role, _ := identity.ParseRoleARN(r.ARN)
+	out := ownrole.Wish{Path: role.Path, Boundary: r.Boundary, Tags: map[string]string{}}
+	for key, value := range r.Tags {
+		if _, err := iamname.ParseTags([]string{key + "=" + value}); err == nil { // none of Tabard's or of AWS
+			out.Tags[key] = value
+		}
+	}
+	return out
 }
 
 // BootstrapSeen is what the decision about a bootstrap goes by.
@@ -79,21 +97,32 @@ func (c Controller) Bootstrap(seen BootstrapSeen) (plan []Planned, refusal error
 	}
 	refusal = errors.Join(c.otherHub(seen), c.checkProvider(seen.Provider), c.checkRole(seen.Role), c.checkCluster(seen))
 	role, differs := changeOf(seen.Role.Exists, seen.Role.Trouble), c.differs(seen.Role)
-	text := fmt.Sprintf("role %s for the ServiceAccount %s/%s: it makes and removes the roles %s and their access entries", ControllerRoleName(c.Hub), c.Namespace, c.ServiceAccount, RoleName("*"))
+	text := fmt.Sprintf("%s for the ServiceAccount %s/%s: it makes and removes the roles %s and their access entries", c.Role.Describe(ControllerRoleName(c.Hub)), c.Namespace, c.ServiceAccount, RoleName("*"))
 	if role == ToKeep && len(differs) > 0 {
 		role, text = ToReplace, text+"; its "+strings.Join(differs, " and its ")+" will be replaced"
 	}
 	config := Planned{ToCreate, fmt.Sprintf("ConfigMap %s/%s, which tells the controller its role", c.Namespace, ControllerName)}
-	switch told := seen.Config["roleARN"]; {
-	case maps.Equal(seen.Config, c.Config()):
+	switch told, arn := seen.Config["roleARN"], c.ARN(seen); {
+	case maps.Equal(seen.Config, c.Config(arn)):
 		config.Change = ToKeep
-	case told != "" && told != c.RoleARN():
+	case told != "" && told != arn:
 		config = Planned{ToReplace, config.Object + " in place of " + told}
 	case len(seen.Config) > 0:
 		config.Change = ToReplace
 	}
 	provider := Planned{changeOf(true, seen.Provider.Trouble), fmt.Sprintf("OIDC provider %s, which has to be there", c.Provider())}
 	return []Planned{provider, {role, text}, config}, refusal
+}
+
+// ARN is the one that the role has after a bootstrap: a role that is there stays at its path.
+func (c Controller) ARN(seen BootstrapSeen) string {
+	switch told := seen.Config["roleARN"]; {
+	case seen.Role.Exists && seen.Role.Trouble == "":
+		return seen.Role.ARN
+	case seen.Role.Trouble != "" && c.Role.Path == "" && isControllerRole(c.Hub, told):
+		return told
+	}
+	return c.RoleARN()
 }
 
 func changeOf(exists bool, trouble string) Change {
@@ -113,6 +142,14 @@ func (c Controller) differs(role RoleSeen) (parts []string) {
 	}
 	if !SamePolicy(role.Policy, Permissions(c.Hub).String()) {
 		parts = append(parts, "permission policy")
+	}
+	if c.Role.Boundary != "" && c.Role.Boundary != role.Boundary {
+		parts = append(parts, "permissions boundary")
+	}
+	for _, key := range c.Role.TagKeys() {
+		if value, has := role.Tags[key]; !has || value != c.Role.Tags[key] {
+			parts = append(parts, "tag "+key)
+		}
 	}
 	return parts
 }
@@ -153,8 +190,8 @@ func (c Controller) checkRole(seen RoleSeen) error {
 	case seen.Tags[ControllerTag] != c.Hub.String():
 		return fmt.Errorf("the role %s was not made by Tabard for this hub: its tag %s is %s, expected %s; it is left as it is; if nothing needs it, delete it yourself, then run this again",
 			seen.ARN, ControllerTag, quoted(seen.Tags[ControllerTag]), c.Hub)
-	case seen.ARN != c.RoleARN():
-		return fmt.Errorf("the role %s has a path, expected %s: IAM moves no role; delete it, then run this again", seen.ARN, c.RoleARN())
+	case c.Role.Path != "" && seen.ARN != c.RoleARN():
+		return fmt.Errorf("the role is %s, and --role-path %s would make %s: IAM moves no role; leave --role-path out, or delete the role, then run this again", seen.ARN, c.Role.Path, c.RoleARN())
 	}
 	return nil
 }
@@ -168,8 +205,8 @@ func (c Controller) checkCluster(seen BootstrapSeen) error {
 	for _, right := range seen.Lacks {
 		errs = append(errs, fmt.Errorf("your session in the cluster may not %s: ask whoever administers it, or use another kubeconfig", right))
 	}
-	if told := seen.Config["roleARN"]; told != "" && told != c.RoleARN() && !seen.ReplaceRole {
-		errs = append(errs, fmt.Errorf("the controller is told the role %s, which this command would not make: add --replace-role if %s shall take its place", told, c.RoleARN()))
+	if told := seen.Config["roleARN"]; told != "" && !isControllerRole(c.Hub, told) && !seen.ReplaceRole {
+		errs = append(errs, fmt.Errorf("the controller is told the role %s, which this command would not make: add --replace-role if %s shall take its place", told, c.ARN(seen)))
 	}
 	return errors.Join(errs...)
 }
@@ -178,7 +215,7 @@ func (c Controller) checkCluster(seen BootstrapSeen) error {
 // It removes a role with the hub's tag, and a ConfigMap that a bootstrap wrote for this role;
 // written says that one did.
 func Removal(hub ARN, role RoleSeen, namespace string, config map[string]string, written bool) (plan []Planned, refusal error) {
-	name, arn := ControllerRoleName(hub), hub.RoleARN(ControllerRoleName(hub))
+	name := ControllerRoleName(hub)
 	switch {
 	case role.Trouble != "":
 		return nil, fmt.Errorf("whose the role %s is cannot be told: %s", name, role.Trouble)
@@ -193,7 +230,7 @@ func Removal(hub ARN, role RoleSeen, namespace string, config map[string]string,
 	object := "ConfigMap " + namespace + "/" + ControllerName
 	switch {
 	case len(config) == 0:
-	case !written || config["roleARN"] != arn:
+	case !written || !isControllerRole(hub, config["roleARN"]):
 		plan = append(plan, Planned{ToKeep, fmt.Sprintf("%s was not written by a bootstrap of this hub, and stays: its roleARN is %s", object, quoted(config["roleARN"]))})
 	default:
 		plan = append(plan, Planned{ToDelete, object})

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/iamname"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/ownrole"
 )
 
 const (
@@ -37,6 +40,8 @@ type Controller struct {
 	Issuer string
 	// Namespace and ServiceAccount are whose tokens it comes to AWS with.
 	Namespace, ServiceAccount string
+	// Role is what the person chose of its role; its Name is not looked at.
+	Role ownrole.Wish
 }
 
 // Check refuses what would make a role that nobody can become.
@@ -60,8 +65,16 @@ func ControllerRoleName(hub ARN) string {
 	return name[:min(len(name), longestRole-len(suffix))] + suffix
 }
 
-// RoleARN is the ARN of its role, which is in the hub's account.
-func (c Controller) RoleARN() string { return c.Hub.RoleARN(ControllerRoleName(c.Hub)) }
+// RoleARN is the ARN of its role as it is made, which is in the hub's account.
+func (c Controller) RoleARN() string {
+	return c.Hub.RoleARN(strings.TrimPrefix(c.Role.Path, "/") + ControllerRoleName(c.Hub))
+}
+
+// isControllerRole says that an ARN is that of the role of the hub's controller, at whatever path.
+func isControllerRole(hub ARN, text string) bool {
+	role, ok := identity.ParseRoleARN(text)
+	return ok && role.Partition == hub.Partition && role.Account == hub.Account && role.Name == ControllerRoleName(hub)
+}
 
 // Provider is the ARN of the OIDC provider of its issuer in the hub's account.
 func (c Controller) Provider() string {
@@ -73,7 +86,8 @@ func (c Controller) Trust() string {
 	return iampolicy.Document{iampolicy.WebIdentity(c.Provider(), TokenAudience, "system:serviceaccount:"+c.Namespace+":"+c.ServiceAccount)}.String()
 }
 
-// Config is the data of the ConfigMap that the controller's Deployment reads.
-func (c Controller) Config() map[string]string {
-	return map[string]string{"roleARN": c.RoleARN(), "region": c.Hub.Region, "hubARN": c.Hub.String()}
+// Config is the data of the ConfigMap that the controller's Deployment reads, for the ARN that its
+// role has.
+func (c Controller) Config(roleARN string) map[string]string {
+	return map[string]string{"roleARN": roleARN, "region": c.Hub.Region, "hubARN": c.Hub.String()}
 }

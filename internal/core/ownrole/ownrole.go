@@ -51,5 +51,20 @@ func (w Wish) Describe(name string) string {
 	return text
 }
 
+// Flags are the flags that choose the same, as a shell takes them, each after a space; but for the
+// name, which not all commands have a flag of.
+func (w Wish) Flags() (text string) {
+	if w.Path != "" && w.Path != "/" {
+		text += " --role-path " + w.Path
+	}
+	if w.Boundary != "" {
+		text += " --permissions-boundary " + w.Boundary
+	}
+	for _, key := range w.TagKeys() {
+		text += " --tag '" + key + "=" + w.Tags[key] + "'" // AWS has no quote in a tag
+	}
+	return text
+}
+
 // TagKeys are the keys of the tags, sorted.
 func (w Wish) TagKeys() []string { return slices.Sorted(maps.Keys(w.Tags)) }

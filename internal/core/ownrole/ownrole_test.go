@@ -42,4 +42,10 @@ func TestARoleIsDescribedWithAllThatWasChosen(t *testing.T) {
 	if got, want := wish.Describe("a"), "role a at the path /platform/ with the permissions boundary "+boundary+" with the tags cost-center, team"; got != want {
 		t.Errorf("it is %q, expected %q", got, want)
 	}
+	if got, want := wish.Flags(), " --role-path /platform/ --permissions-boundary "+boundary+" --tag 'cost-center=42' --tag 'team=a'"; got != want {
+		t.Errorf("its flags are %q, expected %q", got, want)
+	}
+	if got := (ownrole.Wish{Path: "/"}).Flags(); got != "" {
+		t.Errorf("of a role that is as by default, the flags are %q", got)
+	}
 }
