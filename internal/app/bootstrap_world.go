@@ -6,14 +6,8 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud"
@@ -35,7 +30,7 @@ type bootstrapWorld struct {
 	*issuer.Observer
 	roles  *iamrole.Roles
 	client client.Client
-	config client.ObjectKey
+	told   bootstrapping.Told
 }
 
 func newBootstrapWorld(config *rest.Config, account client.ObjectKey) (*bootstrapWorld, error) {
@@ -48,7 +43,8 @@ func newBootstrapWorld(config *rest.Config, account client.ObjectKey) (*bootstra
 		return nil, err
 	}
 	return &bootstrapWorld{
-		Observer: observer, roles: iamrole.New(auth), client: observer.Cluster.Client, config: account,
+		Observer: observer, roles: iamrole.New(auth), client: observer.Cluster.Client,
+		told: bootstrapping.Told{Client: observer.Cluster.Client, Key: account},
 	}, nil
 }
 
@@ -62,8 +58,7 @@ func (w *bootstrapWorld) Stored(ctx context.Context, name string) (*v1alpha1.OID
 	return &stored, err
 }
 
-// Place asks the cluster what decides whether to begin. Rights are asked for only where there is
-// a namespace to have them in.
+// Place asks the cluster what decides whether to begin.
 func (w *bootstrapWorld) Place(ctx context.Context, role string) (cli.Place, error) {
 	var out cli.Place
 	var err error
@@ -75,37 +70,9 @@ func (w *bootstrapWorld) Place(ctx context.Context, role string) (cli.Place, err
 	} else {
 		out.RoleExists = seen.Exists
 	}
-	switch err := w.client.Get(ctx, client.ObjectKey{Name: w.config.Namespace}, &corev1.Namespace{}); {
-	case apierrors.IsNotFound(err):
-		return out, nil
-	case err != nil && !apierrors.IsForbidden(err): // who may not look may still be allowed to write
-		return out, err
-	}
-	out.Namespace = true
-	var config corev1.ConfigMap
-	if err := w.client.Get(ctx, w.config, &config); err == nil {
-		out.Role = config.Data["roleARN"]
-	} else if !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
-		return out, err
-	}
-	out.Lacks, err = w.lacks(ctx)
+	seen, err := w.told.Look(ctx)
+	out.Namespace, out.Role, out.Lacks = seen.Namespace, seen.Config["roleARN"], seen.Lacks
 	return out, err
-}
-
-// lacks are the rights to the ConfigMap that the person does not have.
-func (w *bootstrapWorld) lacks(ctx context.Context) (out []string, err error) {
-	for _, verb := range []string{"get", "create", "patch"} {
-		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "configmaps", Namespace: w.config.Namespace, Name: w.config.Name},
-		}}
-		if err := w.client.Create(ctx, review); err != nil {
-			return nil, fmt.Errorf("ask the cluster for your rights: %w", err)
-		}
-		if !review.Status.Allowed {
-			out = append(out, fmt.Sprintf("%s the ConfigMap %s", verb, w.config))
-		}
-	}
-	return out, nil
 }
 
 // Observe reads the world, rivals included where the kind is served.
@@ -183,34 +150,18 @@ func (w *bootstrapWorld) EnsureRole(ctx context.Context, role cli.Role) (string,
 // TellOperator writes the ConfigMap that the operator's Deployment reads. Pods that read it before
 // are replaced.
 func (w *bootstrapWorld) TellOperator(ctx context.Context, arn, region string) (string, error) {
-	var before corev1.ConfigMap
-	if err := client.IgnoreNotFound(w.client.Get(ctx, w.config, &before)); err != nil {
+	before, err := w.told.Config(ctx)
+	if err != nil {
 		return "", err
 	}
-	data := map[string]string{"roleARN": arn, "region": region}
-	config := applycorev1.ConfigMap(w.config.Name, w.config.Namespace).WithData(data)
-	if err := w.client.Apply(ctx, config, client.FieldOwner("tabard.bootstrap"), client.ForceOwnership); err != nil {
+	if err := w.told.Write(ctx, map[string]string{"roleARN": arn, "region": region}); err != nil {
 		return "", err
 	}
-	told := fmt.Sprintf("ConfigMap %s tells the operator its role", w.config)
-	if before.Data["roleARN"] == "" || before.Data["roleARN"] == arn && before.Data["region"] == region {
-		return told, nil // pods that wait for it start by themselves
+	said := fmt.Sprintf("ConfigMap %s tells the operator its role", w.told.Key)
+	if role := before.Data["roleARN"]; role == "" || role == arn && before.Data["region"] == region {
+		return said, nil // pods that wait for it start by themselves
 	}
-	return told + w.restart(ctx, arn), nil
-}
-
-// restart replaces the operator's pods, and says so, or what to type for it.
-func (w *bootstrapWorld) restart(ctx context.Context, arn string) string {
-	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"identity.tabard.dev/operator-role":%q}}}}}`, arn)
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.config.Namespace, Name: w.config.Name}}
-	err := w.client.Patch(ctx, deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner("tabard.bootstrap"))
-	switch {
-	case err == nil:
-		return fmt.Sprintf("; the pods of Deployment %s are replaced, since it has changed", w.config)
-	case apierrors.IsNotFound(err):
-		return ""
-	}
-	return fmt.Sprintf("; it has changed, and the pods that read it could not be replaced (%v): kubectl rollout restart deployment/%s --namespace %s", err, w.config.Name, w.config.Namespace)
+	return said + w.told.Restart(ctx, "identity.tabard.dev/operator-role", arn), nil
 }
 
 // Wait sleeps, or ends with the context.

@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	cli "github.com/tabard-dev/tabard/internal/cli/issuer"
 	"github.com/tabard-dev/tabard/internal/cloud"
@@ -112,7 +113,7 @@ func (w *unregisterWorld) Users(ctx context.Context, url string) (names []string
 // Registration reads the provider, and the roles that trust it.
 func (w *unregisterWorld) Registration(ctx context.Context, url string) (out cli.Registration, err error) {
 	if out.AccountID, out.Caller, err = w.accounts.Caller(ctx, session("")); err != nil {
-		return out, fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", err)
+		return out, bootstrapping.SignInFirst(err)
 	}
 	who, _ := identity.ParseARN(out.Caller)
 	out.ARN = core.ProviderARN(cmp.Or(who.Partition, "aws"), out.AccountID, url)

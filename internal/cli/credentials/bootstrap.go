@@ -11,10 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/handoff"
@@ -115,7 +115,7 @@ func bootstrap(ctx context.Context, streams command.Streams, world World, place 
 		}
 		region = session.Region()
 		if account, _, err = session.Caller(ctx, region); err != nil {
-			return streams.Refuse(command.Found, fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", err))
+			return streams.Refuse(command.Found, bootstrapping.SignInFirst(err))
 		}
 	}
 	s, err := setupOf(k, w, account, region)
@@ -248,17 +248,13 @@ func (s *setup) tell(ctx context.Context, cluster Cluster, w wishes) (changed bo
 	if s.openShift { // where the Infrastructure says it, and no flag may
 		data["infrastructure"] = ""
 	}
-	var stored corev1.ConfigMap
-	err = cluster.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: configName}, &stored)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return false, fmt.Errorf("read the ConfigMap %s/%s: %w", w.namespace, configName, err)
+	told := bootstrapping.Told{Client: cluster, Key: client.ObjectKey{Namespace: w.namespace, Name: configName}}
+	stored, err := told.Config(ctx)
+	if err != nil || maps.Equal(stored.Data, data) {
+		return false, err
 	}
-	if err == nil && maps.Equal(stored.Data, data) {
-		return false, nil
-	}
-	err = cluster.Apply(ctx, applycorev1.ConfigMap(configName, w.namespace).WithData(data), client.FieldOwner("tabard.bootstrap"), client.ForceOwnership)
-	if err != nil {
-		return false, fmt.Errorf("write the ConfigMap %s/%s: %w", w.namespace, configName, err)
+	if err := told.Write(ctx, data); err != nil {
+		return false, err
 	}
 	return true, nil
 }

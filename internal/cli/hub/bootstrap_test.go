@@ -107,7 +107,7 @@ func (b *bed) run(args ...string) (code int, out, said string) {
 
 func (b *bed) config() map[string]string {
 	b.Helper()
-	return must.Get(configOf(b.Context(), b.client, "tabard-system"))(b).Data
+	return must.Get(told(Cluster{Client: b.client}, "tabard-system").Config(b.Context()))(b).Data
 }
 
 func TestBootstrapMakesAllAndThenNothing(t *testing.T) {

@@ -7,21 +7,12 @@ import (
 	"maps"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/hub"
 )
-
-// fieldOwner is whose the fields of the ConfigMap are that a bootstrap wrote.
-const fieldOwner = "tabard.bootstrap"
 
 // Result is what a bootstrap planned and did, for programs.
 type Result struct {
@@ -82,9 +73,9 @@ func (b *bootstrap) run(ctx context.Context, session AWS) error {
 
 func whoami(ctx context.Context, session AWS, region string) (account, caller string, err error) {
 	if account, caller, err = session.Caller(ctx, region); err != nil {
-		return "", "", fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", err)
+		err = bootstrapping.SignInFirst(err)
 	}
-	return account, caller, nil
+	return account, caller, err
 }
 
 func showPlan(out io.Writer, plan []core.Planned) {
@@ -105,8 +96,7 @@ func agreed(confirm func(string) (bool, error), question string) error {
 	return err
 }
 
-// look reads what the decision goes by. Rights are asked for only where there is a namespace to
-// have them in.
+// look reads what the decision goes by.
 func (b *bootstrap) look(ctx context.Context, session AWS, account string) (core.BootstrapSeen, error) {
 	c := b.controller
 	out := core.BootstrapSeen{Account: account, Stated: b.stated, Issuer: b.issuer, ReplaceRole: b.replaceRole}
@@ -115,52 +105,18 @@ func (b *bootstrap) look(ctx context.Context, session AWS, account string) (core
 	}
 	out.Provider = session.Provider(ctx, c.Hub.Region, c.Provider())
 	out.Role = session.Role(ctx, c.Hub.Region, core.ControllerRoleName(c.Hub))
-	switch err := b.cluster.Get(ctx, client.ObjectKey{Name: c.Namespace}, &corev1.Namespace{}); {
-	case apierrors.IsNotFound(err):
-		return out, nil
-	case err != nil && !apierrors.IsForbidden(err): // who may not look may still be allowed to write
-		return out, fmt.Errorf("read the namespace %s: %w", c.Namespace, err)
-	}
-	out.Namespace = true
-	config, err := configOf(ctx, b.cluster, c.Namespace)
-	if err != nil && !apierrors.IsForbidden(err) {
-		return out, err
-	}
-	out.Config = config.Data
-	out.Lacks, err = lacks(ctx, b.cluster, c.Namespace)
+	seen, err := told(b.cluster, c.Namespace).Look(ctx)
+	out.Namespace, out.Config, out.Lacks = seen.Namespace, seen.Config, seen.Lacks
 	return out, err
 }
 
-// configOf is the controller's ConfigMap, empty for none.
-func configOf(ctx context.Context, cluster client.Reader, namespace string) (out corev1.ConfigMap, err error) {
-	err = cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: core.ControllerName}, &out)
-	if apierrors.IsNotFound(err) {
-		return corev1.ConfigMap{}, nil
-	}
-	if err != nil {
-		return out, fmt.Errorf("read the ConfigMap %s/%s: %w", namespace, core.ControllerName, err)
-	}
-	return out, nil
-}
-
-// lacks are the rights to the ConfigMap that the person does not have.
-func lacks(ctx context.Context, cluster client.Writer, namespace string) (out []string, err error) {
-	for _, verb := range []string{"get", "create", "patch"} {
-		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "configmaps", Namespace: namespace, Name: core.ControllerName},
-		}}
-		if err := cluster.Create(ctx, review); err != nil {
-			return nil, fmt.Errorf("ask the cluster for your rights: %w", err)
-		}
-		if !review.Status.Allowed {
-			out = append(out, fmt.Sprintf("%s the ConfigMap %s/%s", verb, namespace, core.ControllerName))
-		}
-	}
-	return out, nil
+// told is the ConfigMap that tells the controller its role.
+func told(cluster Cluster, namespace string) bootstrapping.Told {
+	return bootstrapping.Told{Client: cluster.Client, Key: client.ObjectKey{Namespace: namespace, Name: core.ControllerName}}
 }
 
 // make makes everything true, and says what it changed.
-func (b *bootstrap) make(ctx context.Context, session AWS, config map[string]string) error {
+func (b *bootstrap) make(ctx context.Context, session AWS, before map[string]string) error {
 	c := b.controller
 	arn, parts, err := session.EnsureRole(ctx, c)
 	if err != nil {
@@ -172,14 +128,18 @@ func (b *bootstrap) make(ctx context.Context, session AWS, config map[string]str
 		changed = "written: " + strings.Join(parts, ", ")
 	}
 	b.note(len(parts) > 0, "role %s for ServiceAccount %s/%s: %s", arn, c.Namespace, c.ServiceAccount, changed)
-	if maps.Equal(config, c.Config(arn)) {
+	if maps.Equal(before, c.Config(arn)) {
 		b.note(false, "ConfigMap %s/%s tells the controller its role: unchanged", c.Namespace, core.ControllerName)
 	} else {
-		wanted := applycorev1.ConfigMap(core.ControllerName, c.Namespace).WithData(c.Config(arn))
-		if err := b.cluster.Apply(ctx, wanted, client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
-			return fmt.Errorf("write the ConfigMap %s/%s: %w", c.Namespace, core.ControllerName, err)
+		config := told(b.cluster, c.Namespace)
+		if err := config.Write(ctx, c.Config(arn)); err != nil {
+			return err
 		}
-		b.note(true, "ConfigMap %s/%s tells the controller its role: written%s", c.Namespace, core.ControllerName, b.restart(ctx, config))
+		restarted := ""
+		if before["roleARN"] != "" { // pods that wait for the ConfigMap start by themselves
+			restarted = config.Restart(ctx, "identity.tabard.dev/hub-role", arn)
+		}
+		b.note(true, "ConfigMap %s tells the controller its role: written%s", config.Key, restarted)
 	}
 	b.result.Undo = []string{fmt.Sprintf("tabard hub unbootstrap --hub-cluster-arn %s --namespace %s", c.Hub, c.Namespace)}
 	say(b.out, "to undo all of it later:\n  %s", b.result.Undo[0])
@@ -193,23 +153,4 @@ func (b *bootstrap) note(changed bool, format string, args ...any) {
 	if changed {
 		b.result.Changes = append(b.result.Changes, fmt.Sprintf(format, args...))
 	}
-}
-
-// restart replaces the controller's pods that read another ConfigMap before, and says so, or what
-// to type for it. Pods that wait for the ConfigMap start by themselves.
-func (b *bootstrap) restart(ctx context.Context, before map[string]string) string {
-	if before["roleARN"] == "" {
-		return ""
-	}
-	c := b.controller
-	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"identity.tabard.dev/hub-role":%q}}}}}`, b.result.RoleARN)
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: core.ControllerName}}
-	err := b.cluster.Patch(ctx, deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner(fieldOwner))
-	switch {
-	case err == nil:
-		return fmt.Sprintf("; the pods of Deployment %s/%s are replaced, since it has changed", c.Namespace, core.ControllerName)
-	case apierrors.IsNotFound(err):
-		return ""
-	}
-	return fmt.Sprintf("; it has changed, and the pods that read it could not be replaced (%v): kubectl rollout restart deployment/%s --namespace %s", err, core.ControllerName, c.Namespace)
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/hub"
 )
@@ -169,7 +170,7 @@ func (u *unbootstrap) look(ctx context.Context) (config corev1.ConfigMap, cluste
 	if u.withoutCluster {
 		return config, nil, nil
 	}
-	if config, err = configOf(ctx, u.cluster, u.namespace); err != nil {
+	if config, err = told(u.cluster, u.namespace).Config(ctx); err != nil {
 		return config, nil, err
 	}
 	var list v1alpha1.HubAccessList
@@ -186,7 +187,7 @@ func (u *unbootstrap) look(ctx context.Context) (config corev1.ConfigMap, cluste
 
 // wrote says that a bootstrap wrote the ConfigMap.
 func wrote(config corev1.ConfigMap) bool {
-	return slices.ContainsFunc(config.ManagedFields, func(of metav1.ManagedFieldsEntry) bool { return of.Manager == fieldOwner })
+	return slices.ContainsFunc(config.ManagedFields, func(of metav1.ManagedFieldsEntry) bool { return of.Manager == bootstrapping.FieldOwner })
 }
 
 // asks asks the person, since what goes may be in use.

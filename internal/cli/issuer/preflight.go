@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -81,7 +82,7 @@ func (b *Bootstrap) confirm() error {
 
 func signedIn(world core.World) error {
 	if world.Caller.Fault != nil {
-		return fmt.Errorf("AWS does not know your session: %w; sign in first: aws sts get-caller-identity must answer", *world.Caller.Fault)
+		return bootstrapping.SignInFirst(*world.Caller.Fault)
 	}
 	return nil
 }
