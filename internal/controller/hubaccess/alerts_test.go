@@ -21,6 +21,7 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := controller.NewMetrics(registry, hubaccess.Name)
+	hubaccess.NewMetrics(registry)
 	m.Made(core.CreateRole{}, fault.Fault{Class: fault.Denied})
 	m.Made(core.Hold{}, errors.New("refused"))
 	m.Made(core.Release{}, controller.UnknownStep(nil))

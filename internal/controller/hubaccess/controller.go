@@ -56,6 +56,8 @@ type Options struct {
 	Writes float64
 	// Now is the clock, read once a pass; nil is the real one.
 	Now func() time.Time
+	// Metrics are those to tell of; nil means those that the manager serves.
+	Metrics *Metrics
 }
 
 // Controller reconciles ManagedClusters with their HubAccess.
@@ -79,6 +81,9 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if options.Writes <= 0 {
 		options.Writes = defaultWrites
 	}
+	if options.Metrics == nil {
+		options.Metrics = sharedMetrics()
+	}
 	own, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim,
 	})
@@ -89,7 +94,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	kit.Events = onCluster{kit.Events}
 	c := &Controller{
 		kit: kit, cache: own, options: options, looks: &looks{now: options.Now}, roles: &roleList{options: options}, account: &ownAccount{options: options},
-		settings: &settings{flags: options.Flags, live: kit.Live, now: options.Now},
+		settings: &settings{flags: options.Flags, live: kit.Live, now: options.Now, metrics: options.Metrics},
 		writes:   rate.NewLimiter(rate.Limit(options.Writes), int(max(1, options.Writes))),
 	}
 	if err := errors.Join(addIndexes(ctx, own), mgr.Add(own)); err != nil {

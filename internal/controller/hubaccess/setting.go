@@ -35,6 +35,8 @@ type settings struct {
 	flags Flags
 	live  client.Reader
 	now   func() time.Time
+	// metrics are told what was learned.
+	metrics *Metrics
 
 	mu    sync.Mutex
 	until time.Time
@@ -47,6 +49,7 @@ func (s *settings) get(ctx context.Context) hub.Setting {
 	defer s.mu.Unlock()
 	if now := s.now(); now.After(s.until) {
 		s.known, s.until = hub.Decide(s.flags.IAM, s.flags.HubARN, s.read(ctx)), now.Add(knownFor)
+		s.metrics.now(s.known)
 	}
 	return s.known
 }
