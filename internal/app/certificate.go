@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/tabard-dev/tabard/internal/controller/certificate"
@@ -16,6 +17,7 @@ import (
 // certificateFlags are what the controller of that name is told.
 type certificateFlags struct {
 	previous string
+	ocm      bool
 	// taken is previous, taken apart.
 	taken types.NamespacedName
 }
@@ -23,6 +25,8 @@ type certificateFlags struct {
 func (f *certificateFlags) add(flags *pflag.FlagSet, prefix string) {
 	flags.StringVar(&f.previous, prefix+"previous-secret", "",
 		"NAMESPACE/NAME of the one Secret in which an earlier version kept certificate and CA, to go on from it; empty: none")
+	flags.BoolVar(&f.ocm, prefix+"ocm", false,
+		"keep a second certificate, of the webhook for Open Cluster Management: the Secrets tabard-ocm-authority and tabard-ocm-cert, and the MutatingWebhookConfiguration tabard-ocm")
 }
 
 // complete checks what the flags say.
@@ -38,6 +42,15 @@ func (f *certificateFlags) complete() error {
 	return nil
 }
 
+// options are of the certificates to keep, each by a controller of its own.
+func (f *certificateFlags) options(host *rest.Config, namespace string) []certificate.Options {
+	all := []certificate.Options{{Host: host, Namespace: namespace, Previous: f.taken}}
+	if f.ocm {
+		all = append(all, certificate.OCM(host, namespace))
+	}
+	return all
+}
+
 func declareCertificate() *declaration {
 	var f certificateFlags
 	return &declaration{
@@ -46,7 +59,12 @@ func declareCertificate() *declaration {
 		page:  "webhook.md",
 		flags: f.add, complete: f.complete,
 		add: func(_ context.Context, mgr ctrl.Manager, op *operator) error {
-			return certificate.Add(mgr, certificate.Options{Host: op.host, Namespace: op.namespace, Previous: f.taken})
+			for _, options := range f.options(op.host, op.namespace) {
+				if err := certificate.Add(mgr, options); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }

@@ -255,7 +255,7 @@ func (r *rotation) steps() map[string]float64 {
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			if family.GetName() == "tabard_certificate_steps_total" {
-				found[metric.GetLabel()[0].GetValue()] = metric.GetCounter().GetValue()
+				found[metric.GetLabel()[1].GetValue()] = metric.GetCounter().GetValue() // after the configuration
 			}
 		}
 	}

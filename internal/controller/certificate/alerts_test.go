@@ -33,5 +33,11 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 	refused = nil
 	reconcileUntilQuiet(t, c)
 	c.Metrics.Made("Unknown", controller.UnknownStep(nil))
-	alerts.Check(t, "../../../config/alerts/certificate.yaml", "../../../docs/webhook.md", registry)
+	other := prometheus.NewRegistry()
+	second := c.Metrics.Beside(controller.NewMetrics(other, certificate.OCM(nil, "").Name), "tabard-ocm")
+	if err := second.Pass("tabard-ocm", func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	second.Made("Unknown", controller.UnknownStep(nil))
+	alerts.Check(t, "../../../config/alerts/certificate.yaml", "../../../docs/webhook.md", registry, other)
 }

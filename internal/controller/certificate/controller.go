@@ -5,6 +5,9 @@
 // what the step made. Changes of these objects wake it; between them it looks when a certificate is due. A second configuration
 // that the webhook serves, for validation, is made to trust the same.
 //
+// Another controller of the kind keeps the certificate of another webhook beside it, with
+// Secrets, a configuration and dry-run pods of its own: OCM says which.
+//
 // A new authority is proved by dry runs: a pod that is never stored is created
 // through every API server, and comes back with the fingerprint of the
 // certificate that this API server has just accepted.
@@ -47,8 +50,14 @@ const (
 	DefaultValidating    = "tabard-role-selectors"
 )
 
+// defaultName is the controller's name, unless the options say otherwise.
+const defaultName = "certificate"
+
 // Options say what to keep where.
 type Options struct {
+	// Name is the controller's, by which its metrics, its log and its events are told
+	// from another's; empty means certificate.
+	Name string
 	// Host reaches the cluster that the webhook runs in, where its Secret is;
 	// nil means the manager's, the cluster served.
 	Host *rest.Config
@@ -57,11 +66,31 @@ type Options struct {
 	// Authority, Secret, Configuration and Validating are the names of the Secret with
 	// the authority's key, of the one that the webhook reads, of the
 	// MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration, which
-	// need not be there; empty means the defaults.
+	// need not be there; empty means the defaults. With another Configuration there is
+	// no default for Validating: empty means that none follows.
 	Authority, Secret, Configuration, Validating string
+	// Probe is the value of the label tabard.dev/probe of the dry-run pods, by which no
+	// other configuration's probe hook knows them; empty means certificate.
+	Probe string
+	// ProbeAccount is the ServiceAccount of dry-run pods that get no identity; empty
+	// means tabard-probe, whose pods must come back with one.
+	ProbeAccount string
+	// Beside says that this is not the process's only controller of certificates: what
+	// it may not read keeps the process from nothing.
+	Beside bool
 	// Previous is the one Secret of an earlier version, to go on from as long as
 	// there is none of Tabard's in Namespace; empty for none.
 	Previous types.NamespacedName
+}
+
+// OCM are the options of the certificate of the webhook for Open Cluster Management,
+// with the Secrets in a namespace of the cluster that host reaches.
+func OCM(host *rest.Config, namespace string) Options {
+	return Options{
+		Name: "certificate-ocm", Host: host, Namespace: namespace,
+		Authority: "tabard-ocm-authority", Secret: "tabard-ocm-cert", Configuration: "tabard-ocm",
+		Probe: "ocm", ProbeAccount: "tabard-ocm-probe", Beside: true,
+	}
 }
 
 // Controller keeps one serving certificate. It must not run concurrently with
@@ -73,10 +102,12 @@ type Controller struct {
 	// Authority is the Secret with everything, Secret what of it the webhook reads,
 	// Previous the one of an earlier version, with an empty name for none.
 	Authority, Secret, Previous types.NamespacedName
-	// Configuration is kept, Validating follows.
+	// Configuration is kept, Validating follows; empty for none that follows.
 	Configuration, Validating string
-	// Probe creates the dry-run pods.
-	Probe Prober
+	// Probe creates the dry-run pods, with ProbeValue as their label tabard.dev/probe;
+	// empty means certificate.
+	Probe      Prober
+	ProbeValue string
 	// Events tells people what happens, and of problems.
 	Events events.EventRecorder
 	// Metrics count and measure.
@@ -99,32 +130,47 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if o.Host == nil {
 		o.Host = mgr.GetConfig()
 	}
-	c := &Controller{
-		Authority:     types.NamespacedName{Namespace: o.Namespace, Name: either(o.Authority, DefaultAuthority)},
-		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
-		Previous:      o.Previous,
-		Configuration: either(o.Configuration, DefaultConfiguration),
-		Validating:    either(o.Validating, DefaultValidating),
-		Events:        mgr.GetEventRecorder("certificate"),
-		Metrics:       sharedMetrics(),
-		Now:           time.Now,
-		Entropy:       rand.Reader,
-	}
+	c := o.controller(mgr)
 	if err := c.connect(mgr, o.Host); err != nil {
 		return err
 	}
-	c.Probe = DryRuns{Metrics: c.Metrics, Now: time.Now, Servers: func(ctx context.Context) ([]controller.APIServer, error) {
+	c.Probe = DryRuns{Metrics: c.Metrics, Now: time.Now, Account: o.ProbeAccount, Servers: func(ctx context.Context) ([]controller.APIServer, error) {
 		return controller.APIServers(ctx, c.Served, mgr.GetConfig())
 	}}
 	sources, err := c.watches(mgr, o.Host)
 	if err != nil {
 		return err
 	}
-	build := ctrl.NewControllerManagedBy(mgr).Named("certificate")
+	build := ctrl.NewControllerManagedBy(mgr).Named(either(o.Name, defaultName))
 	for _, each := range sources {
+		if o.Beside {
+			each = unawaited{each}
+		}
 		build = build.WatchesRawSource(each)
 	}
 	return controller.Run(build, controller.Measured(c.Metrics.Metrics, c))
+}
+
+// controller is one by the options, without its clients.
+func (o Options) controller(mgr ctrl.Manager) *Controller {
+	c := &Controller{
+		Authority:     types.NamespacedName{Namespace: o.Namespace, Name: either(o.Authority, DefaultAuthority)},
+		Secret:        types.NamespacedName{Namespace: o.Namespace, Name: either(o.Secret, DefaultSecret)},
+		Previous:      o.Previous,
+		Configuration: either(o.Configuration, DefaultConfiguration),
+		Validating:    o.Validating,
+		ProbeValue:    o.Probe,
+		Events:        mgr.GetEventRecorder(either(o.Name, defaultName)),
+		Metrics:       sharedMetrics(),
+		Now:           time.Now,
+		Entropy:       rand.Reader,
+	}
+	if c.Configuration == DefaultConfiguration {
+		c.Validating = either(o.Validating, DefaultValidating)
+	} else {
+		c.Metrics = c.Metrics.Beside(controller.MetricsOf(o.Name), c.Configuration)
+	}
+	return c
 }
 
 func either(chosen, otherwise string) string {
@@ -139,14 +185,18 @@ func (c *Controller) request() []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: c.Configuration}}}
 }
 
-// Reconcile is one pass.
-func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+// Reconcile is one pass. Without a configuration nothing wakes the controller, and
+// nobody need hear that it has not looked for long: its webhook is turned off.
+func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	seen, err := c.observe(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	plan := core.Decide(seen.world)
 	c.Metrics.observed(plan.Phase, seen.authority.Data)
+	if plan.Phase == core.Absent {
+		c.Metrics.Forget(request)
+	}
 	c.tell(ctx, seen, plan.Notice)
 	again := c.follow(ctx, seen.world)
 	outcome := controller.Perform(ctx, c.Metrics.Metrics, c.work(seen, plan))

@@ -34,6 +34,9 @@ func (c *Controller) follow(ctx context.Context, world core.World) time.Duration
 }
 
 func (c *Controller) tryFollow(ctx context.Context, world core.World) error {
+	if c.Validating == "" {
+		return nil
+	}
 	var stored admissionv1.ValidatingWebhookConfiguration
 	err := c.Served.Get(ctx, types.NamespacedName{Name: c.Validating}, &stored)
 	if apierrors.IsNotFound(err) {
@@ -61,7 +64,7 @@ func (c *Controller) tryFollow(ctx context.Context, world core.World) error {
 }
 
 // unawaited hides that a source can be waited for: a follower that may not be read
-// keeps the controller from nothing.
+// keeps the controller from nothing, and a second controller not the first.
 type unawaited struct{ source.Source }
 
 // earlier is the time that comes first, of two of which zero is none.

@@ -13,51 +13,72 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/certificate"
 )
 
-// Metrics are those of the controller, beside those that all have.
+// Metrics are those of the controller of one configuration, beside those that all have.
 type Metrics struct {
 	*controller.Metrics
-	phases    *prometheus.GaugeVec
-	expiry    *prometheus.GaugeVec
-	steps     *prometheus.CounterVec
-	looks     *prometheus.HistogramVec
-	rotations *prometheus.HistogramVec
+	// all are of every configuration, own of this one.
+	all, own series
 }
 
-// NewMetrics makes the metrics and registers them.
-func NewMetrics(registry prometheus.Registerer) *Metrics {
-	m := &Metrics{
-		Metrics: controller.NewMetrics(registry, "certificate"),
-		phases: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tabard_certificate_phase",
-			Help: "1 for the phase that the webhook's certificate is in, 0 for the others.",
-		}, []string{"phase"}),
-		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tabard_certificate_expiry_seconds",
-			Help: "When the certificate of the Secret expires, in seconds since 1970; 0 without one. Of several CAs it is the newest.",
-		}, []string{"certificate"}),
-		steps: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tabard_certificate_steps_total",
-			Help: "Steps that issued or rotated the webhook's certificate and its CA.",
-		}, []string{"step"}),
-		looks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "tabard_certificate_probe_seconds",
-			Help:    "How long a dry run through one API server took, by result: the API server trusts the webhook's new CA, it does not, or neither is proven.",
-			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 10, 25},
-		}, []string{"verdict"}),
-		rotations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "tabard_certificate_rotation_seconds",
-			Help:    "Time from the new CA in the webhook configuration to its certificate in use: proven if every API server has shown that it trusts the CA, waited if not.",
-			Buckets: []float64{60, 90, 120, 300, 600, 900, 3600, 86400, 7 * 86400, 30 * 86400},
-		}, []string{"basis"}),
+// series are metrics with the label configuration, or of one value of it.
+type series struct {
+	phases, expiry   *prometheus.GaugeVec
+	steps            *prometheus.CounterVec
+	looks, rotations prometheus.ObserverVec
+}
+
+// of are those of one configuration.
+func (s series) of(configuration string) series {
+	label := prometheus.Labels{configurationLabel: configuration}
+	return series{
+		phases: s.phases.MustCurryWith(label), expiry: s.expiry.MustCurryWith(label), steps: s.steps.MustCurryWith(label),
+		looks: s.looks.(*prometheus.HistogramVec).MustCurryWith(label), rotations: s.rotations.(*prometheus.HistogramVec).MustCurryWith(label),
 	}
-	registry.MustRegister(m.phases, m.expiry, m.steps, m.looks, m.rotations)
+}
+
+// configurationLabel says which MutatingWebhookConfiguration a metric is about.
+const configurationLabel = "configuration"
+
+// NewMetrics makes the metrics and registers them, for the default configuration.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	phases := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tabard_certificate_phase",
+		Help: "1 for the phase that the webhook's certificate is in, 0 for the others.",
+	}, []string{configurationLabel, "phase"})
+	expiry := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tabard_certificate_expiry_seconds",
+		Help: "When the certificate of the Secret expires, in seconds since 1970; 0 without one, and without a webhook configuration. Of several CAs it is the newest.",
+	}, []string{configurationLabel, "certificate"})
+	steps := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tabard_certificate_steps_total",
+		Help: "Steps that issued or rotated the webhook's certificate and its CA.",
+	}, []string{configurationLabel, "step"})
+	looks := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "tabard_certificate_probe_seconds",
+		Help:    "How long a dry run through one API server took, by result: the API server trusts the webhook's new CA, it does not, or neither is proven.",
+		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 10, 25},
+	}, []string{configurationLabel, "verdict"})
+	rotations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "tabard_certificate_rotation_seconds",
+		Help:    "Time from the new CA in the webhook configuration to its certificate in use: proven if every API server has shown that it trusts the CA, waited if not.",
+		Buckets: []float64{60, 90, 120, 300, 600, 900, 3600, 86400, 7 * 86400, 30 * 86400},
+	}, []string{configurationLabel, "basis"})
+	registry.MustRegister(phases, expiry, steps, looks, rotations)
+	all := &Metrics{all: series{phases, expiry, steps, looks, rotations}}
+	return all.Beside(controller.NewMetrics(registry, defaultName), DefaultConfiguration)
+}
+
+// Beside are the metrics of another configuration, whose controller has those that all have
+// as its own.
+func (m *Metrics) Beside(common *controller.Metrics, configuration string) *Metrics {
+	out := &Metrics{Metrics: common, all: m.all, own: m.all.of(configuration)}
 	for _, verdict := range []core.Verdict{core.Trusted, core.Refused, core.Unknown} {
-		m.looks.WithLabelValues(string(verdict))
+		out.own.looks.WithLabelValues(string(verdict))
 	}
 	for _, basis := range []core.Basis{core.Proven, core.Waited} {
-		m.rotations.WithLabelValues(string(basis))
+		out.own.rotations.WithLabelValues(string(basis))
 	}
-	return m
+	return out
 }
 
 // sharedMetrics are those that the manager serves; there is one manager a process.
@@ -70,10 +91,13 @@ func (m *Metrics) observed(now core.Phase, secret map[string][]byte) {
 		if phase == now {
 			value = 1
 		}
-		m.phases.WithLabelValues(string(phase)).Set(value)
+		m.own.phases.WithLabelValues(string(phase)).Set(value)
 	}
-	m.expiry.WithLabelValues("serving").Set(expiryOf(secret[core.ServingKey]))
-	m.expiry.WithLabelValues("ca").Set(expiryOf(secret[core.AuthoritiesKey]))
+	if now == core.Absent { // what is left of a webhook that is no more is nobody's concern
+		secret = nil
+	}
+	m.own.expiry.WithLabelValues("serving").Set(expiryOf(secret[core.ServingKey]))
+	m.own.expiry.WithLabelValues("ca").Set(expiryOf(secret[core.AuthoritiesKey]))
 }
 
 // expiryOf is that of the first certificate of a PEM text, 0 for none.
@@ -91,13 +115,13 @@ func expiryOf(text []byte) float64 {
 
 // performed counts a step, and measures a rotation that it ends.
 func (m *Metrics) performed(step core.Step, w core.World) {
-	m.steps.WithLabelValues(step.String()).Inc()
+	m.own.steps.WithLabelValues(step.String()).Inc()
 	if serving, ok := step.(core.IssueServing); ok && serving.Basis != core.Served {
-		m.rotations.WithLabelValues(string(serving.Basis)).Observe(w.Now.Sub(w.Memory.Since).Seconds())
+		m.own.rotations.WithLabelValues(string(serving.Basis)).Observe(w.Now.Sub(w.Memory.Since).Seconds())
 	}
 }
 
 // looked measures a dry run through one API server.
 func (m *Metrics) looked(verdict core.Verdict, took time.Duration) {
-	m.looks.WithLabelValues(string(verdict)).Observe(took.Seconds())
+	m.own.looks.WithLabelValues(string(verdict)).Observe(took.Seconds())
 }

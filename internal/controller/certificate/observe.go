@@ -90,11 +90,15 @@ func (c *Controller) watches(mgr ctrl.Manager, host *rest.Config) ([]source.Sour
 	if err != nil {
 		return nil, err
 	}
+	sources := []source.Source{authority, secret, configuration}
+	if c.Validating == "" {
+		return sources, nil
+	}
 	follower, err := watch(c, mgr, mgr.GetConfig(), &admissionv1.ValidatingWebhookConfiguration{}, types.NamespacedName{Name: c.Validating})
 	if err != nil {
 		return nil, err
 	}
-	return []source.Source{authority, secret, configuration, unawaited{follower}}, nil
+	return append(sources, unawaited{follower}), nil
 }
 
 // watch wakes the controller by one object.

@@ -56,7 +56,7 @@ func (c *Controller) perform(ctx context.Context, seen observation, step core.St
 // look asks every API server, and remembers what was seen. What could not be seen
 // is part of that, not an error.
 func (c *Controller) look(ctx context.Context, seen observation, step core.Probe) error {
-	found := c.Probe.Look(ctx, step.Certificate, LabelsFor(seen.configuration.Webhooks))
+	found := c.Probe.Look(ctx, step.Certificate, labelsFor(either(c.ProbeValue, probeValue), seen.configuration.Webhooks))
 	if err := ctx.Err(); err != nil {
 		return err // the process ends: that says nothing of the API servers
 	}

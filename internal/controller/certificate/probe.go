@@ -26,7 +26,8 @@ const (
 	probeNamespace = "tabard-probe"
 	// probeName is the pods' name, and their ServiceAccount's.
 	probeName = "tabard-probe"
-	// probeLabel and probeValue are the label by which the probe hook knows them.
+	// probeLabel and probeValue are the label by which the probe hook knows them. Those
+	// of another configuration have another value.
 	probeLabel, probeValue = "tabard.dev/probe", "certificate"
 	// probeTimeout bounds one dry run: the hooks' time and some more.
 	probeTimeout = 25 * time.Second
@@ -47,6 +48,9 @@ type DryRuns struct {
 	// Metrics measure each dry run, by the clock Now.
 	Metrics *Metrics
 	Now     func() time.Time
+	// Account is the ServiceAccount of pods that come back with the fingerprint alone;
+	// empty means tabard-probe, whose pods come back with an identity besides.
+	Account string
 }
 
 // Look asks all API servers at the same time.
@@ -60,7 +64,7 @@ func (d DryRuns) Look(ctx context.Context, certificate string, labels map[string
 	for i, server := range servers {
 		group.Go(func() {
 			begun := d.Now()
-			found[i] = ask(ctx, server, certificate, labels)
+			found[i] = d.ask(ctx, server, certificate, labels)
 			d.Metrics.looked(found[i].Verdict, d.Now().Sub(begun))
 		})
 	}
@@ -71,7 +75,11 @@ func (d DryRuns) Look(ctx context.Context, certificate string, labels map[string
 // LabelsFor are those of a pod that every hook selects which selects by labels: some
 // are for pods that ask for an identity by one.
 func LabelsFor(hooks []admissionv1.MutatingWebhook) map[string]string {
-	labels := map[string]string{probeLabel: probeValue, "app.kubernetes.io/name": "tabard"}
+	return labelsFor(probeValue, hooks)
+}
+
+func labelsFor(value string, hooks []admissionv1.MutatingWebhook) map[string]string {
+	labels := map[string]string{probeLabel: value, "app.kubernetes.io/name": "tabard"}
 	for _, hook := range hooks {
 		if hook.ObjectSelector != nil {
 			maps.Copy(labels, hook.ObjectSelector.MatchLabels)
@@ -81,7 +89,7 @@ func LabelsFor(hooks []admissionv1.MutatingWebhook) map[string]string {
 }
 
 // ask makes one dry run through one API server.
-func ask(ctx context.Context, server controller.APIServer, certificate string, labels map[string]string) core.Trust {
+func (d DryRuns) ask(ctx context.Context, server controller.APIServer, certificate string, labels map[string]string) core.Trust {
 	trust := core.Trust{Address: server.Address, Verdict: core.Unknown}
 	config := rest.CopyConfig(server.Config)
 	config.Timeout = probeTimeout
@@ -91,7 +99,7 @@ func ask(ctx context.Context, server controller.APIServer, certificate string, l
 		trust.Detail = err.Error()
 		return trust
 	}
-	pod, err := pods.Pods(probeNamespace).Create(ctx, probePod(labels), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	pod, err := pods.Pods(probeNamespace).Create(ctx, probePod(either(d.Account, probeName), labels), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	switch {
 	case apierrors.IsInternalError(err):
 		// What an API server answers if a hook with failurePolicy Fail could not
@@ -100,13 +108,14 @@ func ask(ctx context.Context, server controller.APIServer, certificate string, l
 	case err != nil:
 		trust.Detail = err.Error()
 	default:
-		trust.Verdict, trust.Detail = judge(pod, certificate)
+		trust.Verdict, trust.Detail = judge(pod, certificate, d.Account == "")
 	}
 	return trust
 }
 
-// judge says what a pod that came back tells of the API server.
-func judge(pod *corev1.Pod, certificate string) (verdict core.Verdict, detail string) {
+// judge says what a pod that came back tells of the API server. An identified pod is one
+// that must have been given an identity.
+func judge(pod *corev1.Pod, certificate string, identified bool) (verdict core.Verdict, detail string) {
 	switch pod.Annotations[core.ProbeAnnotation] {
 	case certificate:
 	case "":
@@ -114,7 +123,7 @@ func judge(pod *corev1.Pod, certificate string) (verdict core.Verdict, detail st
 	default:
 		return core.Unknown, "a replica of the webhook has shown another certificate"
 	}
-	if !isInjected(pod) {
+	if identified && !isInjected(pod) {
 		return core.Unknown, "it accepts the new CA, but the pod was given no identity: is the ServiceAccount " +
 			probeNamespace + "/" + probeName + " there, and the webhook?"
 	}
@@ -133,7 +142,7 @@ func isInjected(pod *corev1.Pod) bool {
 
 // probePod is the pod to create: as harmless as the strictest Pod Security
 // Standard wants, so that no policy keeps it away from the hooks.
-func probePod(labels map[string]string) *corev1.Pod {
+func probePod(account string, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: probeNamespace, Name: probeName,
@@ -141,7 +150,7 @@ func probePod(labels map[string]string) *corev1.Pod {
 			Annotations: map[string]string{core.ProbeAnnotation: ""},
 		},
 		Spec: corev1.PodSpec{
-			ServiceAccountName: probeName, AutomountServiceAccountToken: new(bool), RestartPolicy: corev1.RestartPolicyNever,
+			ServiceAccountName: account, AutomountServiceAccountToken: new(bool), RestartPolicy: corev1.RestartPolicyNever,
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: new(true), RunAsUser: new(int64(65532)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},

@@ -91,6 +91,8 @@ var (
 	// a range.
 	others = regexp.MustCompile(`[a-zA-Z_:][\w:]*`)
 	window = regexp.MustCompile(`\[\w+\]`)
+	// grouped are the labels that an aggregation keeps, of which there is one at a time.
+	grouped = regexp.MustCompile(`\bby \((\w+)\)`)
 )
 
 // functions are those that the alerts use.
@@ -103,7 +105,7 @@ func expression(text string, served series) error {
 	if len(parts) == 0 {
 		return fmt.Errorf("%q names no metric", text)
 	}
-	rest := window.ReplaceAllString(selector.ReplaceAllString(text, ""), "")
+	rest := grouped.ReplaceAllString(window.ReplaceAllString(selector.ReplaceAllString(text, ""), ""), "")
 	for _, name := range others.FindAllString(rest, -1) {
 		if !slices.Contains(functions, name) {
 			return fmt.Errorf("%s is not served", name)
@@ -113,6 +115,11 @@ func expression(text string, served series) error {
 		all := served[part[1]]
 		if len(all) == 0 {
 			return fmt.Errorf("%s is not served", part[1])
+		}
+		for _, kept := range grouped.FindAllStringSubmatch(text, -1) {
+			if !slices.ContainsFunc(all, func(labels map[string]string) bool { return labels[kept[1]] != "" }) {
+				return fmt.Errorf("%s: no series has the label %s", part[1], kept[1])
+			}
 		}
 		if part[2] == "" {
 			continue

@@ -32,6 +32,8 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		"a value that is not served":      {func(r *Rule) { r.Expr = `tabard_door_knocks_total{by=~"hand|feet"} > 0` }, row, `no series has by="feet"`},
 		"a matcher that cannot be read":   {func(r *Rule) { r.Expr = `tabard_door_knocks_total{by!="hand"} > 0` }, row, "cannot read"},
 		"no metric":                       {func(r *Rule) { r.Expr = "time() > 0" }, row, "names no metric"},
+		"a label that is kept":            {func(r *Rule) { r.Expr = `sum by (by) (rate(tabard_door_knocks_total[5m])) > 0` }, row, ""},
+		"a label that none has to keep":   {func(r *Rule) { r.Expr = `sum by (who) (rate(tabard_door_knocks_total[5m])) > 0` }, row, "no series has the label who"},
 		"a metric of nobody":              {func(r *Rule) { r.Expr = "tabard_door_knocks_total > up" }, row, "up is not served"},
 		"a function that is none":         {func(r *Rule) { r.Expr = "maximum(tabard_door_knocks_total) > 0" }, row, "maximum is not served"},
 		"no severity":                     {func(r *Rule) { r.Labels = nil }, row, "no severity"},
