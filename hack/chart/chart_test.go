@@ -96,6 +96,8 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		"a variable with a name that is none":         "issuer: {extraEnv: [{name: 1x}]} # /issuer/extraEnv/0/name",
 		"a stored key":                                "issuer: {extraEnv: [{name: AWS_ACCESS_KEY_ID, value: x}]} # issuer.extraEnv",
 		"another role":                                "credentials: {enabled: true, extraEnv: [{name: AWS_ROLE_ARN, value: x}]} # credentials.extraEnv",
+		"replicas that cannot be drained, of OCM":     "ocm: {enabled: true, minAvailable: 2} # ocm.minAvailable",
+		"a role for the webhook of OCM":               "ocm: {enabled: true, extraEnv: [{name: AWS_ROLE_ARN, value: x}]} # ocm.extraEnv",
 		"a word for managed IAM":                      "hub: {managedIAM: Maybe} # /hub/managedIAM",
 		"a tag without a value":                       "hub: {awsResourceTags: [env]} # /hub/awsResourceTags/0",
 		"a tag that names a variable of the pod":      "hub: {awsResourceTags: [\"env=$(HUB_ARN)\"]} # /hub/awsResourceTags/0",

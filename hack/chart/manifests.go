@@ -53,6 +53,8 @@ func plains() []plain {
 		{"clouds/webhook-gcp.yaml", "webhook.yaml", webhookOf("gcp")},
 		{"credentials/controller.yaml", "credentials.yaml", on("credentials")},
 		{"hub/controller.yaml", "hub.yaml", on("hub")},
+		{"ocm/certificate.yaml", "certificate.yaml", on("ocm")},
+		{"ocm/webhook.yaml", "ocm.yaml", on("ocm")},
 		{"network/webhook-networkpolicy.yaml", "network.yaml", values{"networkPolicy": values{"enabled": true, "apiServers": addresses}}},
 		{"openshift/capacity.yaml", "openshift-capacity.yaml", on("openshift", "capacity")},
 		{"openshift/credentials.yaml", "openshift-credentials.yaml", values{"credentials": values{"enabled": true}, "openshift": values{"enabled": true, "payloadSecrets": payload()}}},

@@ -50,7 +50,7 @@ func TestNoChoiceOfComponentsOpensAWay(t *testing.T) {
 // choices are the values by what they turn on or off.
 func choices() map[string]values {
 	all := map[string]values{
-		"issuer": {"enabled": true}, "webhook": {"enabled": true}, "injection": {"enabled": true}, "credentials": {"enabled": true}, "hub": {"enabled": true},
+		"issuer": {"enabled": true}, "webhook": {"enabled": true}, "injection": {"enabled": true}, "credentials": {"enabled": true}, "hub": {"enabled": true}, "ocm": {"enabled": true},
 		"capacity": {"enabled": true}, "openshift": {"enabled": true}, "certificate": {"enabled": true},
 		"roleSelectors": {"enabled": true, "warnings": false, "report": values{"enabled": true}},
 	}

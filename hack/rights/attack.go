@@ -211,7 +211,11 @@ func (w *world) answering(from account) []attack {
 			if !w.answers(from, hook.ClientConfig) {
 				continue
 			}
-			for _, to := range w.asked(hook.NamespaceSelector) {
+			about := w.asked(hook.NamespaceSelector)
+			if len(hook.Rules) > 0 && !slices.ContainsFunc(hook.Rules, seesMoreThanKlusterlets) {
+				about = []string{agents}
+			}
+			for _, to := range about {
 				found = append(found, attack{to: to, how: fmt.Sprintf("it answers the hook %s of %s, and may make anything of what is created there", hook.Name, config.Name)})
 			}
 		}
@@ -224,6 +228,13 @@ func (w *world) answering(from account) []attack {
 		}
 	}
 	return found
+}
+
+// seesMoreThanKlusterlets says that a rule is not only about Klusterlets, which are in no
+// namespace and say which agents Open Cluster Management's operator runs.
+func seesMoreThanKlusterlets(rule admissionv1.RuleWithOperations) bool {
+	return rule.Scope == nil || *rule.Scope != admissionv1.ClusterScope ||
+		!slices.Equal(rule.APIGroups, []string{"operator.open-cluster-management.io"}) || !slices.Equal(rule.Resources, []string{"klusterlets"})
 }
 
 func seesSecrets(rule admissionv1.RuleWithOperations) bool {

@@ -23,15 +23,18 @@ type said struct {
 var saidOfAccounts = map[string]said{
 	"tabard-certificate/tabard-certificate": {
 		[]string{
-			"mutatingwebhookconfigurations tabard-webhook", "pods in tabard-probe", "secrets in tabard-certificate",
+			"mutatingwebhookconfigurations tabard-ocm", "mutatingwebhookconfigurations tabard-webhook", "pods in tabard-probe", "secrets in tabard-certificate",
+			"secrets tabard-ocm-authority in tabard-certificate", "secrets tabard-ocm-cert in tabard-certificate",
 			"secrets tabard-webhook-authority in tabard-certificate", "secrets tabard-webhook-cert in tabard-certificate",
 			"validatingwebhookconfigurations tabard-role-selectors",
 		},
 		[]string{
+			"secrets tabard-ocm-authority in tabard-certificate", "secrets tabard-ocm-cert in tabard-certificate",
 			"secrets tabard-webhook-authority in tabard-certificate", "secrets tabard-webhook-cert in tabard-certificate",
 			"secrets tabard-webhook-cert in tabard-system", // of an earlier version
 		}},
-	"tabard-probe/tabard-probe": {},
+	"tabard-probe/tabard-ocm-probe": {},
+	"tabard-probe/tabard-probe":     {},
 	"tabard-system/tabard-capacity": {
 		[]string{"machinedeployments", "machinesets"},
 		[]string{"secrets aws-cloud-credentials in openshift-machine-api"}},
@@ -54,6 +57,7 @@ var saidOfAccounts = map[string]said{
 	"tabard-system/tabard-hub": {[]string{"hubaccesses", "hubaccesses/status", "managedclusters"}, nil},
 	"tabard-system/tabard-issuer": {
 		[]string{"oidcissuers", "oidcissuers/status", "serviceaccounts/token tabard-issuer in tabard-system"}, nil},
+	"tabard-system/tabard-ocm":            {nil, []string{"secrets tabard-ocm-cert in tabard-certificate"}},
 	"tabard-system/tabard-operator":       {},
 	"tabard-system/tabard-selectorreport": {[]string{"iamroleselectorreports", "iamroleselectorreports/status"}, nil},
 	"tabard-system/tabard-webhook":        {nil, []string{"secrets tabard-webhook-cert in tabard-certificate"}},

@@ -17,6 +17,7 @@ const (
 	selectors = "the roles of IAMRoleSelectors"
 	minted    = "the roles of CredentialsRequests"
 	clusters  = "the clusters of an Open Cluster Management hub"
+	agents    = "the agents of Open Cluster Management"
 	traffic   = "the traffic of Services"
 	unknown   = "what nobody has judged"
 )
@@ -27,6 +28,11 @@ var roots = []struct{ from, to, reason string }{
 	{"tabard-system/tabard-issuer", theIssuer, "it publishes the issuer's documents, which is its work; it runs alone, and nobody else reaches it"},
 	{"tabard-system/tabard-webhook", thePods, "it changes pods when they are created, which is its work; the hooks leave out Tabard's own namespaces"},
 	{"tabard-system/tabard-webhook", "tabard-probe/tabard-probe", "pods there are dry runs that are never made, and the account has no rights"},
+	{"tabard-system/tabard-webhook", "tabard-probe/tabard-ocm-probe", "pods there are dry runs that are never made, and the account has no rights"},
+	{"tabard-system/tabard-ocm", thePods, "it changes the pods and accounts of namespaces with its label when they are created, which is its work; the hooks leave out Tabard's own namespaces"},
+	{"tabard-system/tabard-ocm", agents, "it changes Klusterlets, which is its work; a Klusterlet says which agents run"},
+	{"tabard-system/tabard-ocm", "tabard-probe/tabard-probe", "pods there are dry runs that are never made, and the account has no rights"},
+	{"tabard-system/tabard-ocm", "tabard-probe/tabard-ocm-probe", "pods there are dry runs that are never made, and the account has no rights"},
 }
 
 // reasonFor is why a way is there, if there is a reason.
@@ -42,8 +48,11 @@ func reasonFor(e edge) (string, bool) {
 // staleRoots are those of accounts that are there, and that are none any more.
 func staleRoots(w *world, found []edge) []edge {
 	var stale []edge
+	isThere := func(name string) bool {
+		return slices.ContainsFunc(w.accounts, func(a account) bool { return a.String() == name })
+	}
 	for _, root := range roots {
-		there := slices.ContainsFunc(w.accounts, func(a account) bool { return a.String() == root.from })
+		there := isThere(root.from) && (!strings.Contains(root.to, "/") || isThere(root.to))
 		if there && !slices.ContainsFunc(found, func(e edge) bool { return e.from == root.from && e.to == root.to }) {
 			stale = append(stale, edge{from: root.from, to: root.to})
 		}

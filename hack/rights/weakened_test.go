@@ -43,7 +43,11 @@ func TestAWeakerPolicyIsFound(t *testing.T) {
 		"metadata of clusters that is gone":     {policies, "key in variables.metadata || key in ['finalizers',", "true || key in ['finalizers',", clusters},
 		"a webhook that is asked about Tabard's pods": {"../../config/manifests/webhook.yaml",
 			"    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [tabard-system, tabard-certificate]}\n", "    - {key: a, operator: Exists}\n", "tabard-system/tabard-issuer"},
-		"a webhook that is asked about the controller's": {"../../config/manifests/webhook.yaml", "values: [tabard-system, tabard-certificate]", "values: [tabard-system]", "tabard-certificate/tabard-certificate"},
+		"a webhook of the hub that is asked about Tabard's pods": {"../../config/manifests/ocm/webhook.yaml",
+			"    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [tabard-system, tabard-certificate, tabard-probe]}\n", "    - {key: a, operator: Exists}\n", "tabard-system/tabard-issuer"},
+		"a webhook that is asked about more than Klusterlets": {"../../config/manifests/ocm/webhook.yaml", "resources: [klusterlets]", "resources: ['*']", "tabard-system/tabard-issuer"},
+		"a webhook that is asked in namespaces":               {"../../config/manifests/ocm/webhook.yaml", "scope: Cluster", "scope: '*'", "tabard-system/tabard-issuer"},
+		"a webhook that is asked about the controller's":      {"../../config/manifests/webhook.yaml", "values: [tabard-system, tabard-certificate]", "values: [tabard-system]", "tabard-certificate/tabard-certificate"},
 	}
 	clean := shipped(t)
 	for name, test := range tests {

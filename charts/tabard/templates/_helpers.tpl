@@ -72,9 +72,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- (index . 0).Files.Get (printf "files/rbac/%s.yaml" (index . 1)) -}}
 {{- end -}}
 
-{{- /* "true" where the controller certificate keeps the webhook's certificate. */ -}}
+{{- /* "true" where the controller certificate keeps the certificate of a webhook. */ -}}
 {{- define "tabard.certificate" -}}
-{{- and .Values.certificate.enabled (or .Values.webhook.enabled .Values.webhookDeployment.enabled) -}}
+{{- and .Values.certificate.enabled (or .Values.webhook.enabled .Values.webhookDeployment.enabled .Values.ocm.enabled) -}}
 {{- end -}}
 
 {{- /* What hub.managedIAM says: On, Off or nothing. In a values file Off and On without quotes
