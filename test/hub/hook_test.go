@@ -12,6 +12,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/cert"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -57,33 +58,25 @@ func startHook(t *testing.T, cluster *testkit.Cluster, namespaces ...string) hoo
 		}
 		return nil
 	})
-	cluster.Make(h.configuration(certificate))
+	cluster.Make(h.configuration(t, certificate))
 	return h
 }
 
-// configuration has the API server ask the hook.
-func (h hook) configuration(authority []byte) *admissionv1.MutatingWebhookConfiguration {
-	made := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tabard-ocm"}}
-	add := func(path, group string, operations []admissionv1.OperationType, condition string) {
-		each := admissionv1.MutatingWebhook{
-			Name: path + ".ocm.tabard.dev", ClientConfig: admissionv1.WebhookClientConfig{URL: new(h.url + "/" + path), CABundle: authority},
-			FailurePolicy: new(admissionv1.Fail), SideEffects: new(admissionv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
-			ReinvocationPolicy: new(admissionv1.IfNeededReinvocationPolicy),
-			Rules: []admissionv1.RuleWithOperations{{
-				Operations: operations, Rule: admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{path}},
-			}},
+// configuration is the chart's, where the hooks are asked here.
+func (h hook) configuration(t *testing.T, authority []byte) *admissionv1.MutatingWebhookConfiguration {
+	t.Helper()
+	for _, object := range testkit.Objects(t, filepath.Join(testkit.Root(), "config", "manifests", "ocm", "webhook.yaml")) {
+		if object.GetObjectKind().GroupVersionKind().Kind != "MutatingWebhookConfiguration" {
+			continue
 		}
-		if group == "" {
-			each.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tabard.dev/ocm": "enabled"}}
+		var configuration admissionv1.MutatingWebhookConfiguration
+		must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(must.Get(runtime.DefaultUnstructuredConverter.ToUnstructured(object))(t), &configuration))
+		for i := range configuration.Webhooks {
+			client := &configuration.Webhooks[i].ClientConfig
+			client.URL, client.CABundle, client.Service = new(h.url+*client.Service.Path), authority, nil
 		}
-		if condition != "" {
-			each.MatchConditions = []admissionv1.MatchCondition{{Name: "concerns-it", Expression: condition}}
-		}
-		made.Webhooks = append(made.Webhooks, each)
+		return &configuration
 	}
-	write := []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
-	add("klusterlets", "operator.open-cluster-management.io", write, "")
-	add("pods", "", []admissionv1.OperationType{admissionv1.Create}, "")
-	add("serviceaccounts", "", write, "has(object.metadata.annotations) && 'eks.amazonaws.com/role-arn' in object.metadata.annotations")
-	return made
+	t.Fatal("the manifests have no MutatingWebhookConfiguration")
+	return nil
 }

@@ -4,6 +4,7 @@
 // known it answers with an error, so that the API server applies the hook's failurePolicy.
 //
 // +kubebuilder:rbac:groups=operator.open-cluster-management.io,resources=klusterlets;clustermanagers,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,resourceNames=tabard-ocm-cert,verbs=get;list;watch,namespace=tabard-certificate
 package ocm
 
 import (
