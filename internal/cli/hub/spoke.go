@@ -35,8 +35,7 @@ type asked struct {
 }
 
 func (a *asked) addARNs(f *pflag.FlagSet) {
-	a.kubeconfig.AddFlags(f)
-	f.StringVar(&a.hubARN, "hub-cluster-arn", "", "the `ARN` of the hub in EKS (default: that of the hub's ClusterManager)")
+	addHub(a, f)
 	f.StringVar(&a.spokeARN, "managed-cluster-arn", "", "the `ARN` of the joining cluster in EKS (default: that of its ManagedCluster; none for a cluster that is not in EKS)")
 }
 
