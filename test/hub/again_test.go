@@ -37,7 +37,7 @@ func (s *story) awaitNone(object client.Object) {
 	s.Helper()
 	s.Await(func() error {
 		if err := s.Get(s.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%s is there: %w", object.GetName(), err)
+			return fmt.Errorf("of %s the hub answers %s, want NotFound", object.GetName(), fmt.Sprint(err))
 		}
 		return nil
 	})

@@ -149,7 +149,7 @@ func (s *story) awaitNoEntry() {
 	s.Helper()
 	s.Await(func() error {
 		if entries := s.entries(); len(entries) > 0 {
-			return fmt.Errorf("the entries are %v", entries)
+			return fmt.Errorf("the access entries are %v, want none", entries)
 		}
 		return nil
 	})
@@ -215,7 +215,7 @@ func hasAccess(hub *testkit.Cluster, name, status string, reason core.Reason) er
 	}
 	ready := meta.FindStatusCondition(access.Status.Conditions, core.TypeReady)
 	if ready == nil || string(ready.Status) != status || ready.Reason != string(reason) {
-		return fmt.Errorf("the access of %s is %+v", name, ready)
+		return fmt.Errorf("the access of %s is %+v, want Ready %s, %s", name, ready, status, reason)
 	}
 	return nil
 }

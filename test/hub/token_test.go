@@ -80,7 +80,7 @@ func awaitUnauthorized(t *testing.T, hub *testkit.Cluster, mint func() string) {
 	t.Helper()
 	hub.Await(func() error {
 		if err := readCluster(hub, mint(), "cluster1"); !apierrors.IsUnauthorized(err) {
-			return fmt.Errorf("without an access entry, the hub answers %w", err)
+			return fmt.Errorf("without an access entry, the hub answers %s, want Unauthorized", fmt.Sprint(err))
 		}
 		return nil
 	})
@@ -95,24 +95,24 @@ func wantAlone(t *testing.T, hub *testkit.Cluster, mint func(cluster string) str
 	awaitCondition(&ocm.Hub{Cluster: hub}, "cluster2", "HubAcceptedManagedCluster", "True")
 	token := mint("eks-hub")
 	if err := readCluster(hub, token, "cluster1"); err != nil {
-		t.Errorf("of the cluster itself, the hub answers %v", err)
+		t.Errorf("of the cluster itself, the hub answers %v, want the cluster", err)
 	}
 	other := readCluster(hub, token, "cluster2")
 	if !apierrors.IsForbidden(other) {
-		t.Errorf("of another cluster, the hub answers %v", other)
+		t.Errorf("of another cluster, the hub answers %v, want Forbidden", other)
 	}
 	works := &unstructured.UnstructuredList{}
 	works.SetGroupVersionKind(ocm.ManifestWork)
 	if err := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster1")); err != nil {
-		t.Errorf("of the works of the cluster itself, the hub answers %v", err)
+		t.Errorf("of the works of the cluster itself, the hub answers %v, want the works", err)
 	}
 	otherWorks := holder(hub, token).List(t.Context(), works, client.InNamespace("cluster2"))
 	if !apierrors.IsForbidden(otherWorks) {
-		t.Errorf("of the works of another cluster, the hub answers %v", otherWorks)
+		t.Errorf("of the works of another cluster, the hub answers %v, want Forbidden", otherWorks)
 	}
 	otherHub := readCluster(hub, mint("another-hub"), "cluster1")
 	if !apierrors.IsUnauthorized(otherHub) {
-		t.Errorf("to a token for another hub, the hub answers %v", otherHub)
+		t.Errorf("to a token for another hub, the hub answers %v, want Unauthorized", otherHub)
 	}
 	return []error{other, otherWorks, otherHub}
 }
