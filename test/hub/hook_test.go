@@ -65,7 +65,7 @@ func startHook(t *testing.T, cluster *testkit.Cluster, namespaces ...string) hoo
 // configuration is the chart's, where the hooks are asked here.
 func (h hook) configuration(t *testing.T, authority []byte) *admissionv1.MutatingWebhookConfiguration {
 	t.Helper()
-	for _, object := range testkit.Objects(t, filepath.Join(testkit.Root(), "config", "manifests", "ocm", "webhook.yaml")) {
+	for _, object := range testkit.Objects(t, "config/manifests/ocm/webhook.yaml") {
 		if object.GetObjectKind().GroupVersionKind().Kind != "MutatingWebhookConfiguration" {
 			continue
 		}
