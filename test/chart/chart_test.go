@@ -23,7 +23,7 @@ import (
 )
 
 // everything turns on what can be on at once. The Prometheus operator's kinds are not there.
-const everything = "--set credentials.enabled=true,hub.enabled=true,capacity.enabled=true,roleSelectors.enabled=true,roleSelectors.warnings=true," +
+const everything = "--set credentials.enabled=true,hub.enabled=true,ocm.enabled=true,capacity.enabled=true,roleSelectors.enabled=true,roleSelectors.warnings=true," +
 	"roleSelectors.report.enabled=true,metrics.service.enabled=true,metrics.dashboard.enabled=true"
 
 // hubNamespace is of Open Cluster Management, whose hub has to be there first.

@@ -58,7 +58,10 @@ func update(modify func(*corev1.Secret)) func(context.Context, client.Client) er
 
 func mutating() client.Object   { return hooks() }
 func validating() client.Object { return warnings() }
-func probe() client.Object      { return pod("tabard-probe") }
+func ofOCM() client.Object {
+	return reference("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", "tabard-ocm")()
+}
+func probe() client.Object { return pod("tabard-probe") }
 
 // byCertificate are the attacks of somebody who has taken the controller certificate.
 var byCertificate = map[string]attack{
@@ -84,31 +87,39 @@ var byCertificate = map[string]attack{
 
 	"the bundle, which is its work": {change(mutating, `[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"},
 		{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]`), ""},
-	"another server for the hook":   {change(mutating, `[{"op":"replace","path":"/webhooks/0/clientConfig","value":{"url":"https://attacker.example.com"}}]`), webhooks},
-	"another path of the service":   {change(mutating, `[{"op":"replace","path":"/webhooks/0/clientConfig/service/path","value":"/x"}]`), webhooks},
-	"Tabard's own pods":             {change(mutating, `[{"op":"remove","path":"/webhooks/0/namespaceSelector"}]`), webhooks},
-	"pods that are skipped":         {change(mutating, `[{"op":"remove","path":"/webhooks/0/objectSelector"}]`), webhooks},
-	"other objects":                 {change(mutating, `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`), webhooks},
-	"conditions":                    {change(mutating, `[{"op":"add","path":"/webhooks/0/matchConditions","value":[{"name":"x","expression":"true"}]}]`), webhooks},
-	"one more hook":                 {change(mutating, `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/4/name","value":"more.tabard.dev"}]`), webhooks},
-	"the hooks in another order":    {change(mutating, `[{"op":"move","from":"/webhooks/0","path":"/webhooks/1"}]`), webhooks},
-	"one hook less":                 {change(mutating, `[{"op":"remove","path":"/webhooks/1"}]`), webhooks},
-	"no hooks":                      {change(mutating, `[{"op":"remove","path":"/webhooks"}]`), webhooks},
-	"a hook that fails open":        {change(mutating, `[{"op":"replace","path":"/webhooks/1/failurePolicy","value":"Ignore"}]`), webhooks},
-	"a keeper of the configuration": {merge(mutating, `{"metadata":{"annotations":{"cert-manager.io/inject-ca-from":"x/y"}}}`), webhooks},
-	"a label of the configuration":  {merge(mutating, `{"metadata":{"labels":{"x":"y"}}}`), webhooks},
-	"an owner of the configuration": {merge(mutating, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"x","uid":"1"}]}}`), webhooks},
-	"a finalizer on it":             {merge(mutating, `{"metadata":{"finalizers":["example.com/stay"]}}`), webhooks},
-	"another server for warnings":   {change(validating, `[{"op":"replace","path":"/webhooks/0/clientConfig","value":{"url":"https://attacker.example.com"}}]`), webhooks},
-	"all objects sent to warnings":  {change(validating, `[{"op":"replace","path":"/webhooks/0/rules/0","value":{"apiGroups":["*"],"apiVersions":["*"],"operations":["*"],"resources":["*"]}}]`), webhooks},
-	"a configuration of its own":    {create(func() client.Object { o := hooks(); o.Name = "more"; return o }), "rbac"},
-	"the configuration deleted":     {func(ctx context.Context, c client.Client) error { return c.Delete(ctx, hooks()) }, "rbac"},
-	"the policies deleted":          {func(ctx context.Context, c client.Client) error { return c.Delete(ctx, policy(secrets)) }, "rbac"},
-	"a pod that is made":            {create(probe), pods},
-	"a dry run of another account":  {create(func() client.Object { return pod("default") }, client.DryRunAll), pods},
-	"a dry run, which is its work":  {create(probe, client.DryRunAll), ""},
-	"a pod of the issuer":           {create(func() client.Object { p := pod("tabard-issuer"); p.Namespace = "tabard-system"; return p }, client.DryRunAll), "rbac"},
-	"a pod in its own namespace":    {create(func() client.Object { p := pod("tabard-certificate"); p.Namespace = "tabard-certificate"; return p }, client.DryRunAll), "rbac"},
+	"another server for the hook":             {change(mutating, `[{"op":"replace","path":"/webhooks/0/clientConfig","value":{"url":"https://attacker.example.com"}}]`), webhooks},
+	"another path of the service":             {change(mutating, `[{"op":"replace","path":"/webhooks/0/clientConfig/service/path","value":"/x"}]`), webhooks},
+	"Tabard's own pods":                       {change(mutating, `[{"op":"remove","path":"/webhooks/0/namespaceSelector"}]`), webhooks},
+	"pods that are skipped":                   {change(mutating, `[{"op":"remove","path":"/webhooks/0/objectSelector"}]`), webhooks},
+	"other objects":                           {change(mutating, `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`), webhooks},
+	"conditions":                              {change(mutating, `[{"op":"add","path":"/webhooks/0/matchConditions","value":[{"name":"x","expression":"true"}]}]`), webhooks},
+	"one more hook":                           {change(mutating, `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/4/name","value":"more.tabard.dev"}]`), webhooks},
+	"the hooks in another order":              {change(mutating, `[{"op":"move","from":"/webhooks/0","path":"/webhooks/1"}]`), webhooks},
+	"one hook less":                           {change(mutating, `[{"op":"remove","path":"/webhooks/1"}]`), webhooks},
+	"no hooks":                                {change(mutating, `[{"op":"remove","path":"/webhooks"}]`), webhooks},
+	"a hook that fails open":                  {change(mutating, `[{"op":"replace","path":"/webhooks/1/failurePolicy","value":"Ignore"}]`), webhooks},
+	"a keeper of the configuration":           {merge(mutating, `{"metadata":{"annotations":{"cert-manager.io/inject-ca-from":"x/y"}}}`), webhooks},
+	"a label of the configuration":            {merge(mutating, `{"metadata":{"labels":{"x":"y"}}}`), webhooks},
+	"an owner of the configuration":           {merge(mutating, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"x","uid":"1"}]}}`), webhooks},
+	"a finalizer on it":                       {merge(mutating, `{"metadata":{"finalizers":["example.com/stay"]}}`), webhooks},
+	"another server for warnings":             {change(validating, `[{"op":"replace","path":"/webhooks/0/clientConfig","value":{"url":"https://attacker.example.com"}}]`), webhooks},
+	"all objects sent to warnings":            {change(validating, `[{"op":"replace","path":"/webhooks/0/rules/0","value":{"apiGroups":["*"],"apiVersions":["*"],"operations":["*"],"resources":["*"]}}]`), webhooks},
+	"a Secret of the hub's webhook, its work": {create(func() client.Object { return secret("tabard-certificate", "tabard-ocm-cert", corev1.SecretTypeTLS) }), ""},
+	"a Secret of no special type, of the hub's": {create(func() client.Object {
+		return secret("tabard-certificate", "tabard-ocm-authority", corev1.SecretTypeOpaque)
+	}), secrets},
+	"another server for the hub's hook": {change(ofOCM, `[{"op":"replace","path":"/webhooks/0/clientConfig","value":{"url":"https://attacker.example.com"}}]`), webhooks},
+	"no conditions of the hub's hook":   {change(ofOCM, `[{"op":"remove","path":"/webhooks/0/matchConditions"}]`), webhooks},
+	"a dry run for the hub's, its work": {create(func() client.Object { return pod("tabard-ocm-probe") }, client.DryRunAll), ""},
+	"a pod for the hub's that is made":  {create(func() client.Object { return pod("tabard-ocm-probe") }), pods},
+	"a configuration of its own":        {create(func() client.Object { o := hooks(); o.Name = "more"; return o }), "rbac"},
+	"the configuration deleted":         {func(ctx context.Context, c client.Client) error { return c.Delete(ctx, hooks()) }, "rbac"},
+	"the policies deleted":              {func(ctx context.Context, c client.Client) error { return c.Delete(ctx, policy(secrets)) }, "rbac"},
+	"a pod that is made":                {create(probe), pods},
+	"a dry run of another account":      {create(func() client.Object { return pod("default") }, client.DryRunAll), pods},
+	"a dry run, which is its work":      {create(probe, client.DryRunAll), ""},
+	"a pod of the issuer":               {create(func() client.Object { p := pod("tabard-issuer"); p.Namespace = "tabard-system"; return p }, client.DryRunAll), "rbac"},
+	"a pod in its own namespace":        {create(func() client.Object { p := pod("tabard-certificate"); p.Namespace = "tabard-certificate"; return p }, client.DryRunAll), "rbac"},
 }
 
 // policy is one by name.

@@ -31,7 +31,7 @@ var shared = testkit.SharedCluster(testkit.ClusterOptions{
 	ControllerManager: true, CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
 }, func(c *testkit.Cluster) {
 	c.MakeNamespaces("open-cluster-management-hub")
-	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/hub -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/hub -f config/manifests/ocm/webhook.yaml -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
 	world{c}.prepareTeam()
 	world{c}.prepareHub()
 })
@@ -43,6 +43,7 @@ func install(t *testing.T) world {
 	w := world{shared(t)}
 	must.Do(t, w.DeleteAllOf(t.Context(), &admissionv1.MutatingWebhookConfiguration{}))
 	kept := append(testkit.Objects(t, "config/manifests/webhook.yaml"), testkit.Objects(t, "config/manifests/policies.yaml")...)
+	kept = append(kept, testkit.Objects(t, "config/manifests/ocm/webhook.yaml")...)
 	for _, object := range append(kept, secret("tabard-certificate", "tabard-webhook-cert", corev1.SecretTypeTLS)) {
 		if err := w.Create(t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
