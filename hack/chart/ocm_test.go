@@ -81,7 +81,7 @@ func TestTheWebhookOfOCMComesWithItsCertificate(t *testing.T) {
 // TestTheHooksOfOCM reach the component, and its probe hook knows its own dry runs only.
 func TestTheHooksOfOCM(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0", 64)
-	rendered, err := render(load(t), values{"ocm": values{"enabled": true}, "image": values{"digests": values{"tabard-eks-token": digest}}}, "Helm")
+	rendered, err := render(load(t), values{"ocm": values{"enabled": true}, "image": values{"pullPolicy": "Always", "digests": values{"tabard-eks-token": digest}}}, "Helm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,8 @@ func TestTheHooksOfOCM(t *testing.T) {
 		t.Errorf("the hooks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	args := all["Deployment tabard-system/tabard-ocm"].Spec.Template.Spec.Containers[0].Args
-	if image := "--token-image=ghcr.io/tabard-dev/tabard-eks-token@" + digest; args[0] != "ocm-webhook" || !slices.Contains(args, image) {
-		t.Errorf("the arguments are %v, want ocm-webhook with %s", args, image)
+	if image := "--token-image=ghcr.io/tabard-dev/tabard-eks-token@" + digest; args[0] != "ocm-webhook" || !slices.Contains(args, image) || !slices.Contains(args, "--token-image-pull-policy=Always") {
+		t.Errorf("the arguments are %v, want ocm-webhook with %s, and its pull policy", args, image)
 	}
 	for _, rule := range all["ClusterRole /tabard-ocm"].Rules {
 		if !slices.Equal(rule.APIGroups, []string{"operator.open-cluster-management.io"}) || !slices.Equal(rule.Verbs, []string{"get", "list", "watch"}) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
@@ -27,11 +28,18 @@ func StartIssuer(t testing.TB, flags ...string) (*APIServer, *x509.CertPool) {
 // ServeIssuer publishes a set of keys as an issuer's bucket does.
 func ServeIssuer(t testing.TB, keys func(context.Context) ([]byte, error)) *httptest.Server {
 	t.Helper()
+	return ServeIssuerAt(t, "", keys)
+}
+
+// ServeIssuerAt does so for an issuer that is the server's URL with a path. AKS has one that ends with
+// a slash.
+func ServeIssuerAt(t testing.TB, path string, keys func(context.Context) ([]byte, error)) *httptest.Server {
+	t.Helper()
 	mux := http.NewServeMux()
 	front := httptest.NewTLSServer(mux)
 	t.Cleanup(front.Close)
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": front.URL, "jwks_uri": front.URL + "/keys.json"})
+	mux.HandleFunc("GET "+strings.TrimSuffix(path, "/")+"/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": front.URL + path, "jwks_uri": front.URL + "/keys.json"})
 	})
 	mux.HandleFunc("GET /keys.json", func(w http.ResponseWriter, r *http.Request) {
 		published, err := keys(r.Context())

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
-
-	"github.com/tabard-dev/tabard/internal/core/inject"
 )
+
+// changed is the outcome of a review whose object is changed.
+const changed = "changed"
 
 // Review is what a Hook is asked about.
 type Review struct {
@@ -44,8 +46,8 @@ type HookOptions struct {
 	// Options say where and with what: of those, what is about clouds, ServiceAccounts and
 	// the ConfigMap has no effect.
 	Options
-	// Name is that of the counter's label cloud.
-	Name string
+	// Prefix is what the names of the metrics begin with.
+	Prefix string
 	// Hooks are what is served.
 	Hooks []Hook
 	// Known says what has not been read that answers need; nil for nothing.
@@ -62,12 +64,8 @@ func RunHooks(ctx context.Context, o HookOptions) error {
 	if err != nil {
 		return err
 	}
-	f := newFront(newMetrics(), logr.FromContextOrDiscard(ctx))
-	s := &f
+	s := newHooks(o, logr.FromContextOrDiscard(ctx))
 	s.apply(o.Options)
-	if o.Known != nil {
-		s.known = o.Known
-	}
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	secret, err := s.openCertificate(following, o.Options, served)
@@ -84,10 +82,22 @@ func RunHooks(ctx context.Context, o HookOptions) error {
 	return s.listenWith(ctx, sockets, s.hooksHandler(o), s.hooksObserver())
 }
 
+// newHooks is the server of hooks.
+func newHooks(o HookOptions, log logr.Logger) *front {
+	counted := newMetricsOf(namesWith(o.Prefix), "Reviews answered, by hook and outcome.", "hook", "outcome")
+	s := newFront(counted, log)
+	if o.Known != nil {
+		s.known = o.Known
+	}
+	counted.gauge(counted.names.synced, "1 if what answers need has been read, else 0.", func() float64 { return oneIf(s.known() == nil) })
+	counted.watchCertificate(s.serving)
+	return &s
+}
+
 func (s *front) hooksHandler(o HookOptions) http.Handler {
 	mux := http.NewServeMux()
 	for _, each := range o.Hooks {
-		mux.Handle(each.Path, s.metrics.reference.instrument(each.Path, hookHandler{Hook: each, front: s, name: o.Name}))
+		mux.Handle(each.Path, hookHandler{Hook: each, front: s})
 	}
 	mux.Handle(probePath, prober{s.serving, s.intake, s.log})
 	s.addProbes(mux)
@@ -105,7 +115,12 @@ func (s *front) hooksObserver() http.Handler {
 type hookHandler struct {
 	Hook
 	front *front
-	name  string
+}
+
+// outcome counts an answer.
+func (h hookHandler) outcome(outcome string, since time.Time) {
+	h.front.metrics.admissions.WithLabelValues(strings.TrimPrefix(h.Path, "/"), outcome).Inc()
+	h.front.metrics.seconds.Observe(time.Since(since).Seconds())
 }
 
 // ServeHTTP answers one review. An answer other than 200 makes the API server apply the hook's
@@ -124,13 +139,14 @@ func (h hookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	if problem != nil {
+		h.outcome(failed, start)
 		http.Error(w, problem.problem, problem.status)
 		return
 	}
 	reply, question, err := h.judge(body.Bytes())
 	if err != nil {
 		h.front.log.Error(err, "not answered", "path", h.Path, "namespace", question.namespace)
-		h.front.metrics.admission(h.name, fail(http.StatusInternalServerError, lookupFailed, err.Error()), time.Since(start))
+		h.outcome(failed, start)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -138,7 +154,18 @@ func (h hookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := w.Write(reply.appendTo(nil, question)); err != nil {
 		h.front.log.V(1).Info("the API server hung up", "error", err.Error())
 	}
-	h.front.metrics.admission(h.name, verdict{Result: inject.Result{Patch: reply.patch, Reason: inject.Reason(h.Path[1:])}, refusal: reply.refusal}, time.Since(start))
+	h.outcome(reply.outcome(), start)
+}
+
+// outcome is the answer in a word.
+func (a answer) outcome() string {
+	switch {
+	case a.refusal != "":
+		return refused
+	case a.patch != nil:
+		return changed
+	}
+	return unchanged
 }
 
 // judge asks the hook.

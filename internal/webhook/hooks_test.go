@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -18,9 +19,8 @@ import (
 // TestHooksAnswerReviews asks a server of hooks as an API server does.
 func TestHooksAnswerReviews(t *testing.T) {
 	var unread error
-	f := newFront(newMetrics(), logr.Discard())
-	f.known = func() error { return unread }
-	handler := f.hooksHandler(HookOptions{Name: "test", Hooks: []Hook{{Path: "/things", Answer: func(r Review) (Answer, error) {
+	o := HookOptions{Prefix: "tabard_test", Known: func() error { return unread }}
+	o.Hooks = []Hook{{Path: "/things", Answer: func(r Review) (Answer, error) {
 		switch object := string(r.Object); {
 		case strings.Contains(object, "bad"):
 			return Answer{Refusal: "it is bad in " + r.Namespace}, nil
@@ -30,7 +30,9 @@ func TestHooksAnswerReviews(t *testing.T) {
 			return Answer{Patch: []byte(`[{"op":"remove","path":"/a"}]`), Warnings: []string{"look"}}, nil
 		}
 		return Answer{}, nil
-	}}}})
+	}}}
+	f := newHooks(o, logr.Discard())
+	handler := f.hooksHandler(o)
 	ask := func(path, kind, body string) *httptest.ResponseRecorder {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 		request.Header.Set("Content-Type", kind)
@@ -78,5 +80,21 @@ func TestHooksAnswerReviews(t *testing.T) {
 	unread = errors.New("nothing has been read yet")
 	if answer := ask("/things", "application/json", about("fine")); answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), "nothing has been read yet") {
 		t.Errorf("before it knows: %d %s", answer.Code, answer.Body)
+	}
+	got := map[string]float64{}
+	for _, family := range must.Get(f.metrics.registry.Gather())(t) {
+		name := family.GetName()
+		if strings.HasPrefix(name, "tabard_webhook") || strings.HasPrefix(name, "pod_identity") {
+			t.Errorf("the metric %s is the pod identity webhook's", name)
+		}
+		for _, metric := range family.GetMetric() {
+			if name == "tabard_test_admissions_total" {
+				got[metric.GetLabel()[0].GetValue()+" "+metric.GetLabel()[1].GetValue()] = metric.GetCounter().GetValue()
+			}
+		}
+	}
+	want := map[string]float64{"things changed": 1, "things failed": 3, "things refused": 1, "things unchanged": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the answers that are counted (-want +got):\n%s", diff)
 	}
 }

@@ -23,6 +23,7 @@ const (
 // metrics are those of one server, in a registry of its own.
 type metrics struct {
 	registry   *prometheus.Registry
+	names      metricNames
 	admissions *prometheus.CounterVec
 	seconds    prometheus.Histogram
 	lookups    *prometheus.CounterVec
@@ -34,41 +35,68 @@ type metrics struct {
 	configurationEntries, configurationProblems *prometheus.GaugeVec
 }
 
+// metricNames are those of what every server of hooks has. Each server has its own, so that the alerts
+// of one are not about another.
+type metricNames struct {
+	admissions, seconds, displaced, synced, expiry, connections, known string
+}
+
+// podNames are the pod identity webhook's.
+var podNames = metricNames{
+	admissions: "tabard_webhook_admissions_total", seconds: "tabard_webhook_admission_seconds",
+	displaced: "tabard_webhook_connections_displaced_total", synced: "tabard_webhook_synced",
+	expiry:      "tabard_webhook_certificate_expiry_seconds",
+	connections: "tabard_webhook_connections", known: "tabard_webhook_connections_known",
+}
+
+// namesWith are those of another server, by what they begin with.
+func namesWith(prefix string) metricNames {
+	return metricNames{
+		admissions: prefix + "_admissions_total", seconds: prefix + "_admission_seconds", displaced: prefix + "_connections_displaced_total",
+		synced: prefix + "_synced", expiry: prefix + "_certificate_expiry_seconds",
+		connections: prefix + "_connections", known: prefix + "_connections_known",
+	}
+}
+
+// newMetrics are those of the pod identity webhook.
 func newMetrics() *metrics {
+	m := newMetricsOf(podNames, "Reviews answered, by cloud, outcome and reason.", "cloud", "outcome", "reason")
+	m.lookups = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tabard_webhook_lookups_total",
+		Help: "Reads from the API server of ServiceAccounts and namespaces that were not in the cache, or had just changed, by result.",
+	}, []string{"result"})
+	m.reference = newReferenceMetrics()
+	m.configurationReads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tabard_webhook_configuration_reads_total",
+		Help: "Changes of the identities file and the ConfigMap, by result: applied, or refused, so that the content before stays in use.",
+	}, []string{"source", "result"})
+	m.configurationEntries = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tabard_webhook_configuration_entries", Help: "Entries of the configuration that is applied.",
+	}, []string{"source"})
+	m.configurationProblems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tabard_webhook_configuration_problems", Help: "Problems in the configuration as it was last read; the log names them.",
+	}, []string{"source"})
+	m.registry.MustRegister(m.lookups, m.configurationReads, m.configurationEntries, m.configurationProblems)
+	m.registry.MustRegister(m.reference.all()...)
+	return m
+}
+
+// newMetricsOf are those of every server of hooks.
+func newMetricsOf(names metricNames, reviews string, labels ...string) *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tabard_webhook_admissions_total",
-			Help: "Reviews answered, by cloud, outcome and reason.",
-		}, []string{"cloud", "outcome", "reason"}),
+		registry: prometheus.NewRegistry(), names: names,
+		admissions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: names.admissions, Help: reviews}, labels),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "tabard_webhook_admission_seconds",
+			Name:    names.seconds,
 			Help:    "Time from a review's arrival to its answer.",
 			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .5, 1, 2.5},
 		}),
-		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tabard_webhook_lookups_total",
-			Help: "Reads from the API server of ServiceAccounts and namespaces that were not in the cache, or had just changed, by result.",
-		}, []string{"result"}),
-		reference: newReferenceMetrics(),
 		displaced: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tabard_webhook_connections_displaced_total",
+			Name: names.displaced,
 			Help: "Connections that were closed because the limit of connections was reached, or because their large reviews did not arrive.",
 		}),
-		configurationReads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tabard_webhook_configuration_reads_total",
-			Help: "Changes of the identities file and the ConfigMap, by result: applied, or refused, so that the content before stays in use.",
-		}, []string{"source", "result"}),
-		configurationEntries: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tabard_webhook_configuration_entries", Help: "Entries of the configuration that is applied.",
-		}, []string{"source"}),
-		configurationProblems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tabard_webhook_configuration_problems", Help: "Problems in the configuration as it was last read; the log names them.",
-		}, []string{"source"}),
 	}
-	m.registry.MustRegister(m.admissions, m.seconds, m.lookups, m.displaced, m.configurationReads, m.configurationEntries, m.configurationProblems,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(m.reference.all()...)
+	m.registry.MustRegister(m.admissions, m.seconds, m.displaced, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -79,8 +107,13 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 
 // watch adds what is known of the server's state.
 func (m *metrics) watch(known accounts, serving *certificate) {
-	m.gauge("tabard_webhook_synced", "1 if the ServiceAccounts have been read, else 0.", func() float64 { return oneIf(known.synced()) })
-	m.gauge("tabard_webhook_certificate_expiry_seconds", "When the serving certificate expires, in seconds since 1970; 0 without one.", func() float64 {
+	m.gauge(m.names.synced, "1 if the ServiceAccounts have been read, else 0.", func() float64 { return oneIf(known.synced()) })
+	m.watchCertificate(serving)
+}
+
+// watchCertificate adds when the serving certificate expires.
+func (m *metrics) watchCertificate(serving *certificate) {
+	m.gauge(m.names.expiry, "When the serving certificate expires, in seconds since 1970; 0 without one.", func() float64 {
 		if loaded := serving.current.Load(); loaded != nil {
 			return float64(loaded.Leaf.NotAfter.Unix())
 		}
@@ -90,11 +123,11 @@ func (m *metrics) watch(known accounts, serving *certificate) {
 
 // watchDoor adds what is known of connections.
 func (m *metrics) watchDoor(d *door) {
-	m.gauge("tabard_webhook_connections", "Connections to the HTTPS listener that have shown no client certificate.", func() float64 {
+	m.gauge(m.names.connections, "Connections to the HTTPS listener that have shown no client certificate.", func() float64 {
 		anybody, _ := d.held()
 		return float64(anybody)
 	})
-	m.gauge("tabard_webhook_connections_known", "Connections to the HTTPS listener that have shown a client certificate.", func() float64 {
+	m.gauge(m.names.known, "Connections to the HTTPS listener that have shown a client certificate.", func() float64 {
 		_, known := d.held()
 		return float64(known)
 	})

@@ -18,6 +18,7 @@ var flags = map[string]string{
 	"operator":       " --metrics-bind-address=0 --health-probe-bind-address=127.0.0.1:%[1]d",
 	"capacity":       " --metrics-bind-address=0 --health-addr=127.0.0.1:%[1]d --leader-elect-resource-namespace=tabard-system",
 	"webhook":        " --bind-address=127.0.0.1 --port=%[2]d --metrics-port=%[1]d",
+	"ocm-webhook":    " --bind-address=127.0.0.1 --port=%[2]d --metrics-port=%[1]d",
 	"tabard-webhook": " --bind-address=127.0.0.1 --port=%[2]d --metrics-port=%[1]d",
 }
 

@@ -38,8 +38,14 @@ type driven struct {
 // startEKS starts a local AWS with the hub's cluster in EKS.
 func startEKS(t *testing.T) *awstest.Lab {
 	t.Helper()
+	return startEKSTrusting(t, nil)
+}
+
+// startEKSTrusting starts one that reads the documents of issuers with these roots.
+func startEKSTrusting(t *testing.T, roots *x509.CertPool) *awstest.Lab {
+	t.Helper()
 	keys := must.Get(json.Marshal(awstest.KeySet(awstest.RSAKey(t, "key"))))(t)
-	return startEKSOf(t, awslocal.Cluster{Issuer: "https://issuer.example.com", JWKS: keys}, nil)
+	return startEKSOf(t, awslocal.Cluster{Issuer: "https://issuer.example.com", JWKS: keys}, roots)
 }
 
 // startEKSOf starts one where the hub has this issuer, whose documents are read with these roots.

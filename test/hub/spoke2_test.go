@@ -1,7 +1,12 @@
 package hub
 
 import (
+	"context"
+	"crypto/x509"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +18,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
+	corehub "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -33,20 +41,45 @@ type anywhere struct {
 	key aws.Credentials
 }
 
-// startAnywhere starts one. The cluster has not begun to join.
-func startAnywhere(t *testing.T) *anywhere {
+// startAnywhere starts one. The cluster has not begun to join. Its issuer is a server's URL with this
+// path.
+func startAnywhere(t *testing.T, path string) *anywhere {
 	t.Helper()
-	lab := startEKS(t)
-	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, lab)}, ocm.NodeOptions{})
-	ocm.MakeClusterManager(t, hub.Cluster, map[string]any{"authType": "csr"})
-	spoke := startOperator(t, ocm.KlusterletOperator, ocm.ClusterOptions{}, ocm.NodeOptions{
+	var own *testkit.Cluster
+	front := testkit.ServeIssuerAt(t, path, func(ctx context.Context) ([]byte, error) { return own.Keys(ctx) })
+	own = ocm.StartCluster(t, ocm.ClusterOptions{Issuer: front.URL + path, Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
+	roots := x509.NewCertPool()
+	roots.AddCert(front.Certificate())
+	lab := startEKSTrusting(t, roots)
+	applyFields(t, own)
+	served := startHook(t, own, ocm.AgentNamespace)
+	ocm.InstallOperator(t, own, ocm.KlusterletOperator)
+	node := ocm.StartNode(t, own, ocm.NodeOptions{
 		Programs:    map[string]string{"/tabard-eks-token": tokenProgram},
 		Environment: []string{"AWS_ENDPOINT_URL=" + lab.PlainURL(), "AWS_EC2_METADATA_DISABLED=true"},
 	})
-	applyFields(t, spoke.Cluster)
-	return &anywhere{
-		Hub: &ocm.Hub{Cluster: hub.Cluster}, aws: lab, spoke: spoke, hook: startHook(t, spoke.Cluster, ocm.AgentNamespace),
+	hub := ocm.StartCluster(t, ocm.ClusterOptions{Authenticator: asEKS(t, lab), Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
+	applyFields(t, hub)
+	startHook(t, hub, ocm.HubNamespace)
+	ocm.InstallOperator(t, hub, ocm.ClusterManagerOperator)
+	ocm.StartNode(t, hub, ocm.NodeOptions{})
+	hub.Make(ofPage(t, "ClusterManager", "disableManagedIam"))
+	return &anywhere{Hub: &ocm.Hub{Cluster: hub}, aws: lab, spoke: operated{own, node}, hook: served}
+}
+
+// ofPage is the object of docs/hub.md that has this kind and this text.
+func ofPage(t *testing.T, kind, text string) *unstructured.Unstructured {
+	t.Helper()
+	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs", "hub.md")))(t))
+	for _, block := range testkit.Blocks(page, "yaml") {
+		object := &unstructured.Unstructured{}
+		must.Do(t, yaml.Unmarshal([]byte(block), &object.Object))
+		if object.GetKind() == kind && strings.Contains(block, text) {
+			return object
+		}
 	}
+	t.Fatalf("the page has no %s with %s", kind, text)
+	return nil
 }
 
 // applyFields gives Open Cluster Management's kinds the requirement's fields.
@@ -80,25 +113,37 @@ func iamConfig(key aws.Credentials) *corev1.Secret {
 // TestOCMAClusterFromAnywhereJoinsWithAMountedConfiguration has a cluster outside EKS whose
 // Klusterlet is the requirement's. Its Secret is rotated while its agents run.
 func TestOCMAClusterFromAnywhereJoinsWithAMountedConfiguration(t *testing.T) {
-	a := startAnywhere(t)
+	a := startAnywhere(t, "")
 	a.aws.User(spokeAccount, "onprem-broker", mayAssume)
 	a.key = a.aws.Key(spokeAccount, "onprem-broker")
 	a.spoke.Make(iamConfig(a.key))
-	ocm.MakeKlusterlet(t, a.spoke.Cluster, "onprem-1", ocm.MakeBootstrap(t, a.Hub.Cluster), map[string]any{
-		"authType": "awsirsa", "awsIrsa": map[string]any{"hubClusterArn": hubARN, "iamConfigSecret": "iam-config"},
-	})
+	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), ofPage(t, "Klusterlet", "iamConfigSecret"))
+	a.join(t, trustBroker)
+	wantNoRoles(t, a.spoke.Cluster)
+	wantDeploymentsAsRendered(t, a.spoke.Cluster)
+	a.rotate(t)
+	a.withoutHook(t)
+}
+
+// join waits until the cluster asks, makes its role with this trust policy, and accepts it. It gets its
+// works then.
+func (a *anywhere) join(t *testing.T, trust string) {
+	t.Helper()
 	want := map[string]string{arnAnnotation: "", suffixAnnotation: suffixB}
 	if diff := cmp.Diff(want, awaitAnnotations(a.Hub, "onprem-1")); diff != "" {
 		t.Errorf("the annotations of the ManagedCluster (-want +got):\n%s", diff)
 	}
-	a.admit(t, trustBroker)
+	wantHubMakesNothing(t, a.Hub.Cluster)
+	for _, call := range a.aws.Admin().Journal() {
+		if call.Service == "eks" || call.Service == "iam" && strings.HasPrefix(call.Operation, "CreateRole") {
+			t.Errorf("%s was called by %s, and nobody has made anything yet", call.Operation, call.Caller)
+		}
+	}
+	a.admit(t, trust)
 	a.Accept("onprem-1")
 	awaitCondition(a.Hub, "onprem-1", "ManagedClusterJoined", "True")
 	awaitCondition(a.Hub, "onprem-1", "ManagedClusterConditionAvailable", "True")
 	wantArrives(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1")
-	wantNoRoles(t, a.spoke.Cluster)
-	wantDeploymentsAsRendered(t, a.spoke.Cluster)
-	a.rotate(t)
 }
 
 // wantNoRoles says that no ServiceAccount of agents has a role.
@@ -185,4 +230,29 @@ func (a *anywhere) withoutEntry(t *testing.T) {
 	must.Get(admin.CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
 		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: new("onprem-1"), KubernetesGroups: []string{"open-cluster-management:onprem-1"},
 	}))(t)
+}
+
+// wantHubMakesNothing says that the hub controller, which the operator gives the driver awsirsa and the
+// role that makes roles, has neither.
+func wantHubMakesNothing(t *testing.T, hub *testkit.Cluster) {
+	t.Helper()
+	var account corev1.ServiceAccount
+	hub.Await(func() error {
+		return hub.Get(t.Context(), client.ObjectKey{Namespace: ocm.HubNamespace, Name: "registration-controller-sa"}, &account)
+	})
+	if role := account.Annotations["eks.amazonaws.com/role-arn"]; role != "" {
+		t.Errorf("the hub controller has the role %s", role)
+	}
+	var deployment appsv1.Deployment
+	must.Do(t, hub.Get(t.Context(), client.ObjectKey{Namespace: ocm.HubNamespace, Name: "cluster-manager-registration-controller"}, &deployment))
+	if args := deployment.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--enabled-registration-drivers=awsirsa") {
+		t.Errorf("the operator's Deployment has the arguments %q", args)
+	}
+	activities := map[corehub.Activity]int{}
+	for _, pod := range podsIn(hub, ocm.HubNamespace) {
+		activities[activityOf(pod.Labels, &pod.Spec)]++
+	}
+	if activities[corehub.Idle] != 1 || activities[corehub.Acting]+activities[corehub.Unclear] > 0 {
+		t.Errorf("the pods do %v, want one hub controller that makes no roles", activities)
+	}
 }

@@ -93,5 +93,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if or .Values.webhook.enabled .Values.webhookDeployment.enabled }}{{ $on = append $on "webhook" }}{{ end -}}
 {{- if eq (include "tabard.certificate" .) "true" }}{{ $on = append $on "certificate" }}{{ end -}}
 {{- if .Values.hub.enabled }}{{ $on = append $on "hubaccess" }}{{ end -}}
+{{- if .Values.ocm.enabled }}{{ $on = append $on "ocm" }}{{ end -}}
 {{- join " " $on -}}
 {{- end -}}

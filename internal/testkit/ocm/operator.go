@@ -61,11 +61,6 @@ func MakeKlusterlet(t testing.TB, spoke *testkit.Cluster, name string, bootstrap
 	spoke = spoke.In(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: AgentNamespace}}
 	must.Do(t, client.IgnoreAlreadyExists(spoke.Create(t.Context(), namespace)))
-	secret := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Secret",
-		"metadata":   map[string]any{"namespace": AgentNamespace, "name": "bootstrap-hub-kubeconfig"},
-		"stringData": map[string]any{"kubeconfig": string(Kubeconfig(t, bootstrap))},
-	}}
 	made := New(Klusterlet, "", "klusterlet")
 	spec := map[string]any{
 		"registrationImagePullSpec": "registration", "workImagePullSpec": "work", "imagePullSpec": "registration-operator",
@@ -75,5 +70,14 @@ func MakeKlusterlet(t testing.TB, spoke *testkit.Cluster, name string, bootstrap
 		spec["registrationConfiguration"] = map[string]any{"registrationDriver": driver}
 	}
 	made.Object["spec"] = spec
-	spoke.Make(secret, made)
+	spoke.Make(Bootstrap(t, bootstrap), made)
+}
+
+// Bootstrap is the Secret by which agents reach the hub first.
+func Bootstrap(t testing.TB, bootstrap *rest.Config) *corev1.Secret {
+	t.Helper()
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: AgentNamespace, Name: "bootstrap-hub-kubeconfig"},
+		StringData: map[string]string{"kubeconfig": string(Kubeconfig(t, bootstrap))},
+	}
 }

@@ -22,6 +22,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
+// MetricsPrefix is what the names of the metrics begin with.
+const MetricsPrefix = "tabard_ocm_webhook"
+
 // Options are how to serve.
 type Options struct {
 	// Options say where and with what certificate. What is about pods' own identity has no
@@ -45,7 +48,7 @@ func Run(ctx context.Context, o Options) error {
 	go w.managers.Run(following)
 	h := hooks{world: w, settings: o.Settings, log: log}
 	return webhook.RunHooks(ctx, webhook.HookOptions{
-		Options: o.Options, Name: "ocm", Known: w.known,
+		Options: o.Options, Prefix: MetricsPrefix, Known: w.known,
 		Hooks: []webhook.Hook{
 			{Path: "/klusterlets", Answer: h.klusterlet}, {Path: "/pods", Answer: h.pod}, {Path: "/serviceaccounts", Answer: h.account},
 		},

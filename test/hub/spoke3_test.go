@@ -1,0 +1,61 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	corehub "github.com/tabard-dev/tabard/internal/core/hub"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/testkit/ocm"
+)
+
+// TestOCMAClusterFromAnywhereJoinsWithoutAKey has a cluster outside AWS whose issuer is published and
+// registered in the hub's account. No key of AWS is stored anywhere.
+func TestOCMAClusterFromAnywhereJoinsWithoutAKey(t *testing.T) { joinsWithoutAKey(t, "") }
+
+// TestOCMAClusterOfAKSJoinsWithoutAKey has one whose issuer ends with a slash, as all of AKS do.
+func TestOCMAClusterOfAKSJoinsWithoutAKey(t *testing.T) { joinsWithoutAKey(t, "/tenant/cluster/") }
+
+func joinsWithoutAKey(t *testing.T, path string) {
+	a := startAnywhere(t, path)
+	spoke := corehub.Spoke{Cluster: "onprem-1", Issuer: a.spoke.Issuer(), Agents: corehub.Agents{Namespace: ocm.AgentNamespace, Klusterlet: "klusterlet"}}
+	_, trust, err := spoke.HubRole(must.Get(corehub.ParseARN(hubARN))(t))
+	must.Do(t, err)
+	a.aws.Provider(hubAccount, a.spoke.Issuer(), "sts.amazonaws.com")
+	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), ofPage(t, "Klusterlet", "web-identity"))
+	a.join(t, trust)
+	wantNoRoles(t, a.spoke.Cluster)
+	wantDeploymentsAsRendered(t, a.spoke.Cluster)
+	wantNoKey(t, a)
+	var callers []string
+	for _, call := range a.aws.Admin().Journal() {
+		if call.Operation == "AssumeRoleWithWebIdentity" {
+			callers = append(callers, call.Caller)
+		}
+		if call.Operation == "AssumeRole" {
+			t.Errorf("%s has become a role without a token", call.Caller)
+		}
+	}
+	if len(callers) == 0 {
+		t.Error("nobody has become the role with a token")
+	}
+}
+
+// wantNoKey says that no Secret of the cluster has a key of AWS.
+func wantNoKey(t *testing.T, a *anywhere) {
+	t.Helper()
+	var list corev1.SecretList
+	must.Do(t, a.spoke.List(t.Context(), &list))
+	for _, secret := range list.Items {
+		for key, value := range secret.Data {
+			if strings.Contains(string(value), "aws_secret_access_key") || strings.Contains(string(value), "AKIA") {
+				t.Errorf("the Secret %s/%s has a key of AWS in %s", secret.Namespace, secret.Name, key)
+			}
+		}
+	}
+	if len(list.Items) == 0 {
+		t.Error("the cluster has no Secrets")
+	}
+}
