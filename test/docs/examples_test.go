@@ -111,6 +111,7 @@ var finding = []string{
 	"tabard migrate carm verify --controllers-file migration/controllers.yaml -o json",
 	"tabard issuer unregister https://acme-oidc-4f1c.s3.eu-central-1.amazonaws.com --without-cluster", // it has no terminal to ask at
 	"tabard hub unbootstrap --without-cluster",                                                        // its hub is not in the lab's account
+	"tabard hub status cluster1",                                                                      // nobody has accepted it
 }
 
 // quoted is a text as one word of a shell's command.

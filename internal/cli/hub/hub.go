@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/hub"
+	"github.com/tabard-dev/tabard/internal/core/hubjoin"
 )
 
 // World is what the commands need of the process.
@@ -19,6 +20,11 @@ type World struct {
 	Hub func(*command.Kubeconfig) (client.Reader, error)
 	// Cluster is the hub's cluster, for the commands that change it.
 	Cluster func(*command.Kubeconfig) (Cluster, error)
+	// Manager reads a hub's ClusterManager as Tabard's controller does.
+	Manager func(context.Context, client.Reader) core.ClusterManager
+	// Access looks at a role of the hub's account, and at its access entry on the hub, with a
+	// person's own session. What could not be read says why.
+	Access func(ctx context.Context, hub core.ARN, role string) hubjoin.AWS
 	// AWS is a person's own session.
 	AWS func() (AWS, error)
 }
@@ -55,6 +61,6 @@ func New(world World) *cobra.Command {
 with AWS identity. No cluster keeps a key of the hub.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world), newFields(world))
+	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world), newFields(world), newStatus(world))
 	return hub
 }

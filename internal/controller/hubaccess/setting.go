@@ -48,16 +48,17 @@ func (s *settings) get(ctx context.Context) hub.Setting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.now(); now.After(s.until) {
-		s.known, s.until = hub.Decide(s.flags.IAM, s.flags.HubARN, s.read(ctx)), now.Add(knownFor)
+		s.known, s.until = hub.Decide(s.flags.IAM, s.flags.HubARN, ReadManager(ctx, s.live)), now.Add(knownFor)
 		s.metrics.now(s.known)
 	}
 	return s.known
 }
 
-// read asks the API server, past the cache. A hub without ClusterManagers has none.
-func (s *settings) read(ctx context.Context) hub.ClusterManager {
+// ReadManager asks the API server what the ClusterManager and the hub controller's pods say. A hub
+// without ClusterManagers has none. The reader has to be one past a cache.
+func ReadManager(ctx context.Context, live client.Reader) hub.ClusterManager {
 	list := newList(managerKind)
-	err := s.live.List(ctx, list)
+	err := live.List(ctx, list)
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return hub.ClusterManager{}
 	}
@@ -65,7 +66,7 @@ func (s *settings) read(ctx context.Context) hub.ClusterManager {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}
 	crd := newObject(crdKind)
-	err = s.live.Get(ctx, client.ObjectKey{Name: managerCRD}, crd)
+	err = live.Get(ctx, client.ObjectKey{Name: managerCRD}, crd)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}
@@ -73,20 +74,20 @@ func (s *settings) read(ctx context.Context) hub.ClusterManager {
 		Drivers: managerOf(list.Items), HasField: hasField(crd),
 		HadField: crd.GetAnnotations()[hub.FieldsAnnotation] != "", Restored: crd.GetAnnotations()[hub.RestoredAnnotation] != "",
 	}
-	s.readPods(ctx, list.Items, &out)
+	readPods(ctx, live, list.Items, &out)
 	return out
 }
 
 // readPods asks which pods run beside the hub controller. One that is hosted by another
 // cluster cannot be seen from here.
-func (s *settings) readPods(ctx context.Context, managers []unstructured.Unstructured, out *hub.ClusterManager) {
+func readPods(ctx context.Context, live client.Reader, managers []unstructured.Unstructured, out *hub.ClusterManager) {
 	for i := range managers {
 		if isHosted(&managers[i]) {
 			out.PodTrouble = "the ClusterManager " + managers[i].GetName() + " is hosted, so its hub controller runs on another cluster"
 			return
 		}
 	}
-	err := controller.Each(ctx, s.live, &corev1.PodList{}, hub.ControllerNamespace, func(object runtime.Object) error {
+	err := controller.Each(ctx, live, &corev1.PodList{}, hub.ControllerNamespace, func(object runtime.Object) error {
 		if pod := object.(*corev1.Pod); pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed { //nolint:forcetypeassert // of such a list
 			out.Pods = append(out.Pods, podOf(pod))
 		}

@@ -31,3 +31,5 @@ metadata:
     agent.open-cluster-management.io/managed-cluster-arn: arn:aws:eks:us-east-1:222222222222:cluster/spoke-1
     agent.open-cluster-management.io/managed-cluster-iam-role-suffix: 9aa62807d5c7e89106d57036bf578402
 OBJECTS
+# Who looks at a joining cluster finds one that has no Klusterlet.
+cp "$KUBECONFIG" spoke.kubeconfig
