@@ -41,7 +41,7 @@ The marks are: ✓ it holds; ✗ it is broken; ? it could not be read, or was no
 
 Exit codes: 0 all links hold; 1 a link is broken or could not be read; 2 the input cannot be used.`
 
-// A look at a cluster, and one at AWS, end after this time, whatever the flags say.
+// lookTime is when a look at a cluster, and one at AWS, ends, whatever the flags say.
 const lookTime = 30 * time.Second
 
 // status are the command's flags.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -280,4 +281,34 @@ func deployed(args ...string) *appsv1.Deployment {
 	out := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "tabard-system", Name: core.ControllerName}}
 	out.Spec.Template.Spec.Containers = []corev1.Container{{Name: "hub", Args: args}}
 	return out
+}
+
+// silent is a cluster that does not answer.
+type silent struct{}
+
+func (silent) Get(ctx context.Context, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (silent) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestALookAtASilentClusterEnds: after half a minute each, and nothing is said to be broken.
+func TestALookAtASilentClusterEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		root := New(World{
+			Streams: command.Streams{Out: &stdout, Err: &stderr}, Manager: hubaccess.ReadManager,
+			Hub: func(*command.Kubeconfig) (client.Reader, error) { return silent{}, nil },
+		})
+		root.SetArgs([]string{"status", "onprem-1", "--spoke-context", "a"})
+		began := time.Now()
+		exit, is := errors.AsType[*command.Exit](root.ExecuteContext(t.Context()))
+		if took := time.Since(began); !is || exit.Code != command.Found || took != time.Minute || strings.Count(stdout.String(), " ? ") != 10 || !strings.Contains(stdout.String(), "has not answered for 30s") {
+			t.Errorf("%v after %s: %s%s", exit, took, &stdout, &stderr)
+		}
+	})
 }

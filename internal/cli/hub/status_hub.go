@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,6 +44,8 @@ func readOf(err error, right string) hubjoin.Read {
 		return hubjoin.Read{}
 	case apierrors.IsForbidden(err):
 		return hubjoin.Read{Trouble: err.Error(), Right: right}
+	case errors.Is(err, context.DeadlineExceeded):
+		return hubjoin.Read{Trouble: fmt.Sprintf("the cluster has not answered for %s", lookTime)}
 	}
 	return hubjoin.Read{Trouble: command.Shown(err).Error()}
 }

@@ -114,6 +114,8 @@ func TestTheFirstBrokenLinkOnTheHub(t *testing.T) {
 			e.Manager.Seen.Drivers = []hub.Driver{{AuthType: "awsirsa", HubARN: spokeARN}}
 			e.Manager.Seen.Pods = idle()
 		}, LinkHub, "correct one of both", "tabard hub bootstrap"},
+		"another hub than is said":               {theirDriver, func(e *Evidence) { e.HubARN.Account = "333333333333" }, LinkHub, "the hub says that it is " + hubARN, "leave --hub-cluster-arn out"},
+		"disabled, and done all the same":        {theirDriver, func(e *Evidence) { e.Manager.Seen.Drivers[0].DisableManagedIAM = true }, LinkHub, "all the same", "kubectl patch clustermanager cluster-manager"},
 		"nobody has asked":                       {onprem, func(e *Evidence) { e.Managed = ManagedCluster{} }, LinkAsked, "no ManagedCluster onprem-1", "--spoke-context"},
 		"nobody has asked, and the agents run":   {func() Evidence { return withSpoke(onprem()) }, func(e *Evidence) { e.Managed = ManagedCluster{} }, LinkAsked, "no ManagedCluster onprem-1", "logs -l 'app in ("},
 		"it goes":                                {onprem, func(e *Evidence) { e.Managed.Deleting, e.Managed.Finalizers = true, []string{"a/b"} }, LinkAsked, "a/b", "kubectl wait --for=delete managedcluster/onprem-1"},

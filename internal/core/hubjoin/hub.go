@@ -96,6 +96,10 @@ func (w walker) makers() Finding {
 		return unknown(LinkHub, "%s; %s: %s", about, who, why)
 	case who == unclear:
 		return broken(LinkHub, []string{"repair what is said here; then each HubAccess says how it is:", "kubectl get hubaccesses -o wide"}, "%s; %s: %s", about, who, why)
+	case !w.HubARN.IsZero() && !setting.Hub.IsZero() && setting.Hub != w.HubARN:
+		return broken(LinkHub, []string{"leave --hub-cluster-arn out if the hub is right about itself, or choose the other hub with --context"}, "%s; --hub-cluster-arn is %s, and the hub says that it is %s", about, w.HubARN, setting.Hub)
+	case who == theirs && slices.ContainsFunc(m.Seen.Drivers, func(d hub.Driver) bool { return d.DisableManagedIAM }):
+		return broken(LinkHub, onlyCSR(m.Name), "%s; %s", about, why)
 	case who == theirs && w.claim().Class == hub.External:
 		return broken(LinkHub, onlyCSR(m.Name), "%s; %s, and it panics at a cluster without an ARN: %s", about, who, why)
 	case who == tabard && setting.HubProblem != "":
