@@ -37,19 +37,25 @@ import (
 // "tabard hub role --in spoke" prints, with its tags.
 func spokeSession(t *testing.T, aws *awstest.Lab) []string {
 	t.Helper()
+	return sessionOf(t, aws, "cluster1", arnA, "agent")
+}
+
+// sessionOf is that of the agents of a cluster, for whom a user stands in the spokes' account.
+func sessionOf(t *testing.T, aws *awstest.Lab, cluster, arn, user string) []string {
+	t.Helper()
 	spoke := corehub.Spoke{
-		Cluster: "cluster1", ARN: must.Get(corehub.ParseARN(arnA))(t), Issuer: "https://oidc.eks.us-east-1.amazonaws.com/id/A",
+		Cluster: cluster, ARN: must.Get(corehub.ParseARN(arn))(t), Issuer: "https://oidc.eks.us-east-1.amazonaws.com/id/A",
 		Agents: corehub.Agents{Namespace: "open-cluster-management-agent", Klusterlet: "klusterlet"},
 	}
 	own := must.Get(spoke.OwnRole(must.Get(corehub.ParseARN(hubARN))(t)))(t)
-	aws.User(spokeAccount, "agent", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"arn:aws:iam::222222222222:role/`+own.Name+`"}]}`)
-	role := aws.Role(spokeAccount, own.Name, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::222222222222:user/agent"}}]}`, own.Policy)
+	aws.User(spokeAccount, user, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"arn:aws:iam::222222222222:role/`+own.Name+`"}]}`)
+	role := aws.Role(spokeAccount, own.Name, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::222222222222:user/`+user+`"}}]}`, own.Policy)
 	var tags []iamtypes.Tag
 	for key, value := range own.Tags {
 		tags = append(tags, iamtypes.Tag{Key: &key, Value: &value})
 	}
 	must.Get(aws.IAM(spokeAccount).TagRole(t.Context(), &iam.TagRoleInput{RoleName: &own.Name, Tags: tags}))(t)
-	session := must.Get(sts.NewFromConfig(aws.As(aws.Key(spokeAccount, "agent"))).AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: new("agents")}))(t).Credentials
+	session := must.Get(sts.NewFromConfig(aws.As(aws.Key(spokeAccount, user))).AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: new("agents")}))(t).Credentials
 	return []string{
 		"AWS_ENDPOINT_URL=" + aws.PlainURL(), "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_ACCESS_KEY_ID=" + *session.AccessKeyId, "AWS_SECRET_ACCESS_KEY=" + *session.SecretAccessKey, "AWS_SESSION_TOKEN=" + *session.SessionToken,
@@ -60,6 +66,8 @@ func spokeSession(t *testing.T, aws *awstest.Lab) []string {
 // Tabard's controller, its program for tokens and its local EKS; and a cluster in EKS that joins.
 type story struct {
 	*ocm.Hub
+	// node runs the hub's pods.
+	node  *ocm.Node
 	aws   *awstest.Lab
 	spoke operated
 	// environment is that of the cluster's agents.
@@ -88,7 +96,7 @@ func prepareStory(t *testing.T, aws *awstest.Lab, hubEnvironment []string, drive
 	s := &story{aws: aws, environment: spokeSession(t, aws), role: "arn:aws:iam::111111111111:role/ocm-hub-" + suffixA}
 	hub := startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws)}, ocm.NodeOptions{Environment: hubEnvironment})
 	ocm.MakeClusterManager(t, hub.Cluster, drivers...)
-	s.Hub = &ocm.Hub{Cluster: hub.Cluster}
+	s.Hub, s.node = &ocm.Hub{Cluster: hub.Cluster}, hub.Node
 	s.ask(t)
 	s.admit(t)
 	return s

@@ -4,6 +4,7 @@
 //
 //	ocm registration controller …
 //	ocm registration agent …
+//	ocm registration webhook-server …
 //	ocm work agent …
 //	ocm registration-operator klusterlet …
 //
@@ -31,6 +32,7 @@ import (
 	"open-cluster-management.io/api/feature"
 	"open-cluster-management.io/ocm/pkg/cmd/hub"
 	"open-cluster-management.io/ocm/pkg/cmd/spoke"
+	"open-cluster-management.io/ocm/pkg/cmd/webhook"
 	"open-cluster-management.io/ocm/pkg/features"
 	"open-cluster-management.io/ocm/pkg/version"
 )
@@ -47,7 +49,7 @@ type component struct {
 var components = map[string]component{
 	"registration": {
 		commands: func() []*cobra.Command {
-			return []*cobra.Command{hub.NewRegistrationController(), spoke.NewRegistrationAgent()}
+			return []*cobra.Command{hub.NewRegistrationController(), spoke.NewRegistrationAgent(), webhook.NewRegistrationWebhook()}
 		},
 		gates: feature.DefaultHubRegistrationFeatureGates,
 	},

@@ -20,6 +20,8 @@ import (
 var values = map[string]any{
 	"Values":  map[string]any{"createBootstrapSA": true, "createBootstrapToken": false},
 	"Release": map[string]any{"Namespace": OperatorNamespace},
+	"Labels":  map[string]any{}, "ClusterManagerNamespace": HubNamespace,
+	"RegistrationWebhook": map[string]any{"Port": 9443}, "RegistrationAPIServiceCABundle": "",
 }
 
 // rendered are the objects of a file of Open Cluster Management's module: manifests, or
