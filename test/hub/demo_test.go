@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +38,8 @@ func TestOCMDemoTellsTheHubsStory(t *testing.T) {
 		{"Spoke 1 is accepted again, and its agents go on without joining anew", (*tale).spokeGoesOn},
 		{"disableManagedIam is set, and Tabard lets go of what it has made", (*tale).managedIAMIsDisabled},
 		{"Spoke 1 loses nothing, a new cluster gets nothing, and AWS is not called", (*tale).nothingIsLost},
+		{"Spoke 2, outside EKS, joins with a key in a Secret, and its work arrives", (*tale).joinsWithAKey},
+		{"Spoke 3, outside EKS, joins without any key, and its work arrives", (*tale).joinsWithAToken},
 	})
 }
 
@@ -47,9 +48,7 @@ func (a *tale) hubIsUp() {
 	t := a.t
 	var hub operated
 	issuer := testkit.ServeIssuer(t, func(ctx context.Context) ([]byte, error) { return hub.Keys(ctx) }) //nolint:gocritic // there is no hub yet
-	roots := x509.NewCertPool()
-	roots.AddCert(issuer.Certificate())
-	aws := startEKSOf(t, awslocal.Cluster{Issuer: issuer.URL}, roots)
+	aws := startEKSOf(t, awslocal.Cluster{Issuer: issuer.URL}, issuerRoots(t))
 	hub = startOperator(t, ocm.ClusterManagerOperator, ocm.ClusterOptions{Authenticator: asEKS(t, aws), Issuer: issuer.URL}, ocm.NodeOptions{
 		Programs: map[string]string{"operator": tabardImage(t)}, Environment: []string{"AWS_ENDPOINT_URL=" + aws.PlainURL()},
 	})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,22 +37,44 @@ type anywhere struct {
 	aws   *awstest.Lab
 	spoke operated
 	hook  hook
+	// name is the cluster's at the hub.
+	name string
 	// role is the cluster's in the hub's account.
 	role string
 	// key is what the Secret has.
 	key aws.Credentials
 }
 
-// startAnywhere starts one. The cluster has not begun to join. Its issuer is a server's URL with this
-// path.
+// startAnywhere starts one, whose cluster is onprem-1 and has not begun to join. The hub's ClusterManager
+// is the requirement's. The cluster's issuer is a server's URL with this path.
 func startAnywhere(t *testing.T, path string) *anywhere {
+	t.Helper()
+	lab := startEKSTrusting(t, issuerRoots(t))
+	hub := ocm.StartCluster(t, ocm.ClusterOptions{Authenticator: asEKS(t, lab), Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
+	applyFields(t, hub)
+	startHook(t, hub, ocm.HubNamespace)
+	ocm.InstallOperator(t, hub, ocm.ClusterManagerOperator)
+	ocm.StartNode(t, hub, ocm.NodeOptions{})
+	hub.Make(ofPage(t, "ClusterManager", "disableManagedIam"))
+	return startOutside(t, &ocm.Hub{Cluster: hub}, lab, "onprem-1", path)
+}
+
+// issuerRoots vouch for the issuers here: the servers of httptest have one certificate.
+func issuerRoots(t *testing.T) *x509.CertPool {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	return roots
+}
+
+// startOutside starts a cluster outside EKS for a hub, with an operator, a node and the admission hook.
+func startOutside(t *testing.T, hub *ocm.Hub, lab *awstest.Lab, name, path string) *anywhere {
 	t.Helper()
 	var own *testkit.Cluster
 	front := testkit.ServeIssuerAt(t, path, func(ctx context.Context) ([]byte, error) { return own.Keys(ctx) })
 	own = ocm.StartCluster(t, ocm.ClusterOptions{Issuer: front.URL + path, Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
-	roots := x509.NewCertPool()
-	roots.AddCert(front.Certificate())
-	lab := startEKSTrusting(t, roots)
 	applyFields(t, own)
 	served := startHook(t, own, ocm.AgentNamespace)
 	ocm.InstallOperator(t, own, ocm.KlusterletOperator)
@@ -58,13 +82,7 @@ func startAnywhere(t *testing.T, path string) *anywhere {
 		Programs:    map[string]string{"/tabard-eks-token": tokenProgram},
 		Environment: []string{"AWS_ENDPOINT_URL=" + lab.PlainURL(), "AWS_EC2_METADATA_DISABLED=true"},
 	})
-	hub := ocm.StartCluster(t, ocm.ClusterOptions{Authenticator: asEKS(t, lab), Foreign: []testkit.ForeignKinds{testkit.OCMOperators}})
-	applyFields(t, hub)
-	startHook(t, hub, ocm.HubNamespace)
-	ocm.InstallOperator(t, hub, ocm.ClusterManagerOperator)
-	ocm.StartNode(t, hub, ocm.NodeOptions{})
-	hub.Make(ofPage(t, "ClusterManager", "disableManagedIam"))
-	return &anywhere{Hub: &ocm.Hub{Cluster: hub}, aws: lab, spoke: operated{own, node}, hook: served}
+	return &anywhere{Hub: hub, aws: lab, spoke: operated{own, node}, hook: served, name: name}
 }
 
 // ofPage is the object of docs/hub.md that has this kind and this text.
@@ -94,9 +112,16 @@ func applyFields(t *testing.T, cluster *testkit.Cluster) {
 // admit makes the cluster's role and its access entry, as an administrator does.
 func (a *anywhere) admit(t *testing.T, trust string) {
 	t.Helper()
-	a.role = a.aws.Role(hubAccount, "ocm-hub-"+suffixB, trust, "")
+	suffix := must.Get(corehub.Suffix(must.Get(corehub.ParseARN(hubARN))(t), corehub.ARN{}, a.name))(t)
+	a.role = a.aws.Role(hubAccount, "ocm-hub-"+suffix, trust, "")
+	a.makeEntry(t)
+}
+
+// makeEntry makes the access entry of the cluster's role.
+func (a *anywhere) makeEntry(t *testing.T) {
+	t.Helper()
 	must.Get(eks.NewFromConfig(a.aws.As(a.aws.Administrator(hubAccount))).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
-		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: new("onprem-1"), KubernetesGroups: []string{"open-cluster-management:onprem-1"},
+		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: &a.name, KubernetesGroups: []string{"open-cluster-management:" + a.name},
 	}))(t)
 }
 
@@ -114,36 +139,58 @@ func iamConfig(key aws.Credentials) *corev1.Secret {
 // Klusterlet is the requirement's. Its Secret is rotated while its agents run.
 func TestOCMAClusterFromAnywhereJoinsWithAMountedConfiguration(t *testing.T) {
 	a := startAnywhere(t, "")
-	a.aws.User(spokeAccount, "onprem-broker", mayAssume)
-	a.key = a.aws.Key(spokeAccount, "onprem-broker")
-	a.spoke.Make(iamConfig(a.key))
-	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), ofPage(t, "Klusterlet", "iamConfigSecret"))
-	a.join(t, trustBroker)
+	a.asksWithAKey(t)
+	a.joinsByHand(t, trustBroker)
 	wantNoRoles(t, a.spoke.Cluster)
 	wantDeploymentsAsRendered(t, a.spoke.Cluster)
 	a.rotate(t)
 	a.withoutHook(t)
 }
 
-// join waits until the cluster asks, makes its role with this trust policy, and accepts it. It gets its
-// works then.
-func (a *anywhere) join(t *testing.T, trust string) {
+// asksWithAKey makes the cluster ask to join, with the key of a user in a Secret.
+func (a *anywhere) asksWithAKey(t *testing.T) {
 	t.Helper()
-	want := map[string]string{arnAnnotation: "", suffixAnnotation: suffixB}
-	if diff := cmp.Diff(want, awaitAnnotations(a.Hub, "onprem-1")); diff != "" {
+	a.aws.User(spokeAccount, "onprem-broker", mayAssume)
+	a.key = a.aws.Key(spokeAccount, "onprem-broker")
+	a.spoke.Make(iamConfig(a.key))
+	a.asks(t, "iamConfigSecret")
+}
+
+// asks makes the cluster ask to join, with the Klusterlet of the page that has a text.
+func (a *anywhere) asks(t *testing.T, text string) {
+	t.Helper()
+	made := ofPage(t, "Klusterlet", text)
+	must.Do(t, unstructured.SetNestedField(made.Object, a.name, "spec", "clusterName"))
+	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), made)
+	suffix := must.Get(corehub.Suffix(must.Get(corehub.ParseARN(hubARN))(t), corehub.ARN{}, a.name))(t)
+	want := map[string]string{arnAnnotation: "", suffixAnnotation: suffix}
+	if diff := cmp.Diff(want, awaitAnnotations(a.Hub, a.name)); diff != "" {
 		t.Errorf("the annotations of the ManagedCluster (-want +got):\n%s", diff)
 	}
+}
+
+// joinsByHand is join on a hub whose hub controller is Open Cluster Management's with the driver awsirsa:
+// it has made nothing before.
+func (a *anywhere) joinsByHand(t *testing.T, trust string) {
+	t.Helper()
 	wantHubMakesNothing(t, a.Hub.Cluster)
 	for _, call := range a.aws.Admin().Journal() {
 		if call.Service == "eks" || call.Service == "iam" && strings.HasPrefix(call.Operation, "CreateRole") {
 			t.Errorf("%s was called by %s, and nobody has made anything yet", call.Operation, call.Caller)
 		}
 	}
+	a.join(t, trust)
+}
+
+// join makes the cluster's role with this trust policy, and accepts the cluster, which gets its works
+// then.
+func (a *anywhere) join(t *testing.T, trust string) {
+	t.Helper()
 	a.admit(t, trust)
-	a.Accept("onprem-1")
-	awaitCondition(a.Hub, "onprem-1", "ManagedClusterJoined", "True")
-	awaitCondition(a.Hub, "onprem-1", "ManagedClusterConditionAvailable", "True")
-	wantArrives(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1")
+	a.Accept(a.name)
+	awaitCondition(a.Hub, a.name, "ManagedClusterJoined", "True")
+	awaitCondition(a.Hub, a.name, "ManagedClusterConditionAvailable", "True")
+	wantArrives(t, a.Hub.Cluster, a.spoke.Cluster, a.name)
 }
 
 // wantNoRoles says that no ServiceAccount of agents has a role.
@@ -227,9 +274,7 @@ func (a *anywhere) withoutEntry(t *testing.T) {
 		}
 		return fmt.Errorf("no agent has asked for a new token")
 	})
-	must.Get(admin.CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
-		ClusterName: new("eks-hub"), PrincipalArn: &a.role, Username: new("onprem-1"), KubernetesGroups: []string{"open-cluster-management:onprem-1"},
-	}))(t)
+	a.makeEntry(t)
 }
 
 // wantHubMakesNothing says that the hub controller, which the operator gives the driver awsirsa and the

@@ -19,13 +19,10 @@ func TestOCMAClusterFromAnywhereJoinsWithoutAKey(t *testing.T) { joinsWithoutAKe
 func TestOCMAClusterOfAKSJoinsWithoutAKey(t *testing.T) { joinsWithoutAKey(t, "/tenant/cluster/") }
 
 func joinsWithoutAKey(t *testing.T, path string) {
+	t.Helper()
 	a := startAnywhere(t, path)
-	spoke := corehub.Spoke{Cluster: "onprem-1", Issuer: a.spoke.Issuer(), Agents: corehub.Agents{Namespace: ocm.AgentNamespace, Klusterlet: "klusterlet"}}
-	_, trust, err := spoke.HubRole(must.Get(corehub.ParseARN(hubARN))(t))
-	must.Do(t, err)
-	a.aws.Provider(hubAccount, a.spoke.Issuer(), "sts.amazonaws.com")
-	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), ofPage(t, "Klusterlet", "web-identity"))
-	a.join(t, trust)
+	trust := a.asksWithoutAKey(t)
+	a.joinsByHand(t, trust)
 	wantNoRoles(t, a.spoke.Cluster)
 	wantDeploymentsAsRendered(t, a.spoke.Cluster)
 	wantNoKey(t, a)
@@ -41,6 +38,18 @@ func joinsWithoutAKey(t *testing.T, path string) {
 	if len(callers) == 0 {
 		t.Error("nobody has become the role with a token")
 	}
+}
+
+// asksWithoutAKey makes the cluster ask to join with the tokens of its agents, whose issuer is registered
+// in the hub's account. It returns the trust policy of the cluster's role.
+func (a *anywhere) asksWithoutAKey(t *testing.T) (trust string) {
+	t.Helper()
+	spoke := corehub.Spoke{Cluster: a.name, Issuer: a.spoke.Issuer(), Agents: corehub.Agents{Namespace: ocm.AgentNamespace, Klusterlet: "klusterlet"}}
+	_, trust, err := spoke.HubRole(must.Get(corehub.ParseARN(hubARN))(t))
+	must.Do(t, err)
+	a.aws.Provider(hubAccount, a.spoke.Issuer(), "sts.amazonaws.com")
+	a.asks(t, "web-identity")
+	return trust
 }
 
 // wantNoKey says that no Secret of the cluster has a key of AWS.

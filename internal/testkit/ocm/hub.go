@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // HubOptions say how the hub's registration controller runs.
@@ -49,12 +51,14 @@ func StartHub(t testing.TB, cluster *testkit.Cluster, options HubOptions) *Hub {
 }
 
 // MakeBootstrap makes the identity of agents that have not joined, with the rights that
-// Open Cluster Management's chart gives it.
+// Open Cluster Management's chart gives it. One that is there already stays.
 func MakeBootstrap(t testing.TB, hub *testkit.Cluster) *rest.Config {
 	t.Helper()
 	const templates = "deploy/cluster-manager/chart/cluster-manager/templates/"
 	for _, file := range []string{"bootstrap_cluster_role.yaml", "bootstrap_sa.yaml", "bootstrap_sa_cluster_role_binding.yaml"} {
-		hub.In(t).Make(rendered(t, templates+file)...)
+		for _, object := range rendered(t, templates+file) {
+			must.Do(t, client.IgnoreAlreadyExists(hub.Create(t.Context(), object)))
+		}
 	}
 	return hub.In(t).Account(OperatorNamespace, "agent-registration-bootstrap")
 }
