@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/app/program"
@@ -18,6 +20,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hubjoin"
 )
 
+// hubPatience is how long a request to a hub that is to be joined takes at most.
+const hubPatience = 30 * time.Second
+
 func hubCommand() *cobra.Command {
 	return hub.New(hub.World{
 		Streams: program.StandardStreams(), Cluster: hubCluster, AWS: newHubSession,
@@ -27,6 +32,10 @@ func hubCommand() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
+			return client.New(config, client.Options{})
+		},
+		Bootstrap: func(config *rest.Config) (client.Client, error) {
+			config.Timeout = hubPatience
 			return client.New(config, client.Options{})
 		},
 	})

@@ -30,7 +30,7 @@ func hubCluster(kubeconfig *command.Kubeconfig) (cli.Cluster, error) {
 	if err != nil {
 		return cli.Cluster{}, err
 	}
-	return cli.Cluster{Client: live, Issuer: (&issuer.Cluster{Config: config}).IssuerName}, nil
+	return cli.Cluster{Client: live, Issuer: (&issuer.Cluster{Config: config}).IssuerName, Server: config.Host}, nil
 }
 
 // hubSession is a person's own session in the hub's account.

@@ -61,7 +61,7 @@ func (r reader) follow(t *testing.T, folder, script string) string {
 
 // worlds are what examples and blocks of pages need, in the order in which one lab has them: each a script of
 // testdata/worlds, which is run before the examples under its heading are typed.
-var worlds = []string{"lab", "openshift", "issuer", "operator", "bootstrap", "credentials", "selectors", "migration", "policies", "hub", "unregister", "awslocal"}
+var worlds = []string{"lab", "openshift", "issuer", "operator", "bootstrap", "credentials", "selectors", "migration", "policies", "hub", "hubjoin", "unregister", "awslocal"}
 
 // TestCommandLineTheExamplesOfHelp types the examples of help texts which the inventory lists
 // for it, in the inventory's order, each world's twice in a row, in one lab.

@@ -83,6 +83,29 @@ func (k *Kubeconfig) Namespace() (string, error) {
 	return namespace, err
 }
 
+// ClusterName is the kubeconfig's name of the cluster that the flags choose, or of its current
+// context; empty where it has none, as with a pod's own account.
+func (k *Kubeconfig) ClusterName() (string, error) {
+	if err := k.readable(); err != nil {
+		return "", err
+	}
+	if k.overrides.Context.Cluster != "" {
+		return k.overrides.Context.Cluster, nil
+	}
+	contents, err := k.Contents()
+	if err != nil {
+		return "", fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err)
+	}
+	chosen := k.overrides.CurrentContext
+	if chosen == "" {
+		chosen = contents.CurrentContext
+	}
+	if contents.Contexts[chosen] == nil {
+		return "", nil
+	}
+	return contents.Contexts[chosen].Cluster, nil
+}
+
 func (k *Kubeconfig) rules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.Path

@@ -54,6 +54,32 @@ func TestTheFlagsOfKubectlNameTheCluster(t *testing.T) {
 	}
 }
 
+// TestTheNameOfTheChosenClusterIsKnown: with --context it is never that of the current one.
+func TestTheNameOfTheChosenClusterIsKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	for name, c := range map[string]struct{ text, args, want string }{
+		"the current context":          {twoContexts, "", "one"},
+		"another context":              {twoContexts, "--context=two", "two"},
+		"another cluster":              {twoContexts, "--context=one --cluster=two", "two"},
+		"a context that is not there":  {twoContexts, "--context=three", ""},
+		"no current context":           {strings.Replace(twoContexts, "current-context: one\n", "", 1), "", ""},
+		"no current context, and one":  {strings.Replace(twoContexts, "current-context: one\n", "", 1), "--context=two", "two"},
+		"a kubeconfig with no context": {"apiVersion: v1\nkind: Config\n", "", ""},
+	} {
+		must.Do(t, os.WriteFile(file, []byte(c.text), 0o600))
+		var k Kubeconfig
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		k.AddFlags(flags)
+		must.Do(t, flags.Parse(strings.Fields(c.args+" --kubeconfig="+file)))
+		if got := must.Get(k.ClusterName())(t); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got, err := (&Kubeconfig{Path: file + "-absent"}).ClusterName(); err == nil {
+		t.Errorf("a file that is not there: %q", got)
+	}
+}
+
 // TestAKubeconfigThatCannotBeUsedIsNamed, wherever it comes from.
 func TestAKubeconfigThatCannotBeUsedIsNamed(t *testing.T) {
 	dir := t.TempDir()

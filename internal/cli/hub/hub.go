@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -25,6 +26,8 @@ type World struct {
 	// Access looks at a role of the hub's account, and at its access entry on the hub, with a
 	// person's own session. What could not be read says why.
 	Access func(ctx context.Context, hub core.ARN, role string) hubjoin.AWS
+	// Bootstrap is the hub as an agent reaches it that has not joined.
+	Bootstrap func(*rest.Config) (client.Client, error)
 	// AWS is a person's own session.
 	AWS func() (AWS, error)
 }
@@ -34,6 +37,8 @@ type Cluster struct {
 	client.Client
 	// Issuer is the one that the API server's discovery document names.
 	Issuer func(context.Context) (string, error)
+	// Server is the URL of its API server.
+	Server string
 }
 
 // AWS is a person's own session. What it reads is of the session's account.
@@ -61,6 +66,9 @@ func New(world World) *cobra.Command {
 with AWS identity. No cluster keeps a key of the hub.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	hub.AddCommand(newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world), newFields(world), newStatus(world))
+	hub.AddCommand(
+		newSuffix(world), newRole(world), newBootstrap(world), newUnbootstrap(world), newFields(world), newStatus(world),
+		newInit(world), newHubJoin(world), newAccept(world),
+	)
 	return hub
 }

@@ -97,12 +97,8 @@ func hubOf(ctx context.Context, reader client.Reader) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the ClusterManager %s: %w; or %s", clusterManager, err, nameTheHub)
 	}
-	drivers, _, _ := unstructured.NestedSlice(manager.Object, "spec", "registrationConfiguration", "registrationDrivers")
-	for _, driver := range drivers {
-		fields, _ := driver.(map[string]any)
-		if arn, _, _ := unstructured.NestedString(fields, core.DriverAWS, "hubClusterArn"); arn != "" {
-			return arn, nil
-		}
+	if arn := hubIn(manager.Object); arn != "" {
+		return arn, nil
 	}
 	return "", fmt.Errorf("the ClusterManager %s does not say the hub's ARN; %s", clusterManager, nameTheHub)
 }
