@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/ocm"
 )
@@ -22,7 +24,11 @@ func typed(t *testing.T, at *testkit.Cluster, args ...string) string {
 // Open Cluster Management's own operators.
 func TestOCMTheCommandsMakeAClusterFromAnywhereJoin(t *testing.T) {
 	a := startAnywhere(t, "")
-	typed(t, a.Hub.Cluster, "init", "--registration-drivers", "csr")
+	typed(t, a.Hub.Cluster, "init", "--registration-drivers", "awsirsa", "--disable-managed-iam", "--hub-cluster-arn", hubARN)
+	a.Hub.Await(func() error { // the operator has made the kinds of a hub
+		err := a.Hub.Get(t.Context(), client.ObjectKey{Name: "onprem-1"}, ocm.New(ocm.ManagedCluster, "", "onprem-1"))
+		return client.IgnoreNotFound(err)
+	})
 	a.aws.User(spokeAccount, "onprem-broker", mayAssume)
 	a.key = a.aws.Key(spokeAccount, "onprem-broker")
 	a.spoke.Make(iamConfig(a.key))
