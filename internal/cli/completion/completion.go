@@ -28,6 +28,9 @@ var values = map[string][]string{
 	"annotation-profile":         {"auto", "legacy", "full"},
 	"credentials-drift":          {"Enforce", "Report"},
 	"hubaccess-managed-iam":      {"On", "Off"},
+	"hub join registration-auth": {"csr", "awsirsa", "grpc"},
+	"hub join mode":              {"Default", "Singleton"},
+	"token-image-pull-policy":    {"Always", "IfNotPresent", "Never"},
 	"feature-gates":              {"IAMRoleSelector=true", "IAMRoleSelector=false"},
 	"capacity feature-gates":     {"MachineAPIMigration=true", "MachineAPIMigration=false", "IAMRoleSelector=true", "IAMRoleSelector=false"},
 	"capacity-feature-gates":     {"MachineAPIMigration=true", "MachineAPIMigration=false"},
@@ -37,6 +40,8 @@ var values = map[string][]string{
 	"migrate carm controllers":   {"ack", "tabard"},
 
 	"iam-role-selector-controllers": {"capacity"},
+
+	"addon-kubeclient-registration-auth": {"csr", "token"},
 
 	"migrate carm output": {"text", "json"},
 	"policy check output": {"text", "json", "sarif"},
@@ -51,9 +56,10 @@ var values = map[string][]string{
 
 // lists are the values of flags that take several, with commas between them.
 var lists = map[string][]string{
-	"clouds":                  {"aws", "azure", "gcp"},
-	"lock-assume-role-fields": {"external-id", "session-name", "session-tags"},
-	"tls-cipher-suites":       cipherSuites(),
+	"clouds":                        {"aws", "azure", "gcp"},
+	"hub init registration-drivers": {"csr", "awsirsa", "grpc"},
+	"lock-assume-role-fields":       {"external-id", "session-name", "session-tags"},
+	"tls-cipher-suites":             cipherSuites(),
 }
 
 func cipherSuites() (names []string) {

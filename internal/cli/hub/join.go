@@ -116,7 +116,7 @@ func (j *joining) add(c *cobra.Command) {
 	f.BoolVar(&j.singleton, "singleton", false, "deploy one agent for both, as --mode Singleton does")
 	f.StringArrayVar(&j.clusterAnnotations, "klusterlet-annotation", nil, "`KEY=VALUE` of an annotation of the ManagedCluster; KEY gets the prefix agent.open-cluster-management.io/. May be repeated")
 	f.StringVar(&j.want.AddOnAuth, "addon-kubeclient-registration-auth", "", "how add-ons register: `csr|token` (default: token for awsirsa, else csr)")
-	f.Int64Var(&j.want.AddOnSeconds, "addon-token-expiration-seconds", 0, "the life of add-ons' tokens in `seconds` (default: 86400, a day)")
+	f.Int64Var(&j.want.AddOnSeconds, "addon-token-expiration-seconds", 0, "the life of add-ons' tokens in `seconds` (default: a day, 86400)")
 	j.images.add(f)
 	f.BoolVar(&j.dryRun, "dry-run", false, "have the API server check the Klusterlet, and write nothing; -o yaml prints all objects, without the token")
 	j.patience.add(f, "the agents run and the hub knows the cluster")
