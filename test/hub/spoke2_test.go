@@ -162,6 +162,22 @@ func (a *anywhere) asks(t *testing.T, text string) {
 	made := ofPage(t, "Klusterlet", text)
 	must.Do(t, unstructured.SetNestedField(made.Object, a.name, "spec", "clusterName"))
 	a.spoke.Make(ocm.Bootstrap(t, ocm.MakeBootstrap(t, a.Hub.Cluster)), made)
+	a.wantAsked(t)
+}
+
+// asksByCommand makes the cluster ask to join by "tabard hub join", and returns what that has said.
+func (a *anywhere) asksByCommand(t *testing.T, flags ...string) (said string) {
+	t.Helper()
+	said = typed(t, a.spoke.Cluster, append([]string{"join", "--wait", "--timeout", "120", "--cluster-name", a.name,
+		"--hub-token", ocm.MakeBootstrap(t, a.Hub.Cluster).BearerToken, "--hub-apiserver", a.Hub.Config.Host,
+		"--registration-auth", "awsirsa", "--hub-cluster-arn", hubARN}, flags...)...)
+	a.wantAsked(t)
+	return said
+}
+
+// wantAsked waits until the hub knows the cluster, and says what it has to know.
+func (a *anywhere) wantAsked(t *testing.T) {
+	t.Helper()
 	suffix := must.Get(corehub.Suffix(must.Get(corehub.ParseARN(hubARN))(t), corehub.ARN{}, a.name))(t)
 	want := map[string]string{arnAnnotation: "", suffixAnnotation: suffix}
 	if diff := cmp.Diff(want, awaitAnnotations(a.Hub, a.name)); diff != "" {

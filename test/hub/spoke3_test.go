@@ -12,16 +12,22 @@ import (
 )
 
 // TestOCMAClusterFromAnywhereJoinsWithoutAKey has a cluster outside AWS whose issuer is published and
-// registered in the hub's account. No key of AWS is stored anywhere.
-func TestOCMAClusterFromAnywhereJoinsWithoutAKey(t *testing.T) { joinsWithoutAKey(t, "") }
+// registered in the hub's account. No key of AWS is stored anywhere. It joins by "tabard hub join".
+func TestOCMAClusterFromAnywhereJoinsWithoutAKey(t *testing.T) {
+	joinsWithoutAKey(t, "", func(a *anywhere) { a.asksByCommand(t, "--hub-role", "web-identity") })
+}
 
-// TestOCMAClusterOfAKSJoinsWithoutAKey has one whose issuer ends with a slash, as all of AKS do.
-func TestOCMAClusterOfAKSJoinsWithoutAKey(t *testing.T) { joinsWithoutAKey(t, "/tenant/cluster/") }
+// TestOCMAClusterOfAKSJoinsWithoutAKey has one whose issuer ends with a slash, as all of AKS do. Its
+// Klusterlet is the page's.
+func TestOCMAClusterOfAKSJoinsWithoutAKey(t *testing.T) {
+	joinsWithoutAKey(t, "/tenant/cluster/", func(a *anywhere) { a.asks(t, "web-identity") })
+}
 
-func joinsWithoutAKey(t *testing.T, path string) {
+func joinsWithoutAKey(t *testing.T, path string, ask func(*anywhere)) {
 	t.Helper()
 	a := startAnywhere(t, path)
-	trust := a.asksWithoutAKey(t)
+	trust := a.registered(t)
+	ask(a)
 	a.joinsByHand(t, trust)
 	wantNoRoles(t, a.spoke.Cluster)
 	wantDeploymentsAsRendered(t, a.spoke.Cluster)
@@ -40,15 +46,23 @@ func joinsWithoutAKey(t *testing.T, path string) {
 	}
 }
 
-// asksWithoutAKey makes the cluster ask to join with the tokens of its agents, whose issuer is registered
-// in the hub's account. It returns the trust policy of the cluster's role.
+// asksWithoutAKey makes the cluster ask to join with the tokens of its agents. It returns the trust policy
+// of the cluster's role.
 func (a *anywhere) asksWithoutAKey(t *testing.T) (trust string) {
+	t.Helper()
+	trust = a.registered(t)
+	a.asks(t, "web-identity")
+	return trust
+}
+
+// registered has the cluster's issuer registered in the hub's account. It returns the trust policy of the
+// cluster's role.
+func (a *anywhere) registered(t *testing.T) (trust string) {
 	t.Helper()
 	spoke := corehub.Spoke{Cluster: a.name, Issuer: a.spoke.Issuer(), Agents: corehub.Agents{Namespace: ocm.AgentNamespace, Klusterlet: "klusterlet"}}
 	_, trust, err := spoke.HubRole(must.Get(corehub.ParseARN(hubARN))(t))
 	must.Do(t, err)
 	a.aws.Provider(hubAccount, a.spoke.Issuer(), "sts.amazonaws.com")
-	a.asks(t, "web-identity")
 	return trust
 }
 
