@@ -103,8 +103,8 @@ func issuerVerifyCommand() *cobra.Command {
 	}
 	f := verify.Flags()
 	kubeconfig.AddFlags(f)
-	f.StringVarP(&account.Namespace, "namespace", "n", "tabard-system", "the operator's namespace")
-	f.StringVar(&account.Name, "service-account", "tabard-issuer", "the operator's ServiceAccount, for which tokens are requested")
+	f.StringVarP(&account.Namespace, "namespace", "n", cli.DefaultNamespace, "the operator's namespace")
+	f.StringVar(&account.Name, "service-account", cli.DefaultServiceAccount, "the operator's ServiceAccount, for which tokens are requested")
 	output.AddFlags(verify)
 	output.AddHeaderFlag(verify)
 	return verify

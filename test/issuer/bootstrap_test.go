@@ -71,7 +71,7 @@ func (s scenario) testRoleAsDemanded() {
 			Changes, Undo []string
 		}
 		must.Do(s, json.Unmarshal([]byte(out), &got))
-		if !strings.HasSuffix(got.RoleARN, ":role/platform/publisher") || got.Kind != "IssuerBootstrap" || len(got.Plan) != 4 || len(got.Undo) != 5 {
+		if !strings.HasSuffix(got.RoleARN, ":role/platform/publisher") || got.Kind != "IssuerBootstrap" || len(got.Plan) != 4 || len(got.Undo) != 6 {
 			s.Errorf("run %d: %s", i, out)
 		}
 		if first := i == 0; (got.Plan[2].Change == "Create") != first || (len(got.Changes) > 0) != first {

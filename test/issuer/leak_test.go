@@ -76,6 +76,18 @@ func (s scenario) follow(commands, leaked string) string {
 	} {
 		commands = strings.ReplaceAll(commands, page, here)
 	}
+	said := ""
+	for range 2 {
+		said = s.shell(commands)
+		// kubectl restarts a Deployment once a second.
+		commands = strings.Replace(commands, "kubectl rollout restart", "sleep 1; kubectl rollout restart", 1)
+	}
+	return said
+}
+
+// shell runs commands on the lab, and returns what they have printed.
+func (s scenario) shell(commands string) string {
+	s.Helper()
 	bin := s.TempDir()
 	for name, program := range map[string]string{"kubectl": s.Localkube, "tabard": s.Tabard} {
 		must.Do(s, os.Symlink(program, filepath.Join(bin, name)))
@@ -86,18 +98,12 @@ func (s scenario) follow(commands, leaked string) string {
 			env = append(env, name+"="+value)
 		}
 	}
-	said := ""
-	for range 2 {
-		out, err := s.Exec(s.Context(), env, "bash", "-euo", "pipefail", "-c", commands)
-		if err != nil {
-			s.Fatalf("the page's commands failed: %v\n%s\n%s", err, commands, out)
-		}
-		s.Logf("%s\n%s", commands, out)
-		said = out
-		// kubectl restarts a Deployment once a second.
-		commands = strings.Replace(commands, "kubectl rollout restart", "sleep 1; kubectl rollout restart", 1)
+	out, err := s.Exec(s.Context(), env, "bash", "-euo", "pipefail", "-c", commands)
+	if err != nil {
+		s.Fatalf("the commands failed: %v\n%s\n%s", err, commands, out)
 	}
-	return said
+	s.Logf("%s\n%s", commands, out)
+	return out
 }
 
 // passKeyCache lets the time pass on the local AWS's clock for which it keeps the keys

@@ -117,8 +117,8 @@ func (b *Bootstrap) Run(ctx context.Context, wanted *v1alpha1.OIDCIssuer) error 
 
 // tellUndo says how all of it is taken back.
 func (b *Bootstrap) tellUndo(issuer *v1alpha1.OIDCIssuer) {
-	b.Result.Undo = undo(issuer.Name, roleName(b.Role, issuer), b.Operator)
-	b.say("to undo all of it later:")
+	b.Result.Undo = b.undo(issuer)
+	b.say("to undo all of it later, when no role trusts the issuer any more:")
 	for _, line := range b.Result.Undo {
 		b.say("  %s", line)
 	}

@@ -178,13 +178,46 @@ func (b *Bootstrap) planned(world core.World, place Place) []Planned {
 	return append(plan, config)
 }
 
-// undo are the commands that take back what the bootstrap has made.
-func undo(name, role string, operator core.Subject) []string {
-	return []string{
-		fmt.Sprintf(`kubectl patch oidcissuer %s --type=merge -p '{"spec":{"deletionPolicy":"Delete"}}'`, name),
-		"kubectl delete oidcissuer " + name,
-		fmt.Sprintf("aws iam delete-role-policy --role-name %s --policy-name %s", role, PolicyName),
-		"aws iam delete-role --role-name " + role,
-		fmt.Sprintf("kubectl delete configmap %s --namespace %s", operator.ServiceAccount, operator.Namespace),
+// The ServiceAccount of the operator where no flag names another.
+const (
+	DefaultNamespace      = "tabard-system"
+	DefaultServiceAccount = "tabard-issuer"
+)
+
+// undo are the commands that take back what the bootstrap has made. The operator's role may delete only
+// what the OIDCIssuer says that it deletes, so one that says Retain gets these rights first.
+func (b *Bootstrap) undo(issuer *v1alpha1.OIDCIssuer) (lines []string) {
+	name, role, hasRole := issuer.Name, roleName(b.Role, issuer), b.Result.RoleARN != ""
+	if issuer.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		lines = append(lines, fmt.Sprintf(`kubectl patch oidcissuer %s --type=merge -p '{"spec":{"deletionPolicy":"Delete"}}'`, name))
+		if hasRole {
+			lines = append(lines, fmt.Sprintf("kubectl get oidcissuer %s -o yaml | tabard issuer bootstrap --yes%s -f -", name, b.again()))
+		}
 	}
+	lines = append(lines, fmt.Sprintf("kubectl delete oidcissuer %s --timeout=10m", name))
+	if !hasRole {
+		return lines
+	}
+	return append(lines,
+		fmt.Sprintf("aws iam delete-role-policy --role-name %s --policy-name %s", role, PolicyName),
+		"aws iam delete-role --role-name "+role,
+		fmt.Sprintf("kubectl delete configmap %s --namespace %s", b.Operator.ServiceAccount, b.Operator.Namespace))
+}
+
+// again are the flags with which the same role is chosen once more, each after a space. What the role
+// has of a path, a permissions boundary and tags it keeps without them.
+func (b *Bootstrap) again() (flags string) {
+	for _, each := range []struct{ flag, value, usual string }{
+		{"--role-name", b.Role.Name, ""},
+		{"--namespace", b.Operator.Namespace, DefaultNamespace},
+		{"--service-account", b.Operator.ServiceAccount, DefaultServiceAccount},
+	} {
+		if each.value != each.usual {
+			flags += " " + each.flag + " " + each.value
+		}
+	}
+	if b.Consent.OtherIssuer {
+		flags += " --allow-other-issuer"
+	}
+	return flags
 }
