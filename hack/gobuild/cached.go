@@ -1,6 +1,7 @@
 package gobuild
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,13 +10,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/term"
 )
 
 // Sources are the files of a Cached program's module that decide what is built, by
-// their names in its folder.
+// their names in its folder. A Package of another module has no main.go there.
 var Sources = []string{"go.mod", "go.sum", "main.go"}
 
 // Cached is a program of other projects' code that is built once per version, into a
@@ -24,6 +26,9 @@ type Cached struct {
 	Name, Version string
 	// Source is the folder of its module.
 	Source string
+	// Package is what is built, of a module that this one requires. Empty is the module's own
+	// program, main.go.
+	Package string
 	// Cache is the folder with all its builds.
 	Cache string
 	// Started is what is said when a build begins.
@@ -53,7 +58,7 @@ func (c Cached) Main() int {
 // decide what is built, so that a changed requirement never meets an old program.
 func (c Cached) Key() (string, error) {
 	hash := sha256.New()
-	for _, name := range Sources {
+	for _, name := range c.sources() {
 		data, err := os.ReadFile(filepath.Join(c.Source, name))
 		if err != nil {
 			return "", fmt.Errorf("the sources of %s are not complete: %w", c.Name, err)
@@ -63,6 +68,13 @@ func (c Cached) Key() (string, error) {
 		hash.Write(data)
 	}
 	return c.Version + "-" + hex.EncodeToString(hash.Sum(nil))[:12], nil
+}
+
+func (c Cached) sources() []string {
+	if c.Package == "" {
+		return Sources
+	}
+	return slices.DeleteFunc(slices.Clone(Sources), func(name string) bool { return name == "main.go" })
 }
 
 // ensure returns the path of the program; it builds if there is none yet.
@@ -130,7 +142,7 @@ func (c Cached) build(ctx context.Context, target string, progress io.Writer) er
 	file, isFile := progress.(*os.File)
 	return Build{
 		Name: c.Name, Dir: c.Source, Env: []string{"CGO_ENABLED=0", "GOWORK=off"},
-		Flags: []string{"-trimpath", "-ldflags", "-s -w " + c.LinkerFlags}, Packages: []string{"."}, Output: absolute,
+		Flags: []string{"-trimpath", "-ldflags", "-s -w " + c.LinkerFlags}, Packages: []string{cmp.Or(c.Package, ".")}, Output: absolute,
 		Progress: progress, Terminal: isFile && term.IsTerminal(int(file.Fd())),
 	}.Run(ctx)
 }

@@ -33,6 +33,26 @@ func TestKeyChangesWithEverySource(t *testing.T) {
 	}
 }
 
+// TestAPackageOfARequiredModuleIsBuilt has a module that only names what it builds.
+func TestAPackageOfARequiredModuleIsBuilt(t *testing.T) {
+	required := t.TempDir()
+	program := Cached{Name: "program", Version: "v1.2.3", Source: t.TempDir(), Package: "example.com/required/cmd", Cache: t.TempDir(), Started: "building"}
+	must.Do(t, os.Mkdir(filepath.Join(required, "cmd"), 0o755))
+	for path, text := range map[string]string{
+		filepath.Join(required, "go.mod"):         "module example.com/required\n\ngo 1.26\n",
+		filepath.Join(required, "cmd", "main.go"): "package main\n\nfunc main() {}\n",
+		filepath.Join(program.Source, "go.sum"):   "",
+		filepath.Join(program.Source, "go.mod"): "module example.com/program\n\ngo 1.26\n\ntool example.com/required/cmd\n\n" +
+			"require example.com/required v1.2.3\n\nreplace example.com/required => " + required + "\n",
+	} {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	var said bytes.Buffer
+	if path, err := program.ensure(t.Context(), &said); err != nil || !exists(path) {
+		t.Errorf("%s, %v: %s", path, err, said.String())
+	}
+}
+
 func TestAProgramIsBuiltOncePerVersion(t *testing.T) {
 	program := Cached{Name: "program", Version: "v1.2.3", Source: t.TempDir(), Cache: t.TempDir(), Started: "building"}
 	for name, text := range map[string]string{
