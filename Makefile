@@ -25,9 +25,10 @@ LDFLAGS    = -X $(PROGRAM).Version=$(VERSION) -X $(PROGRAM).Commit=$(REVISION) -
 GOTEST    := go test -timeout 30m
 
 # The programs that the tests start: the lab is made of them.
-export TABARD_BIN       := $(CURDIR)/bin/tabard
-export TABARD_LOCALKUBE := $(CURDIR)/bin/localkube
-export TABARD_OCM       := $(CURDIR)/bin/ocm
+export TABARD_BIN        := $(CURDIR)/bin/tabard
+export TABARD_LOCALKUBE  := $(CURDIR)/bin/localkube
+export TABARD_OCM        := $(CURDIR)/bin/ocm
+export TABARD_CLUSTERADM := $(CURDIR)/bin/clusteradm
 
 .DEFAULT_GOAL := help
 
@@ -64,6 +65,11 @@ localkube: ## Build the Kubernetes control plane of the lab, once per version (m
 ocm: ## Build the programs of Open Cluster Management as one, once per version (minutes)
 	@mkdir -p bin
 	@path=$$(go run ./hack/ocm) && ln -sfn "$$path" bin/ocm && echo "$$path"
+
+.PHONY: clusteradm
+clusteradm: ## Build the command of Open Cluster Management, once per version (minutes)
+	@mkdir -p bin
+	@path=$$(go run ./hack/clusteradm) && ln -sfn "$$path" bin/clusteradm && echo "$$path"
 
 # Tests with these names need what a fresh machine does not have: make conformance
 # runs those with clients of others, make e2e-node those on a node or by root, and
@@ -104,7 +110,7 @@ conformance: build localkube ## Use programs that are not ours (needs node 20, n
 	@go run ./hack/ring passed $@
 
 .PHONY: interop
-interop: build localkube ocm ## Use the programs of Open Cluster Management: operators, hub controller, agents
+interop: build localkube ocm clusteradm ## Use the programs of Open Cluster Management: operators, hub controller, agents, clusteradm
 	$(GOTEST) -count=1 -run '^TestOCM' ./test/hub/...
 	@go run ./hack/ring passed $@
 
@@ -147,7 +153,7 @@ lint: ## Check style, known mistakes, import rules, sizes, and ways from one acc
 	go run ./hack/imports
 	go run ./hack/shape
 	cd hack/rights && go run . ../../config/manifests ../../config/rbac
-	@for module in $(MODULES) $(OLDER) localkube test/ocm; do (cd $$module && go mod tidy -diff) || exit 1; done
+	@for module in $(MODULES) $(OLDER) localkube test/ocm test/clusteradm; do (cd $$module && go mod tidy -diff) || exit 1; done
 	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify

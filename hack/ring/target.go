@@ -53,8 +53,8 @@ var targets = map[string]target{
 		},
 	},
 	"interop": {
-		packages: []string{"./test/hub/...", "./cmd/tabard", "./cmd/tabard-eks-token", "./hack/ocm", "./hack/localkube"},
-		folders:  []string{"config", "localkube", "test/ocm"},
+		packages: []string{"./test/hub/...", "./cmd/tabard", "./cmd/tabard-eks-token", "./hack/clusteradm", "./hack/ocm", "./hack/localkube"},
+		folders:  []string{"config", "localkube", "test/clusteradm", "test/ocm"},
 	},
 	"ack": {
 		folders: []string{"docs/role-selectors-in-ack.md"},

@@ -43,6 +43,7 @@ func TestThePageOnVersionsSaysWhatTheFilesSay(t *testing.T) {
 		{"charts/tabard/Chart.yaml", `kubeVersion: ">=(1\.\d+)\.0-0"`, "| Kubernetes | % and newer;"},
 		{"localkube/go.mod", `k8s\.io/kubernetes v(\S+)`, "| %: every test with an API server"},
 		{"test/ocm/go.mod", `open-cluster-management\.io/ocm v(\S+)`, "| v%: its operators, hub controller and agents."},
+		{"test/clusteradm/go.mod", `open-cluster-management\.io/clusteradm v(\S+)`, "`clusteradm` v%."},
 		{"iampolicy/go.mod", `\ngo (1\.\d+)`, "tabard/iampolicy` | Go % |"},
 		{"awsauth/go.mod", `\ngo (1\.\d+)`, "tabard/awsauth` | Go %,"},
 		{"awsauth/go.mod", `aws-sdk-go-v2 v(1\.\d+)`, "the AWS SDK of % |"},
