@@ -9,10 +9,10 @@ import (
 
 // The flags of Open Cluster Management's hub controller that say what it does in AWS
 // (v1.2.1, pkg/registration/hub). The second is the requirement's: released versions of theirs
-// do not know it.
+// do not know it, and end for it.
 const (
-	driversFlag = "--enabled-registration-drivers"
-	disableFlag = "--disable-managed-iam"
+	DriversFlag = "--enabled-registration-drivers"
+	DisableFlag = "--disable-managed-iam"
 )
 
 // ControllerNamespace is where Open Cluster Management runs its hub controller, unless it is
@@ -75,15 +75,15 @@ func activityOf(words []string) Activity {
 	for i, word := range words {
 		name, value, given := strings.Cut(word, "=")
 		switch {
-		case name == driversFlag && given, i > 0 && words[i-1] == driversFlag:
-			if name != driversFlag {
+		case name == DriversFlag && given, i > 0 && words[i-1] == DriversFlag:
+			if name != DriversFlag {
 				value = word
 			}
 			acts = acts || strings.Contains(value, DriverAWS)
 			unclear = unclear || strings.Contains(value, "$(")
-		case name == disableFlag && given && !isTrue(value):
+		case name == DisableFlag && given && !isTrue(value):
 			enabled = true
-		case name == disableFlag:
+		case name == DisableFlag:
 			disabled = disabled || isSeparate(words[:i])
 		case strings.Contains(name, DriverAWS) || controller && strings.Contains(name, "$("):
 			unclear = true
@@ -105,7 +105,7 @@ func activityOf(words []string) Activity {
 // isController says that the words run the hub controller: PATH/registration controller.
 func isController(words []string) bool {
 	for i, word := range words {
-		if strings.HasPrefix(word, driversFlag) || i > 0 && word == "controller" && path.Base(words[i-1]) == "registration" {
+		if strings.HasPrefix(word, DriversFlag) || i > 0 && word == "controller" && path.Base(words[i-1]) == "registration" {
 			return true
 		}
 	}

@@ -91,7 +91,7 @@ func decide(flag Switch, seen ClusterManager, listed bool, driver Driver) Settin
 	case seen.Trouble != "":
 		return Setting{IAM: Unknown, Why: "the ClusterManager could not be read: " + seen.Trouble}
 	case runs == Acting && disabled:
-		return Setting{IAM: Off, ByOCM: true, Why: "disableManagedIam is set in the ClusterManager, and the pod " + pod + " of its hub controller runs with the driver " + DriverAWS + " without " + disableFlag + ", so it makes and removes roles and access entries all the same: take the driver out of the ClusterManager"}
+		return Setting{IAM: Off, ByOCM: true, Why: "disableManagedIam is set in the ClusterManager, and the pod " + pod + " of its hub controller runs with the driver " + DriverAWS + " without " + DisableFlag + ", so it makes and removes roles and access entries all the same: take the driver out of the ClusterManager"}
 	case runs == Acting:
 		return Setting{IAM: Off, ByOCM: true, Why: "the pod " + pod + " of the hub controller runs with the driver " + DriverAWS + ", which makes and removes roles and access entries itself"}
 	case disabled:

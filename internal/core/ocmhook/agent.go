@@ -42,7 +42,7 @@ type agent struct {
 }
 
 func (a agent) admit() Decision {
-	if why := a.klusterlet.fault(); why != "" {
+	if why := a.klusterlet.Fault(); why != "" {
 		return refuse("the Klusterlet %s cannot join: %s", a.klusterlet.Name, why)
 	}
 	role, why := a.role()
@@ -67,17 +67,17 @@ func (a agent) role() (hubRole, string) {
 	k := a.klusterlet
 	arn, err := hub.ParseARN(k.HubARN)
 	if err != nil {
-		return hubRole{}, err.Error() // said by fault before
+		return hubRole{}, err.Error() // said by Fault before
 	}
 	wanted := k.ManagedARN
-	if k.hasNoARN() {
+	if k.HasNoARN() {
 		wanted = k.placeholder().String()
 	}
 	if told, has := a.args.value(managedARNFlag); has && told != wanted {
 		return hubRole{}, fmt.Sprintf("the pod was made for another state of the Klusterlet %s: %s is %.200s, expected %s. Its Deployment makes it anew", k.Name, managedARNFlag, told, wanted)
 	}
 	managed, name := hub.ARN{}, ""
-	if k.hasNoARN() {
+	if k.HasNoARN() {
 		name, _ = a.args.value(clusterFlag)
 	} else if managed, err = hub.ParseARN(k.ManagedARN); err != nil {
 		return hubRole{}, fmt.Sprintf("the Klusterlet %s: managedClusterArn: %v", k.Name, err)
@@ -100,7 +100,7 @@ func (r hubRole) arn() string { return r.hub.RoleARN(hub.RoleName(r.suffix)) }
 // rewrite takes the placeholder out of the arguments of the registration agent, and gives it the
 // suffix of the cluster's own roles. The work agent has neither.
 func (a agent) rewrite(d *Decision, role hubRole) {
-	if auth, _ := a.args.value(authFlag); auth != hub.DriverAWS || !a.klusterlet.hasNoARN() {
+	if auth, _ := a.args.value(authFlag); auth != hub.DriverAWS || !a.klusterlet.HasNoARN() {
 		return
 	}
 	wanted := append(a.args.without(managedARNFlag, suffixFlag), suffixFlag+"="+role.suffix)

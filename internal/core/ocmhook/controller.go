@@ -9,17 +9,12 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hub"
 )
 
-// autoApproval is the feature gate by which clusters are accepted without being asked for.
-const autoApproval = "ManagedClusterAutoApproval"
-
 // awsFlags are the hub controller's flags that are of the driver awsirsa alone. The last is the
-// requirement's, which released programs do not know: they end for it.
-var awsFlags = []string{"--hub-cluster-arn", "--auto-approved-arn-patterns", "--aws-resource-tags", "--disable-managed-iam"}
+// requirement's.
+var awsFlags = []string{"--hub-cluster-arn", "--auto-approved-arn-patterns", "--aws-resource-tags", hub.DisableFlag}
 
-const (
-	driversFlag = "--enabled-registration-drivers"
-	gatesFlag   = "--feature-gates"
-)
+// gatesFlag has the feature gates of one of their programs.
+const gatesFlag = "--feature-gates"
 
 // admitController takes the driver awsirsa from a hub controller. Where that leaves no other
 // driver, it is csr, as without the flag. Whoever was accepted by the driver's patterns is not
@@ -27,12 +22,12 @@ const (
 func admitController(number int, args arguments) Decision {
 	wanted := args.without(awsFlags...)
 	var d Decision
-	if drivers, _ := args.value(driversFlag); slices.Contains(strings.Split(drivers, ","), hub.DriverAWS) {
+	if drivers, _ := args.value(hub.DriversFlag); slices.Contains(strings.Split(drivers, ","), hub.DriverAWS) {
 		kept := slices.DeleteFunc(strings.Split(drivers, ","), func(name string) bool { return name == hub.DriverAWS })
 		if len(kept) == 0 {
 			kept = []string{"csr"}
 		}
-		wanted = append(ungated(wanted.without(driversFlag)), driversFlag+"="+strings.Join(kept, ","))
+		wanted = append(ungated(wanted.without(hub.DriversFlag)), hub.DriversFlag+"="+strings.Join(kept, ","))
 		d.Warnings = []string{"the driver awsirsa is left out: Tabard's controller hubaccess is in its place, and clusters are accepted by hand"}
 	}
 	if !slices.Equal(wanted, args) {
@@ -51,7 +46,7 @@ func ungated(args arguments) (kept arguments) {
 		}
 		gates := slices.DeleteFunc(strings.Split(value, ","), func(gate string) bool {
 			of, _, _ := strings.Cut(gate, "=")
-			return strings.TrimSpace(of) == autoApproval
+			return strings.TrimSpace(of) == hub.AutoApproval
 		})
 		if len(gates) > 0 {
 			kept = append(kept, gatesFlag+"="+strings.Join(gates, ","))

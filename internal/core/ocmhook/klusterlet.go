@@ -85,8 +85,8 @@ func ReadKlusterlet(text []byte) (Klusterlet, error) {
 	return k, nil
 }
 
-// hasNoARN says that the cluster is not in EKS, as far as its Klusterlet says.
-func (k Klusterlet) hasNoARN() bool { return k.ManagedARN == "" || isPlaceholder(k.ManagedARN) }
+// HasNoARN says that the cluster is not in EKS, as far as its Klusterlet says.
+func (k Klusterlet) HasNoARN() bool { return k.ManagedARN == "" || isPlaceholder(k.ManagedARN) }
 
 // arnPath is where a Klusterlet has the cluster's ARN.
 const arnPath = "/spec/registrationConfiguration/registrationDriver/awsIrsa/managedClusterArn"
@@ -96,11 +96,11 @@ func AdmitKlusterlet(k Klusterlet) Decision {
 	if k.AuthType != hub.DriverAWS || k.Deleting {
 		return Decision{}
 	}
-	if why := k.fault(); why != "" {
+	if why := k.Fault(); why != "" {
 		return Decision{Refusal: why}
 	}
 	var d Decision
-	if wanted := k.placeholder().String(); k.hasNoARN() && k.ManagedARN != wanted {
+	if wanted := k.placeholder().String(); k.HasNoARN() && k.ManagedARN != wanted {
 		d.add("add", arnPath, wanted)
 	}
 	if k.IAMConfigSecret != "" {
@@ -110,8 +110,8 @@ func AdmitKlusterlet(k Klusterlet) Decision {
 	return d
 }
 
-// fault says why a Klusterlet with the driver awsirsa cannot join; empty if it can.
-func (k Klusterlet) fault() string {
+// Fault says why a Klusterlet with the driver awsirsa cannot join; empty if it can.
+func (k Klusterlet) Fault() string {
 	const driver = "spec.registrationConfiguration.registrationDriver.awsIrsa"
 	arn, err := hub.ParseARN(k.HubARN)
 	if err != nil {
@@ -125,9 +125,9 @@ func (k Klusterlet) fault() string {
 		return fmt.Sprintf("the annotation %s is %.100q, expected %s", HubRoleAnnotation, k.HubRole, WebIdentity)
 	case k.HubRole != "" && k.IAMConfigSecret != "":
 		return fmt.Sprintf("the agents get their identity from the annotation %s or from %s.iamConfigSecret: remove one of both", HubRoleAnnotation, driver)
-	case k.HubRole != "" && !k.hasNoARN():
+	case k.HubRole != "" && !k.HasNoARN():
 		return fmt.Sprintf("a cluster in EKS joins by the role of its own account: remove the annotation %s, or %s.managedClusterArn", HubRoleAnnotation, driver)
-	case !k.hasNoARN():
+	case !k.HasNoARN():
 		return ""
 	case k.ClusterName == "":
 		return fmt.Sprintf("spec.clusterName is empty: without %s.managedClusterArn, the cluster's role is found by its name at the hub, such as onprem-1", driver)
