@@ -135,7 +135,7 @@ func (a *acceptance) find(ctx context.Context, name string) (*unstructured.Unstr
 	case meta.IsNoMatchError(err):
 		return nil, errors.New("the cluster is no hub: it does not know ManagedClusters; choose the hub with --context")
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("the hub has no ManagedCluster %s: its agent makes it when it first reaches the hub. See who has come: kubectl get managedclusters; on the joining cluster: kubectl -n %s logs deployment/klusterlet-registration-agent", name, agentNamespace)
+		return nil, fmt.Errorf("the hub has no ManagedCluster %s: its agent makes it when it first reaches the hub. See who has come: kubectl get managedclusters; on the joining cluster: kubectl -n %s logs deployment/klusterlet-registration-agent", name, core.AgentNamespace)
 	case err != nil:
 		return nil, fmt.Errorf("read the ManagedCluster %s: %w", name, err)
 	}

@@ -128,7 +128,7 @@ func (j *joining) check() (err error) {
 	if err := errors.Join(j.output.Check(), j.hub.check()); err != nil {
 		return err
 	}
-	j.want.AgentNamespace = agentNamespace
+	j.want.AgentNamespace = core.AgentNamespace
 	for _, mode := range []string{core.ModeDefault, core.ModeSingleton} {
 		if strings.EqualFold(j.mode, mode) { // clusteradm takes the mode in small letters, too
 			j.mode = mode
@@ -254,26 +254,26 @@ func (j *joining) admissible() error {
 // planned compares what is to be written with what is there.
 func (j *joining) planned(ctx context.Context) ([]core.Planned, error) {
 	out := []core.Planned{
-		{Change: core.ToKeep, Object: "Namespace " + agentNamespace}, {Change: core.ToReplace, Object: "Secret " + agentNamespace + "/" + bootstrapSecret},
+		{Change: core.ToKeep, Object: "Namespace " + core.AgentNamespace}, {Change: core.ToReplace, Object: "Secret " + core.AgentNamespace + "/" + bootstrapSecret},
 		{Change: changeOf(j.existing, j.checked), Object: "Klusterlet " + theKlusterlet.name},
 	}
 	var namespace corev1.Namespace
-	err := j.cluster.Get(ctx, client.ObjectKey{Name: agentNamespace}, &namespace)
+	err := j.cluster.Get(ctx, client.ObjectKey{Name: core.AgentNamespace}, &namespace)
 	switch {
 	case apierrors.IsNotFound(err):
 		out[0].Change = core.ToCreate
 	case err != nil:
-		return nil, fmt.Errorf("read the namespace %s: %w", agentNamespace, err)
+		return nil, fmt.Errorf("read the namespace %s: %w", core.AgentNamespace, err)
 	case j.want.AuthType == core.DriverAWS && namespace.Labels[core.HookLabel] != core.HookLabelValue:
 		out[0].Change = core.ToReplace
 	}
 	var secret corev1.Secret
-	err = j.cluster.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: bootstrapSecret}, &secret)
+	err = j.cluster.Get(ctx, client.ObjectKey{Namespace: core.AgentNamespace, Name: bootstrapSecret}, &secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		out[1].Change = core.ToCreate
 	case err != nil:
-		return nil, fmt.Errorf("read the Secret %s/%s: %w", agentNamespace, bootstrapSecret, err)
+		return nil, fmt.Errorf("read the Secret %s/%s: %w", core.AgentNamespace, bootstrapSecret, err)
 	}
 	return out, j.lookAtConfig(ctx)
 }
@@ -285,9 +285,9 @@ func (j *joining) lookAtConfig(ctx context.Context) error {
 		return nil
 	}
 	var secret corev1.Secret
-	err := j.cluster.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: name}, &secret)
+	err := j.cluster.Get(ctx, client.ObjectKey{Namespace: core.AgentNamespace, Name: name}, &secret)
 	if apierrors.IsNotFound(err) {
-		say(j.world.Streams.Err, "warning: there is no Secret %s/%s, and the agents' pods wait for it: kubectl -n %[1]s create secret generic %[2]s --from-file config=./aws.config --from-file credentials=./aws.credentials", agentNamespace, name)
+		say(j.world.Streams.Err, "warning: there is no Secret %s/%s, and the agents' pods wait for it: kubectl -n %[1]s create secret generic %[2]s --from-file config=./aws.config --from-file credentials=./aws.credentials", core.AgentNamespace, name)
 		return nil
 	}
 	return err

@@ -40,7 +40,7 @@ func (s spoke) story(more ...string) []string {
 func (s spoke) wantNothing() {
 	s.Helper()
 	for _, object := range []client.Object{
-		theKlusterlet.empty(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: bootstrapSecret}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: agentNamespace}},
+		theKlusterlet.empty(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: core.AgentNamespace, Name: bootstrapSecret}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: core.AgentNamespace}},
 	} {
 		if err := s.Get(s.Context(), client.ObjectKeyFromObject(object), object); err == nil {
 			s.Errorf("%s %s was written", object.GetObjectKind().GroupVersionKind().Kind, object.GetName())
@@ -107,14 +107,14 @@ func TestAClusterInEKSJoins(t *testing.T) {
 func (s spoke) wantBootstrap() {
 	s.Helper()
 	var secret corev1.Secret
-	must.Do(s, s.Get(s.Context(), client.ObjectKey{Namespace: agentNamespace, Name: bootstrapSecret}, &secret))
+	must.Do(s, s.Get(s.Context(), client.ObjectKey{Namespace: core.AgentNamespace, Name: bootstrapSecret}, &secret))
 	config := must.Get(clientcmd.RESTConfigFromKubeConfig(secret.Data["kubeconfig"]))(s)
 	cluster := ocm.New(ocm.ManagedCluster, "", "spoke-1")
 	cluster.Object["spec"] = map[string]any{"hubAcceptsClient": false}
 	must.Do(s, s.ClientFor(config).Create(s.Context(), cluster))
 	s.Remove(cluster)
 	var namespace corev1.Namespace
-	must.Do(s, s.Get(s.Context(), client.ObjectKey{Name: agentNamespace}, &namespace))
+	must.Do(s, s.Get(s.Context(), client.ObjectKey{Name: core.AgentNamespace}, &namespace))
 	if namespace.Labels[core.HookLabel] != core.HookLabelValue {
 		s.Errorf("the labels of the namespace are %v", namespace.Labels)
 	}
@@ -162,7 +162,7 @@ func TestJoinRefuses(t *testing.T) {
 
 // TestWhatIsNotAsWantedIsRefused, of a Klusterlet as the API server has it after it was applied.
 func TestWhatIsNotAsWantedIsRefused(t *testing.T) {
-	outside := core.Join{Cluster: "onprem-1", AgentNamespace: agentNamespace, AuthType: core.DriverAWS, Hub: must.Get(core.ParseARN(hubARN))(t), IAMConfigSecret: "iam-config", Mode: core.ModeDefault}
+	outside := core.Join{Cluster: "onprem-1", AgentNamespace: core.AgentNamespace, AuthType: core.DriverAWS, Hub: must.Get(core.ParseARN(hubARN))(t), IAMConfigSecret: "iam-config", Mode: core.ModeDefault}
 	inEKS := outside
 	inEKS.Managed, inEKS.IAMConfigSecret = must.Get(core.ParseARN(spokeARN))(t), ""
 	klusterlet := func(annotations map[string]any, aws ...string) map[string]any {

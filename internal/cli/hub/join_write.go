@@ -15,12 +15,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
 )
 
-// agentNamespace is where agents run, and bootstrapSecret the Secret by which they first reach
-// the hub (Open Cluster Management v1.2.1, pkg/operator/helpers).
-const (
-	agentNamespace  = "open-cluster-management-agent"
-	bootstrapSecret = "bootstrap-hub-kubeconfig" //nolint:gosec // a name, and no secret
-)
+// bootstrapSecret is the Secret by which agents first reach the hub (Open Cluster Management
+// v1.2.1, pkg/operator/helpers).
+const bootstrapSecret = "bootstrap-hub-kubeconfig" //nolint:gosec // a name, and no secret
 
 func namespaceOf(j core.Join) map[string]any {
 	metadata := map[string]any{"name": j.AgentNamespace}
@@ -32,7 +29,7 @@ func namespaceOf(j core.Join) map[string]any {
 
 func secretOf(kubeconfig []byte) map[string]any {
 	return map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": map[string]any{"namespace": agentNamespace, "name": bootstrapSecret},
+		"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": map[string]any{"namespace": core.AgentNamespace, "name": bootstrapSecret},
 		"data": map[string]any{"kubeconfig": base64.StdEncoding.EncodeToString(kubeconfig)},
 	}
 }
@@ -90,7 +87,7 @@ func (j *joining) waits(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return []string{fmt.Sprintf("the hub does not say whether it knows the cluster: %v", err)}, nil
 	case at == nil:
-		return []string{"the hub does not know the cluster yet: the agent's log says why, kubectl -n " + agentNamespace + " logs deployment/klusterlet-registration-agent"}, nil
+		return []string{"the hub does not know the cluster yet: the agent's log says why, kubectl -n " + core.AgentNamespace + " logs deployment/klusterlet-registration-agent"}, nil
 	}
 	return nil, nil
 }

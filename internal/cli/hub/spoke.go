@@ -42,7 +42,7 @@ func (a *asked) addARNs(f *pflag.FlagSet) {
 func (a *asked) addAgents(f *pflag.FlagSet) {
 	f.StringVar(&a.issuer, "issuer", "", "the `URL` of the joining cluster's published token issuer, whose tokens its agents have")
 	f.StringArrayVar(&a.principals, "principal", nil, "the `ARN` of a role or user whose credentials the agents have, for a cluster that is not in EKS. May be repeated")
-	f.StringVar(&a.namespace, "agent-namespace", "open-cluster-management-agent", "the agents' namespace")
+	f.StringVar(&a.namespace, "agent-namespace", core.AgentNamespace, "the agents' namespace")
 	f.StringVar(&a.klusters, "klusterlet-name", "klusterlet", "the name of the Klusterlet, with which the agents' ServiceAccounts begin")
 	f.BoolVar(&a.singleton, "singleton", false, "the Klusterlet is deployed in the mode Singleton, with one agent for both")
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	core "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/hubjoin"
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
 )
@@ -28,7 +29,7 @@ func spokeSeen(ctx context.Context, reader client.Reader, name string) *hubjoin.
 	within := " in the namespace " + namespace
 	space := &corev1.Namespace{}
 	out.Namespace = readOf(reader.Get(ctx, client.ObjectKey{Name: namespace}, space), "get namespaces")
-	out.Labelled = space.Labels[hubjoin.NamespaceLabel] == hubjoin.NamespaceLabelled
+	out.Labelled = space.Labels[core.HookLabel] == core.HookLabelValue
 	if secret := out.Klusterlet.IAMConfigSecret; secret != "" {
 		seen := &corev1.Secret{}
 		out.Secret.Read = readOf(reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: secret}, seen), "get secrets"+within)

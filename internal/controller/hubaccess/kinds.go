@@ -20,9 +20,6 @@ var (
 	crdKind     = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 )
 
-// managerCRD is the name of ClusterManager's definition.
-const managerCRD = "clustermanagers.operator.open-cluster-management.io"
-
 func newObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(kind)

@@ -66,7 +66,7 @@ func ReadManager(ctx context.Context, live client.Reader) hub.ClusterManager {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}
 	crd := newObject(crdKind)
-	err = live.Get(ctx, client.ObjectKey{Name: managerCRD}, crd)
+	err = live.Get(ctx, client.ObjectKey{Name: hub.ManagerDefinition}, crd)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return hub.ClusterManager{Trouble: condition.Steady(err.Error())}
 	}

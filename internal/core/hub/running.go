@@ -19,6 +19,10 @@ const (
 // hosted by another cluster.
 const ControllerNamespace = "open-cluster-management-hub"
 
+// AgentNamespace is where Open Cluster Management runs the agents of a joining cluster, unless
+// its Klusterlet says otherwise (v1.2.1, pkg/operator/helpers).
+const AgentNamespace = "open-cluster-management-agent"
+
 // ControllerLabel and ControllerApp are the label of the hub controller's pods.
 const (
 	ControllerLabel = "app"

@@ -21,13 +21,6 @@ const (
 // AgentApps are the values of the label app of the agents' pods.
 func AgentApps() []string { return []string{registrationApp, workApp, singletonApp} }
 
-// NamespaceLabel and NamespaceLabelled are the label of namespaces about whose pods the admission
-// hook is asked.
-const (
-	NamespaceLabel    = "tabard.dev/ocm"
-	NamespaceLabelled = "enabled"
-)
-
 // loader is the init container that fetches the command line of AWS.
 const loader = "load-awscli"
 
@@ -81,7 +74,7 @@ func (w walker) awsKlusterlet(about string) Finding {
 	case k.HasNoARN() && w.Spoke.Namespace.Trouble != "":
 		return w.Spoke.Namespace.unread(link, "the namespace "+w.agentNamespace())
 	case k.HasNoARN() && !w.Spoke.Labelled:
-		return broken(link, w.label(), "%s has no ARN, and the namespace lacks the label %s=%s, by which the admission hook is asked about the agents", about, NamespaceLabel, NamespaceLabelled)
+		return broken(link, w.label(), "%s has no ARN, and the namespace lacks the label %s=%s, by which the admission hook is asked about the agents", about, hub.HookLabel, hub.HookLabelValue)
 	case k.Condition != nil && k.Condition.Status != metav1.ConditionTrue:
 		return broken(link, []string{onSpoke, "kubectl -n open-cluster-management logs -l app=klusterlet --tail=50"}, "%s: %s is %s: %s", about, k.Condition.Type, k.Condition.Status, k.Condition.Message)
 	case k.HasNoARN():
@@ -93,7 +86,7 @@ func (w walker) awsKlusterlet(about string) Finding {
 // label has the admission hook asked about the agents, whose pods are made anew.
 func (w walker) label() []string {
 	return []string{
-		onSpoke, "kubectl label namespace " + w.agentNamespace() + " " + NamespaceLabel + "=" + NamespaceLabelled,
+		onSpoke, "kubectl label namespace " + w.agentNamespace() + " " + hub.HookLabel + "=" + hub.HookLabelValue,
 		"kubectl -n " + w.agentNamespace() + " delete pods -l 'app in (" + strings.Join(AgentApps(), ", ") + ")'",
 	}
 }

@@ -18,9 +18,6 @@ const (
 	WebIdentity       = "web-identity"
 )
 
-// defaultAgentNamespace is where agents run unless their Klusterlet says otherwise.
-const defaultAgentNamespace = "open-cluster-management-agent"
-
 // Klusterlet is what matters of one.
 type Klusterlet struct {
 	Name string
@@ -80,7 +77,7 @@ func ReadKlusterlet(text []byte) (Klusterlet, error) {
 	case strings.HasSuffix(spec.DeployOption.Mode, "Hosted"):
 		k.Namespace = k.Name
 	case k.Namespace == "":
-		k.Namespace = defaultAgentNamespace
+		k.Namespace = hub.AgentNamespace
 	}
 	return k, nil
 }
