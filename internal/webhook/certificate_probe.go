@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -62,24 +61,19 @@ func (p prober) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no probe certificate for "+r.TLS.ServerName, http.StatusNotFound)
 		return
 	}
-	var body bytes.Buffer
-	leave, problem := p.intake.read(r, &body)
+	body, leave, heard := p.intake.hear(w, r)
 	defer leave()
-	if problem != nil {
-		http.Error(w, problem.problem, problem.status)
+	if !heard {
 		return
 	}
-	question, err := readReview(body.Bytes())
+	question, err := readReview(body)
 	reply := answer{}
 	if err != nil {
 		reply.refusal = err.Error()
 	} else {
 		reply.patch = markProbed(core.Fingerprint(probe.Leaf.Raw))
 	}
-	w.Header()["Content-Type"] = jsonType
-	if _, err := w.Write(reply.appendTo(nil, question)); err != nil {
-		p.log.V(1).Info("the API server hung up", "error", err.Error())
-	}
+	reply.send(w, question, p.log)
 }
 
 // markProbed is the patch that says which certificate was accepted. The

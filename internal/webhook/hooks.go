@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -127,33 +126,23 @@ func (h hookHandler) outcome(outcome string, since time.Time) {
 // failurePolicy.
 func (h hookHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	if !isJSON(r.Header.Get("Content-Type")) {
-		http.Error(w, "expected application/json", http.StatusUnsupportedMediaType)
+	if !expectsJSON(w, r) {
 		return
 	}
-	var body bytes.Buffer
-	leave, problem := h.front.intake.read(r, &body)
+	body, leave, heard := h.front.intake.hear(w, r)
 	defer leave()
-	if connectionOf(r).isCrowded() {
-		// Hung up on later, while it is idle, the API server could be about to ask.
-		w.Header().Set("Connection", "close")
-	}
-	if problem != nil {
+	if !heard {
 		h.outcome(failed, start)
-		http.Error(w, problem.problem, problem.status)
 		return
 	}
-	reply, question, err := h.judge(body.Bytes())
+	reply, question, err := h.judge(body)
 	if err != nil {
 		h.front.log.Error(err, "not answered", "path", h.Path, "namespace", question.namespace)
 		h.outcome(failed, start)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header()["Content-Type"] = jsonType
-	if _, err := w.Write(reply.appendTo(nil, question)); err != nil {
-		h.front.log.V(1).Info("the API server hung up", "error", err.Error())
-	}
+	reply.send(w, question, h.front.log)
 	h.outcome(reply.outcome(), start)
 }
 

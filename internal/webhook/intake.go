@@ -94,6 +94,31 @@ func (i *intake) read(r *http.Request, body *bytes.Buffer) (leave func(), proble
 	return i.readLarge(r, from, body)
 }
 
+// hear reads a review of which a handler keeps nothing, or answers why there is none; heard says
+// which. When it is answered, the caller calls leave, in both cases.
+func (i *intake) hear(w http.ResponseWriter, r *http.Request) (body []byte, leave func(), heard bool) {
+	var all bytes.Buffer
+	leave, problem := i.read(r, &all)
+	if connectionOf(r).isCrowded() {
+		// Hung up on later, while it is idle, the API server could be about to ask.
+		w.Header().Set("Connection", "close")
+	}
+	if problem != nil {
+		http.Error(w, problem.problem, problem.status)
+		return nil, leave, false
+	}
+	return all.Bytes(), leave, true
+}
+
+// expectsJSON says that a request is JSON, or answers that it must be.
+func expectsJSON(w http.ResponseWriter, r *http.Request) bool {
+	is := isJSON(r.Header.Get("Content-Type"))
+	if !is {
+		http.Error(w, "expected application/json", http.StatusUnsupportedMediaType)
+	}
+	return is
+}
+
 // readLarge reads on where more has arrived than a small review has.
 func (i *intake) readLarge(r *http.Request, from *connection, body *bytes.Buffer) (leave func(), problem *refusal) {
 	size := r.ContentLength

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
+
+	"github.com/go-logr/logr"
 
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
 )
@@ -60,6 +63,14 @@ type answer struct {
 	warnings []string
 	// refusal says why the pod is refused; empty lets it pass.
 	refusal string
+}
+
+// send answers a question.
+func (a answer) send(w http.ResponseWriter, question review, log logr.Logger) {
+	w.Header()["Content-Type"] = jsonType
+	if _, err := w.Write(a.appendTo(nil, question)); err != nil {
+		log.V(1).Info("the API server hung up", "error", err.Error())
+	}
 }
 
 // appendTo writes the answer to a question.

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -93,26 +92,20 @@ func (o *overlaps) handler() cache.ResourceEventHandler {
 
 // ServeHTTP answers one review.
 func (o *overlaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !isJSON(r.Header.Get("Content-Type")) {
-		http.Error(w, "expected application/json", http.StatusUnsupportedMediaType)
+	if !expectsJSON(w, r) {
 		return
 	}
-	var body bytes.Buffer
-	leave, problem := o.intake.read(r, &body)
+	body, leave, heard := o.intake.hear(w, r)
 	defer leave()
-	if problem != nil {
-		http.Error(w, problem.problem, problem.status)
+	if !heard {
 		return
 	}
-	question, err := readReview(body.Bytes())
+	question, err := readReview(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.Header()["Content-Type"] = jsonType
-	if _, err := w.Write(answer{warnings: o.warnings(question.object.Bytes())}.appendTo(nil, question)); err != nil {
-		o.log.V(1).Info("the API server hung up", "error", err.Error())
-	}
+	answer{warnings: o.warnings(question.object.Bytes())}.send(w, question, o.log)
 }
 
 // warnings are those about one object. What is none has none: the API server's own

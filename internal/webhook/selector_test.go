@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -68,5 +69,22 @@ func TestWarningsOfSelectorsRefuseNothing(t *testing.T) {
 				t.Errorf("answer %d %s\nwant %d %s", response.Code, response.Body, c.status, c.want)
 			}
 		})
+	}
+}
+
+// TestNoHookKeepsAConnectionWherePlacesAreFew: whoever asks comes anew, over a connection of then.
+func TestNoHookKeepsAConnectionWherePlacesAreFew(t *testing.T) {
+	few := newPlaces(4)
+	for held, want := range map[int]string{2: "", 3: "close"} {
+		few.held = held
+		from := context.WithValue(t.Context(), connectionKey{}, &connection{door: &door{}, of: &few})
+		request := httptest.NewRequestWithContext(from, http.MethodPost, selectorPath, http.NoBody)
+		request.ContentLength = maxReview + 1
+		request.Header.Set("Content-Type", "application/json")
+		response := httptest.NewRecorder()
+		knownSelectors().ServeHTTP(response, request)
+		if got := response.Header().Get("Connection"); response.Code != http.StatusRequestEntityTooLarge || got != want {
+			t.Errorf("%d of 4 places held: answer %d, and Connection is %q, want %q", held, response.Code, got, want)
+		}
 	}
 }
