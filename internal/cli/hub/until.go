@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
-
-// pause is between two looks.
-const pause = 2 * time.Second
 
 // patience are the flags by which a command waits, as clusteradm has them.
 type patience struct {
@@ -52,26 +48,9 @@ func (s *seconds) Set(text string) error {
 
 // until looks until nothing is missing. It says what is, each time that it changes.
 func (p *patience) until(ctx context.Context, streams command.Streams, look func(context.Context) ([]string, error)) error {
-	end, said := time.Now().Add(time.Duration(p.timeout)), ""
-	for {
-		missing, err := look(ctx)
-		if err != nil {
-			return err
-		}
-		text := strings.Join(missing, "\n  ")
-		switch {
-		case len(missing) == 0:
-			return nil
-		case time.Now().Add(pause).After(end):
-			return fmt.Errorf("not there after %s:\n  %s", time.Duration(p.timeout), text)
-		case text != said:
-			say(streams.Err, "waiting:\n  %s", text)
-			said = text
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
+	missing, err := command.Until(ctx, streams.Err, time.Duration(p.timeout), look)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("not there after %s:\n%s", time.Duration(p.timeout), command.Indented(missing))
 	}
+	return err
 }

@@ -35,9 +35,6 @@ certificate, without which no pod gets an identity. While it waits, it names wha
 Exit codes: 0 all is ready; 1 something is not after --timeout; 2 there is no cluster to ask, or
 Tabard is not installed in it.`
 
-// pause is between two looks.
-const pause = 2 * time.Second
-
 // New makes the command.
 func New(streams command.Streams, ask Ask) *cobra.Command {
 	var kubeconfig command.Kubeconfig
@@ -65,36 +62,23 @@ func New(streams command.Streams, ask Ask) *cobra.Command {
 }
 
 func wait(ctx context.Context, streams command.Streams, output command.Output, timeout time.Duration, look func(context.Context) (Seen, error)) error {
-	end := time.Now().Add(timeout)
-	said := ""
-	for {
-		seen, err := look(ctx)
-		if err != nil {
-			return err
+	var seen Seen
+	waits, err := command.Until(ctx, streams.Err, timeout, func(ctx context.Context) (_ []string, err error) {
+		if seen, err = look(ctx); err == nil && len(seen.Deployments) == 0 {
+			err = errors.New("nothing of Tabard is installed: expected Deployments with the label app.kubernetes.io/name=tabard; see docs/install.md")
 		}
-		if len(seen.Deployments) == 0 {
-			return errors.New("nothing of Tabard is installed: expected Deployments with the label app.kubernetes.io/name=tabard; see docs/install.md")
-		}
-		missing := missing(seen)
-		text := strings.Join(missing, "\n")
-		switch {
-		case len(missing) == 0:
-			return streams.PrintAs(output, printed(seen, nil))
-		case time.Now().Add(pause).After(end):
-			if err := reportWaiting(streams, output, seen, missing); err != nil {
-				return err
-			}
-			return streams.Refuse(command.Found, fmt.Errorf("not ready after %s:\n%s", timeout, text))
-		case text != said:
-			fmt.Fprintf(streams.Err, "waiting:\n%s\n", text)
-			said = text
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
+		return missing(seen), err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(waits) == 0:
+		return streams.PrintAs(output, printed(seen, nil))
 	}
+	if err := reportWaiting(streams, output, seen, waits); err != nil {
+		return err
+	}
+	return streams.Refuse(command.Found, fmt.Errorf("not ready after %s:\n%s", timeout, command.Indented(waits)))
 }
 
 // report is what -o json prints.
@@ -117,9 +101,7 @@ func printed(seen Seen, missing []string) command.Printed {
 	}
 	slices.Sort(document.Deployments)
 	slices.Sort(out.Names)
-	for _, text := range missing {
-		document.WaitsFor = append(document.WaitsFor, strings.TrimSpace(text))
-	}
+	document.WaitsFor = missing
 	out.Document = document
 	return out
 }
@@ -175,13 +157,13 @@ func missing(seen Seen) (out []string) {
 		case d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedReplicas >= want && d.Status.AvailableReplicas >= want:
 			continue
 		case waitsForRole(seen, d):
-			out = append(out, fmt.Sprintf("  Deployment %s/%s waits for its role: run %s", d.Namespace, d.Name, bootstraps[d.Name]))
+			out = append(out, fmt.Sprintf("Deployment %s/%s waits for its role: run %s", d.Namespace, d.Name, bootstraps[d.Name]))
 		default:
-			out = append(out, fmt.Sprintf("  Deployment %s/%s has %d of %d replicas available: kubectl describe pods -n %s -l %s", d.Namespace, d.Name, d.Status.AvailableReplicas, want, d.Namespace, selectorOf(d)))
+			out = append(out, fmt.Sprintf("Deployment %s/%s has %d of %d replicas available: kubectl describe pods -n %s -l %s", d.Namespace, d.Name, d.Status.AvailableReplicas, want, d.Namespace, selectorOf(d)))
 		}
 	}
 	if h := seen.Hooks; h != nil && slices.ContainsFunc(h.Webhooks, func(w admissionv1.MutatingWebhook) bool { return len(w.ClientConfig.CABundle) == 0 }) {
-		out = append(out, fmt.Sprintf("  MutatingWebhookConfiguration %s has no CA yet, without which no pod gets an identity: kubectl logs -n tabard-certificate deployment/tabard-certificate", h.Name))
+		out = append(out, fmt.Sprintf("MutatingWebhookConfiguration %s has no CA yet, without which no pod gets an identity: kubectl logs -n tabard-certificate deployment/tabard-certificate", h.Name))
 	}
 	slices.Sort(out)
 	return out
