@@ -16,23 +16,30 @@ import (
 // Metrics are those of the controller of one configuration, beside those that all have.
 type Metrics struct {
 	*controller.Metrics
-	// all are of every configuration, own of this one.
-	all, own series
+	all series
+	own ownSeries
 }
 
-// series are metrics with the label configuration, or of one value of it.
+// series are metrics with the label configuration.
 type series struct {
+	phases, expiry   *prometheus.GaugeVec
+	steps            *prometheus.CounterVec
+	looks, rotations *prometheus.HistogramVec
+}
+
+// ownSeries are the same of one configuration.
+type ownSeries struct {
 	phases, expiry   *prometheus.GaugeVec
 	steps            *prometheus.CounterVec
 	looks, rotations prometheus.ObserverVec
 }
 
 // of are those of one configuration.
-func (s series) of(configuration string) series {
+func (s series) of(configuration string) ownSeries {
 	label := prometheus.Labels{configurationLabel: configuration}
-	return series{
+	return ownSeries{
 		phases: s.phases.MustCurryWith(label), expiry: s.expiry.MustCurryWith(label), steps: s.steps.MustCurryWith(label),
-		looks: s.looks.(*prometheus.HistogramVec).MustCurryWith(label), rotations: s.rotations.(*prometheus.HistogramVec).MustCurryWith(label),
+		looks: s.looks.MustCurryWith(label), rotations: s.rotations.MustCurryWith(label),
 	}
 }
 
