@@ -62,8 +62,8 @@ type Options struct {
 	InUse func() int
 	// Observer is told what happens; nil is nobody.
 	Observer Observer
-	// Logger is told once who the process became and what it trusts; nil is
-	// nobody. It never gets a key or a token.
+	// Logger is told once who the process became and what it trusts, and what the
+	// SDK warns of; nil is nobody. It never gets a key or a token.
 	Logger *slog.Logger
 }
 

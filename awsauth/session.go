@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tabard-dev/tabard/awsauth/fault"
@@ -32,6 +34,7 @@ func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
 		config.WithRetryer(newRetryer),
 		config.WithAPIOptions([]func(*middleware.Stack) error{triedWithin}),
 		config.WithAppID(a.appID),
+		config.WithLogger(logging.LoggerFunc(a.relay)),
 		config.WithDefaultsMode(aws.DefaultsModeStandard))
 	if err != nil {
 		return aws.Config{}, &Error{Code: fault.CodeSessionInvalid, cause: err, Message: fmt.Sprintf(
@@ -39,6 +42,16 @@ func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
 	}
 	p.loaded = &loaded
 	return loaded, nil
+}
+
+// relay writes into the Logger what the SDK logs. Its own would write to standard error, such as
+// that it falls back to an older way of asking for instance metadata where nobody is signed in.
+func (a *Auth) relay(of logging.Classification, format string, args ...any) {
+	level := slog.LevelDebug
+	if of == logging.Warn {
+		level = slog.LevelWarn
+	}
+	a.log.Log(context.Background(), level, "the AWS SDK says: "+fault.Clean(fmt.Sprintf(format, args...)))
 }
 
 // named are credentials of the SDK whose errors say who asked.

@@ -6,7 +6,10 @@ package app
 import (
 	"os"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/tabard-dev/tabard/internal/app/ekstoken"
 	"github.com/tabard-dev/tabard/internal/app/program"
@@ -22,8 +25,35 @@ func Main(args []string, extra program.Extra) int {
 	if program.Completes(os.Args[0]) {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	return program.Run(rootCommand(os.Args[0], extra), args)
+	root := rootCommand(os.Args[0], extra)
+	if !isProcess(root, args) {
+		silenceLibraries()
+	}
+	return program.Run(root, args)
 }
+
+// isProcess says that the arguments run one of the processes, which have a log.
+func isProcess(root *cobra.Command, args []string) bool {
+	found, _, err := root.Find(args)
+	for err == nil && found.HasParent() && found.Parent() != root {
+		found = found.Parent()
+	}
+	return err == nil && found.GroupID == groupProcess
+}
+
+// silenceLibraries keeps what client-go and controller-runtime log from who has typed a command:
+// the command says what matters of it in its own words. The latter complains, with a stack trace,
+// of a program that has run for 30 seconds and has not said where to log.
+func silenceLibraries() {
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+}
+
+// The groups of commands: those that people type, and those that run in a cluster.
+const (
+	groupUse     = "use"
+	groupProcess = "process"
+)
 
 // Root is the command tabard, for whoever writes about it.
 func Root(extra program.Extra) *cobra.Command { return rootCommand("tabard", extra) }
@@ -41,11 +71,11 @@ Results are written to the standard output; progress, warnings and errors to the
 standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hint,
 		Version: program.Version,
 	}
-	root.AddGroup(&cobra.Group{ID: "use", Title: "Commands:"}, &cobra.Group{ID: "process", Title: "Processes:"})
-	add(root, "use", issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), hubCommand(), readyCommand(), versionCommand())
-	add(root, "use", extra.Use...)
-	add(root, "process", operatorCommand(), webhook.Command(), ocmWebhookCommand(), capacityCommand())
-	add(root, "process", extra.Processes...)
+	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Commands:"}, &cobra.Group{ID: groupProcess, Title: "Processes:"})
+	add(root, groupUse, issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), migrateCommand(), credentialsCommand(), hubCommand(), readyCommand(), versionCommand())
+	add(root, groupUse, extra.Use...)
+	add(root, groupProcess, operatorCommand(), webhook.Command(), ocmWebhookCommand(), capacityCommand())
+	add(root, groupProcess, extra.Processes...)
 	if program.IsPlugin(name) {
 		asPlugin(root)
 	}
