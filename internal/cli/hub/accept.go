@@ -68,14 +68,10 @@ func newAccept(world World) *cobra.Command {
 			if len(a.clusters) == 0 || slices.Contains(a.clusters, "") {
 				return errors.New("--clusters is missing: name the ManagedClusters to accept, such as --clusters cluster1,onprem-1")
 			}
-			var err error
-			if a.cluster, err = world.Cluster(&kubeconfig); err != nil {
-				return err
-			}
-			if err := a.run(cmd.Context()); err != nil {
-				return world.Streams.Refuse(command.Found, err)
-			}
-			return nil
+			return world.on(&kubeconfig, func(cluster Cluster) error {
+				a.cluster = cluster
+				return a.run(cmd.Context())
+			})
 		}),
 	}
 	f := out.Flags()

@@ -68,14 +68,10 @@ func newFields(world World) *cobra.Command {
 			if f.dryRun && !f.apply {
 				return errors.New("--dry-run is for --apply: without it nothing is written anyway")
 			}
-			var err error
-			if f.cluster, err = world.Cluster(&kubeconfig); err != nil {
-				return err
-			}
-			if err := f.run(cmd.Context()); err != nil {
-				return world.Streams.Refuse(command.Found, err)
-			}
-			return nil
+			return world.on(&kubeconfig, func(cluster Cluster) error {
+				f.cluster = cluster
+				return f.run(cmd.Context())
+			})
 		}),
 	}
 	kubeconfig.AddFlags(out.Flags())

@@ -56,6 +56,18 @@ type AWS interface {
 	DeleteRole(ctx context.Context, region, name, hubARN string) error
 }
 
+// on runs what a command does on the hub's cluster. Its error is something that was found there.
+func (w World) on(kubeconfig *command.Kubeconfig, run func(Cluster) error) error {
+	cluster, err := w.Cluster(kubeconfig)
+	if err != nil {
+		return err
+	}
+	if err := run(cluster); err != nil {
+		return w.Streams.Refuse(command.Found, err)
+	}
+	return nil
+}
+
 // New returns the command "hub" with its sub-commands. An error of theirs that is a
 // *command.Exit has been said already: 1 for what was found or refused, 2 for unusable input.
 func New(world World) *cobra.Command {
