@@ -38,6 +38,9 @@ disableManagedIam, true or false, the controller goes on to make and remove noth
 Exit codes: 0 done, or the plan is printed; 1 the cluster refused it, or objects still use
 the fields; 2 the input cannot be used.`
 
+// undoFields takes back what core.FieldsCommand has changed.
+const undoFields = "tabard hub fields --undo --apply"
+
 // fields is the command's world and flags.
 type fields struct {
 	streams             command.Streams
@@ -192,7 +195,7 @@ func (f *fields) write(ctx context.Context, definition *unstructured.Unstructure
 func (f *fields) conclude(open int) error {
 	again := core.FieldsCommand
 	if f.undo {
-		again = strings.Replace(again, "--apply", "--undo --apply", 1)
+		again = undoFields
 	}
 	switch {
 	case open == 0:
@@ -204,5 +207,5 @@ func (f *fields) conclude(open int) error {
 	case f.undo:
 		return f.streams.Print("changed\n")
 	}
-	return f.streams.Print("changed; to take it back later: " + strings.Replace(core.FieldsCommand, "--apply", "--undo --apply", 1) + "\n")
+	return f.streams.Print("changed; to take it back later: " + undoFields + "\n")
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The definitions of Open Cluster Management that get the requirement's fields, and the version
@@ -225,7 +227,7 @@ func formerOf(definition map[string]any) (map[string]any, error) {
 func annotate(definition map[string]any, key, text string) {
 	path := []string{"metadata", "annotations", key}
 	if text == "" {
-		set(definition, path, nil)
+		unstructured.RemoveNestedField(definition, path...)
 		return
 	}
 	metadata, _ := definition["metadata"].(map[string]any)
@@ -236,9 +238,8 @@ func annotate(definition map[string]any, key, text string) {
 }
 
 func nameOf(definition map[string]any) string {
-	name, _ := at(definition, []string{"metadata", "name"})
-	text, _ := name.(string)
-	return text
+	name, _, _ := unstructured.NestedString(definition, "metadata", "name")
+	return name
 }
 
 // schemaOf is the schema of the version that is known.
@@ -274,16 +275,14 @@ func at(object map[string]any, path []string) (any, error) {
 
 // set writes the value at a path whose way is there; nil removes it.
 func set(object map[string]any, path []string, value any) {
-	for _, step := range path[:len(path)-1] {
-		next, is := object[step].(map[string]any)
-		if !is {
-			return
-		}
-		object = next
-	}
 	if value == nil {
-		delete(object, path[len(path)-1])
+		unstructured.RemoveNestedField(object, path...)
 		return
 	}
-	object[path[len(path)-1]] = value
+	last := len(path) - 1
+	if parent, err := at(object, path[:last]); err == nil {
+		if parent, is := parent.(map[string]any); is {
+			parent[path[last]] = value
+		}
+	}
 }
