@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
-	"log/slog"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,11 +46,11 @@ func (p *person) load(ctx context.Context, a *Auth) (aws.Config, error) {
 // relay writes into the Logger what the SDK logs. Its own would write to standard error, such as
 // that it falls back to an older way of asking for instance metadata where nobody is signed in.
 func (a *Auth) relay(of logging.Classification, format string, args ...any) {
-	level := slog.LevelDebug
+	tell := a.log.Debug
 	if of == logging.Warn {
-		level = slog.LevelWarn
+		tell = a.log.Warn
 	}
-	a.log.Log(context.Background(), level, "the AWS SDK says: "+fault.Clean(fmt.Sprintf(format, args...)))
+	tell("the AWS SDK says: " + fault.Clean(fmt.Sprintf(format, args...)))
 }
 
 // named are credentials of the SDK whose errors say who asked.
