@@ -15,6 +15,7 @@ import (
 	core "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/hubjoin"
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
+	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
 var klusterlets = schema.GroupVersionKind{Group: "operator.open-cluster-management.io", Version: "v1", Kind: "Klusterlet"}
@@ -73,16 +74,7 @@ var identities = []string{
 }
 
 func podSeen(pod *corev1.Pod) hubjoin.Pod {
-	out := hubjoin.Pod{Name: pod.Name, App: pod.Labels["app"], Phase: string(pod.Status.Phase)}
-	for _, c := range pod.Status.Conditions {
-		out.Ready = out.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	}
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		// A container that waits for the init containers says nothing that they do not.
-		if w := s.State.Waiting; w != nil && w.Reason != "PodInitializing" {
-			out.Waiting = append(out.Waiting, hubjoin.Waiting{Container: s.Name, Reason: w.Reason, Message: w.Message})
-		}
-	}
+	out := hubjoin.Pod{Name: pod.Name, App: pod.Labels["app"], Phase: string(pod.Status.Phase), Ready: podstatus.IsReady(pod), Waiting: podstatus.WaitingOf(pod)}
 	for _, container := range pod.Spec.Containers {
 		out.Identity = out.Identity || slices.ContainsFunc(container.Env, func(v corev1.EnvVar) bool { return slices.Contains(identities, v.Name) })
 	}

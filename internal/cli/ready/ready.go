@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
@@ -20,6 +21,8 @@ import (
 // Seen is what a cluster has of Tabard.
 type Seen struct {
 	Deployments []appsv1.Deployment
+	// Pods are those of the Deployments; without the right to list them there are none.
+	Pods []corev1.Pod
 	// Hooks are the webhook configuration, nil for none.
 	Hooks *admissionv1.MutatingWebhookConfiguration
 	// Told are the ConfigMaps by which bootstrap commands tell controllers their roles, by name.
@@ -146,20 +149,11 @@ func waitsForRole(seen Seen, d appsv1.Deployment) bool {
 	return false
 }
 
-// missing is the decision: what is not ready, each with what to do, in a steady order.
+// missing is the decision: what is not ready, each with why or with what to do, in a steady order.
 func missing(seen Seen) (out []string) {
 	for _, d := range seen.Deployments {
-		want := int32(1)
-		if d.Spec.Replicas != nil {
-			want = *d.Spec.Replicas
-		}
-		switch {
-		case d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedReplicas >= want && d.Status.AvailableReplicas >= want:
-			continue
-		case waitsForRole(seen, d):
-			out = append(out, fmt.Sprintf("Deployment %s/%s waits for its role: run %s", d.Namespace, d.Name, bootstraps[d.Name]))
-		default:
-			out = append(out, fmt.Sprintf("Deployment %s/%s has %d of %d replicas available: kubectl describe pods -n %s -l %s", d.Namespace, d.Name, d.Status.AvailableReplicas, want, d.Namespace, selectorOf(d)))
+		if text := waitsFor(seen, d); text != "" {
+			out = append(out, fmt.Sprintf("Deployment %s/%s %s", d.Namespace, d.Name, text))
 		}
 	}
 	if h := seen.Hooks; h != nil && slices.ContainsFunc(h.Webhooks, func(w admissionv1.MutatingWebhook) bool { return len(w.ClientConfig.CABundle) == 0 }) {
@@ -167,6 +161,31 @@ func missing(seen Seen) (out []string) {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// waitsFor says what a Deployment waits for; empty for nothing. It is ready as "kubectl rollout status"
+// counts it: no pod of an earlier version is left. An earlier version that runs on while the new one
+// cannot start is not ready.
+func waitsFor(seen Seen, d appsv1.Deployment) string {
+	want, now := int32(1), d.Status
+	if d.Spec.Replicas != nil {
+		want = *d.Spec.Replicas
+	}
+	if now.ObservedGeneration >= d.Generation && now.UpdatedReplicas >= want && now.Replicas <= now.UpdatedReplicas && now.AvailableReplicas >= want {
+		return ""
+	}
+	reason, why := cause(d, seen.Pods)
+	if waitsForRole(seen, d) && (why == "" || reason == lacksConfig) {
+		return "waits for its role: run " + bootstraps[d.Name]
+	}
+	state := fmt.Sprintf("has %d of %d replicas available", now.AvailableReplicas, want)
+	if old := now.Replicas - now.UpdatedReplicas; old > 0 {
+		state = fmt.Sprintf("is being rolled out, and %d of its pods are of an earlier version", old)
+	}
+	if why != "" {
+		return state + "; " + why
+	}
+	return fmt.Sprintf("%s: kubectl describe pods -n %s -l %s", state, d.Namespace, selectorOf(d))
 }
 
 func selectorOf(d appsv1.Deployment) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/hubaccess"
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
+	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
 // row is a change of a join that works, with the link that it breaks, a part of what is said of
@@ -60,7 +61,9 @@ func acting() hub.Pod {
 func lookedNotIn() Evidence { return looked(notIn(onprem())) }
 
 func podWaits(container, reason string) func(*Evidence) {
-	return func(e *Evidence) { e.Spoke.PodsSeen[0].Waiting = []Waiting{{container, reason, "as the kubelet says"}} }
+	return func(e *Evidence) {
+		e.Spoke.PodsSeen[0].Waiting = []podstatus.Waiting{{Container: container, Reason: reason, Message: "as the kubelet says"}}
+	}
 }
 
 // TestTheFailureModes: each failure mode of Open Cluster Management's awsirsa registration that the

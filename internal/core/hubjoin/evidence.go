@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
+	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
 // Evidence is everything that one look has seen, at one instant. The shell fills it. What could
@@ -180,15 +181,8 @@ type Pod struct {
 	Phase string
 	Ready bool
 	// Waiting are its containers that do not run.
-	Waiting []Waiting
+	Waiting []podstatus.Waiting
 	// Identity says that it has an identity of AWS: the variables of IRSA or of EKS Pod Identity, or
 	// the files of iamConfigSecret.
 	Identity bool
-}
-
-// Waiting is a container that does not run.
-type Waiting struct {
-	Container string
-	// Reason is such as ImagePullBackOff, and Message what the kubelet says.
-	Reason, Message string
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tabard-dev/tabard/internal/core/hub"
+	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
 // FuzzWalk: whatever is seen, it does not panic; at most one link is broken, it has what mends it,
@@ -104,7 +105,7 @@ func garbleSpoke(next func() bool, s *Spoke, text string) {
 	}
 	for i := range s.PodsSeen {
 		if next() {
-			s.PodsSeen[i] = Pod{Name: "a", App: text, Phase: text, Waiting: []Waiting{{text, text, text}}}
+			s.PodsSeen[i] = Pod{Name: "a", App: text, Phase: text, Waiting: []podstatus.Waiting{{Container: text, Reason: text, Message: text}}}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/ocmhook"
+	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
 // The label app of the agents' pods (v1.2.1, manifests/klusterlet/management).
@@ -162,7 +163,7 @@ func (w walker) pod(p Pod) *Finding {
 }
 
 // waiting is a container that does not run.
-func (w walker) waiting(p Pod, c Waiting) Finding {
+func (w walker) waiting(p Pod, c podstatus.Waiting) Finding {
 	kubectl := "kubectl -n " + w.agentNamespace()
 	mend := []string{onSpoke, kubectl + " describe pod " + p.Name}
 	switch {
