@@ -41,4 +41,5 @@ func TestOCMTheCommandsMakeAClusterFromAnywhereJoin(t *testing.T) {
 		t.Errorf("accept says:\n%s", said)
 	}
 	wantArrives(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1")
+	wantAddOn(t, a.Hub.Cluster, a.spoke.Cluster, "onprem-1")
 }

@@ -33,6 +33,8 @@ func TestOCMTheOperatorsJoinAClusterByCertificateAndItsWorksArrive(t *testing.T)
 	awaitCondition(joined, "cluster1", "ManagedClusterJoined", "True")
 	awaitCondition(joined, "cluster1", "ManagedClusterConditionAvailable", "True")
 	wantArrives(t, hub.Cluster, spoke.Cluster, "cluster1")
+	registersAddOns(spoke.Cluster)
+	wantAddOn(t, hub.Cluster, spoke.Cluster, "cluster1")
 }
 
 // wantArrives says that what the hub has for a cluster arrives there, and that the hub is

@@ -44,6 +44,8 @@ func joinsWithoutAKey(t *testing.T, path string, ask func(*anywhere)) {
 	if len(callers) == 0 {
 		t.Error("nobody has become the role with a token")
 	}
+	registersAddOns(a.spoke.Cluster)
+	wantAddOn(t, a.Hub.Cluster, a.spoke.Cluster, a.name)
 }
 
 // asksWithoutAKey makes the cluster ask to join with the tokens of its agents. It returns the trust policy

@@ -190,6 +190,9 @@ func TestOCMTabardGivesAClusterItsAccess(t *testing.T) {
 	if !slices.Equal(made, []string{"CreateRole", "CreateAccessEntry"}) {
 		t.Errorf("made in AWS were %v", made)
 	}
+	registersAddOns(s.spoke.Cluster)
+	addOn, own := wantAddOn(t, s.Cluster, s.spoke.Cluster, "cluster1")
+	wantAddOnGoes(t, s.Cluster, s.spoke.Cluster, addOn, own)
 
 	deny(t, s.Cluster, "cluster1")
 	awaitAccess(t, s.Cluster, "False", core.ReasonWaitingForWorks)

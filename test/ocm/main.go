@@ -1,12 +1,13 @@
-// Command ocm is Open Cluster Management in one file: its registration, its work
-// and its operators as one multi-call program. The first argument names the
-// component, the rest are that component's own commands and flags:
+// Command ocm is Open Cluster Management in one file: its registration, its work,
+// its operators and its add-on manager as one multi-call program. The first argument
+// names the component, the rest are that component's own commands and flags:
 //
 //	ocm registration controller …
 //	ocm registration agent …
 //	ocm registration webhook-server …
 //	ocm work agent …
 //	ocm registration-operator klusterlet …
+//	ocm addon manager …
 //
 // Called through a link with a component's name, it is that component, as its
 // container images have it: a link named registration is registration.
@@ -62,6 +63,7 @@ var components = map[string]component{
 			return []*cobra.Command{hub.NewHubOperatorCmd(), spoke.NewKlusterletOperatorCmd(), spoke.NewKlusterletAgentCmd()}
 		},
 	},
+	"addon": {commands: func() []*cobra.Command { return []*cobra.Command{hub.NewAddonManager()} }},
 }
 
 func main() {

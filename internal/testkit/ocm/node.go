@@ -45,7 +45,7 @@ type Node struct {
 }
 
 // components are those of Program, which Open Cluster Management's images have at /NAME.
-var components = []string{"registration", "work", "registration-operator"}
+var components = []string{"registration", "work", "registration-operator", "addon"}
 
 // interval is how often a node looks for pods and renews their volumes. A kubelet does
 // the latter each minute.
