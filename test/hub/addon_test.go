@@ -22,7 +22,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	corehub "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/ocm"
@@ -31,13 +30,18 @@ import (
 // addOnNamespace is where add-ons are on a cluster unless they say otherwise.
 const addOnNamespace = "open-cluster-management-agent-addon"
 
-// registersAddOns gives a Klusterlet the driver of add-ons that "tabard hub join" writes for awsirsa. The
-// registration agent starts anew.
+// registersAddOns gives a Klusterlet the driver of add-ons that "tabard hub join" writes for awsirsa, by the
+// patch of docs/hub.md. The registration agent starts anew.
 func registersAddOns(spoke *testkit.Cluster) {
 	spoke.Helper()
-	spoke.Merge(ocm.New(ocm.Klusterlet, "", "klusterlet"), fmt.Sprintf(
-		`{"spec": {"registrationConfiguration": {"addOnKubeClientRegistrationDriver": {"authType": %q, "token": {"expirationSeconds": %d}}}}}`,
-		corehub.AddOnToken, corehub.AddOnSeconds))
+	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs", "hub.md")))(spoke))
+	for _, block := range testkit.Blocks(page, "sh") {
+		if parts := strings.Split(block, "'"); strings.HasPrefix(block, "kubectl patch klusterlet klusterlet --type merge -p '") && len(parts) == 3 {
+			spoke.Merge(ocm.New(ocm.Klusterlet, "", "klusterlet"), parts[1])
+			return
+		}
+	}
+	spoke.Fatal("the page has no patch of a Klusterlet")
 }
 
 // wantAddOn says that an add-on arrives on a cluster whose Klusterlet is as registersAddOns makes it, and
