@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/tabard-dev/tabard/awsauth/fault"
 	"github.com/tabard-dev/tabard/internal/core/podstatus"
 )
 
@@ -27,17 +27,15 @@ func cause(d appsv1.Deployment, pods []corev1.Pod) (reason, text string) {
 		}
 		for _, c := range podstatus.WaitingOf(&pod) {
 			if c.Reason != "ContainerCreating" {
-				return c.Reason, fmt.Sprintf("the container %s of the pod %s waits: %s", c.Container, pod.Name, fault.Clean(c.Reason+" "+c.Message))
+				return c.Reason, fmt.Sprintf("the container %s of the pod %s waits: %s", c.Container, pod.Name, strings.TrimSpace(c.Reason+" "+c.Message))
 			}
 		}
 		if why := podstatus.NotPlaced(&pod); why != "" {
-			return "", fmt.Sprintf("the pod %s has no node: %s", pod.Name, fault.Clean(why))
+			return "", fmt.Sprintf("the pod %s has no node: %s", pod.Name, why)
 		}
 	}
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-			return c.Reason, "its pods cannot be made: " + fault.Clean(c.Message)
-		}
+	if why := podstatus.NotMade(&d); why != "" {
+		return "", "its pods cannot be made: " + why
 	}
 	return "", ""
 }

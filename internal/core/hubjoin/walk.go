@@ -3,7 +3,8 @@ package hubjoin
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // State is how it is with a link.
@@ -102,17 +103,8 @@ func broken(link string, mend []string, format string, args ...any) Finding {
 	return Finding{Link: link, State: Broken, Text: say(format, args...), Mend: mend}
 }
 
-// longest is how much of a text is shown: of some, others wrote a part.
-const longest = 600
-
-// say is a text in one line.
-func say(format string, args ...any) string {
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(fmt.Sprintf(format, args...), "?")), " ")
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
-}
+// say is a text in one line: of some, others wrote a part.
+func say(format string, args ...any) string { return line.Of(fmt.Sprintf(format, args...)) }
 
 // unread is the finding of a link of which something could not be read.
 func (r Read) unread(link, what string) Finding {

@@ -1,10 +1,14 @@
-// Package podstatus reads of a pod's status why it does not run.
+// Package podstatus reads why pods do not run. What others have written into a status is handed on in one
+// line.
 package podstatus
 
 import (
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // Waiting is a container that does not run.
@@ -19,7 +23,7 @@ type Waiting struct {
 func WaitingOf(pod *corev1.Pod) (out []Waiting) {
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if w := s.State.Waiting; w != nil && w.Reason != "PodInitializing" {
-			out = append(out, Waiting{Container: s.Name, Reason: w.Reason, Message: w.Message})
+			out = append(out, Waiting{Container: s.Name, Reason: line.Of(w.Reason), Message: line.Of(w.Message)})
 		}
 	}
 	return out
@@ -36,7 +40,17 @@ func IsReady(pod *corev1.Pod) bool {
 func NotPlaced(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return c.Reason + ": " + c.Message
+			return line.Of(c.Reason + ": " + c.Message)
+		}
+	}
+	return ""
+}
+
+// NotMade is why the API server refuses the pods of a Deployment; empty for no reason.
+func NotMade(d *appsv1.Deployment) string {
+	for _, c := range d.Status.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			return line.Of(c.Message)
 		}
 	}
 	return ""

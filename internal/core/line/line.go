@@ -1,0 +1,25 @@
+// Package line makes one line of a text of which others wrote a part, for people to read.
+package line
+
+import (
+	"strings"
+	"unicode"
+)
+
+// longest is how many characters of a text are shown.
+const longest = 600
+
+// Of is the text in one line, without characters that control a terminal, and 600 characters of it at most.
+func Of(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,24 @@
+package line_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
+)
+
+func TestOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "",
+		" a\n\tb  c ":              "a b c",
+		"red \x1b[31mtext\u009b1m": "red [31mtext 1m",
+		"a\xffb":                   "a?b",
+		strings.Repeat("ä", 600):   strings.Repeat("ä", 600),
+		strings.Repeat("ä", 601):   strings.Repeat("ä", 600) + "…",
+	} {
+		if got := line.Of(text); got != want || !utf8.ValidString(got) {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
