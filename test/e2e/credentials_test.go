@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
@@ -23,7 +24,8 @@ func TestCommandLineCredentialsPage(t *testing.T) {
 	if !found {
 		t.Fatal("docs/credentials.md has no part on boundaries")
 	}
-	said := newReader(t).follow(quickstart + "\n```sh\n" + listing + "```\n" + story + story + "\n```sh\n" + listing + "```\n")
+	reader := newReader(t)
+	said := reader.follow(quickstart + "\n```sh\n" + listing + "```\n" + story + story + "\n```sh\n" + listing + "```\n")
 	for _, want := range []string{
 		"assumed-role/lab-writer-", "is not authorized to perform: s3:PutObject", "inline policy everything was added", "BeyondCeiling",
 	} {
@@ -45,6 +47,32 @@ func TestCommandLineCredentialsPage(t *testing.T) {
 	for line := range strings.Lines(before) {
 		if !strings.Contains(after, line) {
 			t.Errorf("gone: %s", line)
+		}
+	}
+	wantUndone(t, reader, said)
+}
+
+// wantUndone types what "credentials bootstrap" has said of its undo. The boundary policy has an older
+// version, as it gets by a bootstrap with other flags.
+func wantUndone(t *testing.T, reader *reader, said string) {
+	t.Helper()
+	_, undo, found := strings.Cut(said, "to undo it, first delete all CredentialsRequests that have roles, then:\n")
+	undo, _, told := strings.Cut(undo, "next: ")
+	_, boundary, named := strings.Cut(undo, "delete-policy --policy-arn ")
+	boundary, _, _ = strings.Cut(boundary, "\n")
+	if !found || !told || !named {
+		t.Fatalf("credentials bootstrap says no undo:\n%s", said)
+	}
+	after := reader.follow("```sh\neval \"$(bin/tabard lab env --dir \"$LAB\")\"\n" +
+		"aws iam create-policy-version --policy-arn " + boundary + ` --set-as-default --policy-document '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}'` + "\n" +
+		undo + listing + "kubectl get credentialsboundaries -o name\nkubectl -n tabard-system get configmaps -o name\n```\n")
+	_, role, _ := strings.Cut(undo, "delete-role --role-name ")
+	role, _, _ = strings.Cut(role, "\n")
+	_, left, _ := strings.Cut(after, "--- what there is\n")
+	for line := range strings.Lines(left) {
+		switch line := strings.TrimSpace(line); line {
+		case role, path.Base(boundary), "configmap/tabard-credentials", "credentialsboundary.identity.tabard.dev/default":
+			t.Errorf("after the undo there is still %s", line)
 		}
 	}
 }

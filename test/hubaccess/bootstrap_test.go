@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,23 @@ func (p person) want(writes string, says string, command string, args ...string)
 	if code != 0 || strings.Join(wrote, " ") != writes || !strings.Contains(said, says) {
 		p.Fatalf("tabard hub %s %v: exit code %d, it wrote %v, want %s and %q in\n%s", command, args, code, wrote, writes, says, said)
 	}
+}
+
+// typesWhat types the command that a program has said behind a text, and returns what that says.
+func typesWhat(c *testkit.Cluster, environment []string, said, behind, more string) string {
+	c.Helper()
+	_, line, found := strings.Cut(said, behind)
+	line, _, _ = strings.Cut(strings.TrimLeft(line, "\n "), "\n")
+	if !found || !strings.HasPrefix(line, "tabard ") {
+		c.Fatalf("it says no command behind %q:\n%s", behind, said)
+	}
+	shell := exec.CommandContext(c.Context(), "/bin/sh", "-c", line+more)
+	shell.Env = append(slices.Clone(environment), "PATH="+filepath.Dir(testkit.Tabard(c)))
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		c.Fatalf("%s: %v: %s", line, err, out)
+	}
+	return string(out)
 }
 
 func (p person) told() map[string]string {
@@ -172,9 +190,15 @@ func TestBootstrapMakesTheRoleAsTheAccountDemands(t *testing.T) {
 	if *made.Arn != p.told()["roleARN"] || *made.PermissionsBoundary.PermissionsBoundaryArn != boundary || len(tags) != 2 || tags["cost-center"] != "43" {
 		t.Errorf("the role is %s with %v and the tags %v, and the controller is told %v", *made.Arn, made.PermissionsBoundary, tags, p.told())
 	}
-	p.want("DeleteRolePolicy DeleteRole", "--role-path /platform/ --permissions-boundary "+boundary+" --tag 'cost-center=43'", "unbootstrap", "--yes")
+	said, _, _ := p.hub("bootstrap")
+	back := typesWhat(w.Cluster, p.environment, said, "to undo all of it later:", " --yes")
 	if _, there := p.role(name); there || p.told() != nil {
 		t.Errorf("the role is there still, or the ConfigMap says %v", p.told())
+	}
+	typesWhat(w.Cluster, p.environment, back, "to undo: ", "")
+	again := must.Get(w.aws.IAM(account).GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name}))(t).Role
+	if *again.Arn != *made.Arn || *again.PermissionsBoundary.PermissionsBoundaryArn != boundary || len(again.Tags) != 2 || p.told()["roleARN"] != *made.Arn {
+		t.Errorf("after the undo of the undo the role is %s with %v and the tags %v, and the controller is told %v", *again.Arn, again.PermissionsBoundary, again.Tags, p.told())
 	}
 }
 

@@ -139,6 +139,9 @@ func TestFieldsLeaveAllOfTheirsAsItIs(t *testing.T) {
 	w.want(0, "changed", "--undo", "--apply")
 	unchanged()
 	w.want(0, "there is nothing to take back", "--undo", "--apply")
+	said, _ := w.fields("--apply")
+	typesWhat(w.Cluster, []string{"KUBECONFIG=" + w.Kubeconfig(w.Config)}, said, "to take it back later: ", "")
+	unchanged()
 }
 
 // wantTaken makes objects as the requirement has them, and some that it does not have.

@@ -15,7 +15,7 @@ import (
 
 // TestCommandLineTheUndoOfABootstrap types what a bootstrap prints to undo it, to its end: with a file
 // that says nothing of a deletion, which the operator's role may then not carry out, and with one that
-// says Delete. The operator runs meanwhile.
+// says Delete. The operator runs meanwhile. Before, it types what "issuer unregister" prints.
 func TestCommandLineTheUndoOfABootstrap(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec, flags string
@@ -37,6 +37,10 @@ func TestCommandLineTheUndoOfABootstrap(t *testing.T) {
 			said := s.shell("tabard issuer bootstrap --yes -o json " + c.flags + " -f " + s.IssuerManifest())
 			_, document, _ := strings.Cut(said, "{")
 			must.Do(t, json.Unmarshal([]byte("{"+document), &bootstrapped))
+			_, back, _ := strings.Cut(s.shell("tabard issuer unregister --yes "+s.Env["TABARD_ISSUER_URL"]), "to undo:\n")
+			s.wantProviders(0)
+			s.shell(back)
+			s.wantProviders(1)
 			s.shell("kubectl apply -f " + s.IssuerManifest())
 			s.startOperator()
 			s.ready()

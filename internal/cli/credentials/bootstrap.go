@@ -288,7 +288,9 @@ func (s *setup) undo(w wishes) string {
 		"to undo it, first delete all CredentialsRequests that have roles, then:",
 		fmt.Sprintf("  aws iam delete-role-policy --role-name %s --policy-name %s", m.RoleName(), core.MinterPolicyName),
 		"  aws iam delete-role --role-name " + m.RoleName(),
-		"  aws iam delete-policy --policy-arn " + m.BoundaryARN() + "  # after its older versions, if it has any",
+		fmt.Sprintf("  for version in $(aws iam list-policy-versions --policy-arn %s --query 'Versions[?!IsDefaultVersion].VersionId' --output text); do", m.BoundaryARN()),
+		fmt.Sprintf("    aws iam delete-policy-version --policy-arn %s --version-id $version; done", m.BoundaryARN()),
+		"  aws iam delete-policy --policy-arn " + m.BoundaryARN(),
 		fmt.Sprintf("  kubectl -n %s delete configmap %s", w.namespace, configName),
 		"  kubectl delete credentialsboundary " + v1alpha1.DefaultBoundary,
 	}, "\n")
