@@ -69,8 +69,8 @@ With the NAME of an OIDCIssuer it also requests a token of ten minutes from each
 for the operator's ServiceAccount and an audience that no cloud knows, and verifies it
 against the documents. If no API server gives a token at its own address, such as from
 outside the cluster's network, the command uses the kubeconfig's address. It prints no token.
-With a URL it calls no cluster. The documents must be where Tabard publishes them
-(URL/keys.json).
+With a URL it calls no cluster. It may be the issuer of others, and is taken byte for byte:
+issuers of AKS end with a slash. The keys are where the discovery document says.
 
 Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the input cannot
 be used, or the OIDCIssuer cannot be read.`
@@ -112,7 +112,7 @@ func issuerVerifyCommand() *cobra.Command {
 
 // verifyURL looks at the documents alone.
 func verifyURL(cmd *cobra.Command, url string, output command.Output) error {
-	if err := core.ValidateURL(url); err != nil {
+	if err := core.ValidateForeignURL(url); err != nil {
 		return program.Unusable(err)
 	}
 	public, err := issuer.NewPublic(os.Getenv(envLabCA))
@@ -120,7 +120,7 @@ func verifyURL(cmd *cobra.Command, url string, output command.Output) error {
 		return program.Unusable(fmt.Errorf("%s: %w", envLabCA, err))
 	}
 	done := command.Waiting(cmd.ErrOrStderr(), "the documents at "+url)
-	seen := (&issuer.Observer{Public: public}).ObservePublic(cmd.Context(), url)
+	seen := (&issuer.Observer{Public: public}).ObserveForeign(cmd.Context(), url)
 	done()
 	return cli.Verify(streamsOf(cmd), url, seen, nil, output)
 }

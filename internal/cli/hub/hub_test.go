@@ -94,6 +94,7 @@ func TestTheHubAndTheSpokeAreFound(t *testing.T) {
 		"a spoke's ARN that is none":            {nil, []string{"suffix", "a", "--hub-cluster-arn", hubARN, "--managed-cluster-arn", "eks-hub"}, "the ARN of the joining cluster", 2, false},
 		"no name":                               {nil, []string{"suffix"}, "takes the name of one ManagedCluster", 2, false},
 		"an issuer needs no ManagedCluster":     {cluster{"ClusterManager cluster-manager": manager(hubARN)}, []string{"role", "onprem-1", "--issuer", issuer}, "klusterlet-work-sa", 0, true},
+		"an issuer of AKS ends with a slash":    {whole, []string{"role", "onprem-1", "--issuer", "https://eastus.oic.prod-aks.azure.com/T/C/", "--print", "json"}, `"eastus.oic.prod-aks.azure.com/T/C/:sub"`, 0, true},
 		"outside EKS, with nothing to go by":    {whole, []string{"role", "onprem-1"}, "needs either its token issuer", 2, true},
 		"a joined one in EKS":                   {whole, []string{"role", "cluster1"}, "arn:aws:iam::222222222222:role/ocm-managed-cluster-141fc72f17164e5a28c2b4e384694bae", 0, true},
 		"its own role, without its issuer":      {whole, []string{"role", "cluster1", "--in", "spoke"}, "describe-cluster", 2, true},

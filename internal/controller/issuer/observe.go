@@ -104,7 +104,16 @@ func (o *Observer) ObserveTokens(ctx context.Context, world *core.World) {
 
 // ObservePublic fetches the two documents of an issuer without credentials.
 func (o *Observer) ObservePublic(ctx context.Context, url string) core.Public {
-	return core.Public{Keys: o.Fetch(ctx, url+"/"+core.KeysPath), Discovery: o.Fetch(ctx, url+"/"+core.DiscoveryPath)}
+	return core.Public{Keys: o.Fetch(ctx, core.DocumentURL(url, core.KeysPath)), Discovery: o.Fetch(ctx, core.DocumentURL(url, core.DiscoveryPath))}
+}
+
+// ObserveForeign fetches the two documents of an issuer of others: the keys are where the discovery
+// document says.
+func (o *Observer) ObserveForeign(ctx context.Context, url string) (out core.Public) {
+	out.Discovery = o.Fetch(ctx, core.DocumentURL(url, core.DiscoveryPath))
+	out.KeysAt = core.KeysOf(url, out.Discovery)
+	out.Keys = o.Fetch(ctx, out.KeysAt)
+	return out
 }
 
 // providers observes the registrations that are to be looked at.

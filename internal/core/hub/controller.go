@@ -47,7 +47,7 @@ type Controller struct {
 // Check refuses what would make a role that nobody can become.
 func (c Controller) Check() error {
 	var errs []error
-	if err := issuer.ValidateURL(c.Issuer); err != nil {
+	if err := issuer.ValidateForeignURL(c.Issuer); err != nil {
 		errs = append(errs, fmt.Errorf("the issuer %s: %w", quoted(c.Issuer), err))
 	}
 	if wrong := slices.Concat(validation.IsDNS1123Label(c.Namespace), validation.IsDNS1123Subdomain(c.ServiceAccount)); len(wrong) > 0 {

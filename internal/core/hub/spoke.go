@@ -59,7 +59,7 @@ func (s Spoke) Check(hub ARN) error {
 		errs = append(errs, fmt.Errorf("%s is not the name of a ManagedCluster: %s", quoted(s.Cluster), wrong[0]))
 	}
 	if s.Issuer != "" {
-		if err := issuer.ValidateURL(s.Issuer); err != nil {
+		if err := issuer.ValidateForeignURL(s.Issuer); err != nil {
 			errs = append(errs, fmt.Errorf("the issuer %s: %w", quoted(s.Issuer), err))
 		}
 	}

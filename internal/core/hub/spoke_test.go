@@ -37,6 +37,7 @@ func TestWhatAPersonSaysOfASpokeIsChecked(t *testing.T) {
 		"a user's keys":                  {principal(user), ""},
 		"an issuer":                      {outside(func(s *Spoke) { s.Issuer = spokeIssuer }), ""},
 		"neither issuer nor credentials": {outside(func(*Spoke) {}), "needs either"},
+		"an issuer of AKS":               {outside(func(s *Spoke) { s.Issuer = "https://eastus.oic.prod-aks.azure.com/T/C/" }), ""},
 		"both":                           {outside(func(s *Spoke) { s.Issuer, s.Principals = spokeIssuer, []string{role} }), "needs either"},
 		"in EKS, with principals":        {Spoke{Cluster: "cluster1", ARN: theSpoke, Principals: []string{role}, Agents: theAgents}, "leave the principals out"},
 		"in another partition":           {Spoke{Cluster: "cluster1", ARN: ARN{"aws-cn", "cn-north-1", "222222222222", "spoke-1"}, Agents: theAgents}, "partition"},

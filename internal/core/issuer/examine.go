@@ -1,6 +1,8 @@
 package issuer
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -33,8 +35,9 @@ type Check struct {
 // where the cluster was asked, a fresh token of each API server against them. cluster is nil where
 // it was not.
 func Examine(url string, public Public, cluster *Cluster) []Check {
-	discovery, allowed := examineDiscovery(url, public.Discovery)
-	out := []Check{discovery, examineKeys(url+"/"+KeysPath, public.Keys, allowed)}
+	keysAt := cmp.Or(public.KeysAt, DocumentURL(url, KeysPath))
+	discovery, allowed := examineDiscovery(url, keysAt, public.Discovery)
+	out := []Check{discovery, examineKeys(keysAt, public.Keys, allowed)}
 	if cluster == nil {
 		return out
 	}
@@ -45,13 +48,23 @@ func Examine(url string, public Public, cluster *Cluster) []Check {
 	return out
 }
 
+// KeysOf is where the discovery document of an issuer of others says that its keys are, as AWS finds
+// them. Where it says nothing that can be used, it is where Tabard publishes them.
+func KeysOf(url string, f Fetch) string {
+	var seen discovery
+	if f.Status == statusOK && json.Unmarshal(f.Body, &seen) == nil && ValidateForeignURL(seen.KeysURI) == nil {
+		return seen.KeysURI
+	}
+	return DocumentURL(url, KeysPath)
+}
+
 // examineDiscovery returns the algorithms that the document names, nil where it cannot be used.
-func examineDiscovery(url string, f Fetch) (out Check, allowed []string) {
-	at := url + "/" + DiscoveryPath
+func examineDiscovery(url, keysAt string, f Fetch) (out Check, allowed []string) {
+	at := DocumentURL(url, DiscoveryPath)
 	if trouble := fetchTrouble(f); trouble != "" {
 		return Check{at, CheckFailed, trouble}, nil
 	}
-	allowed, err := readDiscovery(f.Body, url)
+	allowed, err := readDiscovery(f.Body, url, keysAt)
 	if err != nil {
 		return Check{at, CheckFailed, fmt.Sprintf("%.1000s", err)}, nil
 	}

@@ -86,3 +86,34 @@ func TestExamine(t *testing.T) {
 		t.Errorf("without a cluster there are checks %+v, want those of the documents", got)
 	}
 }
+
+// TestExamineAnIssuerOfOthers: those of AKS end with a slash, and have their keys where the discovery
+// document says.
+func TestExamineAnIssuerOfOthers(t *testing.T) {
+	const url = testURL + "/tenant/cluster/"
+	ours := newSigner(t)
+	seen := issuer.Public{
+		Discovery: issuer.Fetch{Status: 200, Body: []byte(`{"issuer":"` + url + `","jwks_uri":"` + url + `openid/v1/jwks","id_token_signing_alg_values_supported":["ES256"]}`)},
+		Keys:      issuer.Fetch{Status: 200, Body: issuer.JWKS([]issuer.Key{ours.key})},
+	}
+	if seen.KeysAt = issuer.KeysOf(url, seen.Discovery); seen.KeysAt != url+"openid/v1/jwks" {
+		t.Errorf("the keys are at %s", seen.KeysAt)
+	}
+	for _, check := range issuer.Examine(url, seen, nil) {
+		if check.Result != issuer.CheckOK || strings.Contains(check.What, "cluster//") {
+			t.Errorf("got %+v", check)
+		}
+	}
+	if got := issuer.Examine(strings.TrimSuffix(url, "/"), seen, nil)[0]; got.Result != issuer.CheckFailed || !strings.Contains(got.Detail, "names the issuer") {
+		t.Errorf("without the slash: got %+v", got)
+	}
+	for name, document := range map[string]issuer.Fetch{
+		"no document": {Status: 404}, "no JSON": {Status: 200, Body: []byte("<html>")},
+		"keys by HTTP": {Status: 200, Body: []byte(`{"issuer":"` + url + `","jwks_uri":"http://keys.example.com"}`)},
+	} {
+		at := issuer.KeysOf(url, document)
+		if got := issuer.Examine(url, issuer.Public{Discovery: document, Keys: seen.Keys, KeysAt: at}, nil)[0]; at != url+issuer.KeysPath || got.Result != issuer.CheckFailed {
+			t.Errorf("%s: the keys are at %s, and the check is %+v", name, at, got)
+		}
+	}
+}

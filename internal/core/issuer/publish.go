@@ -261,7 +261,7 @@ func (s shelf) publicVerdict(w World, opening bool) condition.Verdict {
 		Fetch
 		url  string
 		want []byte
-	}{{w.Public.Keys, url + "/" + KeysPath, s.keys}, {w.Public.Discovery, url + "/" + DiscoveryPath, s.discovery}}
+	}{{w.Public.Keys, DocumentURL(url, KeysPath), s.keys}, {w.Public.Discovery, DocumentURL(url, DiscoveryPath), s.discovery}}
 	for _, f := range fetches {
 		switch {
 		case f.Redirect != "":
@@ -302,7 +302,7 @@ func (s shelf) isOlder(w World) bool {
 	if w.Public.Discovery.Status != statusOK {
 		return false
 	}
-	if _, err := readDiscovery(w.Public.Discovery.Body, w.Issuer.Spec.URL); err != nil {
+	if _, err := readDiscovery(w.Public.Discovery.Body, w.Issuer.Spec.URL, DocumentURL(w.Issuer.Spec.URL, KeysPath)); err != nil {
 		return false
 	}
 	wanted := publishedKeys(s.keys)

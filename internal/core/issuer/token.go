@@ -67,7 +67,7 @@ func decodePart(part string, into any) error {
 // times are right. Errors never hold any part of the token but its key ID and
 // issuer.
 func VerifyToken(raw string, keys, discovery []byte, url string, now time.Time) error {
-	allowed, err := readDiscovery(discovery, url)
+	allowed, err := readDiscovery(discovery, url, DocumentURL(url, KeysPath))
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,9 @@ func VerifyToken(raw string, keys, discovery []byte, url string, now time.Time) 
 	return verifyClaims(payload, url, now)
 }
 
-func readDiscovery(document []byte, url string) ([]string, error) {
+// readDiscovery returns the algorithms that a discovery document names. It has to be that of the issuer,
+// with its keys at a URL.
+func readDiscovery(document []byte, url, keysAt string) ([]string, error) {
 	var seen discovery
 	if err := json.Unmarshal(document, &seen); err != nil {
 		return nil, errors.New("the discovery document is no JSON object of the expected form")
@@ -101,8 +103,8 @@ func readDiscovery(document []byte, url string) ([]string, error) {
 	if seen.Issuer != url {
 		return nil, fmt.Errorf("the discovery document names the issuer %q, expected %q", seen.Issuer, url)
 	}
-	if want := url + "/" + KeysPath; seen.KeysURI != want {
-		return nil, fmt.Errorf("the discovery document leads to keys at %q, expected %q", seen.KeysURI, want)
+	if seen.KeysURI != keysAt {
+		return nil, fmt.Errorf("the discovery document leads to keys at %q, expected %q", seen.KeysURI, keysAt)
 	}
 	return seen.Algorithms, nil
 }

@@ -31,10 +31,22 @@ var (
 	prefixPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*)?$`) })
 )
 
-// ValidateURL says whether a text can be an issuer's URL: https, a host, no
-// user, query, fragment or trailing slash, at most 255 bytes. OpenID Connect
-// Discovery 3 and IAM both compare it byte for byte, so nothing is normalised.
+// ValidateURL says whether a text can be the URL of an issuer that Tabard publishes: as
+// ValidateForeignURL, and without a slash at the end.
 func ValidateURL(text string) error {
+	if err := ValidateForeignURL(text); err != nil {
+		return err
+	}
+	if strings.HasSuffix(text, "/") {
+		return fmt.Errorf("url is %q, expected no slash at the end: the tokens' issuer must equal it byte for byte", text)
+	}
+	return nil
+}
+
+// ValidateForeignURL says whether a text can be the URL of an issuer that others publish: https, a
+// host, no user, query or fragment, at most 255 bytes. OpenID Connect Discovery 3 and IAM both
+// compare it byte for byte, so nothing is normalised: those of AKS end with a slash.
+func ValidateForeignURL(text string) error {
 	if len(text) > maxURLBytes {
 		return fmt.Errorf("url has %d bytes, IAM accepts at most %d: choose a shorter one", len(text), maxURLBytes)
 	}
@@ -45,9 +57,6 @@ func ValidateURL(text string) error {
 		if r <= ' ' || r > '~' {
 			return fmt.Errorf("url is %q, expected printable ASCII without blanks", text)
 		}
-	}
-	if strings.HasSuffix(text, "/") {
-		return fmt.Errorf("url is %q, expected no slash at the end: the tokens' issuer must equal it byte for byte", text)
 	}
 	parsed, err := url.Parse(text)
 	if err != nil {
@@ -63,6 +72,10 @@ func ValidateURL(text string) error {
 	}
 	return nil
 }
+
+// DocumentURL is where an issuer's document is, of DiscoveryPath or KeysPath. A slash that ends the
+// issuer's URL is not doubled (OpenID Connect Discovery 4.1).
+func DocumentURL(url, path string) string { return strings.TrimSuffix(url, "/") + "/" + path }
 
 // Validate says what is wrong with a spec. The API server checks most of it,
 // but a schema can be bypassed, and files are read without one.

@@ -20,7 +20,7 @@ func TestValidateURL(t *testing.T) {
 		"http is refused":              {"http://issuer.example.org", "over https only"},
 		"upper-case HTTPS is refused":  {"HTTPS://issuer.example.org", "expected https://"},
 		"a trailing slash is refused":  {"https://issuer.example.org/", "no slash at the end"},
-		"a lone scheme is refused":     {"https://", "no slash at the end"},
+		"a lone scheme is refused":     {"https://", "a host"},
 		"a missing host is refused":    {"https://:443", "a host"},
 		"a user is refused":            {"https://me:secret@issuer.example.org", "holds a user"},
 		"a query is refused":           {"https://issuer.example.org?a=b", "neither query nor fragment"},
@@ -35,6 +35,10 @@ func TestValidateURL(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			wantError(t, issuer.ValidateURL(test.url), test.want)
+			if test.want == "no slash at the end" { // which is a rule for Tabard's own
+				test.want = ""
+			}
+			wantError(t, issuer.ValidateForeignURL(test.url), test.want)
 		})
 	}
 }

@@ -145,6 +145,8 @@ type Document struct {
 // Public is what anybody sees at the issuer's URL.
 type Public struct {
 	Keys, Discovery Fetch
+	// KeysAt is where Keys was fetched from; empty is where Tabard publishes it.
+	KeysAt string
 }
 
 // Fetch is one anonymous GET.
