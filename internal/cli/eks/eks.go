@@ -39,6 +39,8 @@ type asked struct {
 	Wish
 	output    string
 	tokenOnly bool
+	// all are the flags of aws that are refused when they are set.
+	all *pflag.FlagSet
 }
 
 // common are the flags that aws takes before its commands, too.
@@ -75,6 +77,9 @@ func (a *asked) run(ctx context.Context, w World) error {
 	if a.output != "json" {
 		return fmt.Errorf("the output is %q; it must be json", a.output)
 	}
+	if err := a.refused(); err != nil {
+		return err
+	}
 	token, expiry, err := w.Mint(ctx, a.Wish)
 	if err != nil {
 		return err
@@ -101,6 +106,7 @@ func New(w World) *cobra.Command {
 	}
 	get := a.getToken(w, "tabard eks get-token")
 	a.common(get.Flags())
+	a.others(get.Flags())
 	group.AddCommand(get)
 	return group
 }

@@ -1,6 +1,8 @@
 package eks
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 )
 
@@ -16,8 +18,16 @@ func Program(w World) *cobra.Command {
 aws-iam-authenticator in a kubeconfig's exec stanza.`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		// aws has flags before its commands. Each flag is read where it stands, so that one
+		// that is not known is named, and does not take the command for its value.
+		TraverseChildren: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())
+	})
 	a.common(root.PersistentFlags())
+	a.others(root.PersistentFlags())
 	group := &cobra.Command{
 		Use: "eks", Short: "The command get-token, where aws has it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

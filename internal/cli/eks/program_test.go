@@ -51,6 +51,14 @@ func TestTheArgumentsOfOtherProgramsAreTaken(t *testing.T) {
 		"flags behind the command, with equals signs": {
 			"eks get-token --cluster-name=eks-hub --region=us-west-2", eks.Wish{Cluster: "eks-hub", Region: "us-west-2"},
 		},
+		"flags of aws before the command, of which none changes the token": {
+			"--debug --no-cli-pager --color off --cli-read-timeout 5 --cli-connect-timeout=5 --no-paginate --region us-west-2 eks get-token --cluster-name eks-hub",
+			eks.Wish{Cluster: "eks-hub", Region: "us-west-2"},
+		},
+		"flags of aws between the commands and behind them": {
+			"--v2-debug eks --no-cli-auto-prompt --profile one get-token --cluster-name eks-hub --cli-auto-prompt --cli-binary-format raw-in-base64-out",
+			eks.Wish{Cluster: "eks-hub", Profile: "one"},
+		},
 		"a local cluster on Outposts":    {"eks get-token --cluster-id eks-hub", eks.Wish{Cluster: "eks-hub"}},
 		"aws-iam-authenticator":          {"token -i eks-hub -r " + role, eks.Wish{Cluster: "eks-hub", RoleARN: role}},
 		"aws-iam-authenticator, in full": {"token --cluster-id eks-hub --role " + role + " --external-id e --session-name s --cache", eks.Wish{Cluster: "eks-hub", RoleARN: role, ExternalID: "e", SessionName: "s"}},
@@ -72,6 +80,16 @@ func TestTheCommandOfTabardIsTheSame(t *testing.T) {
 	}
 }
 
+func TestTheCommandOfTabardTakesTheSameFlagsOfAws(t *testing.T) {
+	t.Parallel()
+	if _, asked, _, err := answer(eks.New, "", "get-token", "--no-cli-pager", "--color", "off", "--cluster-name=a"); err != nil || asked == nil || asked.Cluster != "a" {
+		t.Errorf("got %+v, %v", asked, err)
+	}
+	if _, asked, _, err := answer(eks.New, "", "get-token", "--cluster-name=a", "--endpoint-url", "http://x"); err == nil || asked != nil {
+		t.Errorf("another endpoint: got %+v, %v", asked, err)
+	}
+}
+
 func TestWhatOtherProgramsPrint(t *testing.T) {
 	t.Parallel()
 	if text, _, _, err := answer(eks.Program, "", "token", "-i", "eks-hub", "--token-only"); err != nil || text != "k8s-aws-v1.abc\n" {
@@ -85,12 +103,21 @@ func TestWhatOtherProgramsPrint(t *testing.T) {
 func TestArgumentsThatCannotBeMeantAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ args, info, want string }{
-		"another output":           {"eks get-token --cluster-name a --output text", "", "must be json"},
-		"another command of aws":   {"eks describe-cluster", "", "unknown command"},
-		"another flag":             {"eks get-token --cluster-name a --debug-all", "", "unknown flag"},
-		"one word too many":        {"token -i a b", "", "unknown command"},
-		"a client that is too old": {"token -i a", `{"apiVersion":"client.authentication.k8s.io/v1alpha1"}`, "set the exec stanza's apiVersion"},
-		"a copy to nowhere":        {"install", "", "accepts 1 arg"},
+		"another output":                              {"eks get-token --cluster-name a --output text", "", "must be json"},
+		"another command of aws":                      {"eks describe-cluster", "", "unknown command"},
+		"another flag":                                {"eks get-token --cluster-name a --debug-all", "", "unknown flag"},
+		"one word too many":                           {"token -i a b", "", "unknown command"},
+		"a flag before the command that aws has not":  {"--debug-all eks get-token --cluster-name a", "", "unknown flag: --debug-all; tabard-eks-token --help lists the flags"},
+		"a flag of one letter before the command":     {"-x eks get-token --cluster-name a", "", "unknown shorthand flag: 'x'"},
+		"a flag before the command without its value": {"eks get-token --cluster-name a --color", "", "flag needs an argument: --color"},
+		"no command":                                  {"describe-cluster", "", "unknown command"},
+		"another endpoint":                            {"--endpoint-url http://127.0.0.1:4566 eks get-token --cluster-name a", "", "--endpoint-url is not supported; set AWS_ENDPOINT_URL_STS"},
+		"another authority":                           {"--ca-bundle /ca.crt eks get-token --cluster-name a", "", "--ca-bundle is not supported; set AWS_CA_BUNDLE"},
+		"no check of certificates":                    {"eks get-token --cluster-name a --no-verify-ssl", "", "certificates are always verified"},
+		"no signature":                                {"--no-sign-request token -i a", "", "a token is a signed request"},
+		"a part of the answer":                        {"--query status.token eks get-token --cluster-name a", "", "--query is not supported"},
+		"a client that is too old":                    {"token -i a", `{"apiVersion":"client.authentication.k8s.io/v1alpha1"}`, "set the exec stanza's apiVersion"},
+		"a copy to nowhere":                           {"install", "", "accepts 1 arg"},
 	} {
 		text, _, _, err := answer(eks.Program, c.info, strings.Fields(c.args)...)
 		if err == nil {
