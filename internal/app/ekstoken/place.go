@@ -27,8 +27,10 @@ func observe(getenv func(string) string, profile string) (ekstoken.Surroundings,
 		RoleARN: getenv("AWS_ROLE_ARN"), TokenFile: getenv("AWS_WEB_IDENTITY_TOKEN_FILE"),
 		Container: getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" || getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "",
 	}
-	if s.Profile == "" {
-		s.Profile = getenv("AWS_PROFILE")
+	for _, variable := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE"} {
+		if s.Profile == "" {
+			s.Profile = getenv(variable)
+		}
 	}
 	home := getenv("HOME")
 	var err error
@@ -60,10 +62,12 @@ type place struct {
 	// endpoint is the profile's, empty for none or where the environment has one.
 	endpoint string
 	variant  ekstoken.Variant
+	// atAWS says that no endpoint that anything names counts.
+	atAWS bool
 }
 
 func placeOf(getenv func(string) string, region string, source ekstoken.Source) (place, error) {
-	p := place{variant: source.Variant}
+	p := place{variant: source.Variant, atAWS: source.IgnoreEndpoints}
 	for _, p.region = range []string{region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), source.Region} {
 		if p.region != "" {
 			break
@@ -72,10 +76,13 @@ func placeOf(getenv func(string) string, region string, source ekstoken.Source) 
 	if p.region == "" {
 		return p, errors.New("the region is missing; add --region REGION, or set AWS_REGION")
 	}
-	if !identity.IsRegion(p.region) {
-		return p, fmt.Errorf("the region is %q, which is no label of a host name; give one such as eu-west-1", p.region)
+	if err := ekstoken.CheckRegion(p.region); err != nil {
+		return p, err
 	}
-	for name, on := range map[string]*bool{"AWS_USE_FIPS_ENDPOINT": &p.variant.FIPS, "AWS_USE_DUALSTACK_ENDPOINT": &p.variant.DualStack} {
+	for name, on := range map[string]*bool{
+		"AWS_USE_FIPS_ENDPOINT": &p.variant.FIPS, "AWS_USE_DUALSTACK_ENDPOINT": &p.variant.DualStack,
+		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": &p.atAWS,
+	} {
 		switch strings.ToLower(getenv(name)) {
 		case "true":
 			*on = true
@@ -83,7 +90,7 @@ func placeOf(getenv func(string) string, region string, source ekstoken.Source) 
 			*on = false
 		}
 	}
-	if !strings.EqualFold(getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), "true") {
+	if !p.atAWS {
 		for _, p.origin = range []string{getenv("AWS_ENDPOINT_URL_STS"), getenv("AWS_ENDPOINT_URL")} {
 			if p.origin != "" {
 				return p, nil
@@ -106,6 +113,7 @@ func (p place) environment(getenv func(string) string, source ekstoken.Source) f
 	decided := map[string]string{
 		"AWS_REGION": p.region, "AWS_ROLE_ARN": source.RoleARN, "AWS_WEB_IDENTITY_TOKEN_FILE": source.TokenFile,
 		"AWS_USE_FIPS_ENDPOINT": strconv.FormatBool(p.variant.FIPS), "AWS_USE_DUALSTACK_ENDPOINT": strconv.FormatBool(p.variant.DualStack),
+		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": strconv.FormatBool(p.atAWS),
 	}
 	if p.endpoint != "" {
 		decided["AWS_ENDPOINT_URL_STS"] = p.endpoint

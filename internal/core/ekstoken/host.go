@@ -1,10 +1,24 @@
 package ekstoken
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/instancetype"
 )
+
+// CheckRegion refuses what cannot be a region in which STS has a host: the names of all
+// regions together, such as aws-global, and zones, such as us-west-2a.
+func CheckRegion(text string) error {
+	switch {
+	case instancetype.IsRegionName(text):
+		return nil
+	case !identity.IsRegion(text):
+		return fmt.Errorf("the region is %q, which is no label of a host name; give one such as eu-west-1", text)
+	}
+	return fmt.Errorf("the region is %q, and STS has no host for it; give the cluster's region, such as eu-west-1", text)
+}
 
 // dualStack are the domains of endpoints with IPv6 that clusters accept, by partition
 // (aws-iam-authenticator: GetSTSDualStackPartitionDomain).

@@ -5,91 +5,103 @@ import (
 	"strings"
 )
 
-// Properties of a profile (AWS SDKs and Tools Reference Guide: shared config and
-// credentials files).
-const (
-	keyID           = "aws_access_key_id"
-	keySecret       = "aws_secret_access_key"
-	keyToken        = "aws_session_token"
-	keyRole         = "role_arn"
-	keySourceOf     = "source_profile"
-	keySourceIn     = "credential_source"
-	keyTokenFile    = "web_identity_token_file"
-	keySession      = "role_session_name"
-	keyExternalID   = "external_id"
-	keyRegion       = "region"
-	keyEndpoint     = "endpoint_url"
-	keyFIPS         = "use_fips_endpoint"
-	keyDualStack    = "use_dualstack_endpoint"
-	keyProcess      = "credential_process"
-	defaultProfile  = "default"
-	longestProperty = 32
-)
+const defaultProfile = "default"
 
-// allowed are the properties that a profile may have, true for those that count. All
-// others could start a program, read a file, or wait for a person.
-var allowed = map[string]bool{
-	keyID: true, keySecret: true, keyToken: true, keyRole: true, keySourceOf: true, keySourceIn: true, keyTokenFile: true,
-	keySession: true, keyExternalID: true, keyRegion: true, keyEndpoint: true, keyFIPS: true, keyDualStack: true,
-	"output": false, "cli_pager": false, "cli_auto_prompt": false, "sts_regional_endpoints": false, "retry_mode": false, "max_attempts": false,
-}
+// sections are properties in lower case, by the name of what they are of.
+type sections map[string]map[string]string
 
-// profiles are the sections of the two files, by the name of the profile. What is in no
-// profile that is used is not looked at.
-type profiles map[string]map[string]string
+// shared is what the two files hold together. What is in no profile that is used is not
+// looked at.
+type shared struct{ profiles, services sections }
 
-// readProfiles reads both files; the credentials file wins where both have a property.
-func readProfiles(config, credentials string) (profiles, error) {
-	all := profiles{}
-	if err := all.read("config", config, func(section string) string {
-		if section == defaultProfile {
-			return section
-		}
-		name, ok := strings.CutPrefix(section, "profile ")
-		if !ok {
-			return ""
-		}
-		return strings.TrimSpace(name)
-	}); err != nil {
-		return nil, err
+// readShared reads both files; the credentials file wins where both have a property.
+func readShared(config, credentials string) (shared, error) {
+	all := shared{sections{}, sections{}}
+	if err := read("config", config, all.inConfig); err != nil {
+		return shared{}, err
 	}
-	return all, all.read("credentials", credentials, func(section string) string { return section })
+	return all, read("credentials", credentials, func(header string) (sections, string) { return all.profiles, header })
 }
 
-// read adds a document. An error names the line's number and never its content, which
-// may be a key.
-func (p profiles) read(file, document string, nameOf func(string) string) error {
+// inConfig is where the properties below a header of the config file belong, nil for
+// nowhere. The words of a header are quoted as for a shell: aws writes
+// [profile 'my profile'] for a name with blanks. A name that it writes and cannot read
+// again, such as [profile bob's], is taken as it stands.
+func (f shared) inConfig(header string) (sections, string) {
+	if header == defaultProfile {
+		return f.profiles, header
+	}
+	if parts, ok := wordsOf(header); ok && len(parts) == 2 {
+		switch parts[0] {
+		case "profile":
+			return f.profiles, parts[1]
+		case keyServices:
+			return f.services, parts[1]
+		}
+		return nil, ""
+	}
+	if name, ok := strings.CutPrefix(header, "profile "); ok {
+		return f.profiles, strings.TrimSpace(name)
+	}
+	return nil, ""
+}
+
+// read gives each property of a document to the section that place finds. A line that
+// begins further right than the property above it is part of its value. An error names
+// the line's number and never its content, which may be a key.
+func read(file, document string, place func(header string) (sections, string)) error {
 	var current map[string]string
-	inside, number := false, 0
+	inside, number, above, column := false, 0, "", 0
 	for line := range strings.Lines(document) {
 		number++
-		text := withoutComment(strings.TrimSpace(line))
-		switch {
-		case text == "":
-			continue
-		case text[0] == '[':
-			section, ok := strings.CutSuffix(text[1:], "]")
+		text := strings.TrimSpace(line)
+		if strings.HasPrefix(text, "[") {
+			header, ok := headerOf(text)
 			if !ok {
 				return fmt.Errorf("the %s file: line %d opens a section that it does not close", file, number)
 			}
-			name := nameOf(strings.TrimSpace(section))
-			if name != "" && p[name] == nil {
-				p[name] = map[string]string{}
+			in, name := place(header)
+			if in != nil && in[name] == nil {
+				in[name] = map[string]string{}
 			}
-			current, inside = p[name], true
+			current, inside, above = in[name], true, ""
+			continue
+		}
+		text = withoutComment(text)
+		begins := len(line) - len(strings.TrimLeft(line, " \t"))
+		switch {
+		case text == "":
 			continue
 		case !inside:
 			return fmt.Errorf("the %s file: line %d comes before any section", file, number)
-		case current == nil || line[0] == ' ' || line[0] == '\t':
-			continue // of no profile, or below a property
+		case current == nil:
+			continue // of no profile
+		case above != "" && begins > column:
+			current[above] += "\n" + text
+			continue
 		}
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
 			return fmt.Errorf("the %s file: line %d is not NAME = VALUE", file, number)
 		}
-		current[strings.ToLower(strings.TrimSpace(key))] = strings.TrimSpace(value)
+		above, column = strings.ToLower(strings.TrimSpace(key)), begins
+		current[above] = strings.TrimSpace(value)
 	}
 	return nil
+}
+
+// headerOf is what stands between the brackets of a line that opens a section; only a
+// comment may stand behind them.
+func headerOf(text string) (string, bool) {
+	for i := range len(text) {
+		if text[i] != ']' {
+			continue
+		}
+		if rest := strings.TrimSpace(text[i+1:]); rest == "" || rest[0] == '#' || rest[0] == ';' {
+			return strings.TrimSpace(text[1:i]), true
+		}
+	}
+	return "", false
 }
 
 // withoutComment is a line without the comment in it: one that begins the line, or
@@ -103,30 +115,42 @@ func withoutComment(line string) string {
 	return line
 }
 
-// checked is a profile of which each property is allowed.
-func (p profiles) checked(name string) (map[string]string, error) {
-	found, ok := p[name]
-	if !ok {
-		return nil, fmt.Errorf("neither the config nor the credentials file has the profile %q", name)
-	}
-	for key := range found {
-		_, known := allowed[key]
+// wordsOf are the words of a text as a shell reads them, with quotes and backslashes;
+// false if a quote is not closed. The library of aws reads headers so (botocore:
+// configloader, Python's shlex).
+func wordsOf(text string) ([]string, bool) {
+	var all []string
+	var word strings.Builder
+	begun, escaped, quote := false, false, rune(0)
+	for _, r := range text {
 		switch {
-		case key == keyProcess:
-			return nil, fmt.Errorf("the profile %q has credential_process, and no program is started here; give it role_arn with web_identity_token_file or source_profile, or an access key", name)
-		case !known:
-			return nil, fmt.Errorf("the profile %q has a property that is not supported here%s", name, shown(key))
+		case escaped:
+			if quote == '"' && r != '"' && r != '\\' {
+				word.WriteRune('\\')
+			}
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, begun = r, true
+		case r == ' ' || r == '\t':
+			if begun {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
 		}
 	}
-	return found, nil
-}
-
-// shown is a property's name for an error if it looks like one: a slip may have put a
-// key in its place.
-func shown(key string) string {
-	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' }
-	if len(key) > longestProperty || strings.ContainsFunc(key, odd) {
-		return ""
+	if begun {
+		all = append(all, word.String())
 	}
-	return ": " + key
+	return all, quote == 0 && !escaped
 }

@@ -44,6 +44,8 @@ type Source struct {
 	// Region, Endpoint and Variant are the profile's, zero for none.
 	Region, Endpoint string
 	Variant          Variant
+	// IgnoreEndpoints says that STS is at AWS, whatever else names an endpoint.
+	IgnoreEndpoints bool
 }
 
 // Becomes is the role that the source ends in, as far as it is known without asking.
@@ -94,11 +96,11 @@ func Decide(s Surroundings) (Source, error) {
 // profile is the source of a profile, and the zero one if the files lack it and nothing
 // asked for it.
 func (s Surroundings) profile(name string) (Source, error) {
-	all, err := readProfiles(s.Config, s.Credentials)
+	all, err := readShared(s.Config, s.Credentials)
 	if err != nil {
 		return Source{}, err
 	}
-	if _, there := all[name]; !there && s.Profile == "" {
+	if _, there := all.profiles[name]; !there && s.Profile == "" {
 		return Source{}, nil
 	}
 	return all.source(name, s, nil)
@@ -118,21 +120,24 @@ func (s Surroundings) environment() Source {
 // at is a source of the environment in the region of a profile. It does not take up the
 // profile's endpoint, which would get the token.
 func (s Source) at(profile Source) Source {
-	s.Region, s.Variant = profile.Region, profile.Variant
+	s.Region, s.Variant, s.IgnoreEndpoints = profile.Region, profile.Variant, profile.IgnoreEndpoints
 	return s
 }
 
 // source is that of a profile; those in seen lead to it.
-func (p profiles) source(name string, s Surroundings, seen []string) (Source, error) {
-	profile, err := p.checked(name)
+func (f shared) source(name string, s Surroundings, seen []string) (Source, error) {
+	profile, err := f.checked(name)
 	if err != nil {
 		return Source{}, err
 	}
-	of := Source{
-		Region: profile[keyRegion], Endpoint: profile[keyEndpoint],
-		Variant: Variant{FIPS: profile[keyFIPS] == "true", DualStack: profile[keyDualStack] == "true"},
+	of, err := f.placeOf(name, profile)
+	if err != nil {
+		return Source{}, err
 	}
-	key := Key{profile[keyID], profile[keySecret], profile[keyToken]}
+	key, err := keyOf(name, profile)
+	if err != nil {
+		return Source{}, err
+	}
 	// A profile that names itself as its source means its own access key.
 	itself := len(seen) > 0 && seen[len(seen)-1] == name
 	role := profile[keyRole]
@@ -155,12 +160,12 @@ func (p profiles) source(name string, s Surroundings, seen []string) (Source, er
 	if !identity.IsRoleARN(role) {
 		return Source{}, fmt.Errorf("the profile %q has the role_arn %q, which is no ARN of a role", name, role)
 	}
-	return p.become(of, name, role, s, append(seen, name))
+	return f.become(of, name, role, s, append(seen, name))
 }
 
 // become is the source of a profile with a role.
-func (p profiles) become(of Source, name, role string, s Surroundings, seen []string) (Source, error) {
-	profile := p[name]
+func (f shared) become(of Source, name, role string, s Surroundings, seen []string) (Source, error) {
+	profile := f.profiles[name]
 	file, from, in := profile[keyTokenFile], profile[keySourceOf], profile[keySourceIn]
 	ways := 0
 	for _, way := range []string{file, from, in} {
@@ -179,10 +184,17 @@ func (p profiles) become(of Source, name, role string, s Surroundings, seen []st
 		of.Base, of.RoleARN, of.TokenFile, of.SessionName = identity.WebIdentity, role, file, profile[keySession]
 		return of, nil
 	}
+	if profile[keyMFA] != "" {
+		return Source{}, fmt.Errorf("the profile %q has role_arn and mfa_serial, and nobody is asked for a code here; use aws eks get-token for it", name)
+	}
+	holds, err := durationOf(name, profile)
+	if err != nil {
+		return Source{}, err
+	}
 	base := s.environment()
 	switch {
 	case from != "":
-		found, err := p.source(from, s, seen)
+		found, err := f.source(from, s, seen)
 		if err != nil {
 			return Source{}, err
 		}
@@ -194,7 +206,7 @@ func (p profiles) become(of Source, name, role string, s Surroundings, seen []st
 		return Source{}, fmt.Errorf("the profile %q has the credential_source %q; it must be Environment or EcsContainer, and the environment must have it", name, in)
 	}
 	of.Base, of.Key, of.RoleARN, of.TokenFile, of.SessionName = base.Base, base.Key, base.RoleARN, base.TokenFile, base.SessionName
-	of.Roles = append(base.Roles, identity.Role{ARN: role, SessionName: profile[keySession], ExternalID: profile[keyExternalID]})
+	of.Roles = append(base.Roles, identity.Role{ARN: role, SessionName: profile[keySession], ExternalID: profile[keyExternalID], Duration: holds})
 	return of, nil
 }
 

@@ -44,6 +44,30 @@ func TestHostsOfSTS(t *testing.T) {
 	}
 }
 
+func TestRegions(t *testing.T) {
+	t.Parallel()
+	for _, region := range []string{
+		"us-west-2", "ap-southeast-7", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "us-isob-east-1", "eu-isoe-west-1", "eusc-de-east-1", "mx-central-1", "xx-new-10",
+	} {
+		if err := ekstoken.CheckRegion(region); err != nil {
+			t.Errorf("%s: %v", region, err)
+		}
+	}
+	const noHost, noLabel = "STS has no host for it; give the cluster's region", "which is no label of a host name"
+	for region, want := range map[string]string{
+		"aws-global": noHost, "aws-cn-global": noHost, "aws-us-gov-global": noHost, "aws-iso-global": noHost, "us-west-2a": noHost,
+		"us-west-2-lax-1": noHost, "us-west": noHost, "west-2": noHost, "uswest2": noHost, "us--2": noHost, "us-west-two": noHost, "2-us-west": noHost,
+		"": noLabel, "US-WEST-2": noLabel, "us west 2": noLabel, " us-west-2": noLabel, "us-west-2 ": noLabel, "us-west-2\n": noLabel,
+		"us_west_2": noLabel, ".us-west-2": noLabel, "us-west-2.": noLabel, "-us-west-2": noLabel, "us-west-2-": noLabel,
+		"https://sts.us-west-2.amazonaws.com": noLabel, "us-west-2.evil.example": noLabel, "evil.example/": noLabel, "us-west-2@evil": noLabel,
+		"us-west-2:80": noLabel, "us-west-２": noLabel, "*": noLabel,
+	} {
+		if got := said(ekstoken.CheckRegion(region)); !strings.Contains(got, want) || !strings.Contains(got, "such as eu-west-1") {
+			t.Errorf("%q: got %q, want %q", region, got, want)
+		}
+	}
+}
+
 func TestTheURLToSign(t *testing.T) {
 	t.Parallel()
 	const query = "/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Expires=60"

@@ -96,7 +96,7 @@ func checkPlace(u *url.URL, of Cluster) error {
 	}
 	_, rest, _ := strings.Cut(u.Host, ".")
 	region, _, _ := strings.Cut(rest, ".")
-	if !identity.IsRegion(region) || identity.Partition(region) != identity.Partition(of.Region) || !slices.Contains(hosts(region), u.Host) {
+	if CheckRegion(region) != nil || identity.Partition(region) != identity.Partition(of.Region) || !slices.Contains(hosts(region), u.Host) {
 		return fmt.Errorf("the URL's host is no host of STS for clusters in %s", of.Region)
 	}
 	return nil

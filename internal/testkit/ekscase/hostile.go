@@ -83,6 +83,7 @@ var hostileHosts = map[string]string{
 	"in capitals":                      "STS.us-west-2.amazonaws.com",
 	"of China":                         "sts.cn-north-1.amazonaws.com.cn",
 	"of a region that is none":         "sts.-.amazonaws.com",
+	"of all regions together":          "sts.aws-global.amazonaws.com",
 	"of STS without a region in China": "sts.amazonaws.com.cn",
 }
 
