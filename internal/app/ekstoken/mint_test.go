@@ -220,13 +220,15 @@ func TestNoTokenIsMadeWithoutWhatItNeeds(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"no cluster":         {eks.Wish{}, nil, "add --cluster-name"},
-		"no role's ARN":      {eks.Wish{Cluster: cluster, RoleARN: "hub"}, nil, "must be an ARN"},
-		"no credentials":     {eks.Wish{Cluster: cluster, Region: "us-west-2"}, nil, "no AWS credentials"},
-		"no region":          {eks.Wish{Cluster: cluster}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}, "add --region"},
-		"no region at all":   {eks.Wish{Cluster: cluster, Region: "evil.example/"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}, "no label of a host name"},
-		"no IPv6 there":      {eks.Wish{Cluster: cluster, Region: "us-iso-east-1"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_USE_DUALSTACK_ENDPOINT": "true"}, "no endpoint with IPv6"},
-		"an unusable origin": {eks.Wish{Cluster: cluster, Region: "us-west-2"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "https://one.example/path"}, "must be scheme and host"},
+		"no cluster":                      {eks.Wish{}, nil, "add --cluster-name"},
+		"no role's ARN":                   {eks.Wish{Cluster: cluster, RoleARN: "hub"}, nil, "must be an ARN"},
+		"no credentials":                  {eks.Wish{Cluster: cluster, Region: "us-west-2"}, nil, "no AWS credentials"},
+		"no region":                       {eks.Wish{Cluster: cluster}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}, "add --region"},
+		"no region at all":                {eks.Wish{Cluster: cluster, Region: "evil.example/"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}, "no label of a host name"},
+		"all regions":                     {eks.Wish{Cluster: cluster, Region: "aws-global"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "STS has no host for it"},
+		"all regions, by the environment": {eks.Wish{Cluster: cluster}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "aws-cn-global"}, "STS has no host for it"},
+		"no IPv6 there":                   {eks.Wish{Cluster: cluster, Region: "us-iso-east-1"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_USE_DUALSTACK_ENDPOINT": "true"}, "no endpoint with IPv6"},
+		"an unusable origin":              {eks.Wish{Cluster: cluster, Region: "us-west-2"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "https://one.example/path"}, "must be scheme and host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for variable, value := range c.env {

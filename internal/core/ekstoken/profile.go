@@ -80,7 +80,7 @@ func read(file, document string, place func(header string) (sections, string)) e
 			current[above] += "\n" + text
 			continue
 		}
-		key, value, ok := strings.Cut(text, "=")
+		key, value, ok := cutProperty(text)
 		if !ok {
 			return fmt.Errorf("the %s file: line %d is not NAME = VALUE", file, number)
 		}
@@ -88,6 +88,15 @@ func read(file, document string, place func(header string) (sections, string)) e
 		current[above] = strings.TrimSpace(value)
 	}
 	return nil
+}
+
+// cutProperty splits NAME = VALUE; aws takes a colon for the sign as well.
+func cutProperty(text string) (name, value string, ok bool) {
+	at := strings.IndexAny(text, "=:")
+	if at < 0 {
+		return "", "", false
+	}
+	return text[:at], text[at+1:], true
 }
 
 // headerOf is what stands between the brackets of a line that opens a section; only a

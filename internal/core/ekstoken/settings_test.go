@@ -125,6 +125,7 @@ func TestSettingsThatCount(t *testing.T) {
 			ownKey + "ignore_configured_endpoint_urls = true\nendpoint_url = http://127.0.0.1:1\n", with(fileKey, func(s *ekstoken.Source) { s.IgnoreEndpoints = true }),
 		},
 		"all in a column further right":    {strings.ReplaceAll(ownKey, "\naws", "\n\t aws"), fileKey},
+		"colons":                           {strings.ReplaceAll(ownKey, " =", ":"), fileKey},
 		"further left than the line above": {strings.Replace(ownKey, "\naws", "\n  aws", 1), fileKey},
 	} {
 		got, err := ekstoken.Decide(ekstoken.Surroundings{Config: c.config})
