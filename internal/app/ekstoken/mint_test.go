@@ -228,6 +228,7 @@ func TestNoTokenIsMadeWithoutWhatItNeeds(t *testing.T) {
 		"all regions":                     {eks.Wish{Cluster: cluster, Region: "aws-global"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "STS has no host for it"},
 		"all regions, by the environment": {eks.Wish{Cluster: cluster}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "aws-cn-global"}, "STS has no host for it"},
 		"no IPv6 there":                   {eks.Wish{Cluster: cluster, Region: "us-iso-east-1"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_USE_DUALSTACK_ENDPOINT": "true"}, "no endpoint with IPv6"},
+		"FIPS by a number":                {eks.Wish{Cluster: cluster, Region: "us-west-2"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_USE_FIPS_ENDPOINT": "1"}, `AWS_USE_FIPS_ENDPOINT is "1"; it must be true or false`},
 		"an unusable origin":              {eks.Wish{Cluster: cluster, Region: "us-west-2"}, map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "https://one.example/path"}, "must be scheme and host"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,11 +83,14 @@ func placeOf(getenv func(string) string, region string, source ekstoken.Source) 
 		"AWS_USE_FIPS_ENDPOINT": &p.variant.FIPS, "AWS_USE_DUALSTACK_ENDPOINT": &p.variant.DualStack,
 		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": &p.atAWS,
 	} {
-		switch strings.ToLower(getenv(name)) {
+		switch text := getenv(name); strings.ToLower(text) {
 		case "true":
 			*on = true
 		case "false":
 			*on = false
+		case "":
+		default:
+			return p, fmt.Errorf("%s is %q; it must be true or false", name, text)
 		}
 	}
 	if !p.atAWS {

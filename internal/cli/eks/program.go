@@ -18,9 +18,9 @@ func Program(w World) *cobra.Command {
 aws-iam-authenticator in a kubeconfig's exec stanza.`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		// aws has flags before its commands. Each flag is read where it stands, so that one
-		// that is not known is named, and does not take the command for its value.
-		TraverseChildren: true, Args: cobra.NoArgs,
+		// A flag that is not known takes the command behind it for its value. As this command
+		// can be run, it names that flag, instead of a command that is not there.
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

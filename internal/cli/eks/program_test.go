@@ -59,9 +59,10 @@ func TestTheArgumentsOfOtherProgramsAreTaken(t *testing.T) {
 			"--v2-debug eks --no-cli-auto-prompt --profile one get-token --cluster-name eks-hub --cli-auto-prompt --cli-binary-format raw-in-base64-out",
 			eks.Wish{Cluster: "eks-hub", Profile: "one"},
 		},
-		"a local cluster on Outposts":    {"eks get-token --cluster-id eks-hub", eks.Wish{Cluster: "eks-hub"}},
-		"aws-iam-authenticator":          {"token -i eks-hub -r " + role, eks.Wish{Cluster: "eks-hub", RoleARN: role}},
-		"aws-iam-authenticator, in full": {"token --cluster-id eks-hub --role " + role + " --external-id e --session-name s --cache", eks.Wish{Cluster: "eks-hub", RoleARN: role, ExternalID: "e", SessionName: "s"}},
+		"a profile that is called as the command": {"--profile eks --region=us-west-2 eks get-token --cluster-name eks", eks.Wish{Cluster: "eks", Region: "us-west-2", Profile: "eks"}},
+		"a local cluster on Outposts":             {"eks get-token --cluster-id eks-hub", eks.Wish{Cluster: "eks-hub"}},
+		"aws-iam-authenticator":                   {"token -i eks-hub -r " + role, eks.Wish{Cluster: "eks-hub", RoleARN: role}},
+		"aws-iam-authenticator, in full":          {"token --cluster-id eks-hub --role " + role + " --external-id e --session-name s --cache", eks.Wish{Cluster: "eks-hub", RoleARN: role, ExternalID: "e", SessionName: "s"}},
 	} {
 		text, asked, _, err := answer(eks.Program, "", strings.Fields(c.args)...)
 		if diff := cmp.Diff(&c.want, asked); err != nil || diff != "" || !strings.Contains(text, `"token":"k8s-aws-v1.abc"`) {

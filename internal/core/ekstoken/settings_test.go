@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -181,4 +182,26 @@ func TestNamesOfProfiles(t *testing.T) {
 			t.Errorf("%s as %s: got %+v, %v", header, name, got, err)
 		}
 	}
+}
+
+// FuzzNamesOfProfiles: any name that is one line of text is found where it stands in quotes, as Python's
+// shlex.quote writes them; no other name finds it.
+func FuzzNamesOfProfiles(f *testing.F) {
+	for _, name := range []string{"my profile", "bob's box", `say "hi" \ there`, "a #b", "größe", "'", `\`, " "} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if name == "" || strings.ContainsAny(name, "]\r\n") || !utf8.ValidString(name) {
+			return
+		}
+		header := "[profile '" + strings.ReplaceAll(name, "'", `'"'"'`) + "']"
+		s := ekstoken.Surroundings{Profile: name, Config: strings.Replace(ownKey, "[default]", header, 1)}
+		if got, err := ekstoken.Decide(s); err != nil || got.Key != fileKey.Key {
+			t.Errorf("%q as %s: got %+v, %v", name, header, got, err)
+		}
+		s.Profile += "x"
+		if got, err := ekstoken.Decide(s); err == nil {
+			t.Errorf("%q finds %s: %+v", s.Profile, header, got)
+		}
+	})
 }

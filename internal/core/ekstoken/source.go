@@ -78,7 +78,7 @@ func Decide(s Surroundings) (Source, error) {
 	first, found := s.Named || s.Profile != "", s.environment()
 	switch {
 	case found.Base != "" && !first && err != nil:
-		return found, nil // of a person's files, which are not needed
+		return found.at(s.place(name)), nil // of a person's files, which are not needed
 	case err != nil:
 		return Source{}, err
 	case found.Base != "" && (!first || of.Base == ""):
@@ -104,6 +104,19 @@ func (s Surroundings) profile(name string) (Source, error) {
 		return Source{}, nil
 	}
 	return all.source(name, s, nil)
+}
+
+// place is where a profile has STS, whoever it is of; nowhere if the files do not say.
+func (s Surroundings) place(name string) Source {
+	all, err := readShared(s.Config, s.Credentials)
+	if err != nil {
+		return Source{}
+	}
+	of, err := all.placeOf(name, all.profiles[name])
+	if err != nil {
+		return Source{}
+	}
+	return of
 }
 
 // environment is the source in the variables, and the zero one for none.

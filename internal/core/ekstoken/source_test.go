@@ -49,6 +49,15 @@ func TestSources(t *testing.T) {
 		"a person's broken file is not needed with variables": {
 			ekstoken.Surroundings{Config: "[default]\ncredential_process = x\n", RoleARN: spokeRole, TokenFile: eksToken}, web,
 		},
+		"a person's sign-on is not needed with variables, and the region is": {
+			ekstoken.Surroundings{Config: "[default]\nsso_session = x\nregion = us-west-2\nendpoint_url = https://evil.example\n", RoleARN: spokeRole, TokenFile: eksToken}, with(web, inRegion),
+		},
+		"a person's unreadable file is not needed with variables": {
+			ekstoken.Surroundings{Config: "[default\nregion = us-west-2\n", RoleARN: spokeRole, TokenFile: eksToken}, web,
+		},
+		"a person's slip is not needed with variables": {
+			ekstoken.Surroundings{Config: "[default]\nuse_fips_endpoint = x\nregion = us-west-2\n", RoleARN: spokeRole, TokenFile: eksToken}, web,
+		},
 		"files that the environment names win over its web identity": {
 			ekstoken.Surroundings{Named: true, Credentials: ownKey, RoleARN: spokeRole, TokenFile: eksToken}, fileKey,
 		},
