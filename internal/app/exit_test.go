@@ -61,6 +61,34 @@ func TestWordsThatNoCommandTakesAreUnusable(t *testing.T) {
 	}
 }
 
+// TestThereIsNoHelpForWhatIsNoCommand asks each command with others below it for the help of one that is
+// not there, in both ways; and each command for its own.
+func TestThereIsNoHelpForWhatIsNoCommand(t *testing.T) {
+	var run func(words []string, below []*cobra.Command)
+	want := func(code int, args ...string) {
+		t.Helper()
+		root := rootCommand("tabard", local.Commands())
+		var said bytes.Buffer
+		root.SetOut(&said)
+		if got := program.Run(root, args); got != code || (said.Len() > 0) != (code == program.ExitFine) {
+			t.Errorf("tabard %s: exit code %d, want %d; it printed %d bytes", strings.Join(args, " "), got, code, said.Len())
+		}
+	}
+	run = func(words []string, below []*cobra.Command) {
+		own := words[:len(words):len(words)]
+		want(program.ExitFine, append(own, "--help")...)
+		if len(below) == 0 {
+			return
+		}
+		want(program.ExitUnusable, append(own, "no-such", "--help")...)
+		want(program.ExitUnusable, append([]string{"help"}, append(own, "no-such")...)...)
+		for _, each := range below {
+			run(append(own, each.Name()), each.Commands())
+		}
+	}
+	run(nil, rootCommand("tabard", local.Commands()).Commands())
+}
+
 // TestEachCommandSaysWhereItFindsItsCluster in the order in which it looks.
 func TestEachCommandSaysWhereItFindsItsCluster(t *testing.T) {
 	var found []string

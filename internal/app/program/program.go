@@ -59,8 +59,16 @@ func Run(root *cobra.Command, args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	root.SetArgs(args)
-	return ExitCode(StandardStreams().Err, root.ExecuteContext(ctx))
+	var helpless error
+	if err := root.ExecuteContext(context.WithValue(ctx, helplessKey{}, &helpless)); err != nil {
+		return ExitCode(StandardStreams().Err, err)
+	}
+	return ExitCode(StandardStreams().Err, helpless)
 }
+
+// helplessKey is of the context's value that takes why there is no help: cobra's functions for
+// help return no error.
+type helplessKey struct{}
 
 // Prepare makes a command and all below it say what they cannot use, once and in our
 // words.
@@ -70,6 +78,40 @@ func Prepare(root *cobra.Command) {
 		return Unusable(fmt.Errorf("%w; see %s --help", ExplainFlag(err), cmd.CommandPath()))
 	})
 	refuseArguments(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if err := namesHelp(cmd, cmd.Flags().Args()); err != nil {
+			if helpless, ok := cmd.Context().Value(helplessKey{}).(*error); ok {
+				*helpless = err
+				return
+			}
+		}
+		help(cmd, args)
+	})
+	root.InitDefaultHelpCmd()
+	for _, below := range root.Commands() {
+		if below.Name() == "help" {
+			below.Args = func(_ *cobra.Command, args []string) error {
+				found, words, err := root.Find(args)
+				if err != nil {
+					return Unusable(err)
+				}
+				return namesHelp(found, words)
+			}
+		}
+	}
+}
+
+// namesHelp refuses a word that names no command where help is asked for: cobra gives the help of
+// the command above it.
+func namesHelp(command *cobra.Command, words []string) error {
+	if !command.HasSubCommands() {
+		return nil
+	}
+	if err := namesCommand(command, words); err != nil {
+		return Unusable(fmt.Errorf("%w; see %s --help", err, command.CommandPath()))
+	}
+	return nil
 }
 
 // ExitCode tells of an error, unless all has been said already, and is the exit code
