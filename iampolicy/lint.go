@@ -48,10 +48,12 @@ func (l *linter) trust(p *Policy) {
 		}
 		issuers := s.issuers()
 		oidc = oidc || len(issuers) > 0
+		before := len(l.errs)
 		l.callers(s, issuers)
 		if len(issuers) > 0 && s.speaksOf(actionWebIdentity) {
 			l.statement(s, issuers)
 		}
+		l.never(s, l.errs[before:])
 	}
 	if oidc && p.version != newVersion {
 		l.add(text{line: p.line, column: p.column}, CodeNoVersion, "the policy's Version is missing or %s, so that policy variables are plain text; write \"Version\": \"%s\"", oldVersion, newVersion)

@@ -33,6 +33,7 @@ const (
 	CodeOtherAccount    Code = "OtherAccount"
 	CodeNoVersion       Code = "NoVersion"
 	CodeDuplicateValue  Code = "DuplicateValue"
+	CodeNeverMatches    Code = "NeverMatches"
 	CodeRepeatedKey     Code = "RepeatedKey"
 	CodeEmptyCondition  Code = "EmptyCondition"
 )
@@ -58,6 +59,7 @@ var lintRules = []Rule{
 	{CodeWrongSubject, SeverityError, "No ServiceAccount has this `:sub`. The form is `system:serviceaccount:NAMESPACE:NAME`."},
 	{CodeSwappedClaims, SeverityError, "A subject is under `:aud`, or an audience under `:sub`."},
 	{CodeWrongKey, SeverityError, "No token has this condition key: it contains the provider's ARN or `https://`, or belongs to another issuer."},
+	{CodeNeverMatches, SeverityError, "No caller that the statement names can meet all its conditions: no token has such claims, a request with a token has no such key, or the principal comes without a token. It is found where no rule above or below says why."},
 	{CodeWrongProvider, SeverityError, "The provider's ARN contains `https://`. No OIDC provider has such an ARN."},
 	{CodeForAllValues, SeverityWarning, "An `Allow` statement of any kind of policy has `ForAllValues` on a key that a request need not have: it also holds where the key is absent, unless a `Null` condition in the same statement demands the key."},
 	{CodeWrongAction, SeverityError, "The action does not fit the principal: tokens need `sts:AssumeRoleWithWebIdentity`, users and roles need `sts:AssumeRole`."},
