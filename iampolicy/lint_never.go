@@ -18,6 +18,8 @@ type caller struct {
 	serviceAccount bool
 	// subjects are those that the token may have.
 	subjects universe
+	// left is what all callers of a statement have for finding values.
+	left *endurance
 }
 
 // domain is what a condition key may be in the requests of a caller.
@@ -72,6 +74,10 @@ func (s *statement) callers() (all []caller, certain bool) {
 	}
 	if signed {
 		all = append(all, caller{})
+	}
+	left := mostEffort
+	for i := range all {
+		all[i].left = &left
 	}
 	return all, len(all) > 0
 }
@@ -200,11 +206,11 @@ func (c *caller) mayMeet(on []*condition) bool {
 			return !slices.ContainsFunc(wants, func(w want) bool { return !w.condition.passes(word, nil) })
 		})
 	}
-	return meets(d.in, wants) || d.many && meetsTogether(d.in, wants)
+	return c.left.meets(d.in, wants) || d.many && c.left.meetsTogether(d.in, wants)
 }
 
 // meetsTogether says whether several values of a key meet what is wanted of all and of any of them.
-func meetsTogether(in universe, wants []want) bool {
+func (e *endurance) meetsTogether(in universe, wants []want) bool {
 	var ofAll, ofAny []want
 	for _, w := range wants {
 		switch w.condition.set {
@@ -217,11 +223,11 @@ func meetsTogether(in universe, wants []want) bool {
 		}
 	}
 	for _, w := range ofAny {
-		if !meets(in, append(slices.Clone(ofAll), w)) {
+		if !e.meets(in, append(slices.Clone(ofAll), w)) {
 			return false
 		}
 	}
-	return meets(in, ofAll)
+	return e.meets(in, ofAll)
 }
 
 // want makes a condition ready for meets. A condition that is not decidable may be met.

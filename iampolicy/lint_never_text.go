@@ -66,14 +66,14 @@ func (otherSubjects) ends(place) bool { return true }
 
 // serviceAccounts are the subjects of ServiceAccounts: the namespace is a label of DNS, the name a
 // subdomain (Kubernetes: object names and IDs).
-type serviceAccounts struct{}
+type serviceAccounts struct{ ofAnyLength bool }
 
 const (
 	longestNamespace = 63
 	longestName      = 253
 )
 
-func (serviceAccounts) step(at place, letter rune) (place, bool) {
+func (u serviceAccounts) step(at place, letter rune) (place, bool) {
 	if at.part == 0 {
 		if rune(serviceAccountPrefix[at.count]) != letter {
 			return at, false
@@ -88,6 +88,9 @@ func (serviceAccounts) step(at place, letter rune) (place, bool) {
 		longest = longestName
 	}
 	next := place{part: at.part, count: at.count + 1}
+	if u.ofAnyLength {
+		next.count = 0
+	}
 	switch {
 	case letter == ':' && at.part == 1:
 		return place{part: 2}, at.last == alphanumeric
@@ -106,12 +109,15 @@ func (serviceAccounts) ends(at place) bool { return at.part == 2 && at.last == a
 
 // sessionNames are the names that a caller may give its session (AWS STS: AssumeRole,
 // RoleSessionName).
-type sessionNames struct{}
+type sessionNames struct{ ofAnyLength bool }
 
 const longestSessionName = 64
 
-func (sessionNames) step(at place, letter rune) (place, bool) {
+func (u sessionNames) step(at place, letter rune) (place, bool) {
 	fits := letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || strings.ContainsRune("_+=,.@-", letter)
+	if u.ofAnyLength && at.count == 2 {
+		return at, fits
+	}
 	return place{count: at.count + 1}, fits && at.count < longestSessionName
 }
 
@@ -119,51 +125,75 @@ func (sessionNames) ends(at place) bool { return at.count >= 2 }
 
 // followed are the patterns of wants and the places where they are.
 type followed struct {
-	in     universe
-	wants  []want
-	plain  *bundle
-	folded *bundle
+	wants         []want
+	plain, folded *bundle
 	// owners are the wants of the patterns.
 	plainOwners, foldedOwners []int
 }
 
 // situation is what is known after some letters of a text.
 type situation struct {
+	length        int
 	at            place
 	plain, folded []int32
 }
 
-// mostSituations bounds the work: with more of them the answer is that a text fits.
-const mostSituations = 20_000
+// endurance bounds the work on a statement. When none is left, the answer is that a text fits.
+type endurance int
 
-// meets says whether a text of the universe meets all wants. It looks for one letter by letter, all
-// texts at once that are alike to the universe and to the patterns.
-func meets(in universe, wants []want) bool {
-	f := follow(in, wants)
+const mostEffort endurance = 2_000_000
+
+// shortEnough is a length that no limit forbids.
+const shortEnough = longestNamespace
+
+// meets says whether a text of the universe meets all wants. Lengths are counted only where that can
+// make a difference, since that takes long.
+func (e *endurance) meets(in universe, wants []want) bool {
+	wider := in
+	switch in.(type) {
+	case serviceAccounts:
+		wider = serviceAccounts{ofAnyLength: true}
+	case sessionNames:
+		wider = sessionNames{ofAnyLength: true}
+	}
+	length, found := e.shortest(wider, wants)
+	if found && length > shortEnough && wider != in {
+		_, found = e.shortest(in, wants)
+	}
+	return found
+}
+
+// shortest looks for a text that meets all wants, letter by letter, all texts at once that are alike
+// to the universe and to the patterns.
+func (e *endurance) shortest(in universe, wants []want) (length int, found bool) {
+	f := follow(wants)
 	letters := f.letters()
 	first := situation{plain: f.plain.start(), folded: f.folded.start()}
 	seen := map[string]bool{first.key(): true}
 	for queue := []situation{first}; len(queue) > 0; queue = queue[1:] {
-		if in.ends(queue[0].at) && f.met(&queue[0]) || len(seen) > mostSituations {
-			return true
+		now := queue[0]
+		if in.ends(now.at) && f.met(&now) || *e < 0 {
+			return now.length, true
 		}
+		*e -= endurance(len(letters) + len(wants))
 		for _, letter := range letters {
-			at, ok := in.step(queue[0].at, letter)
+			at, ok := in.step(now.at, letter)
 			if !ok {
 				continue
 			}
-			next := situation{at, f.plain.step(queue[0].plain, symbol(letter)), f.folded.step(queue[0].folded, symbol(foldRune(letter)))}
+			*e -= endurance(10 + len(now.plain) + len(now.folded) + len(wants))
+			next := situation{now.length + 1, at, f.plain.step(now.plain, symbol(letter)), f.folded.step(now.folded, symbol(foldRune(letter)))}
 			if key := next.key(); !seen[key] && !f.hopeless(&next) {
 				seen[key] = true
 				queue = append(queue, next)
 			}
 		}
 	}
-	return false
+	return 0, false
 }
 
-func follow(in universe, wants []want) *followed {
-	f := &followed{in: in, wants: wants}
+func follow(wants []want) *followed {
+	f := &followed{wants: wants}
 	var plain, folded []*pattern
 	for i, w := range wants {
 		for _, text := range w.plain {

@@ -97,7 +97,7 @@ func wrongSubject(one *condition, name string) string {
 	if near := corrected(meant); near != "" {
 		meant = near
 	}
-	if !meets(serviceAccounts{}, []want{{condition: one, plain: []string{activate.Replace(meant)}}}) {
+	if left := mostEffort; !left.meets(serviceAccounts{}, []want{{condition: one, plain: []string{activate.Replace(meant)}}}) {
 		meant = serviceAccountPrefix + "NAMESPACE:NAME"
 	}
 	return fmt.Sprintf("no token has a subject that fits %q: the %s of a ServiceAccount is %sNAMESPACE:NAME, of lower-case letters, digits and hyphens, and dots in the name; write %s",
