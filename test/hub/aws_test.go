@@ -57,13 +57,17 @@ func startEKSOf(t *testing.T, hub awslocal.Cluster, roots *x509.CertPool) *awste
 	return aws
 }
 
-func startDriven(t *testing.T) driven {
+// startDriven starts one. What is made before is there before the hub controller is.
+func startDriven(t *testing.T, before ...func(*testkit.Cluster)) driven {
 	t.Helper()
 	aws := startEKS(t)
 	aws.Role(spokeAccount, "ocm-managed-cluster-"+suffixA, trustAnyone, "")
 	environment := hubSession(aws)
 	aws.Admin().ClearJournal()
 	cluster := testkit.StartCluster(t, testkit.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OCMHub}})
+	for _, each := range before {
+		each(cluster)
+	}
 	return driven{ocm.StartHub(t, cluster, ocm.HubOptions{
 		Drivers: []string{"csr", "awsirsa"}, ARN: hubARN, Flags: []string{"--aws-resource-tags=env=test"},
 		Environment: environment,
@@ -100,12 +104,12 @@ func (d driven) accept(name string, annotations map[string]string) {
 }
 
 // makeWork makes a ManifestWork that an agent has yet to take back.
-func (d driven) makeWork(name string) {
-	d.Helper()
+func makeWork(hub *testkit.Cluster, name string) {
+	hub.Helper()
 	work := ocm.New(ocm.ManifestWork, name, "work")
 	work.SetFinalizers([]string{"cluster.open-cluster-management.io/manifest-work-cleanup"})
 	work.Object["spec"] = map[string]any{}
-	d.Make(work)
+	hub.Make(work)
 }
 
 // awaitGone waits until the driver has taken the cluster's access away.
@@ -153,17 +157,20 @@ func TestOCMTheDriverAWSIRSAMakesARoleAndAnAccessEntry(t *testing.T) {
 func TestOCMTheDriverAWSIRSATakesTheAccessOfADeletedClusterAwayWhileThereAreWorks(t *testing.T) {
 	hub := startDriven(t)
 	hub.accept("cluster1", ofCluster1)
-	hub.makeWork("cluster1")
+	makeWork(hub.Cluster, "cluster1")
 	hub.Remove(ocm.New(ocm.ManagedCluster, "", "cluster1"))
 	hub.awaitGoneWithWorks("cluster1")
 }
 
 // TestOCMTheDriverAWSIRSALeavesADeniedClusterItsAccessWhileThereAreWorks also says that the
-// condition tells of the denial no sooner. The hub removes the bindings first in each pass.
+// condition tells of the denial no sooner. The hub removes the bindings first in each pass. The work is
+// there before the hub controller, which could otherwise learn of the denial first.
 func TestOCMTheDriverAWSIRSALeavesADeniedClusterItsAccessWhileThereAreWorks(t *testing.T) {
-	hub := startDriven(t)
+	hub := startDriven(t, func(hub *testkit.Cluster) {
+		hub.MakeNamespaces("cluster1")
+		makeWork(hub, "cluster1")
+	})
 	hub.accept("cluster1", ofCluster1)
-	hub.makeWork("cluster1")
 	deny(t, hub.Cluster, "cluster1")
 	hub.Await(func() error {
 		var binding rbacv1.RoleBinding
@@ -194,7 +201,7 @@ func TestOCMTheDriverAWSIRSADeletesWhatIsOfASuffixThatItHasNotMade(t *testing.T)
 	if calls := hub.calls(); len(calls) > 0 {
 		t.Errorf("for a cluster with a suffix alone, the driver has called %q, want nothing", calls)
 	}
-	hub.makeWork("onprem-1")
+	makeWork(hub.Cluster, "onprem-1")
 	hub.Remove(ocm.New(ocm.ManagedCluster, "", "onprem-1"))
 	hub.awaitGoneWithWorks("onprem-1")
 }

@@ -7,11 +7,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -96,7 +98,7 @@ var often = wait.Backoff{Steps: 50, Duration: 5 * time.Millisecond, Factor: 1.1,
 // update writes an object over that is there. Who may not read it writes what an administrator reads.
 func update(kind schema.GroupVersionKind, namespace, name string, changes ...change) try {
 	return func(ctx context.Context, h *hand) error {
-		return retry.RetryOnConflict(often, func() error {
+		return retry.OnError(often, isStale, func() error {
 			object := ocm.New(kind, namespace, name)
 			if err := h.cluster.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 				return err
@@ -107,6 +109,12 @@ func update(kind schema.GroupVersionKind, namespace, name string, changes ...cha
 			return h.Update(ctx, object)
 		})
 	}
+}
+
+// isStale says that the object was changed after it was read. Where the hub has put a taint on a
+// ManagedCluster since, its webhook says so before the API server does.
+func isStale(err error) bool {
+	return apierrors.IsConflict(err) || strings.Contains(err.Error(), "It is not allowed to set TimeAdded of Taint")
 }
 
 func patch(kind schema.GroupVersionKind, namespace, name, body string) try {
