@@ -55,8 +55,8 @@ func TestASelectorHasOnlySoManySessions(t *testing.T) {
 			for _, s := range steps {
 				sessions.Release(bucketNamed(s.resource))
 			}
-			if len(sessions.using)+len(sessions.open)+sessions.Open() > 0 {
-				t.Errorf("with no resources left it holds %v and %v, want nothing", sessions.using, sessions.open)
+			if len(sessions.using)+len(sessions.open)+sessions.Open()+len(sessions.waits.groups)+len(sessions.waits.queues) > 0 {
+				t.Errorf("with no resources left it holds %v, %v and %v, want nothing", sessions.using, sessions.open, sessions.waits)
 			}
 		})
 	}

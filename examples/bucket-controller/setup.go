@@ -79,6 +79,7 @@ func addController(ctx context.Context, mgr ctrl.Manager, f *flags, auth *awsaut
 		if err != nil {
 			return err
 		}
+		sessions.OnRoom(selectors.Wake)
 		c.roles = &bySelectors{
 			selectors: selectors, namespaces: homes, self: self, settings: f.carm(self.Account()), auth: auth, clusterID: id, resync: f.resync,
 			assumeRole: f.settings, sessions: sessions,

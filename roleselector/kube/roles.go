@@ -53,7 +53,9 @@ func NewRoles(mgr ctrl.Manager, options RolesOptions) (*Roles, error) {
 }
 
 func newRoles(selectors *Selectors, options RolesOptions) *Roles {
-	return &Roles{Selectors: selectors, options: options, sessions: roleselector.NewSessions(options.Settings.SessionLimit)}
+	sessions := roleselector.NewSessions(options.Settings.SessionLimit)
+	sessions.OnRoom(selectors.Wake)
+	return &Roles{Selectors: selectors, options: options, sessions: sessions}
 }
 
 // Sessions is how many distinct sessions there are for resources now, for the InUse of

@@ -137,3 +137,36 @@ func TestARoleThatCannotBeMadeBlocks(t *testing.T) {
 		t.Error("settings that do not go together are taken")
 	}
 }
+
+// Room in a selector's sessions is no change of a decision, and wakes who waits for it.
+func TestWhoWaitsForRoomIsWoken(t *testing.T) {
+	roles := rolesWith(roleselector.Settings{SessionLimit: 1}, func(s *v1alpha1.IAMRoleSelectorSpec) {
+		s.AssumeRole = &v1alpha1.AssumeRole{SessionName: &v1alpha1.Text{Template: "ack-%RESOURCE_NAME%"}}
+	})
+	woken := newLine()
+	roles.sleepers.join(bucketKind, woken)
+	of := func(name string) roleselector.Reason {
+		t.Helper()
+		object := untypedBucket()
+		object.SetName(name)
+		role, err := roles.Of(bucketKind, object, Wish{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return role.Course.Reason
+	}
+	of("first")
+	if got := of("second"); got != roleselector.ReasonTooManySessions {
+		t.Fatalf("the second has the reason %s, want %s", got, roleselector.ReasonTooManySessions)
+	}
+	if o, any := woken.next(); any {
+		t.Fatalf("%s is woken, want nobody while there is no room", o.Name)
+	}
+	roles.Gone(bucketKind, client.ObjectKey{Namespace: "prod", Name: "first"})
+	if o, _ := woken.next(); o.Name != "second" {
+		t.Fatalf("%q is woken, want the second", o.Name)
+	}
+	if got := of("second"); got == roleselector.ReasonTooManySessions {
+		t.Error("the second is refused again, want it to have the room")
+	}
+}

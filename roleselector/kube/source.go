@@ -36,6 +36,10 @@ func (s *Selectors) Source(kind schema.GroupVersionKind) source.Source {
 	return &wakes{selectors: s, kind: kind}
 }
 
+// Wake has a resource looked at, of which no decision has changed: whoever keeps sessions
+// of its own hands it to their OnRoom. It does not wait.
+func (s *Selectors) Wake(resource roleselector.Object) { s.sleepers.wake(resource) }
+
 // wakes is a SyncingSource.
 type wakes struct {
 	selectors *Selectors

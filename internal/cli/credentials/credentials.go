@@ -194,7 +194,7 @@ type refusal struct{ error }
 func failed(streams command.Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return command.Spoken(streams, func(c *cobra.Command, args []string) error {
 		err := run(c, args)
-		if _, is := errors.AsType[refusal](err); is || apierrors.IsForbidden(err) || apierrors.IsConflict(err) {
+		if _, is := errors.AsType[refusal](err); is || apierrors.IsForbidden(err) || isOutrun(err) {
 			return streams.Refuse(command.Found, err)
 		}
 		return err

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -40,7 +42,7 @@ func newAdopt(streams command.Streams, world World) *cobra.Command {
 		Use: "adopt NAME", Short: "Have Tabard take over a request that a Cloud Credential Operator had",
 		Long: adoptLong, Example: `  tabard credentials adopt registry -n openshift-image-registry`,
 		Args: oneName(streams),
-		RunE: failed(streams, func(c *cobra.Command, args []string) error { return adopt(c.Context(), streams, w, args[0]) }),
+		RunE: deciding(streams, func(c *cobra.Command, args []string) error { return adopt(c.Context(), streams, w, args[0]) }),
 	}
 	w.add(out.Flags(), false)
 	return out
@@ -115,7 +117,7 @@ func newBind(streams command.Streams, world World) *cobra.Command {
   tabard credentials bind backups -n storage --gcp-service-account-email backups@example.iam.gserviceaccount.com \
     --gcp-audience //iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/prod/providers/prod`,
 		Args: oneName(streams),
-		RunE: failed(streams, func(c *cobra.Command, args []string) error { return bind(c.Context(), streams, w, args[0], b) }),
+		RunE: deciding(streams, func(c *cobra.Command, args []string) error { return bind(c.Context(), streams, w, args[0], b) }),
 	}
 	w.add(out.Flags(), false)
 	f, i := out.Flags(), &b.identity
@@ -224,7 +226,7 @@ func newUnbind(streams command.Streams, world World) *cobra.Command {
 		Use: "unbind NAME", Short: "End the use of the identity that a request was bound to",
 		Long: unbindLong, Example: `  tabard credentials unbind reports -n team-a`,
 		Args: oneName(streams),
-		RunE: failed(streams, func(c *cobra.Command, args []string) error { return unbind(c.Context(), streams, w, args[0]) }),
+		RunE: deciding(streams, func(c *cobra.Command, args []string) error { return unbind(c.Context(), streams, w, args[0]) }),
 	}
 	w.add(out.Flags(), false)
 	return out
@@ -245,6 +247,18 @@ func unbind(ctx context.Context, streams command.Streams, w *where, name string)
 	}
 	return streams.Print(fmt.Sprintf("%s/%s is no longer bound to %s.\n", request.Namespace, name, was))
 }
+
+// deciding runs a command that records a decision. Where the controller has written the
+// grant since it was read, the command reads all again and decides again: it prints nothing
+// before its decision is stored.
+func deciding(streams command.Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return failed(streams, func(c *cobra.Command, args []string) error {
+		return retry.OnError(retry.DefaultBackoff, isOutrun, func() error { return run(c, args) })
+	})
+}
+
+// isOutrun says that somebody else has changed or made the object in between.
+func isOutrun(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
 
 // undeliverable says why the controller would refuse a request after a decision, for what no
 // decision mends; empty if it would not. It judges as the controller does.

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -164,8 +165,18 @@ func (a *acceptance) set(ctx context.Context, cluster *unstructured.Unstructured
 }
 
 // approve approves the cluster's certificate signing requests. It says what is missing if there is
-// none to approve and none approved.
+// none to approve and none approved. Where a controller of the hub has written to one since it was
+// read, it looks again and decides again.
 func (a *acceptance) approve(ctx context.Context, name string) (missing string, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
+		missing, err = a.approveSeen(ctx, name)
+		return err
+	})
+	return missing, err
+}
+
+// approveSeen approves the requests as they are at the moment.
+func (a *acceptance) approveSeen(ctx context.Context, name string) (missing string, err error) {
 	var list certificatesv1.CertificateSigningRequestList
 	if err := a.cluster.List(ctx, &list, client.MatchingLabels{core.RequestLabel: name}); err != nil {
 		return "", fmt.Errorf("list the certificate signing requests of %s: %w", name, err)

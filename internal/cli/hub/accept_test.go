@@ -1,20 +1,28 @@
 package hub
 
 import (
+	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"strings"
 	"testing"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/internal/testkit/ocm"
@@ -40,18 +48,43 @@ func (s spoke) isAccepted(name string) bool {
 // requests has the agent ask for a certificate, as whom the hub's administrators let it.
 func (s spoke) requests(name, cluster, user string) {
 	s.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(s)
+	agent := s.ClientFor(s.Account(ocm.OperatorNamespace, "agent-registration-bootstrap"))
+	must.Do(s, agent.Create(s.Context(), signingRequest(s, name, cluster, user)))
+}
+
+// signingRequest is an agent's.
+func signingRequest(t testing.TB, name, cluster, user string) *certificatesv1.CertificateSigningRequest {
+	t.Helper()
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	text := must.Get(x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
 		Subject: pkix.Name{CommonName: user, Organization: []string{"system:open-cluster-management:" + cluster, "system:open-cluster-management:managed-clusters"}},
-	}, key))(s)
-	agent := s.ClientFor(s.Account(ocm.OperatorNamespace, "agent-registration-bootstrap"))
-	must.Do(s, agent.Create(s.Context(), &certificatesv1.CertificateSigningRequest{
+	}, key))(t)
+	return &certificatesv1.CertificateSigningRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{core.RequestLabel: cluster}},
 		Spec: certificatesv1.CertificateSigningRequestSpec{
 			SignerName: "kubernetes.io/kube-apiserver-client", Usages: []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
 			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: text}),
 		},
-	}))
+	}
+}
+
+// The hub's own controllers write to certificate signing requests too.
+func TestAnApprovalIsMadeAnewWhereAControllerWroteMeanwhile(t *testing.T) {
+	times, scheme := 0, runtime.NewScheme()
+	must.Do(t, certificatesv1.AddToScheme(scheme))
+	cluster := fake.NewClientBuilder().WithScheme(scheme).
+		WithObjects(signingRequest(t, "csr-1", "onprem-1", "system:open-cluster-management:onprem-1:agent1")).
+		WithInterceptorFuncs(interceptor.Funcs{SubResourceUpdate: func(_ context.Context, _ client.Client, _ string, o client.Object, _ ...client.SubResourceUpdateOption) error {
+			if times++; times < 3 {
+				return apierrors.NewConflict(certificatesv1.Resource("certificatesigningrequests"), o.GetName(), errors.New("it has been modified"))
+			}
+			return nil
+		}}).Build()
+	var out bytes.Buffer
+	a := acceptance{streams: command.Streams{Out: &out, Err: &out}, cluster: Cluster{Client: cluster}, unchecked: true}
+	if missing, err := a.approve(t.Context(), "onprem-1"); missing != "" || err != nil || times != 3 || strings.Count(out.String(), "csr-1 is approved") != 1 {
+		t.Errorf("after %d tries it says %q, %q, %v; want csr-1 approved by the third", times, out.String(), missing, err)
+	}
 }
 
 func (s spoke) isApproved(name string) bool {

@@ -116,6 +116,9 @@ func Add(mgr ctrl.Manager, options Options) (*Controller, error) {
 		options: options.withDefaults(), manager: mgr, metrics: sharedMetrics(), recorder: map[core.Kind]record.EventRecorder{},
 		sessions: roleselector.NewSessions(options.AssumeRole.SessionLimit),
 	}
+	if options.Selectors != nil {
+		c.sessions.OnRoom(wakeIn(options.Selectors))
+	}
 	if options.Ages != nil {
 		c.metrics.catalogue.of.Store(&options.Ages)
 	}

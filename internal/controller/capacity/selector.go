@@ -23,6 +23,7 @@ type Selectors interface {
 	Subject(kind schema.GroupVersionKind, object client.Object) roleselector.Subject
 	Forget(kind schema.GroupVersionKind, name client.ObjectKey)
 	Source(kind schema.GroupVersionKind) source.Source
+	Wake(resource roleselector.Object)
 }
 
 // Kinds are the kinds that are annotated, in each version in which they can be
@@ -71,6 +72,19 @@ func (r *run) admit(request Request, selected core.Selected, who identity.Identi
 // version it is read.
 func (r *run) resource(request Request) roleselector.Object {
 	return roleselector.Object{Group: kindOf(request.Kind).Group, Kind: kindOf(request.Kind).Kind, Namespace: request.Namespace, Name: request.Name}
+}
+
+// wakeIn has an object looked at for which there is room in its selector's sessions, in
+// whichever version it is read now: in the others nobody listens.
+func wakeIn(selectors Selectors) func(roleselector.Object) {
+	return func(resource roleselector.Object) {
+		for _, k := range Kinds() {
+			if k.Group == resource.Group && k.Kind == resource.Kind {
+				resource.Version = k.Version
+				selectors.Wake(resource)
+			}
+		}
+	}
 }
 
 // gone forgets an object that does not exist any more.
