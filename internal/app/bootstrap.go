@@ -96,7 +96,7 @@ func (b *bootstrapFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&b.file, "filename", "f", "", "the OIDCIssuer, a YAML or JSON file")
 	b.kubeconfig.AddFlags(f)
-	f.StringVarP(&b.namespace, "namespace", "n", cli.DefaultNamespace, "the operator's namespace")
+	f.StringVarP(&b.namespace, "namespace", "n", command.Namespace, "the operator's namespace")
 	f.StringVar(&b.account, "service-account", cli.DefaultServiceAccount, "the operator's ServiceAccount")
 	f.StringVar(&b.wish.Role.Name, "role-name", "", "the name of the operator's role (default: tabard-issuer-NAME with a hash of the URL)")
 	b.role.Add(f, "the operator's", &b.wish.Role)

@@ -103,7 +103,7 @@ func issuerVerifyCommand() *cobra.Command {
 	}
 	f := verify.Flags()
 	kubeconfig.AddFlags(f)
-	f.StringVarP(&account.Namespace, "namespace", "n", cli.DefaultNamespace, "the operator's namespace")
+	f.StringVarP(&account.Namespace, "namespace", "n", command.Namespace, "the operator's namespace")
 	f.StringVar(&account.Name, "service-account", cli.DefaultServiceAccount, "the operator's ServiceAccount, for which tokens are requested")
 	output.AddFlags(verify)
 	output.AddHeaderFlag(verify)

@@ -56,7 +56,7 @@ It changes no Deployment, and no image of theirs.`,
 }
 
 func (f *ocmWebhookFlags) add(flags *pflag.FlagSet) {
-	f.options.AddListening(flags, webhook.Listening{Port: 9443, Namespace: "tabard-system", NamespaceOf: "the Secret with the serving certificate", Secret: "tabard-ocm-cert"})
+	f.options.AddListening(flags, webhook.Listening{Port: 9443, Namespace: command.Namespace, NamespaceOf: "the Secret with the serving certificate", Secret: "tabard-ocm-cert"})
 	command.AddKubeconfig(flags, &f.kubeconfig, "the cluster served")
 	flags.StringVar(&f.options.Settings.TokenImage, "token-image", "", "image of tabard-eks-token. An init container puts the program into agents' pods (required)")
 	flags.StringVar(&f.options.Settings.PullPolicy, "token-image-pull-policy", "", "when that image is pulled: Always, IfNotPresent or Never (default: the kubelet's)")

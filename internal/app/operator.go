@@ -89,7 +89,7 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.controllers, "controllers", "*", "the controllers to run: names, '*' for all that are not off, '-name' to leave one out")
 	command.AddKubeconfig(flags, &f.kubeconfig, "the cluster served")
 	flags.StringVar(&f.hostConfig, "host-kubeconfig", "", "kubeconfig of the cluster that Tabard runs in, for its leases and Secrets (default: the cluster served)")
-	flags.StringVar(&f.namespace, "namespace", "tabard-system", "Tabard's own namespace")
+	flags.StringVar(&f.namespace, "namespace", command.Namespace, "Tabard's own namespace")
 	flags.StringVar(&f.serviceAccount, "service-account", "tabard-issuer", "the ServiceAccount that this process runs as; the issuer controller requests tokens for it to see what the cluster signs with")
 	flags.BoolVar(&f.leaderElect, "leader-elect", true, "wait for each controller's lease, so that it acts in one process only")
 	flags.StringVar(&f.metrics, "metrics-bind-address", ":8080", "where /metrics is served; 0 turns it off")

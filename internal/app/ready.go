@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -37,6 +38,9 @@ func askReady(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []
 			return seen, err
 		}
 		seen.Deployments = append(seen.Deployments, list.Items...)
+		if !slices.ContainsFunc(list.Items, func(d appsv1.Deployment) bool { return !ready.IsReady(d) }) {
+			continue
+		}
 		var pods corev1.PodList
 		err := cluster.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "tabard"})
 		if err != nil && !apierrors.IsForbidden(err) { // who may not look at pods learns what to type
@@ -53,7 +57,7 @@ func askReady(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []
 	}
 	seen.Told = map[string]bool{}
 	for _, name := range []string{"tabard-issuer", "tabard-credentials", "tabard-hub"} {
-		err := cluster.Get(ctx, client.ObjectKey{Namespace: "tabard-system", Name: name}, &corev1.ConfigMap{})
+		err := cluster.Get(ctx, client.ObjectKey{Namespace: command.Namespace, Name: name}, &corev1.ConfigMap{})
 		if client.IgnoreNotFound(err) != nil {
 			return seen, err
 		}

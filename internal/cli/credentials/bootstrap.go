@@ -44,12 +44,8 @@ and changes policy and role only if they differ.
 Exit codes: 0 everything is in place; 1 AWS or the cluster refused something; 2 the input
 cannot be used.`
 
-const (
-	// defaultNamespace is Tabard's own.
-	defaultNamespace = "tabard-system"
-	// configName is the ConfigMap that the controller's Deployment reads.
-	configName = "tabard-credentials"
-)
+// configName is the ConfigMap that the controller's Deployment reads.
+const configName = "tabard-credentials"
 
 func newBootstrap(streams command.Streams, world World) *cobra.Command {
 	place := world.Place()
@@ -79,7 +75,7 @@ func newBootstrap(streams command.Streams, world World) *cobra.Command {
 	}
 	f := out.Flags()
 	place.AddFlags(f)
-	f.StringVarP(&w.namespace, "namespace", "n", defaultNamespace, "the controller's namespace")
+	f.StringVarP(&w.namespace, "namespace", "n", command.Namespace, "the controller's namespace")
 	f.StringVar(&w.serviceAccount, "service-account", configName, "the controller's ServiceAccount")
 	f.StringArrayVar(&w.paths, "role-path", []string{core.DefaultPath}, "a `path` at which roles may be made, which nothing but Tabard uses; the first is that of the boundary policy, and goes into the controller's --credentials-role-path. May be repeated")
 	f.StringArrayVar(&w.boundaries, "permissions-boundary", nil, "the `ARN` of a further policy under which roles may be made, for CredentialsBoundaries that name it. May be repeated")

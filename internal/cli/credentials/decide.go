@@ -139,7 +139,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 		return err
 	}
 	of := s.world(request)
-	unread := errors.Join(s.readController(ctx, defaultNamespace, &of), s.addIssuers(ctx, &of))
+	unread := errors.Join(s.readController(ctx, command.Namespace, &of), s.addIssuers(ctx, &of))
 	if wrong := core.Bindable(of, b.identity); wrong != "" {
 		return fmt.Errorf("%s/%s cannot be bound: %s", request.Namespace, name, wrong)
 	}
@@ -264,7 +264,7 @@ func isOutrun(err error) bool { return apierrors.IsConflict(err) || apierrors.Is
 // decision mends; empty if it would not. It judges as the controller does.
 func (s *seen) undeliverable(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) (string, error) {
 	w := s.world(request)
-	w.Settings.OwnNamespaces = []string{defaultNamespace}
+	w.Settings.OwnNamespaces = []string{command.Namespace}
 	grant := newGrant(request)
 	if w.Grant != nil {
 		grant = w.Grant.DeepCopy()

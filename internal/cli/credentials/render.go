@@ -75,7 +75,7 @@ func newRender(streams command.Streams, world World) *cobra.Command {
 	f.StringVar(&r.account, "account", "", "the AWS account of the role (default: that of the controller's role)")
 	f.StringVar(&r.path, "role-path", "", "the role's path (default: /)")
 	f.StringVar(&r.boundary, "permissions-boundary", "", "the ARN of the role's permissions boundary (default: the one that bootstrap made, if it did)")
-	f.StringVar(&r.controller, "controller-namespace", defaultNamespace, "Tabard's own `namespace`, whose requests' roles have short names")
+	f.StringVar(&r.controller, "controller-namespace", command.Namespace, "Tabard's own `namespace`, whose requests' roles have short names")
 	return out
 }
 

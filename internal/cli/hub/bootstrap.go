@@ -70,7 +70,7 @@ func (s *setup) add(c *cobra.Command) {
 	f := c.Flags()
 	addHub(&s.hub, f)
 	f.StringVar(&s.controller.Issuer, "issuer", "", "the `URL` of the token issuer of the hub's cluster (default: the one that its API server names)")
-	f.StringVarP(&s.controller.Namespace, "namespace", "n", "tabard-system", "the controller's namespace")
+	f.StringVarP(&s.controller.Namespace, "namespace", "n", command.Namespace, "the controller's namespace")
 	f.StringVar(&s.controller.ServiceAccount, "service-account", core.ControllerName, "the controller's ServiceAccount")
 	s.role.Add(f, "the controller's", &s.controller.Role)
 	f.StringVar(&s.form, "print", "", "print what would be made, as `"+strings.Join(handoff.Forms(), "|")+"`, and make nothing")

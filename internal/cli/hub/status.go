@@ -95,7 +95,7 @@ func newStatus(world World) *cobra.Command {
 	addHub(&s.hub, f)
 	s.spoke.AddSecond(f, "spoke", "the joining cluster")
 	f.StringVar(&s.klusters, "klusterlet-name", "klusterlet", "the name of the joining cluster's Klusterlet")
-	f.StringVarP(&s.namespace, "namespace", "n", "tabard-system", "the namespace of Tabard's controller on the hub")
+	f.StringVarP(&s.namespace, "namespace", "n", command.Namespace, "the namespace of Tabard's controller on the hub")
 	f.BoolVar(&s.aws, "aws", false, "look at the role and its access entry with your own session in AWS, if people make them")
 	s.output.AddFlags(out)
 	return out

@@ -58,7 +58,7 @@ func newUnbootstrap(world World) *cobra.Command {
 	}
 	f := out.Flags()
 	addHub(&r.hub, f)
-	f.StringVarP(&r.namespace, "namespace", "n", "tabard-system", "the controller's namespace")
+	f.StringVarP(&r.namespace, "namespace", "n", command.Namespace, "the controller's namespace")
 	f.BoolVar(&r.withoutCluster, "without-cluster", false, "do not ask the cluster, and leave its ConfigMap; needs --hub-cluster-arn")
 	f.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and write nothing")
 	f.BoolVar(&r.yes, "yes", false, "do not ask before anything is removed")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/cli/bootstrapping"
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
@@ -178,11 +179,8 @@ func (b *Bootstrap) planned(world core.World, place Place) []Planned {
 	return append(plan, config)
 }
 
-// The ServiceAccount of the operator where no flag names another.
-const (
-	DefaultNamespace      = "tabard-system"
-	DefaultServiceAccount = "tabard-issuer"
-)
+// DefaultServiceAccount is the operator's where no flag names another.
+const DefaultServiceAccount = "tabard-issuer"
 
 // undo are the commands that take back what the bootstrap has made. The operator's role may delete only
 // what the OIDCIssuer says that it deletes, so one that says Retain gets these rights first.
@@ -209,7 +207,7 @@ func (b *Bootstrap) undo(issuer *v1alpha1.OIDCIssuer) (lines []string) {
 func (b *Bootstrap) again() (flags string) {
 	for _, each := range []struct{ flag, value, usual string }{
 		{"--role-name", b.Role.Name, ""},
-		{"--namespace", b.Operator.Namespace, DefaultNamespace},
+		{"--namespace", b.Operator.Namespace, command.Namespace},
 		{"--service-account", b.Operator.ServiceAccount, DefaultServiceAccount},
 	} {
 		if each.value != each.usual {

@@ -21,7 +21,8 @@ import (
 // Seen is what a cluster has of Tabard.
 type Seen struct {
 	Deployments []appsv1.Deployment
-	// Pods are those of the Deployments; without the right to list them there are none.
+	// Pods are those of the namespaces in which a Deployment is not ready; without the right to list
+	// them there are none.
 	Pods []corev1.Pod
 	// Hooks are the webhook configuration, nil for none.
 	Hooks *admissionv1.MutatingWebhookConfiguration
@@ -58,7 +59,7 @@ func New(streams command.Streams, ask Ask) *cobra.Command {
 		}),
 	}
 	kubeconfig.AddFlags(out.Flags())
-	out.Flags().StringSliceVarP(&namespaces, "namespace", "n", []string{"tabard-system", "tabard-certificate"}, "`namespaces` in which Tabard's Deployments are")
+	out.Flags().StringSliceVarP(&namespaces, "namespace", "n", []string{command.Namespace, "tabard-certificate"}, "`namespaces` in which Tabard's Deployments are")
 	output.AddFlags(out, command.Name)
 	out.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait")
 	return out
@@ -163,17 +164,27 @@ func missing(seen Seen) (out []string) {
 	return out
 }
 
-// waitsFor says what a Deployment waits for; empty for nothing. It is ready as "kubectl rollout status"
-// counts it: no pod of an earlier version is left. An earlier version that runs on while the new one
-// cannot start is not ready.
-func waitsFor(seen Seen, d appsv1.Deployment) string {
-	want, now := int32(1), d.Status
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
+// IsReady says that a Deployment is ready as "kubectl rollout status" counts it: no pod of an earlier
+// version is left. An earlier version that runs on while the new one cannot start is not ready.
+func IsReady(d appsv1.Deployment) bool {
+	want, now := wanted(d), d.Status
+	return now.ObservedGeneration >= d.Generation && now.UpdatedReplicas >= want && now.Replicas <= now.UpdatedReplicas && now.AvailableReplicas >= want
+}
+
+// wanted is how many replicas a Deployment wants.
+func wanted(d appsv1.Deployment) int32 {
+	if d.Spec.Replicas == nil {
+		return 1
 	}
-	if now.ObservedGeneration >= d.Generation && now.UpdatedReplicas >= want && now.Replicas <= now.UpdatedReplicas && now.AvailableReplicas >= want {
+	return *d.Spec.Replicas
+}
+
+// waitsFor says what a Deployment waits for; empty for nothing.
+func waitsFor(seen Seen, d appsv1.Deployment) string {
+	if IsReady(d) {
 		return ""
 	}
+	want, now := wanted(d), d.Status
 	reason, why := cause(d, seen.Pods)
 	if waitsForRole(seen, d) && (why == "" || reason == lacksConfig) {
 		return "waits for its role: run " + bootstraps[d.Name]
