@@ -37,7 +37,7 @@ func (o *Options) addGoogle(flags *pflag.FlagSet) {
 	flags.StringVar(&google.AnnotationPrefix, "gcp-annotation-prefix", google.AnnotationPrefix, "prefix of Google Cloud's annotations, before the slash")
 	flags.StringVar(&google.Audience, "gcp-token-audience", google.Audience, "audience of the token for Google Cloud, unless the ServiceAccount says otherwise")
 	flags.Int64Var(&google.TokenExpiration, "gcp-token-expiration", google.TokenExpiration, "life of that token in seconds, unless ServiceAccount or pod say otherwise; 600 to 86400")
-	flags.Var((*fileMode)(&google.TokenFileMode), "gcp-token-default-mode", "mode of that token's file in octal digits; 0: Kubernetes' default")
+	flags.Var((*fileMode)(&google.TokenFileMode), "gcp-token-default-mode", "mode of that token's file in octal digits, such as 0440; 0: Kubernetes' default")
 	flags.StringVar(&google.Region, "gcp-default-region", "", "region to put into CLOUDSDK_COMPUTE_REGION; empty: none")
 	flags.StringVar((*string)(&google.Mode), "gcp-default-injection-mode", string(google.Mode), "direct, for client libraries, or gcloud, for the gcloud command as well, unless the ServiceAccount says otherwise")
 	flags.StringVar(&google.UniverseDomain, "gcp-universe-domain", google.UniverseDomain, "domain of Google Cloud's services")

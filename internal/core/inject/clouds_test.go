@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/inject/azure"
 	"github.com/tabard-dev/tabard/internal/core/inject/gcp"
 	"github.com/tabard-dev/tabard/internal/core/inject/raw"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // injector is what a server needs of each cloud.
@@ -117,5 +120,20 @@ func note(t *testing.T, text *strings.Builder, result inject.Result) {
 	}
 	for _, operation := range operations {
 		fmt.Fprintf(text, "# %s\n", strings.Join(strings.Fields(operation.Op+" "+operation.From+" "+operation.Path), " "))
+	}
+}
+
+// TestTokensHaveNoModeUnlessAFlagSaysSo: a mode keeps the token from a user of the
+// image's own who is not root.
+func TestTokensHaveNoModeUnlessAFlagSaysSo(t *testing.T) {
+	t.Parallel()
+	given := newSetup()
+	must.Do(t, yaml.UnmarshalStrict(readFile(t, "testdata/clouds/01-all-three.binding.yaml"), &given))
+	pod := must.Get(yaml.YAMLToJSON(readFile(t, "testdata/clouds/01-all-three.pod.yaml")))(t)
+	for _, each := range given.clouds(t) {
+		result := must.Get(each.decide(given, pod))(t)
+		if patch := string(result.Patch); !strings.Contains(patch, `"serviceAccountToken"`) || strings.Contains(patch, "defaultMode") {
+			t.Errorf("%s: want a token and no mode, got %s", each.name, patch)
+		}
 	}
 }

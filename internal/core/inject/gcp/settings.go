@@ -46,7 +46,10 @@ type Settings struct {
 	Audience string
 	// TokenExpiration is the life of a token in seconds, from 600 to 86400.
 	TokenExpiration int64
-	// TokenFileMode is the mode of the token's file; 0 leaves it to Kubernetes.
+	// TokenFileMode is the mode of the token's file, such as 0o440; 0 leaves it
+	// to Kubernetes. The kubelet has the last word, as for inject.Settings. It
+	// writes the file as root's, so a user of the image's own that is not root
+	// cannot read one of the mode 0o440.
 	TokenFileMode int32
 	// Region is put into CLOUDSDK_COMPUTE_REGION; empty puts nothing there.
 	Region string
@@ -65,7 +68,6 @@ func Defaults() Settings {
 		AnnotationPrefix: "cloud.google.com",
 		Audience:         "sts.googleapis.com",
 		TokenExpiration:  maxTokenExpiration,
-		TokenFileMode:    0o440,
 		Mode:             Direct,
 		UniverseDomain:   defaultUniverse,
 	}
