@@ -46,8 +46,11 @@ var authored = map[string]func(*corev1.Pod){
 	},
 	"an access key in its variables, which SDKs prefer": variable("AWS_ACCESS_KEY_ID", "AKIA"),
 	"an `AWS_REGION` of its own":                        variable("AWS_REGION", "eu-west-1"),
-	"the annotation `token-expiration`":                 annotatedBy("token-expiration", "7200"),
-	"the annotation `role-profiles` with another role":  annotatedBy("role-profiles", "other=arn:aws:iam::111122223333:role/other"),
+	"an `AWS_ROLE_ARN` or `AWS_REGION` by `envFrom`": func(p *corev1.Pod) {
+		p.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "own"}}}}
+	},
+	"the annotation `token-expiration`":                annotatedBy("token-expiration", "7200"),
+	"the annotation `role-profiles` with another role": annotatedBy("role-profiles", "other=arn:aws:iam::111122223333:role/other"),
 }
 
 func annotatedBy(name, value string) func(*corev1.Pod) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Advise warns of what keeps containers from the identity that the plan gives
-// them. The groups are those that the identity is in; the cloud is its name in
+// them, and of what they may lose to it. The groups are those that the identity is in; the cloud is its name in
 // the warnings.
 func (p *Plan) Advise(containers []Container, cloud string, groups []int, warnings *Warnings) {
 	for i := range p.Volumes {
@@ -37,6 +37,9 @@ func (p *Plan) Advise(containers []Container, cloud string, groups []int, warnin
 		if c.Watched {
 			advisePreferred(p.Watch, c, cloud, warnings)
 		}
+	}
+	if !AnyLost(containers) { // where a pod is refused for that, the warnings are the reason
+		p.adviseEnvFrom(containers, warnings)
 	}
 }
 

@@ -28,6 +28,8 @@ type Container struct {
 	list        string
 	index       int
 	env, mounts list
+	// envFrom is where the container takes more variables from.
+	envFrom raw.Value
 	// groups and mounted have a bit for each group and mount of the plan that is
 	// there, or must not be added.
 	groups, mounted uint64
@@ -120,6 +122,8 @@ func (p *Plan) examine(container *Container, pod Pod, value raw.Value) error {
 			container.Name = c.Value()
 		case "env":
 			container.env.value = c.Value()
+		case "envFrom":
+			container.envFrom = c.Value()
 		case "volumeMounts":
 			container.mounts.value = c.Value()
 		}
