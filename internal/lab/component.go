@@ -90,6 +90,7 @@ func (lab Lab) apiServerArguments() []string {
 		"--service-account-signing-key-file=" + lab.pki("service-account.key"),
 		"--service-account-key-file=" + lab.pki("service-account.pub"),
 		"--service-cluster-ip-range=10.96.0.0/24",
+		"--allow-privileged=" + strconv.FormatBool(lab.Node == nil || lab.AllowPrivileged),
 		"--event-ttl=15m", "--profiling=false", "--shutdown-watch-termination-grace-period=0s",
 		"--max-requests-inflight=100", "--max-mutating-requests-inflight=50",
 	}

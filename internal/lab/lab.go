@@ -65,6 +65,9 @@ type Lab struct {
 	Ports    Ports    `json:"ports"`
 	// Node is nil for a lab without one.
 	Node *node.Node `json:"node,omitempty"`
+	// AllowPrivileged lets the node run privileged pods, which are root on this
+	// machine. Without a node nothing runs pods, and they may be privileged anyway.
+	AllowPrivileged bool `json:"allowPrivileged,omitempty"`
 	// Localkube and Tabard are the programs that the processes were started
 	// from last.
 	Localkube string `json:"localkube"`

@@ -27,6 +27,9 @@ type UpOptions struct {
 	Accounts []string
 	// Node asks for a node, on which pods run in containers.
 	Node bool
+	// AllowPrivileged asks for a node that runs privileged pods. A lab without one
+	// takes them in any case.
+	AllowPrivileged bool
 	// Out takes one line a step.
 	Out io.Writer
 }
@@ -91,10 +94,16 @@ func decide(ctx context.Context, dir string, options UpOptions) (lab Lab, claim 
 	lab, err = Load(dir)
 	if errors.Is(err, ErrNone) {
 		lab, claim, err = newLab(ctx, dir, options.Node)
-		lab.Accounts = further(options.Accounts)
-		return lab, claim, err
+		return options.asked(lab), claim, err
 	}
 	return lab, io.NopCloser(nil), err
+}
+
+// asked is a new lab with what was asked for it besides a node.
+func (options UpOptions) asked(lab Lab) Lab {
+	lab.Accounts = further(options.Accounts)
+	lab.AllowPrivileged = lab.Node != nil && options.AllowPrivileged
+	return lab
 }
 
 // prepare writes every file that the processes need. What was decided is written
@@ -123,6 +132,17 @@ func (lab Lab) prepare(options UpOptions, now time.Time) (Lab, error) {
 
 // check refuses what a lab cannot be any more, or not on this machine.
 func (options UpOptions) check(lab Lab) error {
+	if err := options.keeps(lab); err != nil || lab.Node == nil {
+		return err
+	}
+	if err := node.Check(node.ThisMachine(exec.LookPath), lab.Dir); err != nil {
+		return &DirError{err.Error()}
+	}
+	return nil
+}
+
+// keeps refuses what a lab cannot be any more: it keeps what it was made with.
+func (options UpOptions) keeps(lab Lab) error {
 	if wanted := further(options.Accounts); len(wanted) > 0 && !slices.Equal(wanted, lab.Accounts) {
 		return &DirError{fmt.Sprintf("the lab in %s has the accounts %v, not %v; accounts are decided when a lab is made: choose another folder with --dir",
 			lab.Dir, append([]string{AccountID}, lab.Accounts...), append([]string{AccountID}, wanted...))}
@@ -131,11 +151,9 @@ func (options UpOptions) check(lab Lab) error {
 		return &DirError{fmt.Sprintf("the lab in %s has no node, and its addresses are part of the issuer's URL: "+
 			"take it down with \"tabard lab down --dir %[1]s\" first, or name another folder with --dir", lab.Dir)}
 	}
-	if lab.Node == nil {
-		return nil
-	}
-	if err := node.Check(node.ThisMachine(exec.LookPath), lab.Dir); err != nil {
-		return &DirError{err.Error()}
+	if options.AllowPrivileged && lab.Node != nil && !lab.AllowPrivileged {
+		return &DirError{fmt.Sprintf("the lab in %s has a node and forbids privileged pods, which is decided when a lab is made: "+
+			"take it down with \"tabard lab down --dir %[1]s\" first, or name another folder with --dir", lab.Dir)}
 	}
 	return nil
 }

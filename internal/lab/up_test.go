@@ -40,6 +40,40 @@ func TestAccountsAreDecidedWhenALabIsMade(t *testing.T) {
 	}
 }
 
+// TestWhereALabTakesPrivilegedPods: where nothing runs them, or it was asked for when
+// the lab was made.
+func TestWhereALabTakesPrivilegedPods(t *testing.T) {
+	const taken, refused = "--allow-privileged=true", "--allow-privileged=false"
+	tests := map[string]struct {
+		made  func(string) Lab
+		asked bool
+		want  string
+	}{
+		"without a node":                {example, false, taken},
+		"without a node, and asked for": {example, true, taken},
+		"with a node":                   {withNode, false, refused},
+		"with a node, and asked for":    {withNode, true, taken},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			made := UpOptions{AllowPrivileged: test.asked}.asked(test.made(t.TempDir()))
+			must.Do(t, made.save())
+			lab := must.Get(Load(made.Dir))(t)
+			if arguments := lab.apiServerArguments(); !slices.Contains(arguments, test.want) {
+				t.Errorf("the API server is started with %v, want %s", arguments, test.want)
+			}
+			err := UpOptions{AllowPrivileged: true}.keeps(lab)
+			var conflict *DirError
+			if is := errors.As(err, &conflict) && strings.Contains(err.Error(), "forbids privileged pods, which is decided when a lab is made"); is != (test.want == refused) {
+				t.Errorf("asked for later: %v; it is to be refused: %t", err, test.want == refused)
+			}
+			if err := (UpOptions{}).keeps(lab); err != nil {
+				t.Errorf("started again without the flag: %v", err)
+			}
+		})
+	}
+}
+
 // TestUpNoticesAComponentThatIsDying is about one that was killed just before:
 // it is there when up looks first, and must not be waited for.
 func TestUpNoticesAComponentThatIsDying(t *testing.T) {

@@ -72,7 +72,7 @@ func (flags *folder) load() (lab.Lab, error) {
 func newUp(streams command.Streams, flags *folder) *cobra.Command {
 	var program string
 	var accounts []string
-	var withNode bool
+	var withNode, allowPrivileged bool
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Start a lab, or repair one",
@@ -80,7 +80,8 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 			"A lab that is up is left alone. One that lost a process gets it back, with its ports and data.\n\n" +
 			"With --node it has a scheduler, a kubelet and a container runtime of its own, in namespaces of their own:\n" +
 			"pods run in containers. That needs Linux, root, and Debian's packages containerd, runc,\n" +
-			"containernetworking-plugins and nftables, or the same from elsewhere.",
+			"containernetworking-plugins and nftables, or the same from elsewhere.\n" +
+			"Its API server refuses privileged pods, unless --allow-privileged is there when the lab is made.",
 		Example: "  tabard lab up\n  sudo tabard lab up --node --dir /srv/lab",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -95,11 +96,15 @@ func newUp(streams command.Streams, flags *folder) *cobra.Command {
 			if err != nil {
 				return streams.Unusable(err)
 			}
-			_, err = lab.Up(command.Context(), lab.UpOptions{Dir: flags.path(), Localkube: path, Tabard: self, Node: withNode, Accounts: accounts, Out: streams.Out})
+			_, err = lab.Up(command.Context(), lab.UpOptions{
+				Dir: flags.path(), Localkube: path, Tabard: self, Accounts: accounts,
+				Node: withNode, AllowPrivileged: allowPrivileged, Out: streams.Out,
+			})
 			return unusableDir(streams, err)
 		},
 	}
 	command.Flags().BoolVar(&withNode, "node", false, "run pods in containers on a node of the lab's own; a lab keeps what it was made with")
+	command.Flags().BoolVar(&allowPrivileged, "allow-privileged", false, "let the node of a new lab run privileged pods, which are root on this machine; a lab without a node takes them in any case")
 	command.Flags().StringVar(&program, "localkube", "", "the localkube `program` (default $"+localkube.EnvVar+
 		", else beside this program, on the PATH, in the cache)")
 	command.Flags().StringSliceVar(&accounts, "account", nil, "further `account` of the local AWS, for a new lab; repeat for several (it always has "+lab.AccountID+")")

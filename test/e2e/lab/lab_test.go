@@ -282,6 +282,7 @@ func TestAPodsCommandRunsAsItsPodWould(t *testing.T) {
 	bench := newBench(t)
 	bench.must("up")
 	bench.kubectl(workload, "apply", "-f", "-")
+	bench.checkPrivileged()
 	bench.checkEnvironment()
 	bench.checkExitCodes()
 	bench.checkBackground()

@@ -39,8 +39,9 @@ func Open(t *testing.T) *Bed {
 	return b
 }
 
-// Bare is a lab with a node and without Tabard, but with its images.
-func Bare(t *testing.T) *Bed {
+// Bare is a lab with a node and without Tabard, but with its images. The flags are more of
+// "lab up".
+func Bare(t *testing.T, flags ...string) *Bed {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "node-") // t.TempDir's are too long for sockets
 	if err != nil {
@@ -52,7 +53,7 @@ func Bare(t *testing.T) *Bed {
 	}
 	t.Cleanup(b.close)
 	began := time.Now()
-	must.Do(t, b.Up(t.Context(), "--node"))
+	must.Do(t, b.Up(t.Context(), append([]string{"--node"}, flags...)...))
 	t.Logf("the node is ready %.1f s after \"lab up --node\"", time.Since(began).Seconds())
 	config, err := clientcmd.BuildConfigFromFlags("", b.Env["KUBECONFIG"])
 	if err != nil {
