@@ -45,15 +45,11 @@ func StatusOf(o *v1alpha1.OIDCIssuer) Status {
 
 // Text is the state for people.
 func (s Status) Text() string {
-	published := "not yet"
-	if at := s.Status.Publication.ObservedAnonymouslyAt; at != nil {
-		published = "in bucket " + s.Status.Publication.Bucket + ", read without credentials since " + instant(*at)
-	}
 	verdict := "yes"
 	if !s.Ready {
 		verdict = "no: " + s.NotReady
 	}
-	out := command.Table([][]string{{"OIDCIssuer:", s.Name}, {"URL:", s.URL}, {"Published:", published}, {"Ready:", verdict}})
+	out := command.Table([][]string{{"OIDCIssuer:", s.Name}, {"URL:", s.URL}, {"Published:", s.published()}, {"Ready:", verdict}})
 	rows := [][]string{{"CONDITION", "STATUS", "REASON", "MESSAGE"}}
 	for _, c := range s.Status.Conditions {
 		rows = append(rows, []string{c.Type, string(c.Status), c.Reason, c.Message})
@@ -73,6 +69,22 @@ func (s Status) Text() string {
 		rows = append(rows, []string{k.KeyID, k.Algorithm, string(k.State), instant(k.FirstSeen), since})
 	}
 	return out + section(rows)
+}
+
+// published says where the documents can be read. That they could be read once says
+// nothing beside a condition that denies it: the head must not contradict it.
+func (s Status) published() string {
+	is := meta.FindStatusCondition(s.Status.Conditions, core.TypePublished)
+	at := s.Status.Publication.ObservedAnonymouslyAt
+	switch {
+	case is != nil && is.Status == metav1.ConditionFalse:
+		return "no (" + is.Reason + ")"
+	case is != nil && is.Status != metav1.ConditionTrue && at != nil:
+		return "not known (" + is.Reason + ")"
+	case at == nil:
+		return "not yet"
+	}
+	return "in bucket " + s.Status.Publication.Bucket + ", read without credentials since " + instant(*at)
 }
 
 // section is a table after an empty line; nothing where it has only its head.

@@ -62,6 +62,45 @@ func TestStatusIsReadyOnlyForWhatTheObjectSaysNow(t *testing.T) {
 	}
 }
 
+// TestTheHeadOfAStatusDoesNotContradictItsConditions: that the documents could be read
+// once is no answer where the operator has just seen otherwise.
+func TestTheHeadOfAStatusDoesNotContradictItsConditions(t *testing.T) {
+	published := func(status metav1.ConditionStatus, reason core.Reason) []metav1.Condition {
+		return []metav1.Condition{
+			{Type: core.TypePublished, Status: status, Reason: string(reason), Message: "there is no bucket"},
+			{Type: core.TypeReady, Status: status, Reason: string(reason)},
+		}
+	}
+	const readable = "read without credentials since"
+	cases := map[string]struct {
+		conditions []metav1.Condition
+		line       string
+		readable   bool
+	}{
+		"the documents are there":         {published(metav1.ConditionTrue, core.ReasonPublished), "in bucket main-oidc, " + readable + " 2026-01-02T03:04:05Z", true},
+		"the bucket is gone":              {published(metav1.ConditionFalse, core.ReasonBucketMissing), "no (BucketMissing)", false},
+		"a document is gone":              {published(metav1.ConditionFalse, core.ReasonDocumentsMissing), "no (DocumentsMissing)", false},
+		"nobody knows":                    {published(metav1.ConditionUnknown, core.ReasonAWSUnavailable), "not known (AWSUnavailable)", false},
+		"nothing was looked at again yet": {nil, "in bucket main-oidc, " + readable, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := reported()
+			o.Status.Conditions = tc.conditions
+			text := StatusOf(o).Text()
+			var head string
+			for line := range strings.Lines(text) {
+				if rest, is := strings.CutPrefix(line, "Published:"); is {
+					head = strings.TrimSpace(rest)
+				}
+			}
+			if !strings.HasPrefix(head, tc.line) || strings.Contains(text, readable) != tc.readable {
+				t.Errorf("Published is %q, want %q, and no other line that says %q:\n%s", head, tc.line, readable, text)
+			}
+		})
+	}
+}
+
 func TestStatusForPrograms(t *testing.T) {
 	second := reported()
 	second.Name, second.Status = "second", v1alpha1.OIDCIssuerStatus{}

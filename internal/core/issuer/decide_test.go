@@ -276,7 +276,8 @@ func TestDecideOnTheCaller(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"documents are gone, so that the operator cannot log in": {nobody(404), nil,
 			[]string{"IssuerPublished False NotAuthenticated", "KeysInSync False KeyNotPublished", "ProviderReady False NotAuthenticated", "Ready False NotAuthenticated"},
-			"run tabard issuer bootstrap -f FILE with an AWS session of your own, it publishes the documents again"},
+			"keys.json answers 404: without the document AWS verifies no token of this cluster, and does not accept the operator's (STS AssumeRoleWithWebIdentity: InvalidIdentityToken); act at once: " +
+				"run tabard issuer bootstrap -f FILE with an AWS session of your own, it publishes the documents again"},
 		"documents are fine, the role is not": {nobody(200), nil,
 			[]string{"IssuerPublished False NotAuthenticated", keysTrue, "ProviderReady False NotAuthenticated", "Ready False NotAuthenticated"}, "repairs both"},
 		"AWS is down": {func(m *model, w *issuer.World) {

@@ -34,7 +34,8 @@ var reasons = []condition.Explanation{
 	condition.Explain(ReasonAWSUnavailable, published+", "+providerReady+", "+deletionBlocked, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."),
 	condition.Explain(ReasonAWSRefused, published+", "+providerReady+", "+deletionBlocked, "AWS says that the request cannot succeed as it is.", "Follow AWS's own text in the message; often a quota or a field of the spec."),
 
-	condition.Explain(ReasonBucketMissing, published, "There is no such bucket, and spec.publication.s3.create is false.", "Create the bucket, or set create to true."),
+	condition.Explain(ReasonBucketMissing, published, "There is no such bucket, and it is not made: spec.publication.s3.create is false, or AWS refuses it.", "Create the bucket, set create to true, or grant what the message names; if documents were published in it, at once: AWS soon accepts no token, and everybody can take the name."),
+	condition.Explain(ReasonDocumentsMissing, published, "A document that was published is not in the bucket any more, and could not be written anew.", "Act at once, as AWS soon accepts no token: grant what the message names, or run tabard issuer bootstrap."),
 	condition.Explain(ReasonBucketNotYours, published+", "+deletionBlocked, "The bucket's name is taken by another AWS account.", "Choose another bucket name; if documents were published in the bucket before, do at once what the message says."),
 	condition.Explain(ReasonBucketOfAnotherIssuer, published, "The bucket carries the ownership tag of another issuer.", "Choose another bucket, or remove the tag if the other issuer is gone."),
 	condition.Explain(ReasonBucketChanged, published+", "+deletionBlocked, "The spec names another bucket than the one that documents were published to.", "Set the old bucket again, or delete the object with deletionPolicy Retain and create it anew."),
@@ -66,7 +67,7 @@ var reasons = []condition.Explanation{
 	condition.Explain(ReasonForeignKey, keysInSync+", "+deletionBlocked, "The keys document holds a key that neither the cluster had nor the spec names. In a bucket that Tabard made it is taken out after retireKeysAfter, in others it is left.", "If somebody needs the key, add it to spec.keys.additional; if nobody does, drop it at once with tabard issuer bootstrap --drop-foreign-keys: whoever holds it can become anybody."),
 
 	condition.Explain(ReasonWaitingForPublication, providerReady, "The issuer is registered once its documents can be fetched.", "See IssuerPublished."),
-	condition.Explain(ReasonProviderNotRegistered, providerReady, "An account does not know the issuer yet; it is being registered.", "If it stays, see the message."),
+	condition.Explain(ReasonProviderNotRegistered, providerReady, "An account does not know the issuer; it is being registered, or AWS refuses that.", "If it stays, see the message."),
 	condition.Explain(ReasonProviderNotOurs, providerReady+", "+deletionBlocked, "Somebody else registered the issuer in the account, so it is not changed.", "Run the command in the message."),
 	condition.Explain(ReasonProviderUnwanted, providerReady, "A provider that the spec no longer wants is being removed.", "Nothing to do: the next look is seconds away."),
 	condition.Explain(ReasonProviderTrusted, providerReady+", "+deletionBlocked, "Trust policies of roles still mention the provider.", "Change the trust policies that the message names, then it goes on by itself within ten minutes."),

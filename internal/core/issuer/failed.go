@@ -20,15 +20,15 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 	v := verdictsOf(plan.Status)
 	switch s := step.(type) {
 	case CreateBucket, SetPublicAccess, PutDocument, PutBucketPolicy, DeleteDocument, SetTombstone, DeleteBucket:
-		v.published = bucketFault(w, f)
+		v.published = goneFromBucket(w, step, bucketFault(w, f))
 	case CreateProvider:
-		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
+		v.provider = stepVerdict(w, step, s.Identity.RoleARN(), s.ARN, f)
 	case AddAudience:
-		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
+		v.provider = stepVerdict(w, step, s.Identity.RoleARN(), s.ARN, f)
 	case RemoveAudience:
-		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
+		v.provider = stepVerdict(w, step, s.Identity.RoleARN(), s.ARN, f)
 	case DeleteProvider:
-		v.provider = stepVerdict(w, s.Identity.RoleARN(), s.ARN, f)
+		v.provider = stepVerdict(w, step, s.Identity.RoleARN(), s.ARN, f)
 	default:
 		return status
 	}
@@ -42,10 +42,13 @@ func Failed(plan Plan, step Step, f fault.Fault, w World) v1alpha1.OIDCIssuerSta
 	return status
 }
 
-func stepVerdict(w World, role, arn string, f fault.Fault) condition.Verdict {
+func stepVerdict(w World, step Step, role, arn string, f fault.Fault) condition.Verdict {
 	state := ProviderState{ARN: arn}
 	state.Identity = state.Identity.Assuming(role)
 	out := providerFault(state, f)
+	if creation, is := step.(CreateProvider); is {
+		out = goneProvider(w, creation, out)
+	}
 	out.Message = "account " + accountOfStep(w, role) + ": " + out.Message
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
@@ -143,5 +144,82 @@ func TestTransitionTimesMoveOnFlipsOnly(t *testing.T) {
 				t.Errorf("after %s Ready has the reason %s, want %s", test.after, c.Reason, test.reason)
 			}
 		}
+	}
+}
+
+// TestFailedRepair: what was published and is gone is the cause, and comes before why
+// the repair failed.
+func TestFailedRepair(t *testing.T) {
+	denied := func(service, operation string) fault.Fault {
+		return fault.Fault{Class: fault.Denied, Service: service, Operation: operation, Code: "AccessDenied"}
+	}
+	busy := fault.Fault{Class: fault.Retry, Service: "S3", Operation: "CreateBucket", Code: "OperationAborted"}
+	full := fault.Fault{Class: fault.Invalid, Service: "S3", Operation: "CreateBucket", Code: "TooManyBuckets", Message: "too many"}
+	noBucket := func(_ *model, w *issuer.World) {
+		w.Bucket, w.Public = issuer.Bucket{}, issuer.Public{Keys: issuer.Fetch{Status: 404}, Discovery: issuer.Fetch{Status: 404}}
+	}
+	noDocument := func(_ *model, w *issuer.World) { w.Bucket.Keys = issuer.Document{} }
+	closed := func(_ *model, w *issuer.World) {
+		w.Bucket.Policy, w.Public = nil, issuer.Public{Keys: issuer.Fetch{Status: 403}, Discovery: issuer.Fetch{Status: 403}}
+	}
+	never := func(_ *model, w *issuer.World) {
+		noBucket(nil, w)
+		for i := range w.Issuer.Status.Keys {
+			w.Issuer.Status.Keys[i].ReadableSince = nil
+		}
+	}
+	noProvider := func(_ *model, w *issuer.World) { w.Providers[0].Exists, w.Providers[0].Owner = false, "" }
+	arn := issuer.ProviderARN("aws", testAccount, testURL)
+	tests := map[string]struct {
+		change func(*model, *issuer.World)
+		step   issuer.Step
+		fault  fault.Fault
+		kind   string
+		want   string
+		// says are texts of its message, in this order.
+		says []string
+	}{
+		"the bucket, which may not be made": {noBucket, issuer.CreateBucket{}, denied("S3", "CreateBucket"), "IssuerPublished", "False BucketMissing",
+			[]string{"there is no bucket tabard-demo in account " + testAccount + " any more", "act at once", "can become every role that trusts " + testURL, "could not be made anew", "lacks s3:CreateBucket", "tabard issuer bootstrap -f FILE"}},
+		"the bucket, which cannot be made for a while": {noBucket, issuer.CreateBucket{}, busy, "IssuerPublished", "False BucketMissing", []string{"there is no bucket", "act at once", "OperationAborted"}},
+		"the bucket, and a quota is used up":           {noBucket, issuer.CreateBucket{}, full, "IssuerPublished", "False BucketMissing", []string{"there is no bucket", "act at once", "TooManyBuckets"}},
+		"the bucket, and another account has its name": {noBucket, issuer.CreateBucket{}, fault.Fault{Class: fault.Exists, Code: "BucketAlreadyExists"}, "IssuerPublished", "False BucketNotYours", []string{"was deleted, and another account"}},
+		"a bucket that was never published in":         {never, issuer.CreateBucket{}, denied("S3", "CreateBucket"), "IssuerPublished", "False AccessDenied", []string{"lacks s3:CreateBucket for bucket"}},
+		"a document that may not be written": {noDocument, issuer.PutDocument{Key: "keys.json"}, denied("S3", "PutObject"), "IssuerPublished", "False DocumentsMissing",
+			[]string{"keys.json is not in bucket tabard-demo any more", "act at once", "lacks s3:PutObject"}},
+		"another document that is there": {noDocument, issuer.PutDocument{Key: ".well-known/openid-configuration"}, denied("S3", "PutObject"), "IssuerPublished", "False AccessDenied", []string{"lacks s3:PutObject"}},
+		"the right of everybody to read": {closed, issuer.PutBucketPolicy{}, denied("S3", "PutBucketPolicy"), "IssuerPublished", "False NotReadable",
+			[]string{"keys.json answers 403, and did not before", "act at once", "lacks s3:PutBucketPolicy"}},
+		"the same, by the account": {closed, issuer.PutBucketPolicy{}, fault.Fault{Class: fault.Denied, Service: "S3", Operation: "PutBucketPolicy", Message: "BlockPublicPolicy"}, "IssuerPublished", "False PublicAccessBlocked", []string{"forbids a public policy"}},
+		"a bucket that a CDN alone reads": {func(m *model, w *issuer.World) {
+			closed(m, w)
+			w.Issuer.Spec.Publication.S3.PublicRead = v1alpha1.PublicReadNone
+		}, issuer.PutBucketPolicy{}, denied("S3", "PutBucketPolicy"), "IssuerPublished", "False AccessDenied", []string{"lacks s3:PutBucketPolicy"}},
+		"the provider, which may not be made": {noProvider, issuer.CreateProvider{ARN: arn, URL: testURL}, denied("IAM", "CreateOpenIDConnectProvider"), "ProviderReady", "False ProviderNotRegistered",
+			[]string{"account " + testAccount + ": there is no " + arn, "AWS refuses the cluster's tokens", "iam:CreateOpenIDConnectProvider is lacking", "tabard issuer bootstrap -f FILE"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.settle(t)
+			w := m.Observe()
+			test.change(m, &w)
+			status := issuer.Failed(issuer.Decide(w), test.step, test.fault, w)
+			for _, c := range status.Conditions {
+				if c.Type != test.kind {
+					continue
+				}
+				if got := string(c.Status) + " " + c.Reason; got != test.want {
+					t.Errorf("%s is %s, want %s", c.Type, got, test.want)
+				}
+				rest := c.Message
+				for _, text := range test.says {
+					_, after, found := strings.Cut(rest, text)
+					if rest = after; !found {
+						t.Fatalf("the message is\n%s\nwant it to say %q, in the order of %q", c.Message, text, test.says)
+					}
+				}
+			}
+		})
 	}
 }

@@ -35,6 +35,7 @@ const (
 // Reasons that concern the publication (L1).
 const (
 	ReasonBucketMissing          Reason = "BucketMissing"
+	ReasonDocumentsMissing       Reason = "DocumentsMissing"
 	ReasonBucketNotYours         Reason = "BucketNotYours"
 	ReasonBucketOfAnotherIssuer  Reason = "BucketOfAnotherIssuer"
 	ReasonBucketChanged          Reason = "BucketChanged"

@@ -1,6 +1,7 @@
 package issuer
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
@@ -105,11 +106,11 @@ func nameLost(w World, seen string) condition.Verdict {
 // missingBucket says that there is no bucket and none is to be made.
 func missingBucket(w World) condition.Verdict {
 	s3 := w.Issuer.Spec.Publication.S3
-	out := condition.No(ReasonBucketMissing, "there is no bucket %s in account %s: create it in %s, or set spec.publication.s3.create to true", s3.Bucket, w.Caller.AccountID, s3.Region)
+	seen := fmt.Sprintf("there is no bucket %s in account %s", s3.Bucket, w.Caller.AccountID)
 	if wasPublished(w) {
-		out.Message += "; do it at once, because the documents were there: whoever takes the name can become every role that trusts " + w.Issuer.Spec.URL
+		seen = bucketGone(w)
 	}
-	return out
+	return condition.No(ReasonBucketMissing, "%s; create it in %s, or set spec.publication.s3.create to true", seen, s3.Region)
 }
 
 // isSeized says that the URL shows keys, and none of them this cluster's.

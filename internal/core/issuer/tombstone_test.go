@@ -61,6 +61,6 @@ func TestDecideOnANameThatSomebodyTook(t *testing.T) {
 		"a bucket that is gone and not to be made": {func(_ *model, w *issuer.World) {
 			w.Bucket, w.Issuer.Spec.Publication.S3.Create = issuer.Bucket{}, false
 		}, nil, failing("IssuerPublished", "False BucketMissing"),
-			"whoever takes the name can become every role that trusts " + testURL},
+			"whoever takes the name can become every role that trusts " + testURL + "; create it in eu-central-1, or set spec.publication.s3.create to true"},
 	})
 }

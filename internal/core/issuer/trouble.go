@@ -24,8 +24,8 @@ func actionOf(f fault.Fault) string {
 }
 
 // callerTrouble says why the operator is nobody in AWS. If the documents are
-// gone too, that is the likely cause: AWS needs them to verify the operator's
-// own token, so only a person can bring them back.
+// gone too, that is the likely cause, and comes first: AWS needs them to verify the
+// operator's own token, so only a person can bring them back.
 func callerTrouble(w World) condition.Verdict {
 	f, url := *w.Caller.Fault, w.Issuer.Spec.URL
 	if f.Passing() {
@@ -45,7 +45,7 @@ func callerTrouble(w World) condition.Verdict {
 	}{{KeysPath, w.Public.Keys.Status}, {DiscoveryPath, w.Public.Discovery.Status}} {
 		if seen.status == statusNotFound || seen.status == statusForbidden {
 			return condition.No(ReasonNotAuthenticated,
-				"AWS does not accept the operator's token (%s), and nobody can read %s/%s, without which AWS cannot verify it: run tabard issuer bootstrap -f FILE with an AWS session of your own, it publishes the documents again", code(f), url, seen.path)
+				"GET %s answers %d: without the document AWS verifies no token of this cluster, and does not accept the operator's (%s); act at once: run tabard issuer bootstrap -f FILE with an AWS session of your own, it publishes the documents again", DocumentURL(url, seen.path), seen.status, code(f))
 		}
 	}
 	return condition.No(ReasonNotAuthenticated,
