@@ -61,11 +61,12 @@ func (in *Injector) adviseAnnotations(annotations map[string]string, account str
 }
 
 // adviseContainers warns of what keeps containers from their identity.
-func (in *Injector) adviseContainers(plan *podpatch.Plan, containers []podpatch.Container, warnings *podpatch.Warnings) {
+func (in *Injector) adviseContainers(pod Pod, plan *podpatch.Plan, containers []podpatch.Container, warnings *podpatch.Warnings) {
 	plan.Advise(containers, "AWS", []int{credentialsGroup, configGroup}, warnings)
+	pod.AdviseSkipped(in.names.skipContainers, plan.Selection.Skip, warnings)
 	for _, name := range plan.Selection.Only {
 		if !slices.ContainsFunc(containers, func(c podpatch.Container) bool { return c.Name.Is(name) }) {
-			warnings.Add("annotation %s names %.63q, which is no container of the pod, or a skipped one", in.names.includeContainers, name)
+			in.adviseIncluded(name, warnings)
 		}
 	}
 }

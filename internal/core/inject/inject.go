@@ -184,6 +184,8 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	}
 	subject.adviseUnread(found, &warnings)
 	asks := found.method != NoMethod
+	in.adviseAccount(subject.Account, pod.ServiceAccountName, found, &warnings)
+	in.advisePod(pod, in.annotations(pod), &warnings)
 	plan := in.draft(pod, subject.Namespace, &found, &warnings)
 	if plan == nil {
 		return Result{Warnings: warnings, Reason: reason}, nil
@@ -192,7 +194,7 @@ func (in *Injector) Inject(pod Pod, subject Subject) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	in.adviseContainers(plan, containers, &warnings)
+	in.adviseContainers(pod, plan, containers, &warnings)
 	declined := ""
 	if asks {
 		declined = plan.Declined(containers, credentialsGroup)

@@ -40,6 +40,8 @@ type Injector struct {
 	settings Settings
 	names    annotationNames
 	misspelt map[string]struct{}
+	// vocabulary are the names that count.
+	vocabulary podpatch.Vocabulary
 	// roleSource and profilesSource name the annotations for people.
 	roleSource, profilesSource string
 	// What is the same for all pods is made once.
@@ -91,6 +93,7 @@ func New(settings Settings) (*Injector, error) {
 		settings:            settings,
 		names:               namesWith(settings.AnnotationPrefix + "/"),
 		misspelt:            misspeltNames(settings.AnnotationPrefix),
+		vocabulary:          vocabularyOf(settings.AnnotationPrefix + "/"),
 		roleSource:          "annotation " + settings.AnnotationPrefix + "/role-arn",
 		profilesSource:      "annotation " + settings.AnnotationPrefix + "/role-profiles",
 		sts:                 []podpatch.Variable{{Name: stsVariable, Value: "regional"}},

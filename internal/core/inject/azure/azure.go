@@ -24,10 +24,13 @@ const AnnotationPrefix = "azure.workload.identity"
 // changes a token for an access token at Microsoft Entra ID.
 const WorkloadIdentity inject.Method = "azure_workload_identity"
 
+// UseLabel is the label by which pods opt in.
+const UseLabel = AnnotationPrefix + "/use"
+
 const (
 	annotationPrefix = AnnotationPrefix + "/"
 	// useLabel opts a pod in by the value useValue.
-	useLabel, useValue = annotationPrefix + "use", "true"
+	useLabel, useValue = UseLabel, "true"
 	// Annotations of ServiceAccounts; the expiration is one of pods, too.
 	clientIDAnnotation   = annotationPrefix + "client-id"
 	tenantIDAnnotation   = annotationPrefix + "tenant-id"
@@ -35,6 +38,7 @@ const (
 	// Annotations of pods.
 	skipAnnotation  = annotationPrefix + "skip-containers"
 	proxyAnnotation = annotationPrefix + "inject-proxy-sidecar"
+	portAnnotation  = annotationPrefix + "proxy-sidecar-port"
 	usePrefix       = "use-" // and the suffix of the custom token endpoint
 )
 
@@ -58,6 +62,7 @@ type Injector struct {
 	// customAnnotation asks for the custom token endpoint; empty if there is
 	// none.
 	customAnnotation string
+	vocabulary       podpatch.Vocabulary
 }
 
 // New checks the settings. The error names the one that is wrong.
@@ -65,15 +70,26 @@ func New(settings Settings) (*Injector, error) {
 	if err := settings.check(); err != nil {
 		return nil, err
 	}
-	in := &Injector{settings: settings, authorityHost: settings.authorityHost()}
+	in := &Injector{settings: settings, authorityHost: settings.authorityHost(), vocabulary: podpatch.Vocabulary{
+		Prefix:  annotationPrefix,
+		Account: []string{"client-id", "tenant-id", "service-account-token-expiration"},
+		Pod:     []string{"service-account-token-expiration", "skip-containers", "inject-proxy-sidecar", "proxy-sidecar-port"},
+		Label:   []string{"use"},
+	}}
 	if settings.CustomTokenEndpoint != nil {
 		in.customAnnotation = annotationPrefix + usePrefix + settings.CustomTokenEndpoint.AnnotationSuffix
+		in.vocabulary.Pod = append(in.vocabulary.Pod, usePrefix+settings.CustomTokenEndpoint.AnnotationSuffix)
 	}
 	return in, nil
 }
 
 // annotations are those of a pod that matter, absent for none.
-type annotations struct{ expiration, skip, proxy, custom raw.Value }
+type annotations struct {
+	expiration, skip, proxy, port, custom raw.Value
+	// endpoint is an annotation that asks for another token endpoint than the one that is
+	// configured, empty for none.
+	endpoint string
+}
 
 func (in *Injector) annotations(pod inject.Pod) annotations {
 	var asked annotations
@@ -85,8 +101,14 @@ func (in *Injector) annotations(pod inject.Pod) annotations {
 			asked.skip = c.Value()
 		case proxyAnnotation:
 			asked.proxy = c.Value()
+		case portAnnotation:
+			asked.port = c.Value()
 		case in.customAnnotation:
 			asked.custom = c.Value()
+		default:
+			if strings.HasPrefix(string(c.Name()), annotationPrefix+usePrefix) {
+				asked.endpoint = string(c.Name())
+			}
 		}
 	}
 	return asked
@@ -109,8 +131,10 @@ func (in *Injector) AccountName(pod inject.Pod) string {
 // API has it.
 func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Result, error) {
 	name := in.AccountName(pod)
+	var warnings podpatch.Warnings
+	in.vocabulary.AdvisePod(pod, &warnings)
 	if name == "" {
-		return inject.Result{Reason: inject.NotOptedIn}, nil
+		return inject.Result{Warnings: warnings, Reason: inject.NotOptedIn}, nil
 	}
 	if subject.Account == nil {
 		return inject.Result{}, refuse(inject.UnknownServiceAccount,
@@ -125,13 +149,14 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 	if err != nil {
 		return inject.Result{}, err
 	}
-	var warnings podpatch.Warnings
+	in.vocabulary.AdviseAccount(name, subject.Account.Annotations, &warnings)
 	plan := in.plan(pod, seconds, subject.Account.Annotations, in.customEndpoint(asked, &warnings))
 	plan.Selection.Skip = podpatch.SplitNames(asked.skip.Text(), ";")
 	containers, err := plan.Examine(pod)
 	if err != nil {
 		return inject.Result{}, err
 	}
+	pod.AdviseSkipped(skipAnnotation, plan.Selection.Skip, &warnings)
 	advise(asked, name, subject.Account.Annotations[clientIDAnnotation], containers, &warnings)
 	plan.Advise(containers, "Azure", identityGroups, &warnings)
 	if podpatch.AnyLost(containers) {

@@ -162,3 +162,40 @@ func TestWhatIsNoPodIsNotRefusedByThePolicy(t *testing.T) {
 		t.Errorf("error %v, want that of a pod that is none", err)
 	}
 }
+
+// TestNothingIsIgnoredInSilence: of what the webhook reads, a warning says what does not
+// count as it is written.
+func TestNothingIsIgnoredInSilence(t *testing.T) {
+	t.Parallel()
+	const prefix = "azure.workload.identity/"
+	const optedIn = `"labels":{"azure.workload.identity/use":"true"}`
+	annotated := func(name string) string { return optedIn + `,"annotations":{"` + prefix + name + `":"x"}` }
+	tests := map[string]struct {
+		metadata, account, says string
+	}{
+		"a client ID on the pod":             {annotated("client-id"), "", "annotation azure.workload.identity/client-id of the pod does not count: write it on the ServiceAccount"},
+		"a misspelt annotation of the pod":   {annotated("skip-container"), "", "did you mean azure.workload.identity/skip-containers?"},
+		"no container to skip":               {annotated("skip-containers"), "", `annotation azure.workload.identity/skip-containers names "x", which is no container of the pod`},
+		"a port of no proxy":                 {annotated("proxy-sidecar-port"), "", "annotation azure.workload.identity/proxy-sidecar-port does not count"},
+		"an endpoint that there is not":      {annotated("use-binding"), "", "annotation azure.workload.identity/use-binding of the pod does not count: the webhook has no token endpoint of that name"},
+		"a misspelt one of the account":      {optedIn, "clientid", `ServiceAccount "default" has the annotation azure.workload.identity/clientid, which does not count: did you mean azure.workload.identity/client-id?`},
+		"the pod's one on the account":       {optedIn, "skip-containers", "which counts on pods only"},
+		"an annotation instead of the label": {`"annotations":{"azure.workload.identity/use":"true"}`, "", "annotation azure.workload.identity/use of the pod does not count: it is a label"},
+		"a label that says no":               {`"labels":{"azure.workload.identity/use":"false"}`, "", ""},
+		"no label":                           {`"labels":{"app":"x"}`, "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			injector, pod := read(t, `{"metadata":{`+test.metadata+`},"spec":{"containers":[{"name":"a"}]}}`)
+			account := &inject.ServiceAccount{Annotations: map[string]string{prefix + "client-id": "11111111-0000-0000-0000-000000000000"}}
+			if test.account != "" {
+				account.Annotations[prefix+test.account] = "x"
+			}
+			warnings := must.Get(injector.Inject(pod, inject.Subject{Account: account}))(t).Warnings
+			if got := strings.Join(warnings, "\n"); !strings.Contains(got, test.says) || test.says == "" && got != "" {
+				t.Errorf("the warnings are %q, want %q", got, test.says)
+			}
+		})
+	}
+}

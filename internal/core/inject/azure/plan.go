@@ -120,6 +120,12 @@ func advise(asked annotations, account, clientID string, containers []podpatch.C
 	if asked.proxy.Kind() != raw.Absent {
 		warnings.Add("annotation %s: there is no proxy sidecar here; only SDKs that read AZURE_FEDERATED_TOKEN_FILE get the identity", proxyAnnotation)
 	}
+	if asked.endpoint != "" {
+		warnings.Add("annotation %.120s of the pod does not count: the webhook has no token endpoint of that name; the pod gets Azure's own", asked.endpoint)
+	}
+	if asked.port.Kind() != raw.Absent {
+		warnings.Add("annotation %s does not count: there is no proxy sidecar here", portAnnotation)
+	}
 	if clientID != "" {
 		if !isGUID(clientID) {
 			warnings.Add("ServiceAccount %.63q: annotation %s is %.80q, no client ID of Azure", account, clientIDAnnotation, clientID)
@@ -146,4 +152,13 @@ func isGUID(text string) bool {
 		}
 	}
 	return true
+}
+
+// UseSlip is what is wrong with a value of UseLabel, empty for nothing: one that does not
+// opt in, and does not say so.
+func UseSlip(value string) string {
+	if value == useValue || value == "false" {
+		return ""
+	}
+	return fmt.Sprintf("label %s of the pod is %.40q, expected %q; the pod gets no Azure identity", useLabel, value, useValue)
 }

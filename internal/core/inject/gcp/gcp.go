@@ -20,8 +20,9 @@ const WorkloadIdentityFederation inject.Method = "gcp_workload_identity_federati
 
 // Injector decides by fixed settings. It is safe for concurrent use.
 type Injector struct {
-	settings Settings
-	names    annotationNames
+	settings   Settings
+	names      annotationNames
+	vocabulary podpatch.Vocabulary
 }
 
 // annotationNames are the full names of the annotations.
@@ -40,7 +41,13 @@ func New(settings Settings) (*Injector, error) {
 		return nil, err
 	}
 	prefix := settings.AnnotationPrefix + "/"
-	return &Injector{settings: settings, names: annotationNames{
+	vocabulary := podpatch.Vocabulary{
+		Prefix:  prefix,
+		Account: []string{"workload-identity-provider", "service-account-email", "audience", "injection-mode", "project", "token-expiration", runAsUser},
+		Pod:     []string{"token-expiration", "skip-containers", "external-credentials-json"},
+		Label:   []string{"skip-pod-identity-webhook"},
+	}
+	return &Injector{settings: settings, vocabulary: vocabulary, names: annotationNames{
 		provider:        prefix + "workload-identity-provider",
 		email:           prefix + "service-account-email",
 		audience:        prefix + "audience",
@@ -52,6 +59,10 @@ func New(settings Settings) (*Injector, error) {
 		source:          "annotation " + prefix + "workload-identity-provider",
 	}}, nil
 }
+
+// runAsUser is an annotation that the other webhook knows: for an init container that is
+// not needed here.
+const runAsUser = "gcloud-run-as-user"
 
 // AccountName is the ServiceAccount whose annotations decide about a pod, empty if
 // there is none.
@@ -70,6 +81,8 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 		return inject.Result{Warnings: warnings, Reason: inject.AnnotationsTooLong}, nil
 	}
 	found, reason := in.choose(name, subject.Account.Annotations, &warnings)
+	in.adviseAccount(name, subject.Account.Annotations, reason, &warnings)
+	in.vocabulary.AdvisePod(pod, &warnings)
 	if reason != "" {
 		return inject.Result{Warnings: warnings, Reason: reason}, nil
 	}
@@ -80,6 +93,7 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 			skip = c.Value()
 		case in.names.tokenExpiration:
 			found.readExpiration(c.Value().Text())
+			inject.AdviseExpiration("", in.names.tokenExpiration, c.Value().Text(), maxTokenExpiration, &warnings)
 		}
 	}
 	plan, err := in.plan(found)
@@ -93,6 +107,7 @@ func (in *Injector) Inject(pod inject.Pod, subject inject.Subject) (inject.Resul
 	if err != nil {
 		return inject.Result{}, err
 	}
+	pod.AdviseSkipped(in.names.skipContainers, plan.Selection.Skip, &warnings)
 	plan.Advise(containers, "Google Cloud", []int{credentialGroup}, &warnings)
 	declined := plan.Declined(containers, credentialGroup)
 	patch := plan.Write(pod, containers)
@@ -156,4 +171,21 @@ func (in *Injector) choose(account string, annotations map[string]string, warnin
 	}
 	found.readExpiration(annotations[in.names.tokenExpiration])
 	return found, ""
+}
+
+// adviseAccount warns of annotations of a ServiceAccount that do not count. The reason is
+// that of one that gets no identity.
+func (in *Injector) adviseAccount(account string, annotations map[string]string, reason inject.Reason, warnings *podpatch.Warnings) {
+	in.vocabulary.AdviseAccount(account, annotations, warnings)
+	if reason == inject.NotOptedIn {
+		for _, name := range []string{in.names.audience, in.names.mode, in.names.project, in.names.tokenExpiration} {
+			if annotations[name] != "" {
+				warnings.Add("ServiceAccount %.63q has the annotation %s and no %s: the pod gets no Google Cloud identity", account, name, in.names.provider)
+			}
+		}
+	}
+	if name := in.vocabulary.Prefix + runAsUser; annotations[name] != "" {
+		warnings.Add("ServiceAccount %.63q: annotation %s does not count: there is no init container here that could run as that user", account, name)
+	}
+	inject.AdviseExpiration(account, in.names.tokenExpiration, annotations[in.names.tokenExpiration], maxTokenExpiration, warnings)
 }

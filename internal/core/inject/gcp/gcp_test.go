@@ -213,3 +213,46 @@ func decode(t *testing.T, text string) any {
 	}
 	return value
 }
+
+// TestNothingIsIgnoredInSilence: of what the webhook reads, a warning says what does not
+// count as it is written.
+func TestNothingIsIgnoredInSilence(t *testing.T) {
+	t.Parallel()
+	const prefix = "cloud.google.com/"
+	tests := map[string]struct {
+		account, value, pod, says string
+		noProvider                bool
+	}{
+		"hours":                          {account: "token-expiration", value: "1h", says: `ServiceAccount "app": annotation cloud.google.com/token-expiration is "1h", expected whole seconds, 600 or more: write "3600"; it does not count`},
+		"too many seconds":               {account: "token-expiration", value: "90000", says: "at most 86400, which counts"},
+		"too few seconds":                {account: "token-expiration", value: "5", says: "600 counts"},
+		"a misspelt annotation":          {account: "service-account-mail", value: email, says: "did you mean cloud.google.com/service-account-email?"},
+		"no provider":                    {account: "project", value: "shop", noProvider: true, says: "has the annotation cloud.google.com/project and no cloud.google.com/workload-identity-provider: the pod gets no Google Cloud identity"},
+		"a user of no container":         {account: "gcloud-run-as-user", value: "1000", says: "annotation cloud.google.com/gcloud-run-as-user does not count"},
+		"a mode that there is not":       {account: "injection-mode", value: "both", says: "expected direct or gcloud"},
+		"hours of the pod":               {pod: "token-expiration", value: "2h", says: `annotation cloud.google.com/token-expiration is "2h", expected whole seconds, 600 or more: write "7200"`},
+		"no container to skip":           {pod: "skip-containers", value: "sidecar", says: `names "sidecar", which is no container of the pod`},
+		"the ServiceAccount's":           {pod: "workload-identity-provider", value: provider, says: "of the pod does not count: write it on the ServiceAccount"},
+		"what means something elsewhere": {pod: "neg", value: "x"},
+		"the same on the ServiceAccount": {account: "neg-status", value: "x"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			annotations := map[string]string{prefix + "workload-identity-provider": provider}
+			if test.noProvider {
+				annotations = map[string]string{}
+			}
+			pod := bare
+			if test.account != "" {
+				annotations[prefix+test.account] = test.value
+			} else {
+				pod = strings.Replace(bare, `"name":"app"}`, `"name":"app","annotations":{"`+prefix+test.pod+`":"`+test.value+`"}}`, 1)
+			}
+			warnings := strings.Join(injected(t, gcp.Defaults(), pod, annotations).Warnings, "\n")
+			if !strings.Contains(warnings, test.says) || test.says == "" && warnings != "" {
+				t.Errorf("the warnings are %q, want %q", warnings, test.says)
+			}
+		})
+	}
+}
