@@ -1,6 +1,8 @@
 // Package injection runs the controller that finds the pods which run without the
 // AWS identity that they should have got when they were created, and tells of each by
-// an event, and of all by a metric.
+// an event, and of all by a metric. It also tells, by an event each, of annotations that do
+// not count as they are written: the webhook warns whoever makes a pod, and that is seldom
+// a person.
 //
 // It follows pods, ServiceAccounts and namespaces, and every few seconds examines all
 // pods that are not over and have not been injected: whose ServiceAccount names no
@@ -10,6 +12,7 @@
 package injection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,6 +62,8 @@ type Controller struct {
 	known    *known
 	// told are the pods that there is an event for.
 	told map[types.UID]struct{}
+	// toldSlips are those that there is an event for.
+	toldSlips map[core.SlipKey]struct{}
 	// failure is what the log said last that went wrong.
 	failure string
 }
@@ -125,10 +130,8 @@ func (c *Controller) pass(ctx context.Context) error {
 	}
 	found, err := c.find(hooks)
 	c.options.Metrics.found(core.Count(found), c.known.hasNamespace)
-	if failed := c.tell(ctx, found); failed != nil {
-		return failed
-	}
-	return err
+	failed, slips := c.tell(ctx, found), c.tellSlips(ctx, c.slips(hooks))
+	return cmp.Or(failed, slips, err)
 }
 
 // hooks are the webhook's.

@@ -3,7 +3,6 @@ package injection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -49,26 +48,21 @@ func (c *Controller) tell(ctx context.Context, found []*core.Finding) error {
 // announce makes the event of a pod. It has a name that follows from the pod, so that
 // there is one, whichever process looks, and however often it starts.
 func (c *Controller) announce(ctx context.Context, found *core.Finding) error {
-	event := &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: found.Pod.Namespace, Name: "identity-missing." + string(found.UID)},
-		EventTime:           metav1.NewMicroTime(time.Now()),
-		ReportingController: Name,
-		ReportingInstance:   c.options.Instance,
-		Type:                corev1.EventTypeWarning,
-		Reason:              reason,
-		Action:              "Examine",
+	made, err := c.create(ctx, &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: found.Pod.Namespace, Name: "identity-missing." + string(found.UID)},
+		Reason:     reason,
 		Regarding: corev1.ObjectReference{
 			APIVersion: "v1", Kind: "Pod", Namespace: found.Pod.Namespace, Name: found.Pod.Name, UID: found.UID,
 		},
 		Note: controller.Shorten(found.Note(c.options.Namespace), "docs/webhook.md"),
+	})
+	if made {
+		log.FromContext(ctx).Info("a pod runs without its identity", "pod", found.Pod.String(), "serviceAccount", found.Account, "cause", found.Cause)
 	}
-	_, err := c.client.EventsV1().Events(found.Pod.Namespace).Create(ctx, event, metav1.CreateOptions{})
-	switch {
-	case apierrors.IsAlreadyExists(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil
-	case err != nil:
-		return err
-	}
-	log.FromContext(ctx).Info("a pod runs without its identity", "pod", found.Pod.String(), "serviceAccount", found.Account, "cause", found.Cause)
-	return nil
+	return err
+}
+
+// needless says that an event is there already, or that its namespace goes.
+func needless(err error) bool {
+	return apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

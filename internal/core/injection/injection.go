@@ -127,15 +127,20 @@ func (e *Examiner) Examine(pod *Pod, account *metav1.PartialObjectMetadata, seen
 
 // lack is what the containers of a pod lack, as Trim has written it down.
 func (e *Examiner) lack(text []byte, subject inject.Subject) (inject.Lack, error) {
-	object, err := raw.Parse(text)
-	if err != nil {
-		return inject.Lack{}, err
-	}
-	read, err := inject.Read(object)
+	read, err := parse(text)
 	if err != nil {
 		return inject.Lack{}, err
 	}
 	return e.injector.Missing(read, subject)
+}
+
+// parse reads a pod as Trim has written it down.
+func parse(text []byte) (inject.Pod, error) {
+	object, err := raw.Parse(text)
+	if err != nil {
+		return inject.Pod{}, err
+	}
+	return inject.Read(object)
 }
 
 // asks is the annotation that asks for an identity, empty for none, and whether it

@@ -25,6 +25,11 @@ type Pod struct {
 	// its ServiceAccount says.
 	Text []byte
 
+	// slip is what of it does not count as it is written, empty for nothing; maker is what
+	// makes it anew, nil for nothing.
+	slip  string
+	maker *metav1.OwnerReference
+
 	// profiles says that it asks for an identity itself.
 	profiles bool
 	// owner makes it anew, see Finding.
@@ -54,7 +59,7 @@ func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 		return kept, nil
 	}
 	text, err := json.Marshal(shape{
-		Metadata: shapeMetadata{e.prefixed(pod.Annotations)},
+		Metadata: shapeMetadata{e.prefixed(pod.Annotations), e.prefixed(pod.Labels)},
 		Spec:     e.shapeSpec(pod),
 	})
 	if err != nil {
@@ -63,7 +68,16 @@ func (e *Examiner) Trim(pod *corev1.Pod) (*Pod, error) {
 	if length := len(text) + (&metav1.ObjectMeta{Labels: pod.Labels}).Size(); length > longestKept {
 		return kept, fmt.Errorf("%w: %s/%s has %d bytes of labels and of what injection looks at, of which %d are read", ErrLong, pod.Namespace, pod.Name, length, longestKept)
 	}
-	if lack, err := e.lack(text, e.anybody(pod)); err != nil || len(lack.Identity)+len(lack.Token) == 0 {
+	read, err := parse(text)
+	if err != nil {
+		return kept, err
+	}
+	if kept.slip = e.slipOfPod(pod, read); kept.slip != "" {
+		kept.Labels, kept.maker = pod.Labels, metav1.GetControllerOf(pod)
+		kept.owner, kept.restartable = ownerOf(pod)
+	}
+	lack, err := e.injector.Missing(read, e.anybody(pod))
+	if err != nil || len(lack.Identity)+len(lack.Token) == 0 {
 		return kept, err
 	}
 	kept.CreationTimestamp, kept.Labels = pod.CreationTimestamp, pod.Labels
@@ -93,6 +107,7 @@ type (
 	}
 	shapeMetadata struct {
 		Annotations map[string]string `json:"annotations,omitempty"`
+		Labels      map[string]string `json:"labels,omitempty"`
 	}
 	shapeSpec struct {
 		ServiceAccountName string           `json:"serviceAccountName,omitempty"`
@@ -158,7 +173,7 @@ func (e *Examiner) shapeContainers(containers []corev1.Container) []shapeContain
 	return kept
 }
 
-// prefixed are the annotations of the webhook's.
+// prefixed are the annotations or labels of the webhook's.
 func (e *Examiner) prefixed(annotations map[string]string) (kept map[string]string) {
 	prefix, _, _ := strings.Cut(e.injector.RoleAnnotation(), "/")
 	for name, value := range annotations {
@@ -173,7 +188,7 @@ func (e *Examiner) prefixed(annotations map[string]string) (kept map[string]stri
 }
 
 // TrimAccount is what Examine needs of a ServiceAccount's metadata: its role, and
-// when it was given it. Trimmed twice is trimmed once, as informers demand.
+// when it was given it; and its slip. Trimmed twice is trimmed once, as informers demand.
 func (e *Examiner) TrimAccount(account *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	kept := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: account.Namespace, Name: account.Name, UID: account.UID, ResourceVersion: account.ResourceVersion,
@@ -184,6 +199,12 @@ func (e *Examiner) TrimAccount(account *metav1.PartialObjectMetadata) *metav1.Pa
 		if since := ownedSince(account.ManagedFields, name); since != nil {
 			kept.ManagedFields = []metav1.ManagedFieldsEntry{{Time: since, FieldsV1: e.owned}}
 		}
+	}
+	if slip := e.slipOfAccount(account); slip != "" {
+		if kept.Annotations == nil {
+			kept.Annotations = map[string]string{}
+		}
+		kept.Annotations[slipKey] = slip
 	}
 	return kept
 }
