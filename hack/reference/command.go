@@ -153,44 +153,41 @@ func preset(flag *pflag.Flag) string {
 	return "`" + strings.ReplaceAll(flag.DefValue, "|", `\|`) + "`"
 }
 
-// markdown makes paragraphs of the text of a help. Indented lines are code.
+// markdown makes paragraphs of the text of a help. Indented lines are of block, but for those that go on
+// with an item of a list.
 func markdown(text string) string {
 	var b strings.Builder
 	for _, paragraph := range strings.Split(text, "\n\n") {
-		for lines := strings.Split(strings.Trim(paragraph, "\n"), "\n"); len(lines) > 0; {
-			code := isCode(lines[0])
-			end := slices.IndexFunc(lines, func(line string) bool { return isCode(line) != code })
-			if end < 0 {
-				end = len(lines)
+		lines := strings.Split(strings.Trim(paragraph, "\n"), "\n")
+		code := codeOf(lines)
+		for begin, end := 0, 0; begin < len(lines); begin = end {
+			for end = begin; end < len(lines) && code[end] == code[begin]; end++ {
 			}
 			if b.Len() > 0 {
 				b.WriteString("\n")
 			}
-			if code {
-				b.WriteString(fence(lines[:end]))
+			if code[begin] {
+				b.WriteString(block(lines[begin:end]))
 			} else {
-				b.WriteString(prose(strings.Join(lines[:end], "\n")) + "\n")
+				b.WriteString(prose(strings.Join(lines[begin:end], "\n")) + "\n")
 			}
-			lines = lines[end:]
 		}
 	}
 	return b.String()
 }
 
-func isCode(line string) bool { return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") }
-
-// fence makes code of lines, without the indent that all of them have in a help.
-func fence(lines []string) string {
-	language := "sh"
-	if strings.HasPrefix(strings.TrimSpace(lines[0]), "[{") {
-		language = "json"
+// codeOf says of each line of a paragraph whether it is of block.
+func codeOf(lines []string) []bool {
+	out, item := make([]bool, len(lines)), false
+	for i, line := range lines {
+		indented := isCode(line)
+		item = strings.HasPrefix(line, "- ") || item && indented
+		out[i] = indented && !item
 	}
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "\t"), "  ") + "\n")
-	}
-	return "```" + language + "\n" + b.String() + "```\n"
+	return out
 }
+
+func isCode(line string) bool { return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") }
 
 var (
 	flagName = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)`)

@@ -1,7 +1,8 @@
 // Command reference writes docs/reference: the fields of our kinds, from the
 // generated CRDs; the reasons of their conditions, from each kind's list in
 // internal/core; what the local AWS plays, from its own tables and the AWS
-// SDK's; and the commands with their flags, from the programs. It is run in the root of the repository:
+// SDK's; the exit codes, from the table of all programs; and the commands with their
+// flags, from the programs. It is run in the root of the repository:
 //
 //	go run ./hack/reference
 package main
@@ -13,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 const folder = "docs/reference"
@@ -61,7 +64,7 @@ func run(ctx context.Context) error {
 	for name, page := range commands {
 		failed = errors.Join(failed, write(filepath.Join("cli", name+".md"), page))
 	}
-	return errors.Join(failed, write("awslocal.md", page), write("reasons.md", reasonPage(explained)))
+	return errors.Join(failed, write("awslocal.md", page), write("reasons.md", reasonPage(explained)), write("exit-codes.md", codePage(usage.Codes())))
 }
 
 // write puts a page into the folder, after a line that says where it is from.

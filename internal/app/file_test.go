@@ -97,12 +97,18 @@ func TestEveryCommandSaysWhyAFileCannotBeUsed(t *testing.T) {
 // are those of the process.
 func said(t *testing.T, args ...string) (code int, text string) {
 	t.Helper()
+	return caught(t, func() int { return program.Run(rootCommand("tabard", local.Commands()), args) })
+}
+
+// caught runs a program and returns its exit code and what it writes to both streams of the process.
+func caught(t *testing.T, run func() int) (code int, text string) {
+	t.Helper()
 	file := must.Get(os.Create(filepath.Join(t.TempDir(), "said")))(t)
 	defer file.Close() //nolint:errcheck // it is read below
 	out, problems := os.Stdout, os.Stderr
 	defer func() { os.Stdout, os.Stderr = out, problems }()
 	os.Stdout, os.Stderr = file, file
-	code = program.Run(rootCommand("tabard", local.Commands()), args)
+	code = run()
 	return code, string(must.Get(os.ReadFile(file.Name()))(t))
 }
 

@@ -28,7 +28,7 @@ AWS. If the operator has stopped, the last report stays. tabard issuer verify do
 depend on the operator.
 
 Exit codes: 0 each is Ready; 1 at least one is not Ready, is being deleted, or has changed
-since the operator looked at it; 2 the input cannot be used, or the cluster cannot be read.`
+since the operator looked at it, or the cluster cannot be read; 2 the input cannot be used.`
 
 func issuerStatusCommand() *cobra.Command {
 	var kubeconfig command.Kubeconfig
@@ -73,7 +73,7 @@ With a URL it calls no cluster. It may be the issuer of others, and is taken byt
 issuers of AKS end with a slash. The keys are where the discovery document says.
 
 Exit codes: 0 everything is right; 1 a check failed or could not be done; 2 the input cannot
-be used, or the OIDCIssuer cannot be read.`
+be used, such as the name of an OIDCIssuer that is not there.`
 
 func issuerVerifyCommand() *cobra.Command {
 	var kubeconfig command.Kubeconfig

@@ -114,9 +114,9 @@ func describeControllers() string {
 	for _, c := range declared() {
 		does := c.does
 		if c.off {
-			does += "\n" + strings.Repeat(" ", width+3) + "(off by default; '*' does not turn it on)"
+			does += "\n" + strings.Repeat(" ", width+4) + "(off by default; '*' does not turn it on)"
 		}
-		fmt.Fprintf(&text, "  %-*s %s\n", width, c.name, does)
+		fmt.Fprintf(&text, "  %-*s  %s\n", width, c.name, does)
 	}
 	return text.String()
 }

@@ -204,7 +204,7 @@ func missingPage(_ *testing.T, c *declaration) string {
 // missingReference: the reference has its line of help, its flags, and the rights of its account.
 func missingReference(t *testing.T, c *declaration) string {
 	t.Helper()
-	texts := []string{"\n" + c.name + " "}
+	texts := []string{"\n- `" + c.name + "`: "}
 	if c.flags != nil {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		c.flags(flags, c.name+"-")

@@ -35,7 +35,7 @@ func addCompletion(root *cobra.Command, plugin bool) {
 		if completion.Name() != "completion" {
 			continue
 		}
-		completion.Args = nil // program.Prepare then refuses a word that names no shell
+		completion.Args = nil // usage.Prepare then refuses a word that names no shell
 		if plugin {
 			completion.RemoveCommand(completion.Commands()...)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	services "github.com/tabard-dev/tabard/api/services/v1alpha1"
-	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 	"github.com/tabard-dev/tabard/roleselector"
 )
@@ -92,7 +92,7 @@ func TestTheAdministratorsFlagsForRolesOfSelectors(t *testing.T) {
 			if err == nil {
 				_, err = flags.complete()
 			} else {
-				err = program.ExplainFlag(err)
+				err = usage.ExplainFlag(err)
 			}
 			wantRefused(t, err, c.refused)
 			if got := flags.roleSelectors; err == nil && (got.options.NoSelector != c.policy || !reflect.DeepEqual(got.settings, c.settings)) {

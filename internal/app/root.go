@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/completion"
 	"github.com/tabard-dev/tabard/internal/cli/eks"
 	"github.com/tabard-dev/tabard/internal/cli/policy"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // Main runs the command that args name, of all that are in a cluster's program and the
@@ -68,7 +69,9 @@ without any stored key: an API server signs a short-lived token, the cloud trust
 the issuer, a policy says who may become which role.
 
 Results are written to the standard output; progress, warnings and errors to the
-standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hint,
+standard error. No output has colours, so NO_COLOR changes nothing.
+
+` + usage.Sentence() + extra.Hint,
 		Version: program.Version,
 	}
 	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Commands:"}, &cobra.Group{ID: groupProcess, Title: "Processes:"})
@@ -80,7 +83,7 @@ standard error. No output has colours, so NO_COLOR changes nothing.` + extra.Hin
 		asPlugin(root)
 	}
 	addCompletion(root, program.IsPlugin(name))
-	program.Prepare(root)
+	usage.Prepare(root)
 	completion.Add(root)
 	return root
 }

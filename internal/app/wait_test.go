@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -22,16 +23,16 @@ func TestAClusterThatIsNotThereIsNamed(t *testing.T) {
 	must.Do(t, listener.Close())
 	kubeconfig := filepath.Join(t.TempDir(), "away")
 	testkit.WriteKubeconfig(t, kubeconfig, &rest.Config{Host: server})
-	for command, code := range map[string]int{
-		"version": 0, "ready": 2, "credentials list": 2, "credentials describe x": 2, "credentials render x": 2, "issuer status": 2, "issuer verify x": 2,
-		"explain resource/bucket/logs": 2, "selector explain bucket/logs": 2, "migrate carm plan": 2,
+	for _, command := range []string{
+		"version", "ready", "credentials list", "credentials describe x", "credentials render x", "issuer status", "issuer verify x",
+		"explain resource/bucket/logs", "selector explain bucket/logs", "migrate carm plan",
 	} {
 		called := exec.CommandContext(t.Context(), testkit.Tabard(t), strings.Fields(command)...)
 		called.Env = []string{"HOME=" + t.TempDir(), "KUBECONFIG=" + kubeconfig}
 		said, _ := called.CombinedOutput()
 		want := "the API server at " + server + " cannot be reached: dial tcp " + listener.Addr().String() + ": connect: connection refused; --context or --kubeconfig names another cluster\n"
-		if called.ProcessState.ExitCode() != code || !strings.Contains(string(said), want) || strings.Contains(string(said), "Get \"") {
-			t.Errorf("tabard %s: exit code %d and %s\nwant %d and %s", command, called.ProcessState.ExitCode(), said, code, want)
+		if called.ProcessState.ExitCode() != usage.Refused || !strings.Contains(string(said), want) || strings.Contains(string(said), "Get \"") {
+			t.Errorf("tabard %s: exit code %d and %s\nwant %d and %s", command, called.ProcessState.ExitCode(), said, usage.Refused, want)
 		}
 	}
 }

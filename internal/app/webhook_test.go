@@ -99,12 +99,12 @@ func TestWhatTheWebhooksCommandSays(t *testing.T) {
 		"a time that is none":          {args: "--resync-period=often", says: "--resync-period=often: expected a time such as", code: program.ExitUnusable},
 		"klog's flags are checked":     {args: "--stderrthreshold=loud", says: "expected INFO, WARNING, ERROR, FATAL or a number", code: program.ExitUnusable},
 		"a log level that is none":     {args: "--log-level=loud -v=5", says: "use debug, info, warn or error", code: program.ExitUnusable},
-		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn --account-id=111122223333", says: "--account-id without --partition", code: program.ExitRefused},
-		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: program.ExitRefused},
+		"what does not go together":    {args: "--kube-api=http://127.0.0.1:1 -v 4 --logtostderr --compose-role-arn --account-id=111122223333", says: "--account-id without --partition", code: program.ExitUnusable},
+		"settings that cannot be":      {args: "--kube-api=http://127.0.0.1:1 --token-audience=", says: "--token-audience is empty, expected one such as", code: program.ExitUnusable},
 		"a cloud that nobody knows":    {args: "--clouds=aws,ibm", says: "--clouds=aws,ibm: it has \"ibm\", expected some of aws, azure, gcp, with commas between them", code: program.ExitUnusable},
 		"no cloud":                     {args: "--clouds=,", says: "--clouds=,: it is empty, expected some of", code: program.ExitUnusable},
-		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: program.ExitRefused},
-		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "the kubeconfig (/nonexistent) cannot be read", code: program.ExitRefused},
+		"a flag of a cloud that's off": {args: "--kube-api=http://127.0.0.1:1 --azure-tenant-id=x", says: "--azure-tenant-id is set, and --clouds has no azure", code: program.ExitUnusable},
+		"a kubeconfig that is nowhere": {args: "--kube-api=http://127.0.0.1:1 --kubeconfig=/nonexistent", says: "the kubeconfig (/nonexistent) cannot be read", code: program.ExitUnusable},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +159,8 @@ func TestTheEnvironmentSaysWhatNoFlagSays(t *testing.T) {
 	t.Setenv("AZURE_ENVIRONMENT", "")
 	expect := func(args, want string) {
 		t.Helper()
-		if code, says := say(t, args); code != program.ExitRefused || !strings.Contains(says, want) {
-			t.Errorf("%s: code %d, %q; want %d, %q", args, code, says, program.ExitRefused, want)
+		if code, says := say(t, args); code != program.ExitUnusable || !strings.Contains(says, want) {
+			t.Errorf("%s: code %d, %q; want %d, %q", args, code, says, program.ExitUnusable, want)
 		}
 	}
 	expect(azure, "--azure-tenant-id is empty, and AZURE_TENANT_ID is not set")

@@ -123,6 +123,12 @@ const (
 // maxPort is the highest port of TCP.
 const maxPort = 65535
 
+// SettingsError is that of Options that cannot be meant, before anything is asked of a cluster.
+type SettingsError struct{ error }
+
+// Unwrap gives the reason.
+func (e *SettingsError) Unwrap() error { return e.error }
+
 // complete fills in what follows from the other options, and says what of them
 // cannot work.
 func (o *Options) complete() error {

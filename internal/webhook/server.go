@@ -50,14 +50,14 @@ func newServer(on []cloud, known accounts, counted *metrics, log logr.Logger) *s
 // requests finish, and returns nil. The context's logger is used.
 func Run(ctx context.Context, o Options) error {
 	if err := o.complete(); err != nil {
-		return err
+		return &SettingsError{err}
 	}
 	if err := o.askInstance(ctx); err != nil {
 		return err
 	}
 	on, err := newClouds(o)
 	if err != nil {
-		return err
+		return &SettingsError{err}
 	}
 	served, err := newAPI(o.Config)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/eks"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/cloud"
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/presign"
@@ -30,22 +31,22 @@ func World() eks.World {
 // Mint makes a token from what the environment and AWS's files say.
 func Mint(ctx context.Context, wish eks.Wish) (string, time.Time, error) {
 	if err := ekstoken.CheckCluster(wish.Cluster); err != nil {
-		return "", time.Time{}, err
+		return "", time.Time{}, usage.Wrong(err)
 	}
 	if wish.RoleARN != "" && !identity.IsRoleARN(wish.RoleARN) {
-		return "", time.Time{}, fmt.Errorf("the role is %q; it must be an ARN such as arn:aws:iam::111111111111:role/hub", wish.RoleARN)
+		return "", time.Time{}, usage.Wrong(fmt.Errorf("the role is %q; it must be an ARN such as arn:aws:iam::111111111111:role/hub", wish.RoleARN))
 	}
 	seen, err := observe(os.Getenv, wish.Profile)
 	if err != nil {
-		return "", time.Time{}, err
+		return "", time.Time{}, ofFlag(wish.Profile, err)
 	}
 	source, err := ekstoken.Decide(seen)
 	if err != nil {
-		return "", time.Time{}, err
+		return "", time.Time{}, ofFlag(wish.Profile, err)
 	}
 	place, err := placeOf(os.Getenv, wish.Region, source)
 	if err != nil {
-		return "", time.Time{}, err
+		return "", time.Time{}, usage.Wrong(err)
 	}
 	auth, err := awsauth.New(awsauth.Options{
 		Getenv: place.environment(os.Getenv, source), Source: oneKey{source.Key}, AppID: "tabard-eks-token",
@@ -54,6 +55,14 @@ func Mint(ctx context.Context, wish eks.Wish) (string, time.Time, error) {
 		return "", time.Time{}, err
 	}
 	return minter{auth, presign.New(auth, time.Now), place}.mint(ctx, source, wish)
+}
+
+// ofFlag says that an error is about what was typed, if a flag has named what it is about.
+func ofFlag(value string, err error) error {
+	if value == "" {
+		return err
+	}
+	return usage.Wrong(err)
 }
 
 // minter signs with what was decided.

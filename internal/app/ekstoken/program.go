@@ -1,6 +1,7 @@
 package ekstoken
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,19 +9,29 @@ import (
 	"path/filepath"
 
 	"github.com/tabard-dev/tabard/internal/cli/eks"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
-// Main runs the program and returns its exit code: 0 for a token, 1 for none. It does
-// without what other programs of Tabard share, which has a client of Kubernetes and
-// would double its size.
+// Main runs the program and returns its exit code, one of usage.Codes. It does without what other
+// programs of Tabard share, which has a client of Kubernetes and would double its size.
 func Main(args []string) int {
-	root := eks.Program(World())
-	root.SetArgs(args)
-	if err := root.Execute(); err != nil {
+	err := usage.Execute(context.Background(), eks.Program(World()), args) //nolint:forbidigo // a process has no caller
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "tabard-eks-token:", err)
-		return 1
 	}
-	return 0
+	return codeOf(err)
+}
+
+// codeOf is that of the command, for what this program can meet: without a signal to wait for, it is
+// ended by one as any program is.
+func codeOf(err error) int {
+	switch {
+	case err == nil:
+		return usage.Fine
+	case usage.IsWrong(err):
+		return usage.Unusable
+	}
+	return usage.Refused
 }
 
 // Install copies the running program to a path.

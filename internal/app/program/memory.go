@@ -24,7 +24,7 @@ func LimitMemory(flag string) (int64, error) {
 	if flag != "" {
 		quantity, err := resource.ParseQuantity(flag)
 		if err != nil || quantity.Value() <= 0 {
-			return 0, fmt.Errorf("--memory-limit is %.40q, expected a quantity of memory such as 256Mi", flag)
+			return 0, Unusable(fmt.Errorf("--memory-limit is %.40q, expected a quantity of memory such as 256Mi", flag))
 		}
 		limit = quantity.Value()
 	}

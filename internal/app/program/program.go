@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // Version is set when a release is built.
@@ -30,19 +31,13 @@ var CommitDate string
 
 // Exit codes of all programs.
 const (
-	ExitFine     = 0
-	ExitRefused  = 1
-	ExitUnusable = 2
+	ExitFine     = usage.Fine
+	ExitRefused  = usage.Refused
+	ExitUnusable = usage.Unusable
 )
 
-// unusable is input that cannot be used at all.
-type unusable struct{ error }
-
-// Unwrap gives the reason.
-func (e unusable) Unwrap() error { return e.error }
-
 // Unusable says that an error is about input that cannot be used at all.
-func Unusable(err error) error { return unusable{err} }
+func Unusable(err error) error { return usage.Wrong(err) }
 
 // Extra is what a program has beside the commands that every one has.
 type Extra struct {
@@ -51,67 +46,14 @@ type Extra struct {
 	Hint string
 }
 
-// Run runs a prepared command with its arguments and returns the exit code: 0 fine, 1 findings
-// or refused, 2 unusable input. SIGINT and SIGTERM end it in order, a second one at
+// Run runs a prepared command with its arguments and returns the exit code, one of usage.Codes
+// or that of a program that the command ran. SIGINT and SIGTERM end it in order, a second one at
 // once.
 func Run(root *cobra.Command, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	root.SetArgs(args)
-	var helpless error
-	if err := root.ExecuteContext(context.WithValue(ctx, helplessKey{}, &helpless)); err != nil {
-		return ExitCode(StandardStreams().Err, err)
-	}
-	return ExitCode(StandardStreams().Err, helpless)
-}
-
-// helplessKey is of the context's value that takes why there is no help: cobra's functions for
-// help return no error.
-type helplessKey struct{}
-
-// Prepare makes a command and all below it say what they cannot use, once and in our
-// words.
-func Prepare(root *cobra.Command) {
-	root.SilenceUsage, root.SilenceErrors = true, true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Unusable(fmt.Errorf("%w; see %s --help", ExplainFlag(err), cmd.CommandPath()))
-	})
-	refuseArguments(root)
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if err := namesHelp(cmd, cmd.Flags().Args()); err != nil {
-			if helpless, ok := cmd.Context().Value(helplessKey{}).(*error); ok {
-				*helpless = err
-				return
-			}
-		}
-		help(cmd, args)
-	})
-	root.InitDefaultHelpCmd()
-	for _, below := range root.Commands() {
-		if below.Name() == "help" {
-			below.Args = func(_ *cobra.Command, args []string) error {
-				found, words, err := root.Find(args)
-				if err != nil {
-					return Unusable(err)
-				}
-				return namesHelp(found, words)
-			}
-		}
-	}
-}
-
-// namesHelp refuses a word that names no command where help is asked for: cobra gives the help of
-// the command above it.
-func namesHelp(command *cobra.Command, words []string) error {
-	if !command.HasSubCommands() {
-		return nil
-	}
-	if err := namesCommand(command, words); err != nil {
-		return Unusable(fmt.Errorf("%w; see %s --help", err, command.CommandPath()))
-	}
-	return nil
+	return ExitCode(StandardStreams().Err, usage.Execute(ctx, root, args))
 }
 
 // ExitCode tells of an error, unless all has been said already, and is the exit code
@@ -126,46 +68,7 @@ func ExitCode(stderr io.Writer, err error) int {
 		return said.ExitCode()
 	}
 	fmt.Fprintln(stderr, "tabard:", command.Shown(err))
-	if _, is := errors.AsType[unusable](err); is {
-		return ExitUnusable
-	}
-	return ExitRefused
-}
-
-// refuseArguments makes arguments that a command cannot take unusable input, in
-// it and all below it, and words that name no command.
-func refuseArguments(command *cobra.Command) {
-	takes := command.Args
-	if takes == nil {
-		takes = cobra.ArbitraryArgs
-		if command.HasSubCommands() && !command.Runnable() {
-			command.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-			takes = namesCommand
-		}
-	}
-	command.Args = func(cmd *cobra.Command, args []string) error {
-		if err := takes(cmd, args); err != nil {
-			return Unusable(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
-		}
-		return nil
-	}
-	for _, below := range command.Commands() {
-		refuseArguments(below)
-	}
-}
-
-// namesCommand refuses a word where a command should stand, and names the commands
-// that are like it.
-func namesCommand(command *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	command.SuggestionsMinimumDistance = 2
-	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
-	if like := command.SuggestionsFor(args[0]); len(like) > 0 {
-		text += fmt.Sprintf(", expected %s", strings.Join(like, " or "))
-	}
-	return errors.New(text)
+	return command.CodeOf(err, ExitRefused)
 }
 
 // StandardStreams are those of the process.

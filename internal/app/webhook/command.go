@@ -3,6 +3,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/webhook"
 )
 
@@ -76,7 +78,11 @@ func (f *Flags) Run(ctx context.Context, flags *pflag.FlagSet) error {
 		return err
 	}
 	f.Options.AddEnvironment(os.Getenv)
-	return webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.Options)
+	err = webhook.Run(logr.NewContext(ctx, logr.FromSlogHandler(logger.Handler())), f.Options)
+	if _, is := errors.AsType[*webhook.SettingsError](err); is {
+		return program.Unusable(err)
+	}
+	return err
 }
 
 // Main runs the program that is the webhook alone. Its arguments are those of tabard
@@ -93,6 +99,6 @@ func Root() *cobra.Command {
 	command := Command()
 	command.Use = "tabard-webhook"
 	command.Example = strings.ReplaceAll(command.Example, "tabard webhook", "tabard-webhook")
-	program.Prepare(command)
+	usage.Prepare(command)
 	return command
 }

@@ -9,14 +9,16 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
-// The exit codes other than 0.
+// The exit codes other than 0, of usage.Codes.
 const (
 	// Found says that there is what the command looks for, such as differences.
-	Found = 1
+	Found = usage.Refused
 	// Unusable says that the input cannot be used.
-	Unusable = 2
+	Unusable = usage.Unusable
 )
 
 // Exit is an error that names the exit code of the program. What there was to
@@ -70,8 +72,8 @@ func NoArgs(streams Streams) cobra.PositionalArgs {
 	})
 }
 
-// Spoken makes a command say its error itself: what cannot be used has exit code
-// 2, because 1 says that something was found.
+// Spoken makes a command say its error itself. One of which CodeOf knows nothing is about the
+// input: it has exit code 2, because 1 says that something was found.
 func Spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		err := run(command, args)
@@ -88,9 +90,10 @@ func Spoken(streams Streams, run func(*cobra.Command, []string) error) func(*cob
 // Unusable says why the input cannot be used, and is the end of the program.
 func (s Streams) Unusable(err error) error { return s.Refuse(Unusable, err) }
 
-// Refuse says why the program ends with an exit code, and is that end.
+// Refuse says why the program ends, and is that end. The exit code is that of CodeOf, which is code
+// where the error says nothing of itself.
 func (s Streams) Refuse(code int, err error) error {
 	// With the error stream gone, the code still tells.
 	_, _ = fmt.Fprintf(s.Err, "tabard: %v\n", Shown(err))
-	return &Exit{Code: code, What: err.Error()}
+	return &Exit{Code: CodeOf(err, code), What: err.Error()}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // File is a file or a folder that a flag or an argument names.
@@ -69,7 +71,7 @@ func (f File) Refuse(err error) error {
 	if f.Expected != "" {
 		text += "; expected " + f.Expected
 	}
-	return &refusal{text: text, err: err}
+	return usage.Wrong(&refusal{text: text, err: err})
 }
 
 // refusal has a text of its own, without those of the errors that it wraps.

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // Kubeconfig says which cluster a command asks, and as whom, by the flags that kubectl has for
@@ -50,15 +52,20 @@ func (k *Kubeconfig) IsSet() bool {
 // Server sets the API server's URL in place of the kubeconfig's.
 func (k *Kubeconfig) Server(url string) { k.overrides.ClusterInfo.Server = url }
 
-// Config is how to reach the cluster.
+// Config is how to reach the cluster. Errors are of usage.Wrong.
 func (k *Kubeconfig) Config() (*rest.Config, error) {
+	config, err := k.config()
+	return config, usage.Wrong(err)
+}
+
+func (k *Kubeconfig) config() (*rest.Config, error) {
 	if err := k.readable(); err != nil {
 		return nil, err
 	}
 	config, err := k.loading().ClientConfig()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return nil, fmt.Errorf("no cluster to talk to: there is no kubeconfig (%s), expected one: set --kubeconfig or $KUBECONFIG", k.files())
+		return nil, noCluster{fmt.Errorf("no cluster to talk to: there is no kubeconfig (%s), expected one: set --kubeconfig or $KUBECONFIG", k.files())}
 	case err != nil && notLoaded().MatchString(err.Error()):
 		return nil, fmt.Errorf("the kubeconfig (%s) cannot be read: %s; expected apiVersion v1 and kind Config in YAML",
 			k.files(), Cause(errors.New(notLoaded().ReplaceAllString(err.Error(), ""))))
@@ -68,33 +75,42 @@ func (k *Kubeconfig) Config() (*rest.Config, error) {
 	return config, nil
 }
 
+// noCluster is the error where neither a flag nor the environment names a cluster.
+type noCluster struct{ error }
+
+// IsNoCluster says that an error of Config is that there is no kubeconfig at all.
+func IsNoCluster(err error) bool {
+	_, is := errors.AsType[noCluster](err)
+	return is
+}
+
 // notLoaded is what client-go puts before the reason, at the start of its text.
 var notLoaded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^error loading config file "[^"]*": `) })
 
 // Contents are all contexts, clusters and users of the kubeconfig.
 func (k *Kubeconfig) Contents() (*clientcmdapi.Config, error) { return k.rules().Load() }
 
-// Namespace is that of the context, or default.
+// Namespace is that of the context, or default. Errors are of usage.Wrong.
 func (k *Kubeconfig) Namespace() (string, error) {
 	if err := k.readable(); err != nil {
-		return "", err
+		return "", usage.Wrong(err)
 	}
 	namespace, _, err := k.loading().Namespace()
-	return namespace, err
+	return namespace, usage.Wrong(err)
 }
 
 // ClusterName is the kubeconfig's name of the cluster that the flags choose, or of its current
-// context; empty where it has none, as with a pod's own account.
+// context; empty where it has none, as with a pod's own account. Errors are of usage.Wrong.
 func (k *Kubeconfig) ClusterName() (string, error) {
 	if err := k.readable(); err != nil {
-		return "", err
+		return "", usage.Wrong(err)
 	}
 	if k.overrides.Context.Cluster != "" {
 		return k.overrides.Context.Cluster, nil
 	}
 	contents, err := k.Contents()
 	if err != nil {
-		return "", fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err)
+		return "", usage.Wrong(fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err))
 	}
 	chosen := k.overrides.CurrentContext
 	if chosen == "" {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -85,8 +86,11 @@ func (u *Unreachable) Error() string {
 func (u *Unreachable) Unwrap() error { return u.err }
 
 // Shown is an error as a person is told of it: of a cluster that cannot be reached, without
-// the names of the requests that failed for it.
+// the names of the requests that failed for it, and of an interrupted command first that it was.
 func Shown(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %w", err)
+	}
 	if away, ok := errors.AsType[*Unreachable](err); ok {
 		return away
 	}

@@ -189,12 +189,12 @@ func grantOf(w core.World) *v1alpha1.CredentialsGrant {
 // refusal is why something that could be asked for is not done.
 type refusal struct{ error }
 
-// failed ends a command that the cluster or AWS did not let go on; what a person is to
+// failed ends a command that does not do what it could be asked for; what a person is to
 // write differently is unusable input.
 func failed(streams command.Streams, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return command.Spoken(streams, func(c *cobra.Command, args []string) error {
 		err := run(c, args)
-		if _, is := errors.AsType[refusal](err); is || apierrors.IsForbidden(err) || isOutrun(err) {
+		if _, is := errors.AsType[refusal](err); is {
 			return streams.Refuse(command.Found, err)
 		}
 		return err

@@ -25,8 +25,8 @@ do about that, and what was made for it.
 If you may read the requests of a namespace and no CredentialsGrants, the command shows the
 request's own status, and says on the standard error what it leaves out.
 
-Exit codes: 0 it does not wait; 1 it waits for something; 2 the input cannot be used, or
-the cluster cannot be read.`
+Exit codes: 0 it does not wait; 1 it waits for something, or the cluster cannot be read; 2 the
+input cannot be used.`
 
 func newDescribe(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place(), own: true}

@@ -17,8 +17,8 @@ the cluster. It works without the controller, and marks requests that no control
 If you may read the requests of a namespace and no CredentialsGrants, the command shows the
 requests' own status, and says on the standard error what it leaves out.
 
-Exit codes: 0 none waits; 1 at least one waits for something; 2 the input cannot be used,
-or the cluster cannot be read.`
+Exit codes: 0 none waits; 1 at least one waits for something, or the cluster cannot be read;
+2 the input cannot be used.`
 
 func newList(streams command.Streams, world World) *cobra.Command {
 	w := &where{place: world.Place(), own: true}

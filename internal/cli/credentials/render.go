@@ -33,7 +33,8 @@ With -f the command reads requests from files, and needs neither a cluster nor a
 session. --issuer, --account and --infrastructure-name then replace what it would read
 from the cluster.
 
-Exit codes: 0 printed; 2 the input cannot be used, or something that is named is missing.`
+Exit codes: 0 printed; 1 the cluster cannot be read; 2 the input cannot be used, or something
+that is named is missing.`
 
 // rendering are the flags of render.
 type rendering struct {

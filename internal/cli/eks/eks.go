@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/ekstoken"
 )
 
@@ -75,7 +76,7 @@ func (a *asked) token(flags *pflag.FlagSet, short bool) {
 // run answers the client of the API server.
 func (a *asked) run(ctx context.Context, w World) error {
 	if a.output != "json" {
-		return fmt.Errorf("the output is %q; it must be json", a.output)
+		return usage.Wrong(fmt.Errorf("the output is %q; it must be json", a.output))
 	}
 	if err := a.refused(); err != nil {
 		return err

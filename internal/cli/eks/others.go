@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // other is a flag that aws takes before any command (aws help: global options), and that
@@ -59,5 +61,5 @@ func (a *asked) refused() error {
 	if at < 0 {
 		return nil
 	}
-	return fmt.Errorf("the flag --%s is not supported; %s", others[at].name, others[at].instead)
+	return usage.Wrong(fmt.Errorf("the flag --%s is not supported; %s", others[at].name, others[at].instead))
 }

@@ -1,9 +1,9 @@
 package eks
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
 
 // Program is the command of the program that makes tokens and nothing else. It takes the
@@ -23,9 +23,6 @@ aws-iam-authenticator in a kubeconfig's exec stanza.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())
-	})
 	a.common(root.PersistentFlags())
 	a.others(root.PersistentFlags())
 	group := &cobra.Command{
@@ -34,6 +31,7 @@ aws-iam-authenticator in a kubeconfig's exec stanza.`,
 	}
 	group.AddCommand(a.getToken(w, "tabard-eks-token eks get-token"))
 	root.AddCommand(group, a.authenticator(w), install(w))
+	usage.Prepare(root)
 	return root
 }
 

@@ -108,7 +108,7 @@ func TestArgumentsThatCannotBeMeantAreRefused(t *testing.T) {
 		"another command of aws":                      {"eks describe-cluster", "", "unknown command"},
 		"another flag":                                {"eks get-token --cluster-name a --debug-all", "", "unknown flag"},
 		"one word too many":                           {"token -i a b", "", "unknown command"},
-		"a flag before the command that aws has not":  {"--debug-all eks get-token --cluster-name a", "", "unknown flag: --debug-all; tabard-eks-token --help lists the flags"},
+		"a flag before the command that aws has not":  {"--debug-all eks get-token --cluster-name a", "", "unknown flag: --debug-all; see tabard-eks-token --help"},
 		"a flag of one letter before the command":     {"-x eks get-token --cluster-name a", "", "unknown shorthand flag: 'x'"},
 		"a flag before the command without its value": {"eks get-token --cluster-name a --color", "", "flag needs an argument: --color"},
 		"no command":                                  {"describe-cluster", "", "unknown command"},

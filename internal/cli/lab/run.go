@@ -27,7 +27,8 @@ const runInit = "run-init"
 type runFlags struct {
 	namespace, container string
 	detach, record       string
-	noNamespaces, quiet  bool
+	noNamespaces         bool
+	quiet, verbose       bool
 }
 
 func newRun(streams command.Streams, folder *folder) *cobra.Command {
@@ -38,7 +39,7 @@ func newRun(streams command.Streams, folder *folder) *cobra.Command {
 		Long: "Reads the pod as the API server stores it, makes its volumes on this machine, asks for its tokens and\n" +
 			"keeps them fresh while the command runs. The command is a program of this machine, not of the image.\n\n" +
 			"Where this system lets you make namespaces, the volumes are at the pod's own paths. Elsewhere variables\n" +
-			"that point into a mount are rewritten. Everything added or rewritten is printed to standard error.\n\n" +
+			"that point into a mount are rewritten. -v prints everything added or rewritten to the standard error.\n\n" +
 			"AWS SDKs in the command do not ask the metadata service of this machine, unless the pod's own variables\n" +
 			"name an AWS_EC2_METADATA_SERVICE_ENDPOINT.\n\n" +
 			"Without a command the container's own is run. The exit code is the command's.",
@@ -60,6 +61,7 @@ func newRun(streams command.Streams, folder *folder) *cobra.Command {
 	command.Flags().StringVarP(&flags.namespace, "namespace", "n", "default", "the workload's `namespace`")
 	command.Flags().StringVarP(&flags.container, "container", "c", "", "the `container` (default: the pod's default, else its first)")
 	command.Flags().StringVar(&flags.detach, "detach", "", "run in the background under this `name`, until it ends, \"lab stop\" or \"lab down\"")
+	command.Flags().BoolVarP(&flags.verbose, "verbose", "v", false, "print every variable that is added, kept or rewritten")
 	command.Flags().BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but what the command prints, and errors")
 	command.Flags().BoolVar(&flags.noNamespaces, "no-namespaces", false, "rewrite variables even where volumes could be mounted")
 	command.Flags().StringVar(&flags.record, "record", "", "the record of a run in the background")
@@ -72,7 +74,7 @@ func newRun(streams command.Streams, folder *folder) *cobra.Command {
 func optionsOf(streams command.Streams, flags runFlags, self string, args []string) workload.Options {
 	return workload.Options{
 		Namespace: flags.namespace, Target: args[0], Container: flags.container, Command: args[1:],
-		NoNamespaces: flags.noNamespaces, Quiet: flags.quiet, Record: flags.record,
+		NoNamespaces: flags.noNamespaces, Verbose: flags.verbose, Quiet: flags.quiet, Record: flags.record,
 		Self: self, InitArguments: []string{"lab", runInit},
 		In: streams.In, Out: command.Raw(streams.Out), Err: command.Raw(streams.Err), Getenv: os.Getenv,
 	}
@@ -135,6 +137,9 @@ func detach(ctx context.Context, streams command.Streams, loaded lab.Lab, flags 
 	}
 	if flags.noNamespaces {
 		command = append(command, "--no-namespaces")
+	}
+	if flags.verbose {
+		command = append(command, "--verbose")
 	}
 	if flags.quiet {
 		command = append(command, "--quiet")

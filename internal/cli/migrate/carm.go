@@ -18,9 +18,9 @@ proves for every namespace, kind and resource that nothing changes.
 
 Without a sub-command it is "plan".
 
-Exit code 0: the selectors do the same. 1: there are differences. 2: selectors cannot
-express something (an administrator must act first), or the input cannot be used. The
-command writes selectors only with exit code 0.
+Exit code 0: the selectors do the same. 1: there are differences, or the cluster cannot be
+read. 2: selectors cannot express something (an administrator must act first), or the
+input cannot be used. The command writes selectors only with exit code 0.
 
 The command reads the cluster and never writes to it. It needs this ClusterRole, with the
 API groups of your controllers. Leave a rule out where its remark allows that:

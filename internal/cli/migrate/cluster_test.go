@@ -182,13 +182,13 @@ func fewerRightsDo(t *testing.T, w world) {
 	}{
 		"no-serviceaccounts":        {[]string{"serviceaccounts"}, nil, command.Unusable, "the account that it runs in is not known; give --account"},
 		"no-serviceaccounts-needed": {[]string{"serviceaccounts"}, []string{"--account", "111122223333"}, 0, ""},
-		"no-deployments":            {[]string{"deployments"}, nil, command.Unusable, "describe the controllers with --controllers-file if you may not read Deployments"},
+		"no-deployments":            {[]string{"deployments"}, nil, command.Found, "describe the controllers with --controllers-file if you may not read Deployments"},
 		"no-deployments-needed":     {[]string{"deployments", "serviceaccounts"}, []string{"--controllers-file", "testdata/want/names/controllers.yaml"}, 0, ""},
-		"no-configmaps":             {[]string{"configmaps"}, nil, command.Unusable, "read the config map ack-system/ack-role-account-map"},
-		"no-selectors":              {[]string{"iamroleselectors"}, nil, command.Unusable, "list iamroleselectors.services.k8s.aws"},
-		"no-namespaces":             {[]string{"namespaces"}, nil, command.Unusable, "list namespaces"},
-		"no-kinds":                  {[]string{"customresourcedefinitions"}, nil, command.Unusable, "list customresourcedefinitions.apiextensions.k8s.io"},
-		"no-resources":              {[]string{"*"}, nil, command.Unusable, "services.k8s.aws: "},
+		"no-configmaps":             {[]string{"configmaps"}, nil, command.Found, "read the config map ack-system/ack-role-account-map"},
+		"no-selectors":              {[]string{"iamroleselectors"}, nil, command.Found, "list iamroleselectors.services.k8s.aws"},
+		"no-namespaces":             {[]string{"namespaces"}, nil, command.Found, "list namespaces"},
+		"no-kinds":                  {[]string{"customresourcedefinitions"}, nil, command.Found, "list customresourcedefinitions.apiextensions.k8s.io"},
+		"no-resources":              {[]string{"*"}, nil, command.Found, "services.k8s.aws: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"plan", "--kubeconfig", world{w.In(t)}.restricted(name, test.without...)}, test.args...)

@@ -48,7 +48,8 @@ it writes all of this to a folder: the selectors, labels for the namespaces
 as they are now (controllers.yaml), the Helm values of each (values, rollback) and
 the plan (plan.md).
 
-Exit code 0: the selectors do the same. 1: differences. 2: refused or unusable.`,
+Exit code 0: the selectors do the same. 1: differences, or the cluster
+cannot be read. 2: selectors cannot express something, or the input cannot be used.`,
 		Example: `  tabard migrate carm plan --out migration
   tabard migrate carm plan -f bundle --controllers-file controllers.yaml -o json`,
 		Args: command.NoArgs(streams),
@@ -153,7 +154,8 @@ config maps and annotations until it finds nothing. After the change-over, descr
 the controllers as they were: --controllers-file names the file that plan wrote.
 
 With -o json each comparison is one line of JSON. Exit code 0: equal. 1: differences,
-or resources that have not recorded a selector yet. 2: unusable input.`,
+or resources that have not recorded a selector yet, or the cluster cannot be read. 2: the
+input cannot be used.`,
 		Example: `  tabard migrate carm verify --controllers-file migration/controllers.yaml --live=false
   tabard migrate carm verify --controllers-file migration/controllers.yaml -o json | jq -c 'select(.verdict != "equal")'`,
 		Args: command.NoArgs(streams),

@@ -79,6 +79,7 @@ that no token has. Some of these findings are warnings.
 
 A file may also be a list of policies, a URL-encoded policy as the API of IAM returns it,
 or the answer to get-role, list-roles or get-policy-version. "-" is the standard input.
+Where nothing is found, a line on the standard error says so.
 
 Exit code 0: no errors. 1: errors, or with --fail-on warning also warnings. 2: a file
 that cannot be read or is not JSON.`,
@@ -165,9 +166,25 @@ func checkAll(streams command.Streams, asked request, files []string) error {
 		return unusable
 	case count > 0:
 		return &command.Exit{Code: command.Found, What: fmt.Sprintf("findings: %d", count)}
+	case asked.format == "text" && r.isClean():
+		return command.Write(streams.Err, r.nothing())
 	default:
 		return nil
 	}
+}
+
+// isClean says that there is no finding, warnings neither.
+func (r *report) isClean() bool {
+	return !slices.ContainsFunc(r.Files, func(one checked) bool { return len(one.Findings) > 0 })
+}
+
+// nothing is what a person is told of files without a finding. Programs read the findings from the
+// standard output, which stays empty.
+func (r *report) nothing() string {
+	if len(r.Files) == 1 {
+		return fmt.Sprintf("%s: nothing found (kind %s)\n", r.Files[0].File, r.PolicyKind)
+	}
+	return fmt.Sprintf("%d files: nothing found (kind %s)\n", len(r.Files), r.PolicyKind)
 }
 
 // write prints the report: a line for each finding, or all of it as JSON.

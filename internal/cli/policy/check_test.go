@@ -15,7 +15,7 @@ func TestCheckReports(t *testing.T) {
 		kind, document string
 		want           result
 	}{
-		"nothing on a good policy": {"trust", goodTrust, result{}},
+		"nothing on a good policy": {"trust", goodTrust, result{errOut: "-: nothing found (kind trust)\n"}},
 		"each mistake with its place and code": {"identity", "{\"Statement\":[\n {\"Effect\":\"Allow\",\"Action\":\"x\",\"Resource\":\"*\"},\n {\"Effect\":\"allow\",\"Action\":\"s3:*\",\"Resource\":\"b\"}]}",
 			result{1, `-:2:29: NoVendor: Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.
 -:3:12: InvalidEffect: the Effect is "allow"; it must be "Allow" or "Deny", in this case
@@ -41,7 +41,7 @@ func TestCheckReports(t *testing.T) {
 			result{1, "-:1:1: TooLarge: the document counts 6998 against the quota of 6144 for managed policies; shorten it by 854\n", ""}},
 		"a trust policy over the quota": {"trust", strings.Replace(goodTrust, `"sts:AssumeRole"`, `["sts:AssumeRole"`+strings.Repeat(`,"sts:AssumeRole"`, 120)+"]", 1),
 			result{1, "-:1:1: TooLarge: the document counts 2158 against the quota of 2048 for trust policies; shorten it by 110, or have AWS raise the account's quota, to 4096 at most\n", ""}},
-		"a quota of its own for each kind": {"identity", statements(120), result{}},
+		"a quota of its own for each kind": {"identity", statements(120), result{errOut: "-: nothing found (kind identity)\n"}},
 		"a document that no AWS would take": {"identity", strings.Repeat(" ", maxDocument+1),
 			result{2, "", "tabard: - is larger than 1048576 bytes; no policy is\n"}},
 		"a kind that there is not": {"bucket", goodTrust,
@@ -69,6 +69,16 @@ func TestCheckGoesThroughAllFiles(t *testing.T) {
 		"tabard: FILE is \"" + gone + "\": there is no such file or folder; expected a policy document in JSON\n"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestCheckSaysThatItFoundNothing(t *testing.T) {
+	good := file(t, "good.json", goodTrust)
+	for args, want := range map[string]string{"": "2 files: nothing found (kind trust)\n", "-o=json": "", "--sarif": ""} {
+		got := run(t, "", append([]string{"check", "--kind=trust", good, good}, strings.Fields(args)...)...)
+		if got.code != 0 || got.errOut != want || (got.out == "") != (args == "") {
+			t.Errorf("%q: got %+v, want code 0 and %q", args, got, want)
+		}
 	}
 }
 

@@ -36,8 +36,8 @@ type Ask func(ctx context.Context, kubeconfig *command.Kubeconfig, namespaces []
 const long = `Waits until all installed components of Tabard are ready: the Deployments, and the webhook's
 certificate, without which no pod gets an identity. While it waits, it names what is not ready.
 
-Exit codes: 0 all is ready; 1 something is not after --timeout; 2 there is no cluster to ask, or
-Tabard is not installed in it.`
+Exit codes: 0 all is ready; 1 something is not after --timeout, or the cluster gives no answer; 2 there
+is no kubeconfig and so no cluster to ask, or Tabard is not installed in it.`
 
 // New makes the command.
 func New(streams command.Streams, ask Ask) *cobra.Command {

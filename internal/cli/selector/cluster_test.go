@@ -114,7 +114,7 @@ func explainingAsksForFewRights(t *testing.T, c cluster) {
 		"no-choices":    {"iamrolechoices", []string{"explain", "resource/bucket/reports", "-n", "shared"}, command.Found, []string{"Not read: iamrolechoices.identity.tabard.dev could not be read: ", "is forbidden", "NotYetKnown (NotSynced)", "archive     Use     Selectable  yes", "kubectl auth can-i list iamrolechoices.identity.tabard.dev -n shared"}},
 		"no-selectors":  {"iamroleselectors", []string{"explain", "resource/bucket/logs", "-n", "prod"}, command.Found, []string{"Not read: iamroleselectors.services.k8s.aws could not be read: ", "No IAMRoleSelectors are known.", "NotYetKnown (NotSynced)"}},
 		"no-namespaces": {"namespaces", []string{"explain", "resource/bucket/cache", "-n", "dev"}, command.Found, []string{"Not read: the namespace's labels could not be read: ", "its labels are not known", "NotYetKnown (NamespaceUnknown)"}},
-		"no-resources":  {"buckets", []string{"explain", "resource/bucket/logs", "-n", "prod"}, command.Unusable, []string{"tabard: read the resource: ", "is forbidden"}},
+		"no-resources":  {"buckets", []string{"explain", "resource/bucket/logs", "-n", "prod"}, command.Found, []string{"tabard: read the resource: ", "is forbidden"}},
 		"not-there":     {"", []string{"selector", "explain", "bucket/other", "-n", "prod"}, command.Unusable, []string{"there is no Bucket.s3.services.k8s.aws prod/other"}},
 		"not-here":      {"", []string{"explain", "resource/bucket/logs"}, command.Unusable, []string{"there is no Bucket.s3.services.k8s.aws default/logs"}},
 		"no-kind":       {"", []string{"explain", "resource/table/logs"}, command.Unusable, []string{`the API server serves no kind "table"`}},

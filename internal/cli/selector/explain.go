@@ -18,7 +18,8 @@ buckets, buckets.s3.services.k8s.aws.
 
 Exit code 0: the resource gets a role, or the controller uses its own role. 1: the
 resource is blocked (conflict, denied, invalid), or something is unknown on which the
-role depends. 2: the input cannot be used, or the resource cannot be read.
+role depends, or the cluster cannot be read. 2: the input cannot be used, such as the name of
+a resource that is not there.
 
 The command only reads the cluster. It needs this ClusterRole, with the API groups of
 your resources. If a right is missing, the command says which, and what it could not

@@ -68,8 +68,8 @@ Deployments by their images, and which of Tabard's kinds are served.
 The program and the operator fit if their minor versions differ by one at most. A kind fits if
 the cluster serves the API version that this program speaks.
 
-Exit codes: 0 all fits, or there is no cluster to ask; 1 something does not fit; 2 the flags cannot
-be used.`
+Exit codes: 0 all fits, or there is no kubeconfig and so no cluster to ask; 1 something does not
+fit, or the cluster gives no answer; 2 the flags or the kubeconfig cannot be used.`
 
 // New makes the command.
 func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
@@ -87,27 +87,34 @@ func New(streams command.Streams, program Program, ask Ask) *cobra.Command {
 				return err
 			}
 			report := Report{Meta: command.MetaOf("Versions"), Client: program}
+			var unasked error
 			if !client {
-				cluster, err := ask(c.Context(), &kubeconfig)
-				if err != nil {
-					fmt.Fprintf(streams.Err, "tabard: the cluster was not asked: %v\n", command.Shown(err))
+				if report.Cluster, unasked = ask(c.Context(), &kubeconfig); unasked != nil {
+					fmt.Fprintf(streams.Err, "tabard: the cluster was not asked: %v\n", command.Shown(unasked))
 				}
-				report.Cluster = cluster
 			}
 			report.Problems = problems(report)
 			if err := streams.PrintAs(output, command.Printed{Document: report, Text: report.table}); err != nil {
 				return err
 			}
-			if len(report.Problems) > 0 {
-				return &command.Exit{Code: command.Found, What: strings.Join(report.Problems, "; ")}
-			}
-			return nil
+			return end(report, unasked)
 		}),
 	}
 	kubeconfig.AddFlags(out.Flags())
 	out.Flags().BoolVar(&client, "client", false, "this program only; no cluster is asked")
 	output.AddFlags(out)
 	return out
+}
+
+// end is how the command ends after its report; of unasked the person has been told.
+func end(r Report, unasked error) error {
+	switch {
+	case len(r.Problems) > 0:
+		return &command.Exit{Code: command.Found, What: strings.Join(r.Problems, "; ")}
+	case unasked == nil || command.IsNoCluster(unasked):
+		return nil
+	}
+	return &command.Exit{Code: command.CodeOf(unasked, command.Found), What: unasked.Error()}
 }
 
 // problems is the decision: what of a cluster does not fit the program.

@@ -91,7 +91,7 @@ kind: Versions
 
 func TestAClusterThatCannotBeAskedIsSaid(t *testing.T) {
 	code, out, said := run(t, nil, errors.New("no route to host"))
-	if code != 0 || !strings.Contains(out, "v0.2.0") || !strings.Contains(said, "no route to host") {
+	if code != 1 || !strings.Contains(out, "v0.2.0") || !strings.Contains(said, "no route to host") {
 		t.Errorf("exit code %d, %q, %q", code, out, said)
 	}
 	if code, _, said := run(t, nil, nil, "-o", "xml"); code != 2 || !strings.Contains(said, "table, json, yaml") {

@@ -144,7 +144,7 @@ func TestCommandOf(t *testing.T) {
 func TestEverythingAddedIsTold(t *testing.T) {
 	var told bytes.Buffer
 	job := &job{
-		lab: lab.Lab{Ports: lab.Ports{AWS: 20005}}, options: Options{Err: &told}, pod: examplePod(),
+		lab: lab.Lab{Ports: lab.Ports{AWS: 20005}}, options: Options{Err: &told, Verbose: true}, pod: examplePod(),
 		environment: Environment{"HOME": "/root", "A": "1"},
 	}
 	job.add("AWS_ENDPOINT_URL", "https://127.0.0.1:20005")
@@ -158,13 +158,21 @@ func TestEverythingAddedIsTold(t *testing.T) {
 	}
 }
 
-func TestQuietTellsNothingThatIsAdded(t *testing.T) {
-	var told bytes.Buffer
-	job := &job{options: Options{Err: &told, Quiet: true}, pod: examplePod(), environment: Environment{"HOME": "/root"}}
-	job.add("A", "1")
-	job.add("HOME", "/elsewhere")
-	job.say("an error")
-	if want := "lab run: an error\n"; told.String() != want || job.environment["A"] != "1" {
-		t.Errorf("told %q, want %q; the environment is %v", told.String(), want, job.environment)
+func TestNobodyIsToldWhatIsAddedWithoutAsking(t *testing.T) {
+	for want, options := range map[string]Options{
+		"lab run: a warning\nlab run: an error\n": {},
+		"lab run: an error\n":                     {Quiet: true},
+		"lab run: added A=1\nlab run: kept HOME as the pod sets it\nlab run: a warning\nlab run: an error\n": {Verbose: true},
+	} {
+		var told bytes.Buffer
+		options.Err = &told
+		job := &job{options: options, pod: examplePod(), environment: Environment{"HOME": "/root"}}
+		job.add("A", "1")
+		job.add("HOME", "/elsewhere")
+		job.warn("a warning")
+		job.say("an error")
+		if told.String() != want || job.environment["A"] != "1" {
+			t.Errorf("told %q, want %q; the environment is %v", told.String(), want, job.environment)
+		}
 	}
 }

@@ -29,7 +29,9 @@ type Options struct {
 	Container string
 	// Command is the program and its arguments; empty is the container's own.
 	Command []string
-	// Quiet prints nothing of what is added or changed.
+	// Verbose prints everything that is added or changed.
+	Verbose bool
+	// Quiet prints nothing but errors.
 	Quiet bool
 	// NoNamespaces runs the command in this machine's own file system.
 	NoNamespaces bool
@@ -203,7 +205,7 @@ func (job *job) run(ctx context.Context) (int, error) {
 	}
 	if !isSandboxed {
 		if !job.options.NoNamespaces {
-			job.tell("the volumes cannot be mounted at the pod's paths: %v", err)
+			job.warn("the volumes cannot be mounted at the pod's paths, so variables lead to them (-v prints each): %v", err)
 		}
 		ca, home = job.lab.AWSCA(), filepath.Join(job.volumes.dir, "lab", "home")
 		if err := job.leadToFolders(); err != nil {
@@ -261,8 +263,15 @@ func (job *job) add(name, value string) {
 	job.tell("added %s=%s", name, value)
 }
 
-// tell says what is added or changed.
+// tell says what is added or changed, to who has asked for it.
 func (job *job) tell(format string, arguments ...any) {
+	if job.options.Verbose {
+		job.warn(format, arguments...)
+	}
+}
+
+// warn says what nobody asked for and may matter.
+func (job *job) warn(format string, arguments ...any) {
 	if !job.options.Quiet {
 		job.say(format, arguments...)
 	}
