@@ -5,6 +5,7 @@ package app
 
 import (
 	"os"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -27,10 +28,26 @@ func Main(args []string, extra program.Extra) int {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
 	root := rootCommand(os.Args[0], extra)
-	if !isProcess(root, args) {
-		silenceLibraries()
+	if isProcess(root, args) {
+		return program.Run(root, args)
 	}
-	return program.Run(root, args)
+	silenceLibraries()
+	// The extra commands start programs, and end them.
+	if isOf(root, args, extra.Use) {
+		return program.Run(root, args)
+	}
+	return program.RunAtOnce(root, args)
+}
+
+// isOf says that the arguments run one of the commands, or one below it.
+func isOf(root *cobra.Command, args []string, commands []*cobra.Command) bool {
+	found, _, err := root.Find(args)
+	for ; err == nil && found != nil; found = found.Parent() {
+		if slices.Contains(commands, found) {
+			return true
+		}
+	}
+	return false
 }
 
 // isProcess says that the arguments run one of the processes, which have a log.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -52,6 +53,29 @@ func TestAClusterThatDoesNotAnswerIsNamedWhileACommandWaits(t *testing.T) {
 				return nil
 			})
 			process.Kill()
+		})
+	}
+}
+
+// TestASignalEndsACommandThatWaits for a cluster, of which a library asks without a context.
+func TestASignalEndsACommandThatWaits(t *testing.T) {
+	t.Parallel()
+	kubeconfig := offKubeconfig(t)
+	for _, command := range []string{"version", "ready", "credentials list", "issuer status", "explain resource/bucket/logs", "migrate carm plan", "hub init"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			process := testkit.StartTabard(t, []string{"KUBECONFIG=" + kubeconfig}, strings.Fields(command)...)
+			testkit.Await(t, func() error {
+				if !strings.Contains(process.Log(), "tabard: waiting for the API server at ") {
+					return errors.New("it does not wait")
+				}
+				return nil
+			})
+			must.Do(t, syscall.Kill(process.PID(), syscall.SIGINT))
+			defer process.Kill() // it has ended, and not well
+			if code := process.ExitCode(); code != usage.Interrupted || !strings.Contains(process.Log(), "interrupted") {
+				t.Errorf("exit code %d, and it said %q", code, process.Log())
+			}
 		})
 	}
 }

@@ -48,7 +48,7 @@ func Install(path string) error {
 func copyProgram(program, path string) (err error) {
 	switch there, err := os.Lstat(path); {
 	case err == nil && !there.Mode().IsRegular():
-		return fmt.Errorf("%s is a %s; give the path of a file", path, kindOf(there.Mode()))
+		return usage.Wrong(fmt.Errorf("%s is a %s; give the path of a file", path, kindOf(there.Mode())))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("look at the path: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,34 @@ func Run(root *cobra.Command, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	return run(ctx, root, args)
+}
+
+// grace is the time that an interrupted command of RunAtOnce has to say what it has done.
+const grace = time.Second
+
+// RunAtOnce is Run for commands that leave nothing to tidy up. One that a signal does not reach, because
+// it reads the standard input or a library asks the cluster without a context, ends a second after the first.
+func RunAtOnce(root *cobra.Command, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	code := make(chan int, 1)
+	go func() { code <- run(ctx, root, args) }()
+	select {
+	case ended := <-code:
+		return ended
+	case <-ctx.Done():
+	}
+	select {
+	case ended := <-code:
+		return ended
+	case <-time.After(grace):
+		return ExitCode(StandardStreams().Err, context.Canceled)
+	}
+}
+
+func run(ctx context.Context, root *cobra.Command, args []string) int {
 	return ExitCode(StandardStreams().Err, usage.Execute(ctx, root, args))
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,8 @@ func CodeOf(err error, otherwise int) int {
 		return usage.Refused
 	case usage.IsWrong(err):
 		return usage.Unusable
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.EIO): // of the output
+		return usage.Refused
 	}
 	return otherwise
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"testing"
 
 	"github.com/aws/smithy-go"
@@ -15,6 +17,13 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 )
+
+// full is an output to which nothing more can be written.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/full", Err: syscall.ENOSPC}
+}
 
 func TestTheCodeOfAnError(t *testing.T) {
 	of := schema.GroupResource{Resource: "pods"}
@@ -40,6 +49,7 @@ func TestTheCodeOfAnError(t *testing.T) {
 		"AWS refuses":                       {fmt.Errorf("so: %w", &smithy.GenericAPIError{Code: "AccessDenied"}), usage.Refused},
 		"no cluster at the address":         {&Unreachable{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}, usage.Refused},
 		"no server for a request":           {&url.Error{Op: http.MethodGet, Err: errors.New("no certificate")}, usage.Refused},
+		"no room for the output":            {Write(full{}, "text"), usage.Refused},
 		"a URL that is none":                {usage.Wrong(&url.Error{Op: "parse", Err: errors.New("no")}), usage.Unusable},
 	} {
 		t.Run(name, func(t *testing.T) {

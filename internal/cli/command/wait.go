@@ -88,7 +88,10 @@ func (u *Unreachable) Unwrap() error { return u.err }
 // Shown is an error as a person is told of it: of a cluster that cannot be reached, without
 // the names of the requests that failed for it, and of an interrupted command first that it was.
 func Shown(err error) error {
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case err == context.Canceled: //nolint:errorlint // there is nothing else to say
+		return errors.New("interrupted")
+	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: %w", err)
 	}
 	if away, ok := errors.AsType[*Unreachable](err); ok {

@@ -103,7 +103,7 @@ func namesCommand(command *cobra.Command, args []string) error {
 	}
 	command.SuggestionsMinimumDistance = 2
 	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
-	if like := command.SuggestionsFor(args[0]); len(like) > 0 {
+	if like := command.SuggestionsFor(args[0]); args[0] != "" && len(like) > 0 {
 		text += fmt.Sprintf(", expected %s", strings.Join(like, " or "))
 	}
 	return errors.New(text)
