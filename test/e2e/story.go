@@ -68,15 +68,29 @@ func Chapters() [][]Step { return [][]Step{Steps(), Credentials()} }
 
 // Tell runs all steps and prints each with its seconds.
 func (s *Story) Tell(ctx context.Context) error {
-	for i, step := range slices.Concat(Chapters()...) {
-		fmt.Fprintf(s.Out, "\n%d. %s\n", i+1, step.Title)
-		start := time.Now()
-		if err := step.Run(s, ctx); err != nil {
+	start, steps := time.Now(), slices.Concat(Chapters()...)
+	for i, step := range steps {
+		if err := s.take(ctx, i+1, step); err != nil {
 			return fmt.Errorf("step %d, %s: %w", i+1, step.Title, err)
 		}
-		s.say("(%.1f s)", time.Since(start).Seconds())
 	}
+	s.end(len(steps), time.Since(start))
 	return nil
+}
+
+// take takes one step, and prints it with its seconds.
+func (s *Story) take(ctx context.Context, number int, step Step) error {
+	fmt.Fprintf(s.Out, "\n%d. %s\n", number, step.Title)
+	start := time.Now()
+	if err := step.Run(s, ctx); err != nil {
+		return err
+	}
+	s.say("(%.1f s)", time.Since(start).Seconds())
+	return nil
+}
+
+func (s *Story) end(steps int, took time.Duration) {
+	fmt.Fprintf(s.Out, "\nAll %d steps are as told, in %.1f s. No key was stored anywhere.\n", steps, took.Seconds())
 }
 
 func (s *Story) say(format string, args ...any) {
