@@ -46,6 +46,10 @@ image: ## Build the images bin/image/tabard.tar, tabard-webhook.tar and tabard-e
 	@for program in tabard-operator:tabard tabard-webhook:tabard-webhook tabard-eks-token:tabard-eks-token; do go run ./hack/image --program ./cmd/$${program%:*} \
 	  --repository ghcr.io/tabard-dev/$${program#*:} --version '$(VERSION)' --revision '$(REVISION)' --ldflags '-s -w $(LDFLAGS)' --platforms '$(PLATFORMS)' || exit 1; done
 
+.PHONY: sizes
+sizes: $(if $(COLD),,image) ## Print the tables of docs/install.md: how large the images are, what the components ask for (COLD=build,localkube,image: what these take with empty caches)
+	@go run ./hack/sizes $(if $(COLD),--cold '$(COLD)',$(wildcard bin/image/*.tar))
+
 # All times in the files are the commit's, so that one commit gives one release.
 .PHONY: release
 release: ## Write the files of a release to DIST (VERSION=v0.1.0; RELEASE_PLATFORMS=linux/amd64 for one)

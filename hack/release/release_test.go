@@ -10,6 +10,7 @@ import (
 	"fmt"
 	gobuild "go/build"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tabard-dev/tabard/hack/release/build"
+	"github.com/tabard-dev/tabard/hack/sizes/size"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -120,6 +122,31 @@ func hasItsFilesAndTheProgramRuns(t *testing.T, first map[string][]byte, images 
 	pagesAreThere(t, first)
 	krewInstalls(t, first)
 	programRuns(t, unpacked(t, first["tabard_"+version1+"_"+platform+".tar.gz"]))
+	if runtime.GOOS == "linux" {
+		imagesAreAsLargeAsThePageSays(t, first, images)
+	}
+}
+
+// imagesAreAsLargeAsThePageSays compares the images with the table of docs/install.md.
+func imagesAreAsLargeAsThePageSays(t *testing.T, all map[string][]byte, images []programOfImage) {
+	t.Helper()
+	page := must.Get(size.ReadImages(string(must.Get(os.ReadFile("../../docs/install.md"))(t))))(t)
+	var named []string
+	for _, of := range programsOfImages {
+		named = append(named, of.name)
+	}
+	slices.Sort(named)
+	if diff := cmp.Diff(named, slices.Sorted(maps.Keys(page))); diff != "" {
+		t.Errorf("the images that docs/install.md tells of (-want +got):\n%s", diff)
+	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	for _, of := range images {
+		got := must.Get(size.Pulled(bytes.NewReader(all[of.name+"-image_"+version1+".tar"])))(t)[platform]
+		if want := page[of.name][platform]; got < want*85/100 || got > want*115/100 {
+			t.Errorf("the image %s has %.1f MB for %s, docs/install.md says %.1f: make sizes prints the table",
+				of.name, float64(got)/1e6, platform, float64(want)/1e6)
+		}
+	}
 }
 
 // checksumsAreRight compares checksums.txt and the provenance with the files.

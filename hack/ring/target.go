@@ -92,7 +92,7 @@ var targets = map[string]target{
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {
-		packages: []string{"./cmd/..."}, folders: []string{"charts", "docs/releasing.md", "Makefile"},
+		packages: []string{"./cmd/..."}, folders: []string{"charts", "docs/install.md", "docs/releasing.md", "Makefile"},
 		long: &long{packages: []string{"./hack/release"}, named: true},
 	},
 }
