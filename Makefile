@@ -48,7 +48,7 @@ image: ## Build the images bin/image/tabard.tar, tabard-webhook.tar and tabard-e
 
 .PHONY: sizes
 sizes: $(if $(COLD),,image) ## Print the tables of docs/install.md: how large the images are, what the components ask for (COLD=build,localkube,image: what these take with empty caches)
-	@go run ./hack/sizes $(if $(COLD),--cold '$(COLD)',$(wildcard bin/image/*.tar))
+	@go run ./hack/sizes $(if $(COLD),--cold '$(COLD)',bin/image/*.tar)
 
 # All times in the files are the commit's, so that one commit gives one release.
 .PHONY: release
