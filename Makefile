@@ -9,7 +9,7 @@ VERSION   ?= $(or $(shell git describe --tags --dirty 2>/dev/null),devel)
 REVISION   = $(shell test -z "$$(git status --porcelain 2>&1)" && git rev-parse HEAD)
 FUZZTIME  ?= 30s
 PLATFORMS ?= linux/amd64,linux/arm64
-# The folder of make release and make push.
+# The folder of make release.
 DIST      ?= dist
 # Libraries of Kubernetes and AWS, on the oldest versions that they work with.
 LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
@@ -57,8 +57,8 @@ release: ## Write the files of a release to DIST (VERSION=v0.1.0; RELEASE_PLATFO
 	  --ldflags '-s -w $(LDFLAGS)' --platforms '$(RELEASE_PLATFORMS)' --out '$(DIST)'
 
 .PHONY: push
-push: ## Push the images of DIST (REGISTRY=registry.example.com/team)
-	@go run ./hack/push --registry '$(REGISTRY)' $(wildcard $(DIST)/*-image_*.tar)
+push: ## Push the images of make image, or with DIST=dist those of make release (REGISTRY=registry.example.com/team)
+	@go run ./hack/push --registry '$(REGISTRY)' $(shell ls $(if $(filter file,$(origin DIST)),bin/image/tabard*.tar,$(DIST)/*-image_*.tar) 2>/dev/null)
 
 .PHONY: localkube
 localkube: ## Build the Kubernetes control plane of the lab, once per version (minutes)

@@ -45,7 +45,7 @@ func pushAll(to target, archives []string, said io.Writer) error {
 		return errors.New("no registry: name it, such as REGISTRY=registry.example.com/team")
 	}
 	if len(archives) == 0 {
-		return errors.New("no archives of images: make them with make release VERSION=…, or name others")
+		return errors.New("no archives of images: make them with make image; those of make release are pushed by make push DIST=dist")
 	}
 	for _, archive := range archives {
 		reference, err := to.push(archive)

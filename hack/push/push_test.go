@@ -125,7 +125,7 @@ func TestWhatCannotBePushedIsSaid(t *testing.T) {
 	}{
 		"no registry":                    {"", []string{good}, "REGISTRY=registry.example.com/team"},
 		"a registry that is no host":     {"a b", []string{good}, `the registry is "a b", expected a host`},
-		"no archive":                     {address, nil, "make release VERSION="},
+		"no archive":                     {address, nil, "make image"},
 		"an archive that is not there":   {address, []string{"none.tar"}, "none.tar: open the archive"},
 		"a file that is no archive":      {address, []string{text}, "expected a tar"},
 		"an archive that leaves its own": {address, []string{escaping}, `unpack "../outside"`},

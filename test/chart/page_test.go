@@ -16,9 +16,9 @@ func TestTheInstallationsBlocksAreTypedTwice(t *testing.T) {
 	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs/install.md")))(t))
 	w := newWorld(t)
 	for _, begin := range []string{
-		"kubectl apply -f config/crd",
+		"awk -v registry",
 		"helm upgrade --install tabard charts/tabard --namespace tabard-system --take-ownership",
-		"helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace\nkubectl label",
+		"helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace --set \"$IMAGES\"\nkubectl label",
 		"helm upgrade tabard charts/tabard",
 		"helm uninstall tabard",
 		"helm template tabard",
@@ -30,7 +30,7 @@ func TestTheInstallationsBlocksAreTypedTwice(t *testing.T) {
 		rest, _, _ := strings.Cut(behind, "\n```")
 		// A released helm knows a version of Kubernetes of its own time, and this one none.
 		block := strings.Replace(begin+rest, "helm template", "helm template --kube-version 1.35.4", 1)
-		w.shell(block + "\n" + block)
+		w.shell("export REGISTRY=registry.example.com/team TAG=devel IMAGES=image.registry=registry.example.com/team,image.tag=devel\n" + block + "\n" + block)
 		w.Shell("for name in tabard-certificate tabard-probe; do\n" +
 			"until [ \"$(kubectl get namespace $name --ignore-not-found -o 'jsonpath={.status.phase}')\" != Terminating ]; do sleep 0.2; done\ndone")
 		deployments := w.Shell("kubectl get deployments -A -o name")

@@ -129,7 +129,7 @@ func TestTheControllerOfTheWebhookLeavesWhatTheChartMade(t *testing.T) {
 // TestThePagesProfileIsInstalledTwice types the command of docs/install.md, and the same
 // with each other profile that needs no kinds of others.
 func TestThePagesProfileIsInstalledTwice(t *testing.T) {
-	const command = "helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace -f charts/tabard/profiles/kubeadm.yaml"
+	const command = "helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace --reset-then-reuse-values -f charts/tabard/profiles/kubeadm.yaml"
 	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs/install.md")))(t))
 	if !strings.Contains(page, "\n"+command+"\n") {
 		t.Fatalf("docs/install.md does not have the command %s", command)
