@@ -29,7 +29,7 @@ type helplessKey struct{}
 func Prepare(root *cobra.Command) {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Wrong(fmt.Errorf("%w; see %s --help", ExplainFlag(err), cmd.CommandPath()))
+		return wrongUse(cmd, ExplainFlag(err))
 	})
 	refuseArguments(root)
 	help := root.HelpFunc()
@@ -56,6 +56,11 @@ func Prepare(root *cobra.Command) {
 	}
 }
 
+// wrongUse is an error about what was typed, with the command that tells what can be.
+func wrongUse(of *cobra.Command, err error) error {
+	return Wrong(fmt.Errorf("%w; see %s --help", err, of.CommandPath()))
+}
+
 // namesHelp refuses a word that names no command where help is asked for: cobra gives the help of
 // the command above it.
 func namesHelp(command *cobra.Command, words []string) error {
@@ -63,7 +68,7 @@ func namesHelp(command *cobra.Command, words []string) error {
 		return nil
 	}
 	if err := namesCommand(command, words); err != nil {
-		return Wrong(fmt.Errorf("%w; see %s --help", err, command.CommandPath()))
+		return wrongUse(command, err)
 	}
 	return nil
 }
@@ -86,7 +91,7 @@ func refuseArguments(command *cobra.Command) {
 			err = errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
 		}
 		if err != nil {
-			return Wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+			return wrongUse(cmd, err)
 		}
 		return nil
 	}

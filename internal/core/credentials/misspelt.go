@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tabard-dev/tabard/internal/core/spelling"
 )
 
 // fields are those of a statement, each with what else it is called: IAM's own policies have
@@ -102,21 +104,5 @@ func isNear(a, b string) bool {
 	if max(len(a), len(b))-min(len(a), len(b)) > most {
 		return false
 	}
-	costs := make([]int, len(b)+1) // of making the first letters of b from those of a that were read
-	for j := range costs {
-		costs[j] = j
-	}
-	for i := range len(a) {
-		before := costs[0]
-		costs[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = costs[j+1]
-			costs[j+1] = min(change, costs[j]+1, before+1)
-		}
-	}
-	return costs[len(b)] <= most
+	return spelling.Distance(a, b) <= most
 }

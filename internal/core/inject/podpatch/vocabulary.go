@@ -3,6 +3,8 @@ package podpatch
 import (
 	"slices"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/spelling"
 )
 
 // Bounds of what is looked at of names that nobody knows: whoever writes annotations may
@@ -100,7 +102,7 @@ func (v *Vocabulary) meant(name string, known []string) string {
 	}
 	plain, best, least := letters(name), "", alike+1
 	for _, each := range known {
-		if d := distance(plain, letters(each)); d < least {
+		if d := spelling.Distance(plain, letters(each)); d < least {
 			best, least = each, d
 		}
 	}
@@ -119,28 +121,6 @@ func (v *Vocabulary) meant(name string, known []string) string {
 // letters is a name without case, and without what stands between its words.
 func letters(name string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
-}
-
-// distance is how many bytes have to be put in, taken out or exchanged to make one text
-// of another (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, before+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Named says that the pod has a container of that name.
