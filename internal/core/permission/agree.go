@@ -2,6 +2,7 @@ package permission
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -45,8 +46,12 @@ func differing(used, other Set, namespace string) string {
 		used, other = used.In(namespace), other.In(namespace)
 	}
 	a, b := told(used, other), told(other, used)
-	only := func(all, without []string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(without, one) })
+	only := func(all, others map[string]string) []string {
+		var lines []string
+		for _, key := range without(slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(others))) {
+			lines = append(lines, all[key])
+		}
+		return lines
 	}
 	var out []string
 	for _, one := range []struct {
@@ -64,21 +69,20 @@ func differing(used, other Set, namespace string) string {
 	return strings.Join(out, ". ")
 }
 
-// told are the lines of what a source says of a role. Audiences count only where both sources tell
-// them.
-func told(s, other Set) []string {
+// told is what a source says of a role: lines, by what is compared. Audiences count only where
+// both sources tell them.
+func told(s, other Set) map[string]string {
+	out := map[string]string{}
+	for _, atom := range s.Atoms() {
+		out[encoded(atom.canonical())] = atom.Request + " " + atom.Sentence()
+	}
 	c := s.Canonical()
-	out := []string{}
-	for _, atom := range c.Atoms {
-		out = append(out, atom.Request+" "+atom.Sentence())
-	}
-	for _, f := range c.of(FactServiceAccount) {
-		out = append(out, f.Request+" ServiceAccount "+f.Value)
-	}
+	facts := c.of(FactServiceAccount)
 	if !s.assumes() && !other.assumes() {
-		for _, f := range c.of(FactAudience) {
-			out = append(out, f.Request+" audience "+f.Value)
-		}
+		facts = append(facts, c.of(FactAudience)...)
+	}
+	for _, f := range facts {
+		out[encoded(f)] = f.Request + " " + factNouns[f.Kind] + " " + f.Value
 	}
 	return out
 }

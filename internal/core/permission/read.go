@@ -42,9 +42,11 @@ func ReadAnnotations(subject Subject, ref string, annotations map[string]string)
 		return Nothing(subject)
 	}
 	r := newReader(subject, Source{Kind: SourceAnnotation, Ref: ref})
-	switch list, err := listOf([]byte(value)); {
-	case len(value) > maxAnnotation:
+	if len(value) > maxAnnotation {
 		r.find(CodeTooLong, "", "the annotation has %d bytes, expected at most %d", len(value), maxAnnotation)
+		return r.done()
+	}
+	switch list, err := listOf([]byte(value)); {
 	case err != nil:
 		r.find(CodeInvalidJSON, "", "the annotation %s is no JSON list of CredentialsRequests: %s", Annotation, clean(err.Error()))
 	default:

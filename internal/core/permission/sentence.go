@@ -76,7 +76,7 @@ func (a Atom) Sentence() string {
 func (a Atom) sentenceAWS() string {
 	out := "may " + asked(a.Action)
 	if a.Effect == "Deny" {
-		out = "is denied to " + asked(a.Action)
+		out = "may never " + asked(a.Action)
 	}
 	if isAnything(a.Resource) {
 		out += " every resource"
