@@ -126,6 +126,9 @@ func Diff(from, to Set) Difference {
 	spelt := spelling(from, to)
 	for i := range d.Changes {
 		d.Changes[i].spell(spelt)
+		if d.Changes[i].isAudience() && (from.assumes() || to.assumes()) {
+			d.Changes[i].Text += "; one of the two is assumed, since no source tells it"
+		}
 	}
 	d.TrustMustChange = slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Class == ClassSubject })
 	slices.SortStableFunc(d.Changes, func(x, y Change) int {

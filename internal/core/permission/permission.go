@@ -32,9 +32,9 @@ const (
 
 // Subject is the operator of which something is read, and what else its CSV tells.
 type Subject struct {
-	// Package, Version and CSV name it; Cloud is the cloud that it is read for, empty for all.
 	Package, Version, CSV string
-	Cloud                 Cloud
+	// Cloud is the one whose requests are read; empty for all.
+	Cloud Cloud
 	// TokenAuth is what the CSV's annotation token-auth-CLOUD says.
 	TokenAuth Support
 	// Audiences are those of the tokens that the CSV's pods mount; nil where the CSV is not

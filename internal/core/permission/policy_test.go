@@ -85,19 +85,13 @@ func TestTheDigestIsOfWhatTheRoleNeeds(t *testing.T) {
 		"another path of the token": {of(accounts+`,"cloudTokenPath":"/t"`, read), true},
 		"another ServiceAccount":    {of(`"serviceAccountNames":["agent"]`, read), false},
 		"a resource in other case":  {of(accounts, entry("arn:aws:s3:::B/*", "s3:GetObject")), false},
-		"another audience":          {audience("sts.amazonaws.com"), false},
+		"another audience":          {audience("sts.amazonaws.com").Digest(), false},
 		"nothing":                   {declared("[]").Digest(), false},
 	} {
 		if (row.digest == base) != row.isSame || row.digest == "" {
 			t.Errorf("%s: %s, with %s it shall be the same: %v", name, row.digest, base, row.isSame)
 		}
 	}
-}
-
-func audience(name string) string {
-	known := subject
-	known.Audiences = []string{name}
-	return permission.ReadAnnotations(known, "p", map[string]string{permission.Annotation: "[" + request(accounts, entry(objects, "s3:GetObject")) + "]"}).Digest()
 }
 
 func TestADifferenceOfTooManyPatternsSaysSo(t *testing.T) {

@@ -2,7 +2,10 @@ package permission
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -85,19 +88,33 @@ func (r *reader) fits(statement, at string, s Statement) bool {
 		return true
 	}
 	for _, slip := range slips {
-		path := statement
-		switch slip.Code {
-		case iampolicy.CodeNoVendor, iampolicy.CodeInvalidVendor, iampolicy.CodeManyColons:
-			path = at
+		found := Finding{Code(slip.Code), statement, s.slip(slip)}
+		if strings.HasPrefix(found.Message, "the action ") {
+			found.Path = at
 		}
-		found := Finding{Code(slip.Code), path, clean(slip.Message)}
-		if path == statement && len(r.set.Findings) > 0 && r.set.Findings[len(r.set.Findings)-1] == found {
-			continue
+		if lost {
+			found.Message += ": it is left out"
 		}
-		r.find(found.Code, found.Path, "%s", found.Message)
+		if !slices.Contains(r.set.Findings, found) {
+			r.find(found.Code, found.Path, "%s", found.Message)
+		}
 	}
 	r.set.Incomplete = r.set.Incomplete || lost
 	return !lost
+}
+
+// slip says what was seen of a mistake in a statement with one action, and what is expected.
+func (s Statement) slip(slip *iampolicy.Error) string {
+	switch slip.Code {
+	case iampolicy.CodeNoVendor, iampolicy.CodeInvalidVendor, iampolicy.CodeManyColons:
+		return fmt.Sprintf("the action is %.100q, expected SERVICE:ACTION", s.Actions[0])
+	case iampolicy.CodeNoEffect, iampolicy.CodeInvalidEffect:
+		return fmt.Sprintf("the effect is %.100q, expected Allow or Deny", s.Effect)
+	case iampolicy.CodeNoResource, iampolicy.CodeInvalidResource, iampolicy.CodeShortResource:
+		return fmt.Sprintf("the resource is %.100q, expected * or an ARN of six parts: arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE", s.Resource)
+	default:
+		return clean(slip.Message)
+	}
 }
 
 // document is a policy of the statement alone. What is no effect stays one that is none.

@@ -210,6 +210,9 @@ func (r *reader) done() Set {
 	if r.set.Source.Kind == SourceManifests && len(r.requests) > 0 {
 		r.find(CodeBundleUninstallable, "", "OLM installs no bundle with a %s among its manifests: move it to the CSV's annotation %s", requestKind, Annotation)
 	}
+	if set := r.set.with(r.requests); r.subject.Cloud != "" {
+		return set.ForCloud(r.subject.Cloud)
+	}
 	return r.set.with(r.requests)
 }
 

@@ -49,6 +49,20 @@ func newer() permission.Set {
 	return declared("[" + request(accounts, entry(objects, "s3:GetObject", "s3:PutObject"), entry(queue, "sqs:SendMessage")) + "]")
 }
 
+// tokens is old, of a CSV that says this of its support.
+func tokens(support permission.Support) permission.Set {
+	set := old()
+	set.TokenAuth = support
+	return set
+}
+
+// audience is old, of a CSV whose pods mount tokens for this audience.
+func audience(name string) permission.Set {
+	known := subject
+	known.Audiences = []string{name}
+	return permission.ReadAnnotations(known, "p", map[string]string{permission.Annotation: "[" + request(accounts, entry(objects, "s3:GetObject")) + "]"})
+}
+
 func texts(s permission.Set) []string {
 	var out []string
 	for _, one := range s.Sentences() {
@@ -138,6 +152,7 @@ func TestScenario14WithoutASourceThePermissionsAreUnknown(t *testing.T) {
 		"no file":                          permission.ReadFiles(subject, permission.SourceRequests, "f", nil),
 		"no request in the cluster":        permission.ReadRequests(subject, permission.Source{Kind: permission.SourceLive}, nil),
 		"requests to another cloud alone":  old().ForCloud(permission.GCP),
+		"requests to another cloud":        declared("[" + strings.NewReplacer("AWSProviderSpec", "AzureProviderSpec", `"statementEntries":[]`, `"permissions":["a/read"]`).Replace(request(accounts)) + "]"),
 		"what cannot be read, among other": permission.Choose(subject, "", unreadable, permission.Nothing(subject)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,6 +209,7 @@ func TestScenario15EachSlipIsAFindingAndTheRestIsShown(t *testing.T) {
 		"an action with a space":            {"[" + request(accounts, entry(objects, "s3:Get Object", "s3:GetObject")) + "]", []string{"InvalidAction [0].spec.providerSpec.statementEntries[0].action[0]"}, 1},
 		"no action":                         {"[" + request(accounts, entry(objects), good) + "]", []string{"InvalidAction [0].spec.providerSpec.statementEntries[0].action"}, 1},
 		"a resource that is none":           {"[" + request(accounts, entry("bucket", "s3:GetObject"), good) + "]", []string{"InvalidResource [0].spec.providerSpec.statementEntries[0]"}, 1},
+		"an ARN with parts missing":         {"[" + request(accounts, entry("arn:aws:s3", "s3:GetObject", "s3:PutObject"), good) + "]", []string{"ShortResource [0].spec.providerSpec.statementEntries[0]"}, 1},
 		"an operator that does not exist":   {"[" + request(accounts, strings.Replace(good, "{", `{"policyCondition":{"StringIs":{"aws:RequestedRegion":"x"}},`, 1), good) + "]", []string{"UnknownOperator [0].spec.providerSpec.statementEntries[0]"}, 1},
 		"a condition of an object":          {"[" + request(accounts, strings.Replace(good, "{", `{"policyCondition":{"StringEquals":{"aws:RequestedRegion":{}}},`, 1), good) + "]", []string{"InvalidCondition [0].spec.providerSpec.statementEntries[0].policyCondition"}, 1},
 		"a field that is misspelt":          {"[" + request(accounts, strings.Replace(good, "{", `{"policyConditions":{},`, 1)) + "]", []string{"MisspeltField [0].spec.providerSpec"}, 1},
@@ -210,7 +226,9 @@ func TestScenario15EachSlipIsAFindingAndTheRestIsShown(t *testing.T) {
 		"fields of Google Cloud": {"[" + google + "]", []string{"MustBeEmpty [0].spec.providerSpec.serviceAccountEmail", "MustBeEmpty [0].spec.providerSpec.audience"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := declared(row.annotation)
+			every := subject
+			every.Cloud = ""
+			set := permission.ReadAnnotations(every, "p.v1.1.0", map[string]string{permission.Annotation: row.annotation})
 			if diff := cmp.Diff(row.want, codes(set)); diff != "" {
 				t.Error(diff, set.Findings)
 			}
@@ -286,6 +304,10 @@ func TestScenario18WhatWidensNarrowsAndChangesTheTrust(t *testing.T) {
 		"wider, and on less":                 {of(accounts, entry(objects, "s3:Get*")), of(accounts, entry("arn:aws:s3:::b/data/*", "s3:*")), []string{"added", "removed"}, ""},
 		"an action in other case":            {of(accounts, entry(objects, "s3:GetObject")), of(accounts, entry(objects, "S3:getobject")), []string{}, ""},
 		"another namespace":                  {old().In("a"), old().In("b"), []string{"subject", "secret"}, "a/operator"},
+		"an audience that is known now":      {old(), audience("sts.amazonaws.com"), []string{"subject"}, "one of the two is assumed"},
+		"an audience of two that are known":  {audience("openshift"), audience("sts.amazonaws.com"), []string{"subject"}, "sts.amazonaws.com, before openshift; the role's trust must change"},
+		"tokens that are supported no more":  {tokens(permission.Supported), tokens(permission.NotSupported), []string{"support"}, "may not use the role"},
+		"tokens that are supported from now": {tokens(permission.NotSupported), tokens(permission.Supported), []string{"support"}, "support of tokens: yes, before no"},
 		"another path of the token":          {of(accounts+`,"cloudTokenPath":"/a"`, entry(objects, "s3:GetObject")), of(accounts+`,"cloudTokenPath":"/b"`, entry(objects, "s3:GetObject")), []string{"tokenPath"}, "/b, before /a"},
 		"of one side nothing is known":       {permission.Nothing(subject), newer(), []string{"unknown", "unknown", "unknown", "unknown", "unknown", "unknown"}, "unknown"},
 		"of the other side nothing is known": {old(), permission.Nothing(subject), []string{"unknown", "unknown", "unknown", "unknown"}, "unknown"},

@@ -94,7 +94,7 @@ func isAnything(pattern string) bool {
 
 // isOfEverything says that the atom is about every resource.
 func (a Atom) isOfEverything() bool {
-	return isAnything(a.Resource) || iampolicy.Target{Action: "*", Resource: a.Resource}.Contains(iampolicy.Target{Action: "*", Resource: "arn:*:*:*:*:*"})
+	return isAnything(a.Resource) || strings.HasSuffix(a.Resource, "*") && iampolicy.Target{Action: "*", Resource: a.Resource}.Contains(iampolicy.Target{Action: "*", Resource: "arn:*:*:*:*:*"})
 }
 
 // meaning is what an action does, as far as its name says.

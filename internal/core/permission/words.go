@@ -71,3 +71,8 @@ func (c *Change) factSentence() string {
 	}
 	return out
 }
+
+// isAudience says that the change is one of audiences.
+func (c *Change) isAudience() bool {
+	return len(c.FactsFrom) > 0 && c.FactsFrom[0].Kind == FactAudience || len(c.FactsTo) > 0 && c.FactsTo[0].Kind == FactAudience
+}
