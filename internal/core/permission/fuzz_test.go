@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/permission"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // chance makes small sets that are near to each other.
@@ -124,6 +126,22 @@ func isEqual(a, b permission.Canonical) bool {
 	return a.Known == b.Known && slices.Equal(a.Atoms, b.Atoms) && slices.Equal(a.Facts, b.Facts)
 }
 
+// checkContained fails where atoms that a change says are inside others are not, as whole policies
+// tell. What is denied is compared as if it were allowed.
+func checkContained(t *testing.T, inner, outer []permission.Atom) {
+	t.Helper()
+	policy := func(atoms []permission.Atom) *iampolicy.Policy {
+		var out iampolicy.Document
+		for _, a := range atoms {
+			out = append(out, iampolicy.Statement{Actions: []string{a.Action}, Resources: []string{a.Resource}, Conditions: a.Condition.Tests()})
+		}
+		return must.Get(iampolicy.Parse([]byte(out.String())))(t)
+	}
+	if got := iampolicy.Contains(policy(outer), policy(inner)); got.Answer != iampolicy.Yes {
+		t.Fatalf("%+v\ninner %+v\nouter %+v", got, inner, outer)
+	}
+}
+
 // checkDiff says which classes a difference has, and fails where it is none of the two sets.
 func checkDiff(t *testing.T, seed, more uint64) []string {
 	t.Helper()
@@ -138,6 +156,12 @@ func checkDiff(t *testing.T, seed, more uint64) []string {
 	for _, change := range d.Changes {
 		if change.Text == "" || (len(change.From)+len(change.To) > 0) == (len(change.FactsFrom)+len(change.FactsTo) > 0) {
 			t.Fatalf("%+v says nothing, or two things", change)
+		}
+		switch change.Class {
+		case permission.ClassWidened:
+			checkContained(t, change.From, change.To)
+		case permission.ClassNarrowed:
+			checkContained(t, change.To, change.From)
 		}
 	}
 	if isSame := isEqual(from, to); isSame != (len(d.Changes) == 0 && from.Known == to.Known) {
