@@ -227,5 +227,14 @@ func (c *Change) spell(spelt map[Atom]Atom) {
 			}
 		}
 	}
+	if c.deniesLess() {
+		c.Marks = append(c.Marks, "less is denied")
+	}
 	c.Text = c.sentence()
+}
+
+// deniesLess says that something was denied that may not be any more.
+func (c *Change) deniesLess() bool {
+	return (c.Class == ClassRemoved || c.Class == ClassNarrowed || c.Class == ClassChanged) &&
+		slices.ContainsFunc(c.From, func(a Atom) bool { return a.Effect == "Deny" })
 }

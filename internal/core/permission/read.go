@@ -80,7 +80,9 @@ type File struct {
 func ReadFiles(subject Subject, kind SourceKind, ref string, files []File) Set {
 	r := newReader(subject, Source{Kind: kind, Ref: ref})
 	for _, file := range files {
-		r.file(file)
+		if !r.full {
+			r.file(file)
+		}
 	}
 	if !r.answered && len(r.set.Findings) == 0 {
 		r.find(CodeNoRequests, "", "there is no CredentialsRequest, expected one at least, or an empty list to declare that nothing is asked for")
@@ -114,7 +116,8 @@ func (r *reader) file(file File) {
 		case len(bytes.TrimSpace(text)) > 0 && string(bytes.TrimSpace(text)) != "null":
 			r.document(path, bytes.TrimSpace(text))
 		}
-		if len(r.set.Findings) > maxFindings {
+		if r.full || len(r.set.Findings) > maxFindings {
+			r.set.Incomplete = true
 			return
 		}
 	}
@@ -155,17 +158,28 @@ func (r *reader) document(path string, text []byte) {
 		r.list(path+" items", head.Items)
 	case head.Kind != requestKind:
 		r.find(CodeWrongKind, path, "the document is of kind %.100q, expected %s: it is left out", head.Kind, requestKind)
-	default:
+	case !r.isFull(path):
 		r.answered = true
 		r.request(path+" ", text)
 	}
 }
 
+// isFull says that no more requests are read, of which the path names the first.
+func (r *reader) isFull(path string) bool {
+	if len(r.requests) < maxRequests && len(r.set.Findings) <= maxFindings {
+		return false
+	}
+	if !r.full {
+		r.lose(CodeTooMany, path, "there are more than %d requests, or too many findings: the rest is left out", maxRequests)
+	}
+	r.full = true
+	return true
+}
+
 // list reads requests. The path ends where the index follows.
 func (r *reader) list(path string, list []json.RawMessage) {
 	for i, one := range list {
-		if len(r.requests) >= maxRequests || len(r.set.Findings) > maxFindings {
-			r.lose(CodeTooMany, path+index(i), "there are %d requests, and %d were read: the rest is left out", len(list), i)
+		if r.isFull(path + index(i)) {
 			return
 		}
 		r.request(path+index(i)+".", one)
@@ -178,7 +192,9 @@ type reader struct {
 	set      Set
 	requests []Request
 	// answered says that the source says something, be it that nothing is asked for.
-	answered          bool
+	answered bool
+	// full says that requests were left out.
+	full              bool
 	statements, atoms int
 }
 

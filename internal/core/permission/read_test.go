@@ -2,6 +2,7 @@ package permission_test
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,29 @@ func TestRequestsOfAClusterAreObserved(t *testing.T) {
 	got, known := set.Requests()
 	if !known || len(set.Findings) > 0 || set.Certainty != permission.Observed || got[0].Secret != (permission.Secret{}) || got[0].ServiceAccounts[0].Name != "own" {
 		t.Errorf("%+v %+v", got, set.Findings)
+	}
+}
+
+func TestARequestForAServiceAccountIsForNoOther(t *testing.T) {
+	text := strings.Replace(request(accounts, entry(objects, "s3:GetObject")), `"secretRef":{"name":"creds","namespace":"$(NAMESPACE)"}`, `"storage":{"serviceAccount":{"name":"own","namespace":"$(NAMESPACE)"}}`, 1)
+	set := declared("[" + text + "]")
+	got, _ := set.Requests()
+	want := []permission.ServiceAccount{{Namespace: permission.InstallNamespace, Name: "own"}}
+	if diff := cmp.Diff(want, got[0].ServiceAccounts); diff != "" || len(set.Findings) > 0 {
+		t.Error(diff, set.Findings)
+	}
+}
+
+func TestRequestsInManyDocumentsAreBounded(t *testing.T) {
+	one := request(accounts, entry(objects, "s3:GetObject")) + "\n---\n"
+	for name, all := range map[string][]permission.File{
+		"one file":   {{Name: "f", Text: []byte(strings.Repeat(one, 500))}},
+		"many files": slices.Repeat([]permission.File{{Name: "f", Text: []byte(strings.Repeat(strings.Replace(one, `"name":"p"`, `"name":"q"`, 1), 30))}}, 50),
+	} {
+		set := files(all...)
+		if got, _ := set.Requests(); len(got) == 0 || len(got) > 100 || len(set.Findings) > 101 || !set.Incomplete {
+			t.Errorf("%s: %d requests, %d findings, incomplete %v", name, len(got), len(set.Findings), set.Incomplete)
+		}
 	}
 }
 

@@ -19,8 +19,7 @@ func ReadRequests(subject Subject, source Source, objects []cloudv1.CredentialsR
 	r := newReader(subject, source)
 	r.answered = len(objects) > 0
 	for i := range objects {
-		if len(r.requests) >= maxRequests {
-			r.lose(CodeTooMany, index(i), "there are %d requests, and %d were read: the rest is left out", len(objects), i)
+		if r.isFull(index(i)) {
 			break
 		}
 		r.add(index(i)+".", &objects[i])
@@ -99,7 +98,17 @@ func (r *reader) workload(path string, object *cloudv1.CredentialsRequest, out *
 	} else {
 		out.TokenPath = p
 	}
-	names := path + "spec.serviceAccountNames"
+	if len(out.ServiceAccounts) == 0 { // else the request is for one of its own, and for no other
+		r.accounts(path+"spec.serviceAccountNames", namespace, object, out)
+	}
+	out.Audiences = append([]string{}, r.subject.Audiences...)
+	if len(out.Audiences) == 0 {
+		out.Audiences, out.AudiencesAssumed = []string{DefaultAudience}, true
+	}
+}
+
+// accounts reads the ServiceAccounts that a request names.
+func (r *reader) accounts(names, namespace string, object *cloudv1.CredentialsRequest, out *Request) {
 	for i, name := range object.Spec.ServiceAccountNames {
 		if i >= maxValues {
 			r.lose(CodeTooMany, names, "there are %d names, expected at most %d: the rest is left out", len(object.Spec.ServiceAccountNames), maxValues)
@@ -117,10 +126,6 @@ func (r *reader) workload(path string, object *cloudv1.CredentialsRequest, out *
 		}
 		out.ServiceAccounts = append([]ServiceAccount{}, r.subject.ServiceAccounts...)
 	}
-	out.Audiences = append([]string{}, r.subject.Audiences...)
-	if len(out.Audiences) == 0 {
-		out.Audiences, out.AudiencesAssumed = []string{DefaultAudience}, true
-	}
 }
 
 // target reads the Secret, or the ServiceAccount that stands for it, and says whose namespace the
@@ -129,6 +134,9 @@ func (r *reader) target(path string, object *cloudv1.CredentialsRequest, out *Re
 	targets, invalid := credentials.Targets(object)
 	if invalid != "" {
 		r.find(CodeNoTarget, path+"spec", "%s", clean(invalid))
+		if r.set.Source.Kind == SourceLive {
+			return object.Namespace
+		}
 		return InstallNamespace
 	}
 	namespace := targets[0].Namespace

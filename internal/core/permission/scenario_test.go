@@ -309,6 +309,8 @@ func TestScenario18WhatWidensNarrowsAndChangesTheTrust(t *testing.T) {
 		"tokens that are supported no more":  {tokens(permission.Supported), tokens(permission.NotSupported), []string{"support"}, "may not use the role"},
 		"tokens that are supported from now": {tokens(permission.NotSupported), tokens(permission.Supported), []string{"support"}, "support of tokens: yes, before no"},
 		"another path of the token":          {of(accounts+`,"cloudTokenPath":"/a"`, entry(objects, "s3:GetObject")), of(accounts+`,"cloudTokenPath":"/b"`, entry(objects, "s3:GetObject")), []string{"tokenPath"}, "/b, before /a"},
+		"a Deny that is gone":                {of(accounts, strings.Replace(entry(objects, "s3:GetObject"), "Allow", "Deny", 1)), declared("[" + request(accounts) + "]"), []string{"removed"}, "less is denied"},
+		"a Deny of less":                     {of(accounts, strings.Replace(entry(objects, "s3:*"), "Allow", "Deny", 1)), of(accounts, strings.Replace(entry(objects, "s3:Get*"), "Allow", "Deny", 1)), []string{"narrowed"}, "less is denied"},
 		"of one side nothing is known":       {permission.Nothing(subject), newer(), []string{"unknown", "unknown", "unknown", "unknown", "unknown", "unknown"}, "unknown"},
 		"of the other side nothing is known": {old(), permission.Nothing(subject), []string{"unknown", "unknown", "unknown", "unknown"}, "unknown"},
 	} {
