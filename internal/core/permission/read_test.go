@@ -103,6 +103,20 @@ func TestWhatTheSourceDoesNotTellComesFromTheCSV(t *testing.T) {
 	}
 }
 
+func TestWhatTheCSVTellsIsNotTrusted(t *testing.T) {
+	from := subject
+	from.Audiences = []string{"a\x1b[2J", "sts.amazonaws.com"}
+	from.ServiceAccounts = []permission.ServiceAccount{{Namespace: "team", Name: "A\x1b"}, {Namespace: "team", Name: "a"}}
+	set := permission.ReadAnnotations(from, "p", map[string]string{permission.Annotation: "[" + request(`"cloudTokenPath":"/t"`, entry(objects, "s3:GetObject")) + "]"})
+	if diff := cmp.Diff([]string{"NoServiceAccountNames [0].spec.serviceAccountNames", "InvalidName ", "InvalidText "}, codes(set)); diff != "" {
+		t.Error(diff, set.Findings)
+	}
+	want := "ServiceAccount team/a becomes the role by tokens for the audience sts.amazonaws.com"
+	if got := texts(set); !slices.Contains(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestRequestsOfAClusterAreObserved(t *testing.T) {
 	var object cloudv1.CredentialsRequest
 	object.Name, object.Namespace = "live", "team"

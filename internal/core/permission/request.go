@@ -101,7 +101,13 @@ func (r *reader) workload(path string, object *cloudv1.CredentialsRequest, out *
 	if len(out.ServiceAccounts) == 0 { // else the request is for one of its own, and for no other
 		r.accounts(path+"spec.serviceAccountNames", namespace, object, out)
 	}
-	out.Audiences = append([]string{}, r.subject.Audiences...)
+	for _, audience := range r.subject.Audiences {
+		if audience == "" || !isPlain(audience) {
+			r.find(CodeInvalidText, "", "an audience of the CSV is %.100q, expected a text that can be shown: it is left out", audience)
+			continue
+		}
+		out.Audiences = append(out.Audiences, audience)
+	}
 	if len(out.Audiences) == 0 {
 		out.Audiences, out.AudiencesAssumed = []string{DefaultAudience}, true
 	}
@@ -124,7 +130,14 @@ func (r *reader) accounts(names, namespace string, object *cloudv1.CredentialsRe
 		if r.set.Source.Kind != SourceLive && out.Azure == nil {
 			r.find(CodeNoServiceAccounts, names, "it is empty, expected the ServiceAccounts that become the role: AWS and Google Cloud trust nobody without")
 		}
-		out.ServiceAccounts = append([]ServiceAccount{}, r.subject.ServiceAccounts...)
+		out.ServiceAccounts = []ServiceAccount{}
+		for _, account := range r.subject.ServiceAccounts {
+			if !isNamespace(account.Namespace) || len(validation.IsDNS1123Subdomain(account.Name)) > 0 {
+				r.find(CodeInvalidName, "", "a ServiceAccount of the CSV is %.100q in %.100q, expected the names of an object and a namespace: it is left out", account.Name, account.Namespace)
+				continue
+			}
+			out.ServiceAccounts = append(out.ServiceAccounts, account)
+		}
 	}
 }
 
