@@ -18,13 +18,6 @@ type Policies struct {
 	Note string
 }
 
-// AWS's limits of a role's policies, in characters that are not white space (AWS: IAM and STS
-// character limits).
-const (
-	maxInline  = 10240
-	maxManaged = 6144
-)
-
 // Policy is the policy of one role with which all requests to AWS are served: statements are
 // merged where they differ in actions or resources only, and sorted. What is too long for a role's
 // inline policies is split into managed policies.
@@ -33,11 +26,22 @@ func (s Set) Policy() Policies {
 	if len(all) == 0 {
 		return Policies{}
 	}
-	if one := iampolicy.Document(all); iampolicy.Size([]byte(one.String())) <= maxInline {
-		return Policies{Documents: []string{one.String()}}
+	one := iampolicy.Document(all).String()
+	inline := room(iampolicy.RoleInlineQuota, one)
+	if inline.Left >= 0 {
+		return Policies{Documents: []string{one}}
 	}
 	out := split(all)
-	return Policies{out, fmt.Sprintf("The permissions are longer than the %d characters that AWS takes as inline policies of a role. They are split into %d policies of at most %d characters: make a managed policy of each, and attach all of them to the role.", maxInline, len(out), maxManaged)}
+	return Policies{out, fmt.Sprintf("The permissions are longer than the %d characters that AWS takes as inline policies of a role. They are split into %d policies of at most %d characters: make a managed policy of each, and attach all of them to the role.", inline.Limit, len(out), room(iampolicy.ManagedQuota, one).Limit)}
+}
+
+// room is what a document leaves of a quota.
+func room(quota iampolicy.Quota, document string) iampolicy.Room {
+	out, err := iampolicy.RoomIn(quota, []byte(document))
+	if err != nil {
+		panic("permission: " + err.Error())
+	}
+	return out
 }
 
 // split is the statements in documents that are each short enough for a managed policy. One that
@@ -48,7 +52,7 @@ func split(all []iampolicy.Statement) []string {
 	for len(all) > 0 {
 		next := append(slices.Clone(page), all[0])
 		switch first := all[0]; {
-		case iampolicy.Size([]byte(next.String())) <= maxManaged:
+		case room(iampolicy.ManagedQuota, next.String()).Left >= 0:
 			page, all = next, all[1:]
 		case len(page) > 0:
 			out, page = append(out, page.String()), nil
