@@ -80,7 +80,7 @@ var productRules = []rule{
 		own: []string{
 			"./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./awsauth/identity",
 		},
-		foreign: []string{kubeAPI, apimachinery, jose, "gomodules.xyz/jsonpatch/v2"},
+		foreign: []string{kubeAPI, apimachinery, jose, "gomodules.xyz/jsonpatch/v2", "github.com/blang/semver/v4"},
 		why:     "decisions are pure functions over plain data",
 		deny:    []ban{noClients}, deep: true,
 	}, {
@@ -144,6 +144,9 @@ var productRules = []rule{
 		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/...", "./internal/image"},
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab starts the real programs; it must not share their decisions",
+	}, {
+		in: []string{"./internal/catalogue"}, own: []string{"./internal/core/catalogue", "./internal/core/line"}, foreign: []string{"go.yaml.in/yaml/v3"},
+		why: "a reader of catalogues makes the model of what strangers wrote, and decides nothing: see ADR 31",
 	}, {
 		in: []string{"./internal/handoff"}, own: []string{"./iampolicy"}, foreign: []string{},
 		why: "what is handed over is plain data in and text out, for every command",

@@ -9,10 +9,11 @@ import (
 // longest is how many characters of a text are shown.
 const longest = 600
 
-// Of is the text in one line, without characters that control a terminal, and 600 characters of it at most.
+// Of is the text in one line, without characters that control a terminal or the direction of
+// writing, and 600 characters of it at most.
 func Of(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return ' '
 		}
 		return r

@@ -13,6 +13,7 @@ func TestOf(t *testing.T) {
 		"":                         "",
 		" a\n\tb  c ":              "a b c",
 		"red \x1b[31mtext\u009b1m": "red [31mtext 1m",
+		"to\u202egnp.exe\u2066":    "to gnp.exe",
 		"a\xffb":                   "a?b",
 		strings.Repeat("ä", 600):   strings.Repeat("ä", 600),
 		strings.Repeat("ä", 601):   strings.Repeat("ä", 600) + "…",

@@ -1,0 +1,111 @@
+// Package catalogue is the read model of catalogues of operators, and what follows from it:
+// the heads of channels, the upgrades into a bundle, and what a bundle says of itself. Every
+// reader of catalogues makes the same model. What a source does not tell is unknown, never
+// "none". Texts are kept as their authors wrote them: who shows one to a person makes it
+// harmless first, as internal/cli/command.Plain does for a terminal. Texts of findings are
+// harmless already.
+package catalogue
+
+// Catalogue is what one source offers. It is plain data: whoever changes it must be alone.
+type Catalogue struct {
+	// Packages are sorted by name.
+	Packages []Package
+	// Findings are what is wrong with the source. None of them hides what is good.
+	Findings []Finding
+}
+
+// Package is one operator in all its versions.
+type Package struct {
+	Name string
+	// DefaultChannel is empty where the source names none.
+	DefaultChannel string
+	// Deprecation is what the source says against the package; empty if nothing.
+	Deprecation string
+	// Channels are sorted by name.
+	Channels []Channel
+	// Bundles are sorted by name.
+	Bundles []Bundle
+}
+
+// Channel is a line of upgrades.
+type Channel struct {
+	Name        string
+	Deprecation string
+	// Entries are in the order of the source.
+	Entries []Entry
+	// EdgesKnown says that the source tells which entry replaces which. A PackageManifest
+	// does not.
+	EdgesKnown bool
+	// Head is the entry that no other replaces or skips. It is empty if the channel is
+	// invalid: see Heads.
+	Head string
+	// Invalid says that the channel has no head, or several.
+	Invalid bool
+}
+
+// Entry is the place of a bundle in a channel.
+type Entry struct {
+	// Name is the bundle's.
+	Name string
+	// Replaces and Skips are names of bundles that upgrade to this one. The source may not
+	// have them.
+	Replaces string
+	Skips    []string
+	// SkipRange is a range of versions that upgrade to this one, as in ">=1.0.0 <1.2.0".
+	SkipRange string
+}
+
+// Bundle is one version of an operator.
+type Bundle struct {
+	Name string
+	// Version is empty if it is unknown. It never comes from the name.
+	Version string
+	// Image is where the bundle's contents are. It is empty in catalogues that have them
+	// inside.
+	Image       string
+	Deprecation string
+	// Metadata is nil if the source does not have it for this bundle: then nothing follows
+	// from it, least of all that the operator needs nothing.
+	Metadata *Metadata
+	// Features are what the metadata says; all of them are Unknown without it.
+	Features Features
+	// Workload is nil unless the source has the whole ClusterServiceVersion.
+	Workload *Workload
+}
+
+// Metadata is what is kept of a ClusterServiceVersion.
+type Metadata struct {
+	DisplayName, Provider string
+	// InstallModes are the supported ones, sorted.
+	InstallModes []string
+	// Annotations are only those for which Kept is true.
+	Annotations map[string]string
+}
+
+// Workload is as what an operator's pods run.
+type Workload struct {
+	// ServiceAccounts are sorted. A Deployment that names none runs as "default".
+	ServiceAccounts []string
+	// Audiences are those of projected tokens, sorted.
+	Audiences []string
+}
+
+// Bundle finds a bundle of the package by its name.
+func (p Package) Bundle(name string) (Bundle, bool) {
+	for _, b := range p.Bundles {
+		if b.Name == name {
+			return b, true
+		}
+	}
+	return Bundle{}, false
+}
+
+// Channel finds a channel of the package by its name.
+func (p Package) Channel(name string) (Channel, bool) {
+	for _, c := range p.Channels {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Channel{}, false
+}
