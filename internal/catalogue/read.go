@@ -26,7 +26,7 @@ type Reader struct {
 	// Stdin is what the path "-" stands for.
 	Stdin io.Reader
 	// Slow is called once when more than a MiB of YAML was read, with the name of the file: YAML
-	// takes ten times as long as JSON, and a person should hear so. It may be nil.
+	// takes several times as long as JSON, and a person should hear so. It may be nil.
 	Slow func(file string)
 }
 

@@ -15,7 +15,7 @@ const (
 	// thousands. Base64 has none of these characters.
 	mostMarks = 1 << 18
 	// mostSteps bounds the work with aliases, which can name each other.
-	mostSteps = 1 << 22
+	mostSteps = 1 << 20
 )
 
 // nextYAML is the next document of a YAML stream, as JSON. In YAML the lines "---" and "..." end
@@ -159,7 +159,7 @@ func (c *converter) step(depth int) error {
 	case depth > deepest:
 		return brokenf("the document is deeper than %d values, or one of its aliases is within what it stands for", deepest)
 	case c.steps > mostSteps || c.out.Len() > largest:
-		return &broken{tooLarge: true, message: fmt.Sprintf("with its aliases the document is larger than %d MiB", largest>>20)}
+		return &broken{tooLarge: true, message: fmt.Sprintf("with its aliases the YAML document has more than %d values or %d MiB", mostSteps, largest>>20)}
 	}
 	return nil
 }
