@@ -64,6 +64,10 @@ var targets = map[string]target{
 		packages: programs, folders: []string{"config", "localkube"},
 		long: &long{packages: []string{"./test/webhook/attack"}, measured: true},
 	},
+	"catalogue": {
+		packages: []string{"./hack/catalogue/..."},
+		long:     &long{packages: []string{"./internal/catalogue"}, named: true},
+	},
 	"chaos": {
 		packages: programs, folders: []string{"config", "localkube"},
 		long: &long{packages: []string{"./test/hubaccess", "./test/roleselector/chaos"}, named: true},

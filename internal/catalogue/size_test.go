@@ -2,7 +2,9 @@ package catalogue_test
 
 import (
 	"bytes"
+	"fmt"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -108,4 +110,30 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal("nothing is listed")
 		}
 	}
+}
+
+// A catalogue without end is an error, not the end of the machine's memory.
+func TestLongACatalogueWithoutEnd(t *testing.T) {
+	value := `{"type":"olm.csv.metadata","value":{"annotations":{"description":"` + strings.Repeat("x", 250<<10) + `"}}}`
+	_, err := catalogue.Reader{Stdin: &endless{value: value}}.Read(t.Context(), "-")
+	if err == nil || !strings.Contains(err.Error(), "more than 256 MiB") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// endless makes one bundle after the other.
+type endless struct {
+	value string
+	rest  []byte
+	made  int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if len(e.rest) == 0 {
+		e.made++
+		e.rest = []byte(bundleWith(fmt.Sprintf("p.v%d", e.made), e.value) + "\n")
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
 }
