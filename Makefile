@@ -89,7 +89,7 @@ test: build localkube ## Run the test suite (TESTFLAGS='--count 1 --cpu' past th
 	@go run ./hack/suite --keep bin/tests --skip '$(FOREIGN)|^TestLong' --without "$$(go run ./hack/ring without)" $(TESTFLAGS) $(MODULES) $(filter-out $(LONG),$(OLDER))
 
 .PHONY: long
-long: build localkube ## Run the long tests that a change concerns: releases, helm, growth, attacks, chaos, crowds, pages, examples, old modules (RING=growth for one)
+long: build localkube ## Run the long tests that a change concerns: releases, helm, growth, attacks, catalogues, chaos, crowds, pages, examples, old modules (RING=growth for one)
 	@for name in $(or $(RING),$$(go run ./hack/ring long)); do \
 		test -z '$(RING)' && go run ./hack/ring unchanged $$name && continue; \
 		go run ./hack/suite --keep bin/tests $(TESTFLAGS) $$(go run ./hack/ring suite $$name) && go run ./hack/ring passed $$name || exit 1; \
