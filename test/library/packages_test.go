@@ -61,7 +61,7 @@ var packages = map[string]map[string][]any{
 		"Assumptions": {iampolicy.Assumptions}, "Code": {new(iampolicy.Code)}, "Contains": {iampolicy.Contains}, "Context": {iampolicy.NewContext()}, "Decision": {new(iampolicy.Decision)}, "Document": {new(iampolicy.Document)},
 		"Error": {new(iampolicy.Error)}, "Errors": {new(iampolicy.Errors)}, "Evaluate": {iampolicy.Evaluate}, "Explain": {iampolicy.Explain},
 		"Kind": {new(iampolicy.Kind)}, "LintRules": {iampolicy.LintRules}, "MayAllow": {iampolicy.MayAllow}, "NewContext": {iampolicy.NewContext}, "Parse": {iampolicy.Parse}, "Policy": {new(iampolicy.Policy)}, "Reaches": {iampolicy.Reaches},
-		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size}, "Statement": {new(iampolicy.Statement)}, "WebIdentity": {iampolicy.WebIdentity},
+		"RoomIn": {iampolicy.RoomIn}, "Size": {iampolicy.Size}, "Statement": {new(iampolicy.Statement)}, "Target": {new(iampolicy.Target)}, "WebIdentity": {iampolicy.WebIdentity},
 	},
 }
 
