@@ -17,7 +17,8 @@ import (
 // slipReason is the reason of events about what does not count as it is written.
 const slipReason = "AnnotationIgnored"
 
-// slips are those of all ServiceAccounts and pods that the webhook is asked about.
+// slips are those of all namespaces, and of the ServiceAccounts and pods that the webhook is
+// asked about.
 func (c *Controller) slips(hooks core.Hooks) (found []*core.Slip) {
 	asks := func(namespace string, labels map[string]string) bool {
 		seen := c.known.namespace(namespace)
@@ -29,7 +30,12 @@ func (c *Controller) slips(hooks core.Hooks) (found []*core.Slip) {
 		}
 	}
 	for _, pod := range c.known.pods.All() {
-		if slip := c.examiner.PodSlip(pod); slip != nil && asks(pod.Namespace, pod.Labels) {
+		if slip := c.examiner.PodSlip(pod); slip != nil && (slip.IsOfSkipped || asks(pod.Namespace, pod.Labels)) {
+			found = append(found, slip)
+		}
+	}
+	for _, namespace := range c.known.namespaces.All() {
+		if slip := core.NamespaceSlip(namespace); slip != nil {
 			found = append(found, slip)
 		}
 	}

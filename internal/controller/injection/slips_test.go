@@ -74,6 +74,20 @@ func TestSlipsAreToldOnceWhereAPersonLooks(t *testing.T) {
 	}
 }
 
+// TestALabelThatDoesNotCountIsToldInItsNamespace: an administrator who misspells a label believes
+// that identities are required; and a pod with the label to skip is skipped, whatever its value.
+func TestALabelThatDoesNotCountIsToldInItsNamespace(t *testing.T) {
+	t.Parallel()
+	f := serve(t)
+	skipped := f.podOf("app", "skipped", "aws-iam-token")
+	skipped.Labels = map[string]string{"eks.amazonaws.com/skip-pod-identity-webhook": "false"}
+	f.Make(skipped)
+	f.Merge(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.shop}}, `{"metadata":{"labels":{"tabard.dev/injection":"requird"}}}`)
+	f.run(t, false)
+	f.awaitIgnored(t, "namespace/"+f.shop, 1, "--overwrite tabard.dev/injection=required; or remove the label.")
+	f.awaitIgnored(t, "pod/skipped", 1, "skips the pod all the same")
+}
+
 // TestSlipsOfManyAreBounded: whoever may write ServiceAccounts does not make the operator
 // write as many events. No other test's controller runs meanwhile.
 func TestSlipsOfManyAreBounded(t *testing.T) {

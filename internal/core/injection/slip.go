@@ -38,6 +38,8 @@ type Slip struct {
 	Regarding corev1.ObjectReference
 	// Note tells a person what is wrong, and what to type.
 	Note string
+	// IsOfSkipped says that it is about a pod that the webhook is not asked about.
+	IsOfSkipped bool
 }
 
 // SlipKey identifies a slip: one that is corrected into another is told of again, and the
@@ -97,13 +99,16 @@ func (e *Examiner) PodSlip(pod *Pod) *Slip {
 		of = corev1.ObjectReference{APIVersion: maker.APIVersion, Kind: maker.Kind, Namespace: pod.Namespace, Name: maker.Name, UID: maker.UID}
 	}
 	where := cmp.Or(pod.owner, "pod/"+pod.Name)
-	return &Slip{Regarding: of, Note: fmt.Sprintf("Pods of %s: %s. Correct it: kubectl -n %s edit %s", where, pod.slip, pod.Namespace, where)}
+	return &Slip{Regarding: of, Note: fmt.Sprintf("Pods of %s: %s. Correct it: kubectl -n %s edit %s", where, pod.slip, pod.Namespace, where), IsOfSkipped: skipSlip(pod.Labels) != ""}
 }
 
 // slipOfPod is what is kept of the slips of a pod. Azure's label is looked at here alone: no
 // hook asks about a pod with another value of it.
 func (e *Examiner) slipOfPod(pod *corev1.Pod, read inject.Pod) string {
 	slips := e.injector.PodSlips(read)
+	if slip := skipSlip(pod.Labels); slip != "" {
+		slips = append(slips, slip)
+	}
 	if value, has := pod.Labels[azure.UseLabel]; has {
 		if slip := azure.UseSlip(value); slip != "" {
 			slips = append(slips, slip)
