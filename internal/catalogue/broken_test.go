@@ -101,6 +101,9 @@ func TestBrokenParts(t *testing.T) {
 		"a manifest without spec":       {[]string{encoded(`{"kind":"ClusterServiceVersion"}`)}, []string{"MetadataBroken - 1"}, model.Unknown},
 		"Deployments that are a text":   {[]string{encoded(`{"kind":"ClusterServiceVersion","spec":{"install":{"spec":{"deployments":"x"}}}}`)}, []string{"MetadataBroken - 1"}, model.NotStated},
 		"a second property olm.package": {[]string{`{"type":"olm.package","value":{"packageName":"p","version":"9.9.9"}}`}, []string{"DocumentIncomplete - 1"}, model.Unknown},
+		"annotations that are a list":   {[]string{`{"type":"olm.csv.metadata","value":{"annotations":[]}}`}, []string{"MetadataBroken - 1"}, model.Unknown},
+		"annotations that are null":     {[]string{`{"type":"olm.csv.metadata","value":{"annotations":null}}`}, nil, model.NotStated},
+		"labels that are a text":        {[]string{`{"type":"olm.csv.metadata","value":{"labels":"x"}}`}, []string{"MetadataBroken - 1"}, model.NotStated},
 		"properties of others":          {[]string{`{"type":"example.com","value":[{"a":[1,-2.5e3,true,null,"\"]}"]}]}`, `{}`, `1`}, nil, model.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,7 @@ func (r *reading) bundle(head head, fields map[string][]byte) model.Bundle {
 	}
 	if len(metadata) > 0 {
 		b.Metadata = r.metadata(metadata[0], metadata[0])
+		r.platforms(b.Metadata, metadata[0])
 	}
 	return b
 }
@@ -93,7 +94,12 @@ func (r *reading) metadata(value, annotated []byte) *model.Metadata {
 	})
 	ok := true
 	eachField(annotated, func(key, v []byte) {
-		if string(key) == "annotations" {
+		switch {
+		case string(key) != "annotations" || string(v) == "null":
+		case v[0] != '{':
+			r.find(model.MetadataBroken, "the annotations are no object; what the metadata of the ClusterServiceVersion would say is unknown")
+			ok = false
+		default:
 			m.Annotations, ok = r.annotations(v)
 		}
 	})
@@ -101,6 +107,41 @@ func (r *reading) metadata(value, annotated []byte) *model.Metadata {
 		return nil
 	}
 	return m
+}
+
+// platforms sets what the labels of a ClusterServiceVersion say; without a field labels it has
+// none.
+func (r *reading) platforms(m *model.Metadata, labelled []byte) {
+	if m == nil {
+		return
+	}
+	labels := []byte("{}")
+	eachField(labelled, func(key, v []byte) {
+		if string(key) == "labels" && string(v) != "null" {
+			labels = v
+		}
+	})
+	m.Platforms = r.platformsOf(labels)
+}
+
+// platformsOf are nil if the labels are no object.
+func (r *reading) platformsOf(object []byte) *model.Platforms {
+	if len(object) == 0 || object[0] != '{' {
+		r.find(model.MetadataBroken, "the labels are no object; what the operator runs on is unknown")
+		return nil
+	}
+	const longest = 253 + 1 + 63 // of a label's name, with its prefix
+	labels := map[string]string{}
+	eachField(object, func(key, v []byte) {
+		if len(key) <= longest && model.PlatformLabel(string(key)) {
+			labels[string(key)], _ = text(v)
+		}
+	})
+	platforms := model.PlatformsOf(labels)
+	for _, name := range slices.Concat(platforms.Architectures, platforms.Systems) {
+		r.a.kept += len(name) + 16
+	}
+	return &platforms
 }
 
 func (r *reading) installModes(list []byte) []string {

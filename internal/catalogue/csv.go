@@ -62,6 +62,7 @@ func (r *reading) fromCSV(b *model.Bundle, csv []byte) {
 	if b.Metadata == nil {
 		return
 	}
+	r.platforms(b.Metadata, metadata)
 	b.Workload = r.workload(spec)
 }
 

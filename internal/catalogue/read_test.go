@@ -70,7 +70,7 @@ var wantP = model.Package{
 			Name: "p.v1.1.0", Version: "1.1.0", Image: "i",
 			Metadata: &model.Metadata{DisplayName: "P", Provider: "Example", InstallModes: []string{"OwnNamespace"}, Annotations: map[string]string{
 				"features.operators.openshift.io/token-auth-aws": "true", "features.operators.openshift.io/token-auth-azure": "false",
-			}},
+			}, Platforms: &model.Platforms{Architectures: []string{"amd64"}, Systems: []string{"linux"}}},
 			Features: model.Features{
 				Tokens: [3]model.Support{model.Yes, model.No, model.NotStated},
 				Others: [8]model.Support{model.NotStated, model.NotStated, model.NotStated, model.NotStated, model.NotStated, model.NotStated, model.NotStated, model.NotStated},
@@ -283,3 +283,17 @@ func TestWhatWasNamedIsNotThere(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// What an operator runs on is told by the labels, wherever the metadata is.
+func TestPlatforms(t *testing.T) {
+	const labels = `"labels":{"operatorframework.io/arch.arm64":"supported","operatorframework.io/arch.amd64":"supported","operatorframework.io/os.linux":"no","other":"x"}`
+	want := &model.Platforms{Architectures: []string{"amd64", "arm64"}}
+	for name, property := range map[string]string{
+		"metadata": `{"type":"olm.csv.metadata","value":{` + labels + `}}`,
+		"object":   encoded(`{"kind":"ClusterServiceVersion","metadata":{` + labels + `},"spec":{}}`),
+	} {
+		if diff := cmp.Diff(want, readText(t, bundleWith("p.v1.0.0", property)).Packages[0].Bundles[0].Metadata.Platforms); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -17,7 +17,8 @@ const mostFindings = 1000
 // Builder puts a catalogue together from what a reader comes upon, in any order. The zero value
 // is empty. It is not safe for concurrent use.
 type Builder struct {
-	packages map[string]*building
+	packages map[key]*building
+	source   Source
 	findings []Finding
 	more     int
 }
@@ -25,6 +26,7 @@ type Builder struct {
 // building is a package of which more may come.
 type building struct {
 	name        string
+	source      Source
 	defined     bool
 	where       Where
 	pkg         Package
@@ -52,16 +54,25 @@ func (b *Builder) Find(findings ...Finding) {
 	}
 }
 
+// From says which source all that follows is from.
+func (b *Builder) From(source Source) { b.source = source }
+
+// Has says whether something was added of the package with this name, of the source that all is
+// from now.
+func (b *Builder) Has(pkg string) bool { return b.packages[b.source.key(pkg)] != nil }
+
 func (b *Builder) of(name string, where Where) *building {
 	if b.packages == nil {
-		b.packages = map[string]*building{}
+		b.packages = map[key]*building{}
 	}
-	p := b.packages[name]
+	at := b.source.key(name)
+	p := b.packages[at]
 	if p == nil {
 		p = &building{
-			name: name, where: where, channels: map[string]*Channel{}, bundles: map[string]*Bundle{}, deprecation: map[Reference]string{},
+			name: name, source: b.source, where: where,
+			channels: map[string]*Channel{}, bundles: map[string]*Bundle{}, deprecation: map[Reference]string{},
 		}
-		b.packages[name] = p
+		b.packages[at] = p
 		b.checkName("package", name, where)
 	}
 	return p
@@ -152,9 +163,9 @@ func (b *Builder) Deprecate(pkg string, what Reference, message string, where Wh
 // Build is the catalogue of all that was added. The builder must not be used any more.
 func (b *Builder) Build() Catalogue {
 	var made Catalogue
-	for _, name := range slices.Sorted(maps.Keys(b.packages)) {
-		made.Packages = append(made.Packages, b.build(b.packages[name]))
-		delete(b.packages, name)
+	for _, at := range slices.SortedFunc(maps.Keys(b.packages), key.compare) {
+		made.Packages = append(made.Packages, b.build(b.packages[at]))
+		delete(b.packages, at)
 	}
 	if b.more > 0 {
 		b.findings = append(b.findings, Finding{Code: TooManyFindings, Message: fmt.Sprintf(
@@ -166,7 +177,7 @@ func (b *Builder) Build() Catalogue {
 
 func (b *Builder) build(of *building) Package {
 	p := of.pkg
-	p.Name = of.name
+	p.Name, p.Source = of.name, of.source
 	where := of.where
 	where.Object = Object("package", p.Name)
 	p.Deprecation = of.deprecation[Reference{Schema: "olm.package"}]

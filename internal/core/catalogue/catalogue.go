@@ -8,15 +8,18 @@ package catalogue
 
 // Catalogue is what one source offers. It is plain data: whoever changes it must be alone.
 type Catalogue struct {
-	// Packages are sorted by name.
+	// Packages are sorted by name, and by source where several have one of the same name.
 	Packages []Package
 	// Findings are what is wrong with the source. None of them hides what is good.
 	Findings []Finding
 }
 
-// Package is one operator in all its versions.
+// Package is one operator in all its versions, as one source has it: the same name in two
+// sources is two packages.
 type Package struct {
 	Name string
+	// Source is zero for files.
+	Source Source
 	// DefaultChannel is empty where the source names none.
 	DefaultChannel string
 	// Deprecation is what the source says against the package; empty if nothing.
@@ -37,7 +40,7 @@ type Channel struct {
 	// does not.
 	EdgesKnown bool
 	// Head is the entry that no other replaces or skips. It is empty if the channel is
-	// invalid: see Heads.
+	// invalid: see Heads. Where the edges are not known, it is what the source says, or empty.
 	Head string
 	// Invalid says that the channel has no head, or several.
 	Invalid bool
@@ -78,8 +81,16 @@ type Metadata struct {
 	DisplayName, Provider string
 	// InstallModes are the supported ones, sorted.
 	InstallModes []string
+	// Platforms is nil if the source does not tell.
+	Platforms *Platforms
 	// Annotations are only those for which Kept is true.
 	Annotations map[string]string
+}
+
+// Platforms are what an operator runs on, by the labels of its ClusterServiceVersion.
+type Platforms struct {
+	// Architectures and Systems are sorted, as in amd64 and linux.
+	Architectures, Systems []string
 }
 
 // Workload is as what an operator's pods run.

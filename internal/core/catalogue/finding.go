@@ -46,6 +46,9 @@ const (
 	AnnotationBroken Code = "AnnotationBroken"
 	// AnnotationsTooLarge are annotations that no API server would take. They count as unknown.
 	AnnotationsTooLarge Code = "AnnotationsTooLarge"
+	// NotAskedFor is an object that a cluster answered with, though others were asked for. It
+	// was passed over.
+	NotAskedFor Code = "NotAskedFor"
 	// TooManyFindings stands for all further findings.
 	TooManyFindings Code = "TooManyFindings"
 )
@@ -54,6 +57,8 @@ const (
 type Where struct {
 	// File is empty where there is none, as with objects of a cluster.
 	File string
+	// Source is zero for files.
+	Source Source
 	// Document counts from 1 within the file; 0 is the file itself.
 	Document int
 	// Object is what it is about, such as package "p", as Object makes it; it may be empty.
@@ -85,6 +90,11 @@ func Quoted(text string) string {
 
 func (f Finding) String() string {
 	where := f.Where.Object
+	if source := f.Where.Source.String(); where == "" {
+		where = source
+	} else if source != "" {
+		where += " of " + source
+	}
 	if f.Where.File != "" {
 		file := Quoted(f.Where.File)
 		if f.Where.Document > 0 {
