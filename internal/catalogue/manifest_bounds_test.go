@@ -2,6 +2,7 @@ package catalogue_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -105,4 +106,74 @@ func bytesOf(c model.Catalogue) int {
 		}
 	}
 	return size
+}
+
+// A long text is cut, and never inside of an escape: what is left is JSON, wherever the cut is.
+func TestALongTextIsCutBetweenEscapes(t *testing.T) {
+	const cut = 6*(256<<10) + 6
+	for before := range 14 {
+		long := strings.Repeat("x", cut-before) + strings.Repeat(`\u00e9\"\\\n`, 10)
+		item := strings.Replace(offered("p", "c", `{"`+token+`aws":"true"}`), `"displayName":"P"`, `"description":"`+long+`","displayName":"P"`, 1)
+		got := readList(t, listOf(item))
+		if head, ok := got.Packages[0].Bundle("p.v1.1.0"); !ok || head.Features.Tokens[model.AWS] != model.Yes || head.Metadata.DisplayName != "P" || got.Findings != nil {
+			t.Errorf("%d bytes before the cut: %+v, %v", before, head, got.Findings)
+		}
+	}
+}
+
+// A list without end is an error, not the end of the machine's memory, though each item is small.
+func TestLongPackageManifestsWithoutEnd(t *testing.T) {
+	annotations := `{"description":"` + strings.Repeat("x", 250<<10) + `"}`
+	made := 0
+	in := &parts{next: func() string {
+		if made++; made == 1 {
+			return `{"items":[` + offered("p", "c", `{}`)
+		}
+		return "," + offered(fmt.Sprintf("p%d", made), "c", annotations)
+	}}
+	got, err := catalogue.Manifests{}.Read(t.Context(), in)
+	if !errors.Is(err, catalogue.ErrTooLarge) || !strings.Contains(err.Error(), "more than 256 MiB of names") || got.Packages != nil {
+		t.Errorf("%d packages and the error %v", len(got.Packages), err)
+	}
+}
+
+// parts reads one part after the other.
+type parts struct {
+	next func() string
+	rest string
+}
+
+func (p *parts) Read(into []byte) (int, error) {
+	if p.rest == "" {
+		p.rest = p.next()
+	}
+	n := copy(into, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// BenchmarkManifests reads as many packages as a large vendor has, each with some channels.
+func BenchmarkManifests(b *testing.B) {
+	const size, channels = 300, 5
+	text := strings.Builder{}
+	text.WriteString(`{"items":[`)
+	for i := range size {
+		item := offered(fmt.Sprintf("p%d", i), "c", `{"`+token+`aws":"true","alm-examples":"`+strings.Repeat(`{\n  \"a\": 1}`, 2500)+`"}`)
+		channel := item[strings.Index(item, `{"name":"stable"`):strings.LastIndex(item, "]}}")]
+		for j := range channels - 1 {
+			item = strings.Replace(item, `"channels":[`, `"channels":[`+strings.Replace(channel, "stable", fmt.Sprintf("fast-%d", j), 1)+",", 1)
+		}
+		text.WriteString(map[bool]string{true: ","}[i > 0] + item)
+	}
+	text.WriteString("]}")
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	before, loops := processor(b), 0
+	for b.Loop() {
+		loops++
+		if got, err := (catalogue.Manifests{}).Read(b.Context(), strings.NewReader(text.String())); err != nil || len(got.Packages) != size || got.Findings != nil {
+			b.Fatal(err, got.Findings)
+		}
+	}
+	b.ReportMetric((processor(b)-before)/float64(loops), "cpu-s/op")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	kube "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/catalogue/cluster"
@@ -67,6 +72,24 @@ func TestWhatIsAskedFor(t *testing.T) {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Any client of the cluster will do, of whatever group and encoding.
+func TestAnotherClient(t *testing.T) {
+	server := httptest.NewServer(&packageServer{items: three})
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL, APIPath: "/api", ContentConfig: rest.ContentConfig{
+		GroupVersion: &schema.GroupVersion{Version: "v1"}, ContentType: "application/vnd.kubernetes.protobuf",
+		NegotiatedSerializer: serializer.NewCodecFactory(kube.NewScheme()).WithoutConversion(),
+	}}
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cluster.NewReader(client, 0).Read(t.Context(), cluster.Query{Namespace: "other"})
+	if diff := cmp.Diff([]string{"p olm/vendor", "q other/own"}, listed(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -63,6 +64,10 @@ func (s *packageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, s.status, namespace)
 		return
 	}
+	if accepts := r.Header.Get("Accept"); accepts != "application/json" {
+		http.Error(w, "asked for "+accepts, http.StatusNotAcceptable)
+		return
+	}
 	text := s.list(namespace, r.URL.Query())
 	if s.body != nil {
 		s.body(w, r, text)
@@ -111,7 +116,8 @@ func reader(t *testing.T, s *packageServer, most int64) cluster.Reader {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	client, err := cluster.NewClient(&rest.Config{Host: server.URL})
+	// The time-out would be of the whole answer.
+	client, err := cluster.NewClient(&rest.Config{Host: server.URL, Timeout: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
