@@ -164,6 +164,31 @@ func TestDeprecationsOfPackageManifests(t *testing.T) {
 	}
 }
 
+func TestADeprecationThatIsNullIsNone(t *testing.T) {
+	text := strings.NewReplacer(`"packageName":`, `"deprecation":null,"packageName":`, `"version":`, `"deprecation":null,"version":`,
+		`"currentCSV":`, `"deprecation":null,"currentCSV":`).Replace(listOf(offered("p", "c", `{}`)))
+	p := readList(t, text).Packages[0]
+	if p.Deprecation != "" || p.Channels[0].Deprecation != "" || p.Bundles[0].Deprecation != "" || p.Bundles[1].Deprecation != "" {
+		t.Errorf("the package is %+v", p)
+	}
+}
+
+// A bundle that is the head of two channels is one bundle, and known if either describes it.
+func TestTheHeadOfTwoChannels(t *testing.T) {
+	good := offered("p", "c", `{"`+token+`aws":"true"}`)
+	other := `{"name":"other","currentCSV":"p.v1.1.0","entries":[{"name":"p.v1.1.0","version":"1.1.0"}]}`
+	for name, item := range map[string]string{
+		"described by the first":  strings.Replace(good, `]}}`, `,`+other+`]}}`, 1),
+		"described by the second": strings.Replace(good, `"channels":[`, `"channels":[`+other+`,`, 1),
+	} {
+		p := readList(t, listOf(item)).Packages[0]
+		head, _ := p.Bundle("p.v1.1.0")
+		if len(p.Bundles) != 2 || len(p.Channels) != 2 || head.Metadata == nil || head.Features.Tokens[model.AWS] != model.Yes || head.Metadata.Platforms == nil {
+			t.Errorf("%s: the package is %+v", name, p)
+		}
+	}
+}
+
 // Scenario 7, through PackageManifests: a malformed item is a finding, and hides no other.
 func TestScenario7AMalformedItemHidesNoOther(t *testing.T) {
 	const mib = 1 << 20

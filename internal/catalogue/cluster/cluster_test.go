@@ -254,21 +254,57 @@ func TestAnAnswerThatDoesNotArrive(t *testing.T) {
 
 // A server that stops answering holds nobody beyond the context.
 func TestAnAnswerThatStops(t *testing.T) {
-	for name, beginning := range map[string]string{"before it began": "", "in its middle": `{"items":[`} {
+	for name, test := range map[string]struct{ beginning, want string }{
+		"before it began": {"", "the cluster did not answer in time"},
+		"in its middle":   {`{"items":[`, "the cluster's answer did not end in time"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			server := &packageServer{body: func(w http.ResponseWriter, r *http.Request, _ string) {
-				if beginning != "" {
-					_, _ = io.WriteString(w, beginning)
+			server := httptest.NewServer(&packageServer{body: func(w http.ResponseWriter, r *http.Request, _ string) {
+				if test.beginning == "" {
+					cancel()
+				} else {
+					_, _ = io.WriteString(w, test.beginning)
 					_ = http.NewResponseController(w).Flush()
 				}
-				cancel()
 				<-r.Context().Done()
-			}}
-			if _, err := reader(t, server, 0).Read(ctx, cluster.Query{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "in time") {
-				t.Errorf("the error is %v", err)
+			}})
+			t.Cleanup(server.Close)
+			config := &rest.Config{Host: server.URL}
+			config.Wrap(func(base http.RoundTripper) http.RoundTripper { return ending{base, cancel} })
+			client, err := cluster.NewClient(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := cluster.NewReader(client, 0).Read(ctx, cluster.Query{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
 			}
 		})
 	}
+}
+
+// ending ends the context as soon as an answer is read.
+type ending struct {
+	base   http.RoundTripper
+	cancel func()
+}
+
+func (e ending) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := e.base.RoundTrip(r)
+	if err == nil {
+		response.Body = endingBody{response.Body, e.cancel}
+	}
+	return response, err
+}
+
+type endingBody struct {
+	io.ReadCloser
+	cancel func()
+}
+
+func (e endingBody) Read(into []byte) (int, error) {
+	n, err := e.ReadCloser.Read(into)
+	e.cancel()
+	return n, err
 }
