@@ -1,0 +1,129 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+)
+
+const clusterLong = `Show whether the cluster gives operators short-lived tokens in place of stored keys, which is
+called token mode. It is in token mode if three facts hold:
+
+  - the platform is AWS, Azure or GCP (Infrastructure "cluster");
+  - the credentials mode is Manual (CloudCredential "cluster", and the legacy ConfigMap);
+  - the issuer is a URL with https (Authentication "cluster").
+
+The command only reads the cluster. It needs this ClusterRole. An object that you may not read
+makes its fact unknown, and the command names the right that is missing:
+
+` + rights + `
+Exit codes: 0 it is known whether the cluster is in token mode; 1 it is unknown, or the cluster
+cannot be read; 2 the input cannot be used.`
+
+func newCluster(streams command.Streams, world World) *cobra.Command {
+	var kubeconfig command.Kubeconfig
+	var output command.Output
+	out := &cobra.Command{
+		Use:   "cluster",
+		Short: "Show whether the cluster gives operators short-lived tokens",
+		Long:  clusterLong,
+		Example: `  tabard operators cluster
+  tabard operators cluster -o jsonpath='{.tokenMode}'`,
+		Args: command.NoArgs(streams),
+		RunE: command.Spoken(streams, func(c *cobra.Command, _ []string) error {
+			if err := output.Check(); err != nil {
+				return err
+			}
+			return showCluster(c.Context(), streams, world, &kubeconfig, output)
+		}),
+	}
+	kubeconfig.AddFlags(out.Flags())
+	output.AddFlags(out)
+	return out
+}
+
+func showCluster(ctx context.Context, streams command.Streams, world World, kubeconfig *command.Kubeconfig, output command.Output) error {
+	client, err := world.Connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	seen, err := observe(ctx, client)
+	if err != nil {
+		return err
+	}
+	mode := seen.decide(world.Detect)
+	if err := streams.PrintAs(output, command.Printed{Document: escaped{mode}, Text: mode.text}); err != nil {
+		return err
+	}
+	if mode.TokenMode == unknown {
+		return &command.Exit{Code: command.Found, What: mode.sentence()}
+	}
+	return nil
+}
+
+// sentence says what the three facts come to.
+func (m mode) sentence() string {
+	switch m.TokenMode {
+	case yes:
+		return "the cluster is in token mode on " + m.Cloud
+	case no:
+		return "the cluster is not in token mode: " + m.Reason
+	}
+	return "it is unknown whether the cluster is in token mode: " + m.Reason
+}
+
+// text is the mode for people.
+func (m mode) text() string {
+	var out lines
+	out.say("%s.", upper(m.sentence()))
+	for _, f := range m.Facts {
+		mark := map[answer]string{yes: "yes", no: "no", unknown: "unknown"}[f.Holds]
+		out.say("  %-17s %-8s %s", f.Name+":", mark, f.said())
+	}
+	out.WriteString(m.follows())
+	return out.String()
+}
+
+// said is what was seen of a fact, and what is expected where it does not hold.
+func (f fact) said() string {
+	text := fmt.Sprintf("%s is %q", f.Field, f.Value)
+	switch {
+	case f.Value == "" && f.Holds == unknown:
+		text = f.Why
+	case f.Value == "":
+		text = f.Field + " is not set"
+		if f.Why != "" {
+			text += ": " + f.Why
+		}
+	case f.Why != "":
+		text += ": " + f.Why
+	}
+	return text
+}
+
+// follows says what a person does with the answer.
+func (m mode) follows() string {
+	var out lines
+	switch m.TokenMode {
+	case yes:
+		out.say("What follows: operators that support tokens of %s take a role, and no stored key.", m.Cloud)
+		out.say("  tabard operators list --cloud this --token-auth yes --catalogue PATH   # shows them")
+	case no:
+		out.say("What follows: operators do not ask for a role by tokens here, whatever their catalogue says.")
+		out.say("  tabard operators list --catalogue PATH   # shows what they support elsewhere")
+	case unknown:
+		out.say("What follows: nothing is assumed. Ask for what is missing, and type the command again.")
+	}
+	return out.String()
+}
+
+func upper(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

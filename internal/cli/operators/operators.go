@@ -1,0 +1,54 @@
+// Package operators is the commands "tabard operators …": which operators of a catalogue take
+// roles by short-lived tokens, what they ask the cloud for, what changes with an upgrade, and
+// whether this cluster gives such tokens. They only read.
+//
+// Most texts here are those of strangers. Nothing that the commands print has characters that
+// control a terminal: see harmless.
+package operators
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+)
+
+// World is what the commands need of the world; the program's wiring fills it.
+type World struct {
+	// Read reads a file-based catalogue: a file, a directory, or "-" for in. slow may be nil;
+	// it is called once where the catalogue is of a kind that takes long, with the file's name.
+	Read func(ctx context.Context, path string, in io.Reader, slow func(file string)) (catalogue.Catalogue, error)
+	// Connect makes a client of a cluster by a kubeconfig. The cluster is never written.
+	Connect func(*command.Kubeconfig) (dynamic.Interface, error)
+	// Detect decides whether a cluster is in token mode: awsauth/kube/tokenmode. Its error is that
+	// nobody knows.
+	Detect func(TokenObjects) (TokenAnswer, error)
+}
+
+const long = `Show which operators of a catalogue take roles by short-lived tokens, what they ask the cloud
+for, and what changes with an upgrade. "tabard operators cluster" tells whether this cluster
+gives operators such tokens.
+
+Catalogues are read from files (` + "`--catalogue`" + `), without a cluster. What a catalogue does not
+tell is shown as unknown.
+
+`
+
+// New returns the command "operators" with its sub-commands. Every error of theirs but those
+// about flags is a *command.Exit, which has been said already.
+func New(streams command.Streams, world World) *cobra.Command {
+	streams = harmless(streams)
+	out := &cobra.Command{
+		Use:          "operators",
+		Short:        "Show which operators take cloud roles by tokens, and what they ask for",
+		Long:         long + "Exit codes: 0 done; 1 something is unknown or has changed, or the cluster cannot be read; 2 the\ninput cannot be used.",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	out.AddCommand(newCluster(streams, world), newList(streams, world), newShow(streams, world),
+		newPermissions(streams, world), newDiff(streams, world))
+	return out
+}

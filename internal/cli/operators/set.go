@@ -1,0 +1,152 @@
+package operators
+
+import (
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/permission"
+)
+
+// subjectOf is the operator of a bundle. Without a cloud the requests to all clouds are read.
+func subjectOf(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud) permission.Subject {
+	out := permission.Subject{Package: p.Name, Version: b.Version, CSV: b.Name}
+	if cloud != nil {
+		out.Cloud = permissionClouds[*cloud]
+		switch b.Features.Tokens[*cloud] {
+		case catalogue.Unknown:
+		case catalogue.Yes:
+			out.TokenAuth = permission.Supported
+		default:
+			out.TokenAuth = permission.NotSupported
+		}
+	}
+	if b.Workload != nil {
+		out.Audiences = b.Workload.Audiences
+		for _, name := range b.Workload.ServiceAccounts {
+			out.ServiceAccounts = append(out.ServiceAccounts, permission.ServiceAccount{Namespace: permission.InstallNamespace, Name: name})
+		}
+	}
+	return out
+}
+
+// declared is what a bundle declares by its annotation.
+func declared(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud) permission.Set {
+	var annotations map[string]string
+	if b.Metadata != nil {
+		annotations = b.Metadata.Annotations
+	}
+	return permission.ReadAnnotations(subjectOf(p, b, cloud), b.Name, annotations)
+}
+
+// whyUnknown says why nothing is known of what a bundle asks for; empty where something is.
+func whyUnknown(s permission.Set, b catalogue.Bundle) string {
+	if _, known := s.Requests(); known {
+		return ""
+	}
+	if b.Metadata == nil {
+		return "the catalogue has no metadata of this version"
+	}
+	if _, ok := b.Metadata.Annotations[permission.Annotation]; !ok {
+		return "the author does not declare it: the annotation " + permission.Annotation + " is absent"
+	}
+	return "what the author declares cannot be used: the findings say why"
+}
+
+// oneCloud is the cloud of all requests of some sets; nil for none, or for several clouds.
+func oneCloud(sets ...permission.Set) *catalogue.Cloud {
+	found := map[permission.Cloud]bool{}
+	for _, s := range sets {
+		requests, _ := s.Requests()
+		for _, r := range requests {
+			found[r.Cloud()] = true
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	for _, c := range clouds {
+		if found[permissionClouds[c]] {
+			return &c
+		}
+	}
+	return nil
+}
+
+// tellSet tells what is wrong with a source of permissions.
+func tellSet(streams command.Streams, findings []permission.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	sayOn(streams.Err, "tabard: %s in what is declared", count(len(findings), "finding", "findings"))
+	for _, f := range findings {
+		at := ""
+		if f.Path != "" {
+			at = f.Path + ": "
+		}
+		sayOn(streams.Err, "  %s: %s%s", f.Code, at, f.Message)
+	}
+}
+
+// marks says why something is sensitive, for a table.
+func marks(all []string) string { return orDash(strings.Join(all, "; ")) }
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// instructions are the code blocks of a description in Markdown, a line each, between fences of
+// three or more ` or ~ (https://spec.commonmark.org/0.31.2/#fenced-code-blocks).
+func instructions(description string) []string {
+	var out []string
+	fence := ""
+	for line := range strings.Lines(description) {
+		line = strings.TrimRight(line, "\r\n")
+		trimmed := strings.TrimLeft(line, " ")
+		if fence == "" {
+			fence = opening(trimmed)
+			continue
+		}
+		if closing := strings.TrimRight(trimmed, " "); len(closing) >= len(fence) && strings.Trim(closing, fence[:1]) == "" {
+			fence = ""
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// opening is the fence with which a line begins a code block; empty if it does not.
+func opening(line string) string {
+	const least = 3
+	for _, mark := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, mark)
+		if length := len(line) - len(rest); length >= least && (mark == "~" || !strings.Contains(rest, mark)) {
+			return line[:length]
+		}
+	}
+	return ""
+}
+
+// sayInstructions prints the author's own code blocks.
+func (l *lines) sayInstructions(b catalogue.Bundle) {
+	const most = 100
+	if b.Metadata == nil {
+		return
+	}
+	all := instructions(b.Metadata.Annotations[catalogue.Description])
+	if len(all) == 0 {
+		return
+	}
+	l.say("The author's instructions (not evaluated):")
+	for i, line := range all {
+		if i == most {
+			l.say("    … and %s", count(len(all)-most, "more line", "more lines"))
+			break
+		}
+		l.say("    %s", strings.ReplaceAll(line, "\t", "    "))
+	}
+}

@@ -1,0 +1,196 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+)
+
+// source are the flags by which a catalogue is found.
+type source struct {
+	path    string
+	verbose bool
+}
+
+func (s *source) add(f *pflag.FlagSet) {
+	f.StringVar(&s.path, "catalogue", "", "the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "say what takes long, also where the standard error is no terminal")
+}
+
+// read reads the catalogue.
+func (s *source) read(ctx context.Context, streams command.Streams, world World) (*catalogue.Catalogue, error) {
+	if s.path == "" {
+		return nil, usage.Wrong(errors.New("--catalogue is not set, expected the path of a file-based catalogue, such as --catalogue catalog.json, or - for the standard input"))
+	}
+	var slow func(string)
+	if s.verbose || isTerminal(streams.Err) {
+		slow = func(file string) {
+			sayOn(streams.Err, "tabard: %s is YAML, which takes about ten times as long to read as JSON: opm render -o json PATH writes JSON", catalogue.Quoted(file))
+		}
+	}
+	read, err := world.Read(ctx, s.path, streams.In, slow)
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	file := command.File{By: "--catalogue", Path: s.path, Expected: "a file-based catalogue in JSON or YAML, or a directory of such files"}
+	if err != nil {
+		return nil, file.Refuse(err)
+	}
+	if len(read.Packages) == 0 {
+		tell(streams, read.Findings, "")
+		return nil, file.Refuse(errors.New("there is no package in it"))
+	}
+	return &read, nil
+}
+
+func isTerminal(to io.Writer) bool {
+	if g, ok := command.Raw(to).(guard); ok {
+		to = g.to
+	}
+	file, ok := to.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// find is the package with a name, exactly as it is written.
+func (s *source) find(c *catalogue.Catalogue, name string) (*catalogue.Package, error) {
+	i, ok := slices.BinarySearchFunc(c.Packages, name, func(p catalogue.Package, name string) int { return strings.Compare(p.Name, name) })
+	if ok {
+		return &c.Packages[i], nil
+	}
+	text := fmt.Sprintf("there is no package %s in the catalogue", catalogue.Quoted(name))
+	if like := similar(c, name); len(like) > 0 {
+		text += ", which has " + strings.Join(like, ", ")
+	}
+	return nil, usage.Wrong(fmt.Errorf("%s; tabard operators list --all --catalogue %s names all %d", text, word(s.path), len(c.Packages)))
+}
+
+// similar are up to three packages in whose names this one is, or the reverse.
+func similar(c *catalogue.Catalogue, name string) []string {
+	const most = 3
+	var like []string
+	for _, p := range c.Packages {
+		a, b := strings.ToLower(p.Name), strings.ToLower(name)
+		if len(like) < most && b != "" && (strings.Contains(a, b) || strings.Contains(b, a)) {
+			like = append(like, catalogue.Quoted(p.Name))
+		}
+	}
+	return like
+}
+
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`) })
+
+// word is a text as one word of a POSIX shell.
+func word(text string) string {
+	if plainWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// argument is the name of a package where a command takes it: a name that looks like a flag
+// stands after --.
+func argument(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "-- " + word(name)
+	}
+	return word(name)
+}
+
+// mostTold bounds what a person is told of a catalogue's findings.
+const mostTold = 10
+
+// tell counts findings, and tells the first ones. more says where the others are.
+func tell(streams command.Streams, findings []catalogue.Finding, more string) {
+	if len(findings) == 0 {
+		return
+	}
+	sayOn(streams.Err, "tabard: %s", count(len(findings), "finding in the catalogue", "findings in the catalogue"))
+	for i, f := range findings {
+		if i == mostTold {
+			sayOn(streams.Err, "  and %d more%s", len(findings)-mostTold, more)
+			break
+		}
+		sayOn(streams.Err, "  %s", f)
+	}
+}
+
+// count is a number with its noun.
+func count(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// finding is one for programs.
+type finding struct {
+	Code catalogue.Code `json:"code"`
+	File string         `json:"file,omitempty"`
+	// Document counts from 1 within the file; 0 is the file itself.
+	Document int    `json:"document,omitempty"`
+	Object   string `json:"object,omitempty"`
+	Message  string `json:"message"`
+}
+
+func findingsOf(all []catalogue.Finding) []finding {
+	out := []finding{}
+	for _, f := range all {
+		out = append(out, finding{f.Code, f.Where.File, f.Where.Document, f.Where.Object, f.Message})
+	}
+	return out
+}
+
+// about divides the findings of a catalogue into those of a package, and those of which it is not
+// known what they are about, such as a document that cannot be read.
+func about(c *catalogue.Catalogue, p *catalogue.Package) (own, unplaced []catalogue.Finding) {
+	type place struct {
+		code            catalogue.Code
+		object, message string
+	}
+	objects, channels := map[string]bool{catalogue.Object("package", p.Name): true}, map[place]bool{}
+	for _, b := range p.Bundles {
+		objects[catalogue.Object("bundle", b.Name)] = true
+	}
+	// A finding names a channel and not its package: what is wrong with this package's channels
+	// is found once more.
+	var again catalogue.Builder
+	for _, channel := range p.Channels {
+		again.Channel(p.Name, channel, catalogue.Where{})
+	}
+	for _, f := range again.Build().Findings {
+		channels[place{f.Code, f.Where.Object, f.Message}] = true
+	}
+	for _, f := range c.Findings {
+		switch {
+		case f.Where.Object == "":
+			unplaced = append(unplaced, f)
+		case objects[f.Where.Object] || channels[place{f.Code, f.Where.Object, f.Message}]:
+			own = append(own, f)
+		}
+	}
+	return own, unplaced
+}
+
+// isData says that the output is the whole document, in which findings are.
+func isData(o command.Output) bool { return o.Format == "json" || o.Format == "yaml" }
+
+// tellUnplaced says that parts of the catalogue could not be read, which may be of the package.
+func (s *source) tellUnplaced(streams command.Streams, c *catalogue.Catalogue, p *catalogue.Package) {
+	if _, unplaced := about(c, p); len(unplaced) > 0 {
+		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list --catalogue %s tells them",
+			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), word(s.path))
+	}
+}
