@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -97,8 +99,17 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	}
 	from, to := declared(p, old, cloud), declared(p, next, cloud)
 	d := permission.Diff(from, to)
-	d.Findings = append(append(d.Findings, from.Findings...), to.Findings...)
+	d.Findings = slices.Concat(d.Findings, placed(from), placed(to))
 	return f.print(streams, d, []string{whyUnknown(from, old), whyUnknown(to, next)})
+}
+
+// placed are the findings of one side, with its name before their paths.
+func placed(s permission.Set) []permission.Finding {
+	out := slices.Clone(s.Findings)
+	for i := range out {
+		out[i].Path = strings.TrimSpace(s.CSV + " " + out[i].Path)
+	}
+	return out
 }
 
 // print prints a difference; whys say why nothing is known of a side.
@@ -138,7 +149,7 @@ func (f *diffFlags) text(d permission.Difference, whys []string) string {
 		rows = nil
 	}
 	for _, c := range d.Changes {
-		rows = append(rows, []string{string(c.Class), c.Text, marks(c.Marks)})
+		rows = append(rows, []string{string(c.Class), strings.TrimPrefix(c.Text, string(c.Class)+": "), marks(c.Marks)})
 	}
 	if len(d.Changes) > 0 {
 		out.WriteString("\n" + command.Table(rows) + "\n")

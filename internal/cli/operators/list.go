@@ -197,8 +197,12 @@ func (f *listFlags) list(c *catalogue.Catalogue) listing {
 		}
 		// A filter that asks nothing lists every package.
 		found := one.List(catalogue.Filter{All: true}).Rows[0]
+		tokens := f.matchesTokens(found)
+		if tokens == no {
+			continue
+		}
 		r := f.row(found)
-		matches := worst(f.matchesTokens(found), f.matchesPermissions(r))
+		matches := worst(tokens, f.matchesPermissions(r))
 		if listed.Unknown > 0 {
 			matches = worst(matches, unknown)
 		}

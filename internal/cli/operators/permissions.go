@@ -91,7 +91,7 @@ func (f *permissionsFlags) check() error {
 		}
 	default:
 		if err := o.Check(); err != nil {
-			return fmt.Errorf("%s; also sentences or policy", err)
+			return fmt.Errorf("%w; also sentences or policy", err)
 		}
 	}
 	if f.requests == "-" && f.path == "-" {
@@ -130,9 +130,12 @@ func (f *permissionsFlags) run(ctx context.Context, streams command.Streams, wor
 	}
 	set := declared(p, bundle, cloud)
 	if f.requests != "" {
-		files, err := given(streams, subjectOf(p, bundle, cloud), f.requests)
+		files, err := given(streams, subjectOf(p, bundle, nil), f.requests)
 		if err != nil {
 			return err
+		}
+		if cloud != nil {
+			files = files.ForCloud(permissionClouds[*cloud])
 		}
 		set = permission.Choose(subjectOf(p, bundle, cloud), "", files, set)
 	}
@@ -150,7 +153,7 @@ func (f *permissionsFlags) print(streams command.Streams, set permission.Set, bu
 	case f.output.Format == policy:
 		return printPolicy(streams, set, bundle)
 	case f.output.Format == sentences, !known && f.output.IsForPeople():
-		err = streams.Print(setText(set, bundle))
+		err = streams.Print(f.text(set, bundle))
 	default:
 		printed := command.Printed{Document: escaped{set}, Header: []string{"REQUEST", "CLOUD", "EFFECT", "ACTION", "RESOURCE", "CONDITION", "SENSITIVE"}, Rows: atomRows(set)}
 		if len(requests) == 0 {
@@ -199,8 +202,8 @@ func printPolicy(streams command.Streams, set permission.Set, bundle catalogue.B
 	return nil
 }
 
-// setText is a set for people.
-func setText(set permission.Set, bundle catalogue.Bundle) string {
+// text is a set for people.
+func (f *permissionsFlags) text(set permission.Set, bundle catalogue.Bundle) string {
 	var out lines
 	what := orDash(set.Package)
 	if set.Version != "" {
@@ -211,6 +214,10 @@ func setText(set permission.Set, bundle catalogue.Bundle) string {
 	}
 	out.say("%s", what)
 	out.sayPermissions(set, bundle, "")
+	if _, known := set.Requests(); !known && f.requests == "" {
+		out.say("If the author has CredentialsRequests elsewhere, get them and type:")
+		out.say("  tabard operators permissions --catalogue %s --requests PATH %s", word(f.path), argument(set.Package))
+	}
 	return out.String()
 }
 

@@ -27,7 +27,12 @@ func given(streams command.Streams, subject permission.Subject, path string) (pe
 	if err != nil {
 		return permission.Set{}, file.Refuse(err)
 	}
-	return permission.ReadFiles(subject, permission.SourceRequests, path, files), nil
+	out := permission.ReadFiles(subject, permission.SourceRequests, path, files)
+	if _, known := out.Requests(); !known {
+		tellSet(streams, out.Findings)
+		return out, file.Refuse(errors.New("there is no CredentialsRequest in it that can be used"))
+	}
+	return out, nil
 }
 
 // requestFiles reads a file, the standard input, or the files of a directory by name. Links that

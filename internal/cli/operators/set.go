@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -43,6 +44,9 @@ func declared(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud) 
 func whyUnknown(s permission.Set, b catalogue.Bundle) string {
 	if _, known := s.Requests(); known {
 		return ""
+	}
+	if slices.ContainsFunc(s.Findings, func(f permission.Finding) bool { return f.Code == permission.CodeOtherCloud && f.Path == "" }) {
+		return "all requests are to other clouds"
 	}
 	if b.Metadata == nil {
 		return "the catalogue has no metadata of this version"
