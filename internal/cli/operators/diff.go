@@ -93,7 +93,7 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	if err != nil {
 		return err
 	}
-	f.tellUnplaced(streams, read, p)
+	f.tellUnread(streams, read, p, old, next)
 	if cloud == nil {
 		cloud = oneCloud(declared(p, old, nil), declared(p, next, nil))
 	}

@@ -126,7 +126,7 @@ func (f *permissionsFlags) run(ctx context.Context, streams command.Streams, wor
 		if bundle, err = f.of(p); err != nil {
 			return err
 		}
-		f.tellUnplaced(streams, read, p)
+		f.tellUnread(streams, read, p, bundle)
 	}
 	set := declared(p, bundle, cloud)
 	if f.requests != "" {

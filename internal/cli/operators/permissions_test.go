@@ -247,3 +247,17 @@ func TestConnectErrorsAreSaid(t *testing.T) {
 		says(t, got.errOut, "--cloud this names no cloud: the cluster is not in token mode")
 	}
 }
+
+// TestWhyThereIsNoMetadataIsSaid: a catalogue's finding about the version is told where it decides.
+func TestWhyThereIsNoMetadataIsSaid(t *testing.T) {
+	const text = `{"schema":"olm.package","name":"m","defaultChannel":"s"}
+{"schema":"olm.channel","package":"m","name":"s","entries":[{"name":"m.v1"}]}
+{"schema":"olm.bundle","package":"m","name":"m.v1","properties":[{"type":"olm.package","value":{"packageName":"m","version":"1.0.0"}},{"type":"olm.csv.metadata","value":5}]}
+`
+	for _, args := range []string{"permissions m", "upgrade-diff m --from 1.0.0 --to 1.0.0"} {
+		got := onAWS().run(t, text, append(strings.Fields(args), "--catalogue", "-")...).exits(t, 1)
+		says(t, got.errOut, "MetadataBroken", `bundle "m.v1"`)
+		says(t, got.out, "unknown")
+	}
+	says(t, onAWS().run(t, text, "show", "m", "--catalogue", "-").exits(t, 0).out, "MetadataBroken", "unknown: the catalogue has none")
+}

@@ -85,7 +85,7 @@ func (f *listFlags) row(r catalogue.Row) row {
 	case r.Bundle == nil:
 		out.Why = "the catalogue does not have the head of the default channel"
 	case r.Bundle.Metadata == nil:
-		out.Why = "the catalogue has no metadata of this version"
+		out.Why = "the catalogue has no metadata of this version that can be used"
 	}
 	if r.Bundle == nil {
 		out.Permissions = asked{State: stateUnknown, Why: out.Why}

@@ -49,7 +49,7 @@ func whyUnknown(s permission.Set, b catalogue.Bundle) string {
 		return "all requests are to other clouds"
 	}
 	if b.Metadata == nil {
-		return "the catalogue has no metadata of this version"
+		return "the catalogue has no metadata of this version that can be used"
 	}
 	if _, ok := b.Metadata.Annotations[permission.Annotation]; !ok {
 		return "the author does not declare it: the annotation " + permission.Annotation + " is absent"

@@ -73,7 +73,7 @@ func (f *showFlags) run(ctx context.Context, streams command.Streams, world Worl
 		// Without a head the package is shown all the same.
 		sayOn(streams.Err, "tabard: %v", err)
 	}
-	f.tellUnplaced(streams, read, p)
+	f.tellUnread(streams, read, p)
 	return streams.PrintAs(f.output, command.Printed{Document: escaped{d}, Text: d.text, Names: []string{"package/" + p.Name}})
 }
 
@@ -260,7 +260,7 @@ func (d detail) text() string {
 func (c *chosen) about(out *lines) {
 	out.say("Version:          %s (%s)", orDash(c.Version), c.CSV)
 	if !c.MetadataKnown {
-		out.say("Metadata:         unknown: the catalogue has none of this version")
+		out.say("Metadata:         unknown: the catalogue has none of this version that can be used")
 		return
 	}
 	for _, one := range [][2]string{

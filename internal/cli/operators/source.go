@@ -187,8 +187,18 @@ func about(c *catalogue.Catalogue, p *catalogue.Package) (own, unplaced []catalo
 // isData says that the output is the whole document, in which findings are.
 func isData(o command.Output) bool { return o.Format == "json" || o.Format == "yaml" }
 
-// tellUnplaced says that parts of the catalogue could not be read, which may be of the package.
-func (s *source) tellUnplaced(streams command.Streams, c *catalogue.Catalogue, p *catalogue.Package) {
+// tellUnread says that parts of the catalogue could not be read, which may be of the package, and
+// why the catalogue has no metadata of bundles.
+func (s *source) tellUnread(streams command.Streams, c *catalogue.Catalogue, p *catalogue.Package, bundles ...catalogue.Bundle) {
+	var why []catalogue.Finding
+	for _, f := range c.Findings {
+		if slices.ContainsFunc(bundles, func(b catalogue.Bundle) bool {
+			return b.Metadata == nil && f.Where.Object == catalogue.Object("bundle", b.Name)
+		}) {
+			why = append(why, f)
+		}
+	}
+	tell(streams, why, "")
 	if _, unplaced := about(c, p); len(unplaced) > 0 {
 		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list --catalogue %s tells them",
 			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), word(s.path))
