@@ -162,7 +162,9 @@ func (f *listFlags) tokensHeader() string {
 // listing is what a list prints.
 type listing struct {
 	command.Meta `json:",inline"`
-	Items        []row `json:"items"`
+	// Cloud is the one that --cloud chose, which of this is the cluster's.
+	Cloud string `json:"cloud,omitempty"`
+	Items []row  `json:"items"`
 	// Total counts the packages of the catalogue, and Unknown those of which it is not known
 	// whether they match.
 	Total   int `json:"total"`
@@ -188,6 +190,9 @@ func (l listing) footer() string {
 // a package that does not match by one filter is not unknown by another.
 func (f *listFlags) list(c *catalogue.Catalogue) listing {
 	out := listing{Meta: command.MetaOf("OperatorsList"), Items: []row{}, Total: len(c.Packages), Findings: findingsOf(c.Findings)}
+	if f.tokens != nil {
+		out.Cloud = f.tokens.String()
+	}
 	filter := catalogue.Filter{Features: f.featureList, Provider: f.provider, Category: f.category, Search: f.search, All: true}
 	for i := range c.Packages {
 		one := catalogue.Catalogue{Packages: c.Packages[i : i+1]}

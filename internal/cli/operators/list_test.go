@@ -157,6 +157,10 @@ func TestFiltersNeverHideSilently(t *testing.T) {
 	if l := decoded[listing](t, on(t, "all.json", "list", "-o", "json", "--token-auth", "yes", "--permissions", "known")); l.Unknown != 0 {
 		t.Errorf("%d are unknown, want none", l.Unknown)
 	}
+	// What claims support, has no metadata or no head may match.
+	if l := decoded[listing](t, on(t, "all.json", "list", "-o", "json", "--cloud", "this", "--token-auth", "yes")); l.Unknown != 3 || l.Cloud != "aws" {
+		t.Errorf("%d are unknown, want 3; cloud %q", l.Unknown, l.Cloud)
+	}
 	says(t, on(t, "all.json", "list", "--search", "nothing-has-this").exits(t, 0).out, "No operator")
 }
 
