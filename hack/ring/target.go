@@ -39,8 +39,8 @@ var programs = []string{"./cmd/tabard", "./cmd/tabard-webhook", "./hack/localkub
 // make long calls them.
 var targets = map[string]target{
 	"e2e-node": {
-		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/image", "./hack/localkube"},
-		folders:  []string{"config", "localkube", "test/node", "docs/lab.md"},
+		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/build", "./hack/image", "./hack/push", "./hack/localkube"},
+		folders:  []string{"charts", "config", "localkube", "test/node", "docs/install.md", "docs/lab.md", "Makefile", "README.md"},
 	},
 	"conformance": {
 		packages: append([]string{"./test/awslocal/...", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
