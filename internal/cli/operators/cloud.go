@@ -81,3 +81,12 @@ func cloudNamed(name string) (catalogue.Cloud, bool) {
 	}
 	return 0, false
 }
+
+// named is chosen for commands that have no answer where "this" names no cloud.
+func (c *cloudFlag) named(ctx context.Context, streams command.Streams, world World) (*catalogue.Cloud, error) {
+	cloud, why, err := c.chosen(ctx, world)
+	if err == nil && why != "" {
+		err = streams.Refuse(command.Found, fmt.Errorf("--cloud this names no cloud: %s; leave it out for all clouds", why))
+	}
+	return cloud, err
+}

@@ -3,7 +3,6 @@ package operators
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -70,12 +69,9 @@ func (f *diffFlags) check() error {
 }
 
 func (f *diffFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	cloud, why, err := f.cloud.chosen(ctx, world)
+	cloud, err := f.cloud.named(ctx, streams, world)
 	if err != nil {
 		return err
-	}
-	if why != "" {
-		return streams.Refuse(command.Found, fmt.Errorf("--cloud this names no cloud: %s; leave it out for all clouds", why))
 	}
 	read, err := f.read(ctx, streams, world)
 	if err != nil {

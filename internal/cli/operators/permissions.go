@@ -107,12 +107,9 @@ func (f *permissionsFlags) check() error {
 }
 
 func (f *permissionsFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	cloud, why, err := f.cloud.chosen(ctx, world)
+	cloud, err := f.cloud.named(ctx, streams, world)
 	if err != nil {
 		return err
-	}
-	if why != "" {
-		return streams.Refuse(command.Found, fmt.Errorf("--cloud this names no cloud: %s; leave it out for all clouds", why))
 	}
 	p, bundle := &catalogue.Package{Name: name}, catalogue.Bundle{Version: f.version}
 	if f.path != "" || f.requests == "" {
