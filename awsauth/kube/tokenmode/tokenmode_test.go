@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -160,6 +161,36 @@ func TestReadTakesWhatThereIs(t *testing.T) {
 	broken.PrependReactor("get", "authentications", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, no })
 	if _, err := tokenmode.Read(t.Context(), broken); !errors.Is(err, no) || !strings.Contains(err.Error(), "Authentication") {
 		t.Errorf("what cannot be read is passed over: %v", err)
+	}
+}
+
+func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
+	all := tokenmode.Objects{
+		Infrastructure: infrastructure("AWS", nil), CloudCredential: credential("Manual"),
+		Authentication: authentication(issuer), Legacy: legacy("false"),
+	}
+	cluster := client(all.Infrastructure, all.CloudCredential, all.Authentication, all.Legacy)
+	for _, resource := range []string{"cloudcredentials", "configmaps"} {
+		cluster.PrependReactor("get", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "cluster", errors.New("no"))
+		})
+	}
+	got, err := tokenmode.Read(t.Context(), cluster)
+	want := tokenmode.Objects{Infrastructure: all.Infrastructure, Authentication: all.Authentication}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	var forbidden *tokenmode.ForbiddenError
+	if !errors.As(err, &forbidden) || !apierrors.IsForbidden(err) {
+		t.Fatalf("the error is %v, expected a *ForbiddenError that is the API server's too", err)
+	}
+	if diff := cmp.Diff([]tokenmode.Object{tokenmode.CloudCredential, tokenmode.Legacy}, forbidden.Objects); diff != "" {
+		t.Errorf("forbidden (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{`CloudCredential "cluster"`, "ConfigMap openshift-cloud-credential-operator/cloud-credential-operator-config"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not name %s: %v", part, err)
+		}
 	}
 }
 

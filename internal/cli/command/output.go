@@ -39,9 +39,11 @@ type Output struct {
 }
 
 // AddFlags adds the flags, for table, JSON, YAML, a JSONPath template and what more the
-// command has.
+// command has. The first one of the command's own formats is its default.
 func (o *Output) AddFlags(c *cobra.Command, more ...string) {
-	o.formats = []string{table}
+	o.formats = slices.DeleteFunc(slices.Clone(more), func(format string) bool { return format == Wide || format == Name })
+	o.formats = append(o.formats, table)
+	usual := o.formats[0]
 	if slices.Contains(more, Wide) {
 		o.formats = append(o.formats, Wide)
 	}
@@ -50,7 +52,7 @@ func (o *Output) AddFlags(c *cobra.Command, more ...string) {
 		o.formats = append(o.formats, Name)
 	}
 	o.formats = append(o.formats, template)
-	c.Flags().StringVarP(&o.Format, "output", "o", table, "the output's `format`: "+o.listed())
+	c.Flags().StringVarP(&o.Format, "output", "o", usual, "the output's `format`: "+o.listed())
 	// The flag was defined one line above, and that is the only error.
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder))
 }

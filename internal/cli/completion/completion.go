@@ -43,6 +43,13 @@ var values = map[string][]string{
 
 	"addon-kubeclient-registration-auth": {"csr", "token"},
 
+	"operators list token-auth":    {"yes", "no", "unknown"},
+	"operators list permissions":   {"known", "unknown", "sensitive", "none"},
+	"operators list cloud":         operatorClouds,
+	"operators permissions cloud":  operatorClouds,
+	"operators upgrade-diff cloud": operatorClouds,
+	"operators list feature":       {"disconnected", "fips-compliant", "proxy-aware", "cnf", "cni", "csi", "tls-profiles", "single-node"},
+
 	"migrate carm output": {"text", "json"},
 	"policy check output": {"text", "json", "sarif"},
 	"lab status output":   {"json"},
@@ -53,6 +60,9 @@ var values = map[string][]string{
 		string(iampolicy.BoundaryPolicy), string(iampolicy.SessionPolicy), string(iampolicy.ManagedPolicy),
 	},
 }
+
+// operatorClouds are those that operators ask for roles.
+var operatorClouds = []string{"aws", "azure", "gcp", "this"}
 
 // lists are the values of flags that take several, with commas between them.
 var lists = map[string][]string{
@@ -135,6 +145,7 @@ var (
 	isFolder = map[string]bool{"dir": true, "out": true, "output-dir": true, "log_dir": true}
 	isFile   = map[string]bool{
 		"filename": true, "tls-cert": true, "tls-key": true, "localkube": true, "state": true, "log_file": true,
+		"catalogue": true, "requests": true,
 		"watch-container-credentials-config": true,
 	}
 )

@@ -23,38 +23,34 @@ var permissionClouds = map[catalogue.Cloud]permission.Cloud{
 // clusters is the value of --cloud that stands for the cluster's own.
 const clusters = "this"
 
-// cloudFlag are the flag --cloud, and those by which the cluster is found.
-type cloudFlag struct {
-	value      string
-	kubeconfig command.Kubeconfig
-}
+// cloudFlag is the flag --cloud.
+type cloudFlag struct{ value string }
+
+// isClusters says that the cluster is asked for its cloud.
+func (c *cloudFlag) isClusters() bool { return c.value == clusters }
 
 func (c *cloudFlag) add(f *pflag.FlagSet, what string) {
 	f.StringVar(&c.value, "cloud", "", what+": aws, azure, gcp, or this for the `CLOUD` of the cluster")
-	c.kubeconfig.AddFlags(f)
 }
 
 // check refuses what is no cloud, before anything is read.
 func (c *cloudFlag) check() error {
-	if _, ok := cloudNamed(c.value); !ok && c.value != "" && c.value != clusters {
+	if _, ok := cloudNamed(c.value); !ok && c.value != "" && !c.isClusters() {
 		return fmt.Errorf("--cloud is %.80q, expected aws, azure, gcp or this", c.value)
-	}
-	if c.value != clusters && c.kubeconfig.IsSet() {
-		return fmt.Errorf("a flag names a cluster, which is asked with --cloud this only, and --cloud is %.80q: leave one out", c.value)
 	}
 	return nil
 }
 
 // chosen is the cloud that was asked for, nil for none. why says why --cloud this is none: the
 // cluster is not in token mode, or nobody knows.
-func (c *cloudFlag) chosen(ctx context.Context, world World) (cloud *catalogue.Cloud, why string, err error) {
-	if c.value != clusters {
+func (c *cloudFlag) chosen(ctx context.Context, world World, kubeconfig *command.Kubeconfig) (cloud *catalogue.Cloud, why string, err error) {
+	if !c.isClusters() {
 		if named, ok := cloudNamed(c.value); ok {
 			return &named, "", nil
 		}
 		return nil, "", nil
 	}
-	client, err := world.Connect(&c.kubeconfig)
+	client, err := world.Connect(kubeconfig)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,7 +58,7 @@ func (c *cloudFlag) chosen(ctx context.Context, world World) (cloud *catalogue.C
 	if err != nil {
 		return nil, "", err
 	}
-	mode := facts.decide(world.Detect)
+	mode := facts.decide()
 	if mode.TokenMode != yes {
 		return nil, mode.sentence(), nil
 	}
@@ -83,8 +79,8 @@ func cloudNamed(name string) (catalogue.Cloud, bool) {
 }
 
 // named is chosen for commands that have no answer where "this" names no cloud.
-func (c *cloudFlag) named(ctx context.Context, streams command.Streams, world World) (*catalogue.Cloud, error) {
-	cloud, why, err := c.chosen(ctx, world)
+func (c *cloudFlag) named(ctx context.Context, streams command.Streams, world World, kubeconfig *command.Kubeconfig) (*catalogue.Cloud, error) {
+	cloud, why, err := c.chosen(ctx, world, kubeconfig)
 	if err == nil && why != "" {
 		err = streams.Refuse(command.Found, fmt.Errorf("--cloud this names no cloud: %s; leave it out for all clouds", why))
 	}

@@ -55,7 +55,7 @@ func showCluster(ctx context.Context, streams command.Streams, world World, kube
 	if err != nil {
 		return err
 	}
-	mode := seen.decide(world.Detect)
+	mode := seen.decide()
 	if err := streams.PrintAs(output, command.Printed{Document: escaped{mode}, Text: mode.text}); err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func (m mode) follows() string {
 	switch m.TokenMode {
 	case yes:
 		out.say("What follows: operators that support tokens of %s take a role, and no stored key.", m.Cloud)
-		out.say("  tabard operators list --cloud this --token-auth yes --catalogue PATH   # shows them")
+		out.say("  tabard operators list --cloud this --token-auth yes   # shows them")
 	case no:
 		out.say("What follows: operators do not ask for a role by tokens here, whatever their catalogue says.")
-		out.say("  tabard operators list --catalogue PATH   # shows what they support elsewhere")
+		out.say("  tabard operators list   # shows what they support elsewhere")
 	case unknown:
 		out.say("What follows: nothing is assumed. Ask for what is missing, and type the command again.")
 	}

@@ -6,6 +6,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tabard-dev/tabard/awsauth/kube/tokenmode"
 )
 
 func TestScenario1TokenModeAWSWithEachFact(t *testing.T) {
@@ -44,7 +46,7 @@ func TestScenario2WithoutIssuerNoTokenMode(t *testing.T) {
 
 func TestClusters(t *testing.T) {
 	infra := infrastructure("AWS", "status", "platformStatus", "type")
-	legacy := object("", "ConfigMap", legacyNamespace, legacyName, "true", "data", "disabled")
+	legacy := object("", "ConfigMap", tokenmode.Legacy.Namespace, tokenmode.Legacy.Name, "true", "data", "disabled")
 	for name, c := range map[string]struct {
 		cluster openshift4
 		mode    answer
@@ -63,7 +65,7 @@ func TestClusters(t *testing.T) {
 		"may not read the mode":  {openshift4{objects: onAWS().objects, forbidden: []string{"cloudcredentials"}}, unknown, 1, 1, []string{`get cloudcredentials.operator.openshift.io "cluster"`, `"` + issuerURL + `"`}},
 		"may read nothing":       {openshift4{forbidden: []string{"infrastructures", "cloudcredentials", "authentications", "configmaps"}}, unknown, 1, 3, []string{`get infrastructures.config.openshift.io "cluster"`, `get authentications.config.openshift.io "cluster"`}},
 		"no decides":             {openshift4{objects: []runtime.Object{infra, cloudCredential("Mint")}, forbidden: []string{"authentications", "configmaps"}}, no, 0, 1, []string{"the credentials mode is Mint"}},
-		"the ConfigMap decides":  {openshift4{objects: []runtime.Object{infra, cloudCredential(""), authentication(issuerURL)}, forbidden: []string{"configmaps"}}, unknown, 1, 1, []string{"get configmaps", legacyNamespace}},
+		"the ConfigMap decides":  {openshift4{objects: []runtime.Object{infra, cloudCredential(""), authentication(issuerURL)}, forbidden: []string{"configmaps"}}, unknown, 1, 1, []string{"get configmaps", tokenmode.Legacy.Namespace}},
 		"the ConfigMap does not": {openshift4{objects: onAWS().objects, forbidden: []string{"configmaps"}}, yes, 0, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +81,7 @@ func TestClusters(t *testing.T) {
 func TestAClusterThatFailsIsNoAnswer(t *testing.T) {
 	for _, err := range []error{apierrors.NewInternalError(errors.New("down")), apierrors.NewUnauthorized("who are you")} {
 		got := openshift4{broken: err}.run(t, "", "cluster").exits(t, 1)
-		says(t, got.errOut, "read the infrastructures.config.openshift.io")
+		says(t, got.errOut, `the Infrastructure "cluster" cannot be read: `)
 		if got.out != "" {
 			t.Errorf("it prints\n%s", got.out)
 		}

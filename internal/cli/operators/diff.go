@@ -65,15 +65,18 @@ func (f *diffFlags) check() error {
 	if err := f.output.Check(); err != nil {
 		return err
 	}
-	return f.cloud.check()
+	if err := f.cloud.check(); err != nil {
+		return err
+	}
+	return f.source.check(f.cloud.isClusters())
 }
 
 func (f *diffFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	cloud, err := f.cloud.named(ctx, streams, world)
+	cloud, err := f.cloud.named(ctx, streams, world, &f.kubeconfig)
 	if err != nil {
 		return err
 	}
-	read, err := f.read(ctx, streams, world)
+	read, err := f.read(ctx, streams, world, name)
 	if err != nil {
 		return err
 	}

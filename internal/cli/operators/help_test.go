@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/tabard-dev/tabard/awsauth/kube/tokenmode"
 	"github.com/tabard-dev/tabard/hack/catalogue/generate"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -19,7 +19,7 @@ import (
 func TestHelpTeaches(t *testing.T) {
 	operators := New(command.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, onAWS().world())
 	says(t, operators.Long, "Exit codes:")
-	if len(operators.Commands()) != 5 {
+	if len(operators.Commands()) != 7 {
 		t.Errorf("%d commands", len(operators.Commands()))
 	}
 	for _, c := range operators.Commands() {
@@ -50,7 +50,8 @@ func TestHelpTeaches(t *testing.T) {
 func TestTheHelpsRoleIsEnough(t *testing.T) {
 	var role rbacv1.ClusterRole
 	must.Do(t, yaml.UnmarshalStrict([]byte(strings.ReplaceAll(strings.TrimPrefix(rights, "  "), "\n  ", "\n")), &role))
-	for _, resource := range []schema.GroupVersionResource{infrastructures, authentications, credentials, configMaps} {
+	for _, object := range []tokenmode.Object{tokenmode.Infrastructure, tokenmode.Authentication, tokenmode.CloudCredential, tokenmode.Legacy} {
+		resource := object.Resource
 		if !slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
 			return slices.Contains(r.APIGroups, resource.Group) && slices.Contains(r.Resources, resource.Resource) && slices.Equal(r.Verbs, []string{"get"})
 		}) {
@@ -64,7 +65,7 @@ func TestTheHelpsRoleIsEnough(t *testing.T) {
 func BenchmarkList(b *testing.B) {
 	var all bytes.Buffer
 	must.Do(b, generate.Plan{Seed: 1, Packages: 300, Bundles: 5000, Bytes: 60_000_000}.JSON(&all))
-	read := must.Get(onAWS().world().Read(b.Context(), "-", &all, nil))(b)
+	read := must.Get(onAWS().world().Read(b.Context(), Origin{Kind: File, Path: "-"}, &all, nil))(b)
 	for _, f := range []*listFlags{{}, {tokenAuth: "yes"}, {permissions: "sensitive"}, {search: "data"}} {
 		b.Run(f.tokenAuth+f.permissions+f.search, func(b *testing.B) {
 			for b.Loop() {

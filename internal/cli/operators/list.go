@@ -102,6 +102,9 @@ func (f *listFlags) check() error {
 	if err := f.cloud.check(); err != nil {
 		return err
 	}
+	if err := f.source.check(f.cloud.isClusters()); err != nil {
+		return err
+	}
 	if !slices.Contains([]string{"", "yes", "no", "unknown"}, f.tokenAuth) {
 		return fmt.Errorf("--token-auth is %.80q, expected yes, no or unknown", f.tokenAuth)
 	}
@@ -120,7 +123,7 @@ func (f *listFlags) check() error {
 
 func (f *listFlags) run(ctx context.Context, streams command.Streams, world World) error {
 	var err error
-	if f.tokens, f.whyThis, err = f.cloud.chosen(ctx, world); err != nil {
+	if f.tokens, f.whyThis, err = f.cloud.chosen(ctx, world, &f.kubeconfig); err != nil {
 		return err
 	}
 	if f.whyThis != "" {
@@ -129,7 +132,7 @@ func (f *listFlags) run(ctx context.Context, streams command.Streams, world Worl
 		}
 		sayOn(streams.Err, "tabard: --cloud this highlights nothing: %s", f.whyThis)
 	}
-	read, err := f.read(ctx, streams, world)
+	read, err := f.read(ctx, streams, world, "")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 // Package operators is the commands "tabard operators …": which operators of a catalogue take
 // roles by short-lived tokens, what they ask the cloud for, what changes with an upgrade, and
-// whether this cluster gives such tokens. They only read.
+// whether this cluster gives such tokens. For authors of operators they look at a bundle, and
+// write what it asks for into it. A cluster is only read.
 //
 // Most texts here are those of strangers. Nothing that the commands print has characters that
 // control a terminal: see harmless.
@@ -19,22 +20,24 @@ import (
 
 // World is what the commands need of the world; the program's wiring fills it.
 type World struct {
-	// Read reads a file-based catalogue: a file, a directory, or "-" for in. slow may be nil;
-	// it is called once where the catalogue is of a kind that takes long, with the file's name.
-	Read func(ctx context.Context, path string, in io.Reader, slow func(file string)) (catalogue.Catalogue, error)
+	// Read reads a catalogue; in is what the path "-" stands for. slow may be nil; it is called
+	// once where the catalogue is of a kind that takes long, with the file's name. An error is for
+	// a person as it is, and harmless in a terminal; for a file it is that of the file system.
+	Read func(ctx context.Context, from Origin, in io.Reader, slow func(file string)) (catalogue.Catalogue, error)
 	// Connect makes a client of a cluster by a kubeconfig. The cluster is never written.
 	Connect func(*command.Kubeconfig) (dynamic.Interface, error)
-	// Detect decides whether a cluster is in token mode: awsauth/kube/tokenmode. Its error is that
-	// nobody knows.
-	Detect func(TokenObjects) (TokenAnswer, error)
+	// JSON makes JSON of one document in YAML or JSON, within bounds: internal/catalogue.JSON.
+	JSON func([]byte) ([]byte, error)
 }
 
 const long = `Show which operators of a catalogue take roles by short-lived tokens, what they ask the cloud
 for, and what changes with an upgrade. "tabard operators cluster" tells whether this cluster
-gives operators such tokens.
+gives operators such tokens. For authors, lint looks at a bundle, and annotate writes into it
+what the operator asks for.
 
-Catalogues are read from files (` + "`--catalogue`" + `), without a cluster. What a catalogue does not
-tell is shown as unknown.
+The catalogues are those that the cluster serves, or with --catalogue a file or directory, for
+which no cluster is needed. OLM tells of the newest version of a channel only, so what other
+versions ask for is in files. What a catalogue does not tell is shown as unknown.
 
 `
 
@@ -49,6 +52,6 @@ func New(streams command.Streams, world World) *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	out.AddCommand(newCluster(streams, world), newList(streams, world), newShow(streams, world),
-		newPermissions(streams, world), newDiff(streams, world))
+		newPermissions(streams, world), newDiff(streams, world), newLint(streams, world), newAnnotate(streams, world))
 	return out
 }

@@ -18,7 +18,6 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubetesting "k8s.io/client-go/testing"
 
-	"github.com/tabard-dev/tabard/awsauth/kube/tokenmode"
 	reader "github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
@@ -64,6 +63,8 @@ type openshift4 struct {
 	objects   []runtime.Object
 	forbidden []string
 	broken    error
+	// catalogue answers for the catalogues that the cluster serves.
+	catalogue func(context.Context, Origin) (catalogue.Catalogue, error)
 }
 
 func object(group, kind, namespace, name string, value string, path ...string) *unstructured.Unstructured {
@@ -114,14 +115,14 @@ func (c openshift4) connect(*command.Kubeconfig) (dynamic.Interface, error) {
 // world is the product's own readers, with this cluster.
 func (c openshift4) world() World {
 	return World{
-		Read: func(ctx context.Context, path string, in io.Reader, slow func(string)) (catalogue.Catalogue, error) {
-			return reader.Reader{Stdin: in, Slow: slow}.Read(ctx, path)
+		Read: func(ctx context.Context, from Origin, in io.Reader, slow func(string)) (catalogue.Catalogue, error) {
+			if from.Kind == Cluster {
+				return c.catalogue(ctx, from)
+			}
+			return reader.Reader{Stdin: in, Slow: slow}.Read(ctx, from.Path)
 		},
 		Connect: c.connect,
-		Detect: func(objects TokenObjects) (TokenAnswer, error) {
-			said, err := tokenmode.Detect(tokenmode.Objects(objects))
-			return TokenAnswer{Cloud: string(said.Cloud), Enabled: said.Enabled, Reason: said.Reason, Issuer: said.Issuer}, err
-		},
+		JSON:    reader.JSON,
 	}
 }
 

@@ -64,11 +64,8 @@ func newPermissions(streams command.Streams, world World) *cobra.Command {
 	f.versionFlags.add(flags)
 	f.cloud.add(flags, "requests to one cloud only")
 	flags.StringVar(&f.requests, "requests", "", "the `PATH` of CredentialsRequests: a file, a directory, or - for the standard input")
-	f.output.AddFlags(out)
+	f.output.AddFlags(out, sentences, policy)
 	f.output.AddHeaderFlag(out)
-	f.output.Format = sentences
-	o := flags.Lookup("output")
-	o.DefValue, o.Usage = sentences, strings.Replace(o.Usage, "table,", "sentences, policy, table,", 1)
 	return out
 }
 
@@ -82,38 +79,39 @@ func onePackage(streams command.Streams) cobra.PositionalArgs {
 	})
 }
 
+// readsCatalogue says that a catalogue is read: files of requests need none.
+func (f *permissionsFlags) readsCatalogue() bool { return f.isChosen() || f.requests == "" }
+
 func (f *permissionsFlags) check() error {
-	o := f.output
-	switch o.Format {
-	case sentences, policy:
-		if o.NoHeaders {
-			return fmt.Errorf("--no-headers is for -o table, and -o is %s: leave one out", o.Format)
-		}
-	default:
-		if err := o.Check(); err != nil {
-			return fmt.Errorf("%w; also sentences or policy", err)
-		}
+	if err := f.output.Check(); err != nil {
+		return err
 	}
 	if f.requests == "-" && f.path == "-" {
 		return fmt.Errorf("--catalogue and --requests are both -: the standard input can be read once")
 	}
-	if f.path == "" && f.channel != "" {
+	if !f.readsCatalogue() && f.channel != "" {
 		return fmt.Errorf("--channel is %s, which only a catalogue knows: type --catalogue", catalogue.Quoted(f.channel))
 	}
 	if err := f.cloud.check(); err != nil {
+		return err
+	}
+	if !f.readsCatalogue() && !f.cloud.isClusters() && f.kubeconfig.IsSet() {
+		return fmt.Errorf("a flag names a cluster, and with --requests alone none is asked: type --catalogue cluster, or leave it out")
+	}
+	if err := f.source.check(f.cloud.isClusters()); err != nil {
 		return err
 	}
 	return f.versionFlags.check()
 }
 
 func (f *permissionsFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	cloud, err := f.cloud.named(ctx, streams, world)
+	cloud, err := f.cloud.named(ctx, streams, world, &f.kubeconfig)
 	if err != nil {
 		return err
 	}
 	p, bundle := &catalogue.Package{Name: name}, catalogue.Bundle{Version: f.version}
-	if f.path != "" || f.requests == "" {
-		read, err := f.read(ctx, streams, world)
+	if f.readsCatalogue() {
+		read, err := f.read(ctx, streams, world, name)
 		if err != nil {
 			return err
 		}
@@ -213,7 +211,7 @@ func (f *permissionsFlags) text(set permission.Set, bundle catalogue.Bundle) str
 	out.sayPermissions(set, bundle, "")
 	if _, known := set.Requests(); !known && f.requests == "" {
 		out.say("If the author has CredentialsRequests elsewhere, get them and type:")
-		out.say("  tabard operators permissions --catalogue %s --requests PATH %s", word(f.path), argument(set.Package))
+		out.say("  tabard operators permissions%s --requests PATH %s", f.flags(), argument(set.Package))
 	}
 	return out.String()
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 )
 
-// place is where a row was read.
-type place struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-}
-
 // row is a package with the version that a new install takes.
 type row struct {
 	Source      place  `json:"source"`
@@ -70,7 +64,7 @@ func written(s catalogue.Support) string {
 }
 
 func (f *listFlags) row(r catalogue.Row) row {
-	out := row{Source: place{"file", f.path}, Package: r.Package.Name, Tokens: map[string]string{}, Features: []string{}, Deprecated: r.Package.Deprecation}
+	out := row{Source: f.placeOf(r.Package), Package: r.Package.Name, Tokens: map[string]string{}, Features: []string{}, Deprecated: r.Package.Deprecation}
 	for _, c := range clouds {
 		out.Tokens[c.String()] = written(supportOf(r.Bundle, c))
 	}
@@ -149,7 +143,7 @@ func (r row) cells(cloud *catalogue.Cloud) []string {
 	}
 	return []string{
 		orDash(r.DisplayName), r.Package, orDash(r.Channel), orDash(r.Version), r.tokens(cloud), r.Permissions.String(), state,
-		orDash(r.Provider), orDash(strings.Join(r.Features, ",")), r.Source.Name,
+		orDash(r.Provider), orDash(strings.Join(r.Features, ",")), r.Source.String(),
 	}
 }
 

@@ -37,7 +37,10 @@ func newShow(streams command.Streams, world World) *cobra.Command {
 			if err := f.output.Check(); err != nil {
 				return err
 			}
-			if err := f.check(); err != nil {
+			if err := f.source.check(false); err != nil {
+				return err
+			}
+			if err := f.versionFlags.check(); err != nil {
 				return err
 			}
 			return f.run(c.Context(), streams, world, args[0])
@@ -50,7 +53,7 @@ func newShow(streams command.Streams, world World) *cobra.Command {
 }
 
 func (f *showFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	read, err := f.read(ctx, streams, world)
+	read, err := f.read(ctx, streams, world, name)
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (f *showFlags) run(ctx context.Context, streams command.Streams, world Worl
 		return err
 	}
 	d := detailOf(p)
-	d.Source = place{"file", f.path}
+	d.Source = f.placeOf(p)
 	own, unplaced := about(read, p)
 	d.Findings, d.unplaced = findingsOf(append(own, unplaced...)), len(unplaced)
 	d.own = own
@@ -238,7 +241,7 @@ func (d detail) text() string {
 	if d.Deprecated != "" {
 		out.say("Deprecated:       %s", d.Deprecated)
 	}
-	out.say("Catalogue:        %s", d.Source.Name)
+	out.say("Catalogue:        %s", d.Source)
 	out.say("Default channel:  %s", orDash(d.DefaultChannel))
 	if d.Chosen != nil {
 		d.Chosen.about(&out)

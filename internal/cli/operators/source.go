@@ -21,19 +21,25 @@ import (
 
 // source are the flags by which a catalogue is found.
 type source struct {
-	path    string
-	verbose bool
+	path, namespace, catalogSource string
+	kubeconfig                     command.Kubeconfig
+	verbose                        bool
 }
 
 func (s *source) add(f *pflag.FlagSet) {
-	f.StringVar(&s.path, "catalogue", "", "the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input")
+	f.StringVar(&s.path, "catalogue", "", "cluster for the catalogues that the cluster serves, or the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input")
+	f.Lookup("catalogue").DefValue = string(Cluster)
+	f.StringVar(&s.catalogSource, "source", "", "one of the cluster's catalogues: the `name` of its CatalogSource, such as vendor or olm/vendor")
+	f.StringVarP(&s.namespace, "namespace", "n", "", "catalogues for this `namespace`: its own, and those for all namespaces (default: the catalogues of all namespaces)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "say what takes long, also where the standard error is no terminal")
+	s.kubeconfig.AddFlags(f)
 }
 
-// read reads the catalogue.
-func (s *source) read(ctx context.Context, streams command.Streams, world World) (*catalogue.Catalogue, error) {
-	if s.path == "" {
-		return nil, usage.Wrong(errors.New("--catalogue is not set, expected the path of a file-based catalogue, such as --catalogue catalog.json, or - for the standard input"))
+// read reads the catalogue. With the name of a package it may be without others.
+func (s *source) read(ctx context.Context, streams command.Streams, world World, pkg string) (*catalogue.Catalogue, error) {
+	at, err := s.origin(pkg)
+	if err != nil {
+		return nil, err
 	}
 	var slow func(string)
 	if s.verbose || isTerminal(streams.Err) {
@@ -41,19 +47,32 @@ func (s *source) read(ctx context.Context, streams command.Streams, world World)
 			sayOn(streams.Err, "tabard: %s is YAML, which takes about ten times as long to read as JSON: opm render -o json PATH writes JSON", catalogue.Quoted(file))
 		}
 	}
-	read, err := world.Read(ctx, s.path, streams.In, slow)
-	if errors.Is(err, context.Canceled) {
+	read, err := world.Read(ctx, at, streams.In, slow)
+	switch {
+	case errors.Is(err, context.Canceled):
 		return nil, err
-	}
-	file := command.File{By: "--catalogue", Path: s.path, Expected: "a file-based catalogue in JSON or YAML, or a directory of such files"}
-	if err != nil {
-		return nil, file.Refuse(err)
-	}
-	if len(read.Packages) == 0 {
+	case err == nil && len(read.Packages) == 0 && pkg == "":
 		tell(streams, read.Findings, "")
-		return nil, file.Refuse(errors.New("there is no package in it"))
+		err = errEmpty
+	}
+	if err != nil {
+		return nil, s.refuse(streams, at, err)
 	}
 	return &read, nil
+}
+
+// refuse says why a catalogue cannot be read. A cluster that cannot be asked is no fault of the
+// input.
+func (s *source) refuse(streams command.Streams, at Origin, err error) error {
+	switch {
+	case at.Kind == File:
+		return command.File{By: "--catalogue", Path: s.path, Expected: "a file-based catalogue in JSON or YAML, or a directory of such files"}.Refuse(err)
+	case !errors.Is(err, errEmpty):
+		return streams.Refuse(command.Found, err)
+	case s.catalogSource+s.namespace == "":
+		return streams.Refuse(command.Found, errors.New("the cluster serves no package: kubectl get catalogsources --all-namespaces shows its catalogues"))
+	}
+	return streams.Refuse(command.Found, fmt.Errorf("the cluster serves no package by%s: kubectl get catalogsources --all-namespaces shows its catalogues", s.flags()))
 }
 
 func isTerminal(to io.Writer) bool {
@@ -66,15 +85,30 @@ func isTerminal(to io.Writer) bool {
 
 // find is the package with a name, exactly as it is written.
 func (s *source) find(c *catalogue.Catalogue, name string) (*catalogue.Package, error) {
-	i, ok := slices.BinarySearchFunc(c.Packages, name, func(p catalogue.Package, name string) int { return strings.Compare(p.Name, name) })
-	if ok {
-		return &c.Packages[i], nil
+	first, ok := slices.BinarySearchFunc(c.Packages, name, func(p catalogue.Package, name string) int { return strings.Compare(p.Name, name) })
+	if !ok {
+		return nil, s.notFound(c, name)
+	}
+	var sources []string
+	for i := first; i < len(c.Packages) && c.Packages[i].Name == name; i++ {
+		sources = append(sources, catalogue.Quoted(s.placeOf(&c.Packages[i]).String()))
+	}
+	if len(sources) > 1 {
+		return nil, usage.Wrong(fmt.Errorf("package %s is in %d catalogues of the cluster: choose one by --source, of %s", catalogue.Quoted(name), len(sources), few(sources)))
+	}
+	return &c.Packages[first], nil
+}
+
+func (s *source) notFound(c *catalogue.Catalogue, name string) error {
+	if originOf(s.path).Kind == Cluster {
+		return usage.Wrong(fmt.Errorf("the cluster serves no package %s; OLM leaves out a package of which it can read no version; tabard operators list --all%s names all",
+			catalogue.Quoted(name), s.flags()))
 	}
 	text := fmt.Sprintf("there is no package %s in the catalogue", catalogue.Quoted(name))
 	if like := similar(c, name); len(like) > 0 {
 		text += ", which has " + strings.Join(like, ", ")
 	}
-	return nil, usage.Wrong(fmt.Errorf("%s; tabard operators list --all --catalogue %s names all %d", text, word(s.path), len(c.Packages)))
+	return usage.Wrong(fmt.Errorf("%s; tabard operators list --all%s names all %d", text, s.flags(), len(c.Packages)))
 }
 
 // similar are up to three packages in whose names this one is, or the reverse.
@@ -175,6 +209,7 @@ func about(c *catalogue.Catalogue, p *catalogue.Package) (own, unplaced []catalo
 	}
 	for _, f := range c.Findings {
 		switch {
+		case f.Where.Source.Kind != "" && f.Where.Source != p.Source:
 		case f.Where.Object == "":
 			unplaced = append(unplaced, f)
 		case objects[f.Where.Object] || channels[place{f.Code, f.Where.Object, f.Message}]:
@@ -200,7 +235,7 @@ func (s *source) tellUnread(streams command.Streams, c *catalogue.Catalogue, p *
 	}
 	tell(streams, why, "")
 	if _, unplaced := about(c, p); len(unplaced) > 0 {
-		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list --catalogue %s tells them",
-			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), word(s.path))
+		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list%s tells them",
+			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), s.flags())
 	}
 }

@@ -1,0 +1,128 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+)
+
+// Kind is of what a catalogue is read.
+type Kind string
+
+// The kinds of catalogues that there are.
+const (
+	// File is a file-based catalogue: a file, a directory, or "-" for the standard input.
+	File Kind = "file"
+	// Cluster are the catalogues that a cluster serves.
+	Cluster Kind = "cluster"
+)
+
+// Origin is where a catalogue is.
+type Origin struct {
+	Kind Kind
+	// Path is that of a file. It is empty for a cluster.
+	Path string
+	// Kubeconfig says which cluster.
+	Kubeconfig *command.Kubeconfig
+	// Namespace is where an operator is to be installed: its own catalogues of the cluster are
+	// read and those for all namespaces. Empty are the catalogues of all namespaces.
+	Namespace string
+	// Package is the one that is wanted; empty for all. A reader may read others, too.
+	Package string
+	// CatalogueNamespace and Catalogue are of the CatalogSource that is wanted, of a cluster;
+	// empty for any.
+	CatalogueNamespace, Catalogue string
+}
+
+// originOf reads what --catalogue says.
+func originOf(text string) Origin {
+	if text == "" || text == string(Cluster) {
+		return Origin{Kind: Cluster}
+	}
+	return Origin{Kind: File, Path: text}
+}
+
+// chosenSource reads what --source says: the name of a CatalogSource, with its namespace or without.
+func chosenSource(text string) (namespace, name string, err error) {
+	parts := strings.Split(text, "/")
+	switch {
+	case text == "":
+		return "", "", nil
+	case len(parts) == 1:
+		return "", parts[0], nil
+	case len(parts) == 2 && parts[0] != "" && parts[1] != "":
+		return parts[0], parts[1], nil
+	}
+	return "", "", fmt.Errorf("--source is %s, expected the name of a CatalogSource, such as olm/vendor or vendor", catalogue.Quoted(text))
+}
+
+// origin is where the flags say that the catalogue is.
+func (s *source) origin(pkg string) (Origin, error) {
+	at := originOf(s.path)
+	at.Kubeconfig, at.Namespace, at.Package = &s.kubeconfig, s.namespace, pkg
+	var err error
+	at.CatalogueNamespace, at.Catalogue, err = chosenSource(s.catalogSource)
+	return at, err
+}
+
+// isChosen says that a flag chooses a catalogue. Without one the cluster's are meant.
+func (s *source) isChosen() bool { return s.path+s.namespace+s.catalogSource != "" }
+
+// check refuses flags that say nothing of the catalogue that another chooses. asksCluster says
+// that the cluster is asked for something else.
+func (s *source) check(asksCluster bool) error {
+	at, err := s.origin("")
+	switch {
+	case err != nil:
+		return err
+	case at.Kind == Cluster:
+		return nil
+	case s.namespace+s.catalogSource != "":
+		return fmt.Errorf("--source and --namespace choose among the catalogues of a cluster, and --catalogue is %.80q: leave them out", s.path)
+	case !asksCluster && s.kubeconfig.IsSet():
+		return fmt.Errorf("a flag names a cluster, and --catalogue is %.80q, so that none is asked: leave one out", s.path)
+	}
+	return nil
+}
+
+// flags are how a command says the same catalogue, with a blank before; nothing for that of the
+// usual cluster.
+func (s *source) flags() string {
+	out := ""
+	for _, one := range [][2]string{{"--catalogue", s.path}, {"--namespace", s.namespace}, {"--source", s.catalogSource}} {
+		if one[1] != "" {
+			out += " " + one[0] + " " + word(one[1])
+		}
+	}
+	return out
+}
+
+// errEmpty is a catalogue without any package.
+var errEmpty = errors.New("there is no package in it")
+
+// place is where a package was read, for programs.
+type place struct {
+	// Kind is CatalogSource, or what --catalogue says, such as file.
+	Kind string `json:"kind"`
+	// Namespace is the CatalogSource's.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+func (s *source) placeOf(p *catalogue.Package) place {
+	if p.Source.Kind != "" {
+		return place{string(p.Source.Kind), p.Source.Namespace, p.Source.Name}
+	}
+	return place{Kind: string(originOf(s.path).Kind), Name: s.path}
+}
+
+// String is the place for people.
+func (p place) String() string {
+	if p.Namespace != "" {
+		return p.Namespace + "/" + p.Name
+	}
+	return p.Name
+}

@@ -1,0 +1,103 @@
+package operators
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	reader "github.com/tabard-dev/tabard/internal/catalogue"
+	policies "github.com/tabard-dev/tabard/internal/cli/policy"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+// TestMain lets the tests be the program on a cluster that is a fake one: it is in token mode, and
+// serves one PackageManifest.
+func TestMain(m *testing.M) {
+	os.Exit(testkit.RunAsProgram(m, func(args []string) error {
+		streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+		cluster := onAWS()
+		cluster.catalogue = func(ctx context.Context, _ Origin) (catalogue.Catalogue, error) {
+			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+manifest("vendor", "p")+`]}`))
+		}
+		run := New(streams, cluster.world())
+		if args[0] == "policy" {
+			run = policies.New(streams)
+		}
+		run.SetArgs(args[1:])
+		return run.Execute()
+	}))
+}
+
+// TestThePageSaysWhatTheCommandsDo types docs/operators.md twice; the block behind one is what it
+// prints.
+func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
+	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs/operators.md")))(t))
+	folder := testkit.LinkSelf(t, "tabard")
+	must.Do(t, os.Symlink(filepath.Join(testkit.Root(), "examples"), filepath.Join(folder, "examples")))
+	printed, compared := "", 0
+	for _, part := range slices.Repeat(strings.Split(page, "\n```")[1:], 2) {
+		kind, text, _ := strings.Cut(part, "\n")
+		switch kind {
+		case "sh":
+			typed := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
+			typed.Dir, typed.Stderr = folder, t.Output()
+			printed = string(must.Get(typed.Output())(t))
+			if strings.Contains(text, "--token-auth yes") && !strings.Contains(printed, "p of vendor") {
+				t.Errorf("the cluster's operator is not listed:\n%s", printed)
+			}
+		case "text":
+			compared++
+			if strings.TrimRight(printed, "\n") != text {
+				t.Errorf("printed:\n%s\nthe page says:\n%s", printed, text)
+			}
+		}
+	}
+	if compared != 12 {
+		t.Errorf("%d outputs of the page were compared", compared)
+	}
+}
+
+// TestTheHelpsExamples types each example of the help texts twice, with the files that they name.
+func TestTheHelpsExamples(t *testing.T) {
+	examples := filepath.Join(testkit.Root(), "examples/operators")
+	folder := testkit.LinkSelf(t, "tabard")
+	read := func(name string) string { return string(must.Get(os.ReadFile(filepath.Join(examples, name)))(t)) }
+	for name, text := range map[string]string{
+		"catalog.json":                           strings.ReplaceAll(read("catalog.json"), "object-keeper", "my-operator"),
+		"configs/catalog.json":                   read("catalog.json"),
+		"my-operator.clusterserviceversion.yaml": read("bundle/manifests/bucket.clusterserviceversion.yaml"),
+		"csv.yaml":                               read("bundle/manifests/bucket.clusterserviceversion.yaml"),
+		"credentials-requests/request.yaml":      read("bundle/manifests/request.yaml"),
+	} {
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	must.Do(t, os.CopyFS(filepath.Join(folder, "bundle"), os.DirFS(filepath.Join(examples, "bundle"))))
+	finds := map[string]bool{"lint": true, "upgrade-diff": true} // by the exit code 1
+	typed := 0
+	for _, c := range slices.Repeat(New(command.Streams{}, World{}).Commands(), 2) {
+		for line := range strings.Lines(c.Example) {
+			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			typed++
+			run := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", line)
+			run.Dir = folder
+			out, err := run.CombinedOutput()
+			if code := run.ProcessState.ExitCode(); code > 1 || code == 1 && !finds[c.Name()] {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}
+	if typed < 30 {
+		t.Errorf("%d examples were typed", typed)
+	}
+}

@@ -1,0 +1,140 @@
+package bundle
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/tabard-dev/tabard/internal/core/permission"
+)
+
+// csv is what is looked at of a ClusterServiceVersion.
+type csv struct {
+	Metadata struct {
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		Version string `json:"version"`
+		Install struct {
+			Spec struct {
+				Deployments        []deployment `json:"deployments"`
+				Permissions        []rights     `json:"permissions"`
+				ClusterPermissions []rights     `json:"clusterPermissions"`
+			} `json:"spec"`
+		} `json:"install"`
+	} `json:"spec"`
+}
+
+type deployment struct {
+	Spec struct {
+		Template struct {
+			Spec struct {
+				ServiceAccountName string `json:"serviceAccountName"`
+				Volumes            []struct {
+					Projected struct {
+						Sources []struct {
+							ServiceAccountToken struct {
+								Audience string `json:"audience"`
+							} `json:"serviceAccountToken"`
+						} `json:"sources"`
+					} `json:"projected"`
+				} `json:"volumes"`
+			} `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
+}
+
+type rights struct {
+	ServiceAccountName string   `json:"serviceAccountName"`
+	Rules              []policy `json:"rules"`
+}
+
+// policy is a rule of RBAC.
+type policy struct {
+	APIGroups []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+	Verbs     []string `json:"verbs"`
+}
+
+// accounts are the ServiceAccounts that the Deployments run as.
+func (c *csv) accounts() []string {
+	var out []string
+	for _, d := range c.Spec.Install.Spec.Deployments {
+		name := d.Spec.Template.Spec.ServiceAccountName
+		if name == "" {
+			name = "default"
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// subject is the operator, for the readers of requests.
+func (c *csv) subject() permission.Subject {
+	out := permission.Subject{CSV: c.Metadata.Name, Version: c.Spec.Version}
+	for _, name := range c.accounts() {
+		out.ServiceAccounts = append(out.ServiceAccounts, permission.ServiceAccount{Namespace: permission.InstallNamespace, Name: name})
+	}
+	for _, d := range c.Spec.Install.Spec.Deployments {
+		for _, v := range d.Spec.Template.Spec.Volumes {
+			for _, s := range v.Projected.Sources {
+				if a := s.ServiceAccountToken.Audience; a != "" {
+					out.Audiences = append(out.Audiences, a)
+				}
+			}
+		}
+	}
+	slices.Sort(out.Audiences)
+	out.Audiences = slices.Compact(out.Audiences)
+	return out
+}
+
+// missingVerbs are the verbs on CredentialsRequests that no ServiceAccount of a Deployment has by
+// the ClusterServiceVersion, nor anybody by a role among the manifests.
+func (c *csv) missingVerbs(manifests []File) []string {
+	var rules []policy
+	accounts := c.accounts()
+	for _, r := range slices.Concat(c.Spec.Install.Spec.Permissions, c.Spec.Install.Spec.ClusterPermissions) {
+		if slices.Contains(accounts, r.ServiceAccountName) {
+			rules = append(rules, r.Rules...)
+		}
+	}
+	for _, f := range manifests {
+		for _, d := range f.Documents {
+			var role struct {
+				Rules []policy `json:"rules"`
+			}
+			if (d.Kind == "Role" || d.Kind == "ClusterRole") && json.Unmarshal(d.JSON, &role) == nil {
+				rules = append(rules, role.Rules...)
+			}
+		}
+	}
+	allow := func(verb string) bool {
+		return slices.ContainsFunc(rules, func(p policy) bool {
+			return has(p.APIGroups, group) && has(p.Resources, "credentialsrequests") && has(p.Verbs, verb)
+		})
+	}
+	var out []string
+	if !allow("create") {
+		out = append(out, "create")
+	}
+	if !allow("update") && !allow("patch") {
+		out = append(out, "update")
+	}
+	return out
+}
+
+func has(all []string, one string) bool {
+	return slices.Contains(all, one) || slices.Contains(all, "*")
+}
+
+// size is what the API server counts of annotations, in bytes
+// (k8s.io/apimachinery/pkg/api/validation.ValidateAnnotationsSize).
+func size(annotations map[string]string) int {
+	total := 0
+	for key, value := range annotations {
+		total += len(key) + len(value)
+	}
+	return total
+}
