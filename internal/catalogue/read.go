@@ -49,7 +49,7 @@ func (r Reader) read(work *work, name string) error {
 		return err
 	}
 	if info.IsDir() {
-		return work.tree(name)
+		return work.directory(name)
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -57,6 +57,27 @@ func (r Reader) read(work *work, name string) error {
 	}
 	defer func() { _ = file.Close() }() // It was only read.
 	return work.stream(name, file)
+}
+
+// Tree is a directory of a catalogue that is not on a disk of its own, as one of an image.
+type Tree struct {
+	// Files are the directory with all below it, as a ReadLinkFS. Stat of a symbolic link that
+	// leads out of the directory is an error.
+	Files fs.FS
+	// Name is what Files are called in findings.
+	Name string
+	// Findings are what was wrong before.
+	Findings []model.Finding
+}
+
+// ReadTree reads a tree as Read does a directory.
+func (r Reader) ReadTree(ctx context.Context, tree Tree) (model.Catalogue, error) {
+	work := &work{ctx: ctx, slow: r.Slow}
+	work.assembler.builder.Find(tree.Findings...)
+	if err := work.tree(tree.Files, tree.Name); err != nil {
+		return model.Catalogue{}, err
+	}
+	return work.assembler.builder.Build(), nil
 }
 
 // work is the reading of one catalogue.
@@ -110,16 +131,20 @@ func (w *work) saySlow(name string, documents *documents) {
 	}
 }
 
-// tree reads a directory. Symbolic links are not followed: what one of them names inside the
-// directory is read at its own place.
-func (w *work) tree(name string) error {
+func (w *work) directory(name string) error {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // It was only read.
+	return w.tree(root.FS(), name)
+}
+
+// tree reads a directory. Symbolic links are not followed: what one of them names inside the
+// directory is read at its own place.
+func (w *work) tree(root fs.FS, name string) error {
 	pruned := ignores{}
-	return fs.WalkDir(root.FS(), ".", func(at string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(root, ".", func(at string, entry fs.DirEntry, err error) error {
 		where := model.Where{File: path.Join(name, at)}
 		switch {
 		case err != nil && at == ".":
@@ -149,13 +174,13 @@ func (w *work) tree(name string) error {
 }
 
 // link names a link that leads out of the directory, or nowhere.
-func (w *work) link(root *os.Root, at string, where model.Where) {
-	if _, err := root.Stat(at); err != nil {
+func (w *work) link(root fs.FS, at string, where model.Where) {
+	if _, err := fs.Stat(root, at); err != nil {
 		w.find(model.FileNotRead, where, "it is a symbolic link that leads out of the directory or nowhere; it was not followed")
 	}
 }
 
-func (w *work) file(root *os.Root, at, name string) error {
+func (w *work) file(root fs.FS, at, name string) error {
 	file, err := root.Open(at)
 	if err != nil {
 		w.find(model.FileNotRead, model.Where{File: name}, line.Of(err.Error()))
@@ -171,11 +196,11 @@ func (w *work) file(root *os.Root, at, name string) error {
 }
 
 // ignoring reads the .indexignore of a directory, if it has one.
-func (w *work) ignoring(root *os.Root, dir, name string) ignoring {
+func (w *work) ignoring(root fs.FS, dir, name string) ignoring {
 	const most = 1 << 20
 	at := path.Join(dir, ignoreName)
 	where := model.Where{File: path.Join(name, at)}
-	info, err := root.Lstat(at)
+	info, err := fs.Lstat(root, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -187,7 +212,7 @@ func (w *work) ignoring(root *os.Root, dir, name string) ignoring {
 		err = fmt.Errorf("it has %d bytes, expected %d at most", info.Size(), most)
 	}
 	if err == nil {
-		text, err = root.ReadFile(at)
+		text, err = fs.ReadFile(root, at)
 	}
 	if err != nil {
 		w.find(model.FileNotRead, where, line.Of(err.Error())+"; it prunes nothing")
