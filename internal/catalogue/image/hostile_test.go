@@ -108,6 +108,7 @@ func deviceAttacks(t *testing.T) map[string]attack {
 		"path of a MiB":                 {layers: beside(t, file("configs/"+strings.Repeat("a/", 400_000)+"x", "x")), finding: "its name has"},
 		"link to the outside":           {layers: beside(t, odd(tar.TypeSymlink, "configs/x", "../etc/passwd")), finding: "leads out of the directory", at: "configs/x"},
 		"absolute link":                 {layers: beside(t, odd(tar.TypeSymlink, "configs/x", "/etc/passwd")), finding: "leads out of the directory", at: "configs/x"},
+		"absolute link by luck":         {layers: beside(t, odd(tar.TypeSymlink, "configs/x", "/a-good")), finding: "leads out of the directory", at: "configs/x"},
 		"link to itself":                {layers: beside(t, odd(tar.TypeSymlink, "configs/x", "x")), finding: "leads out of the directory", at: "configs/x"},
 		"file through a link":           {layers: beside(t, odd(tar.TypeSymlink, "configs/x", "/etc"), file("configs/x/passwd", pkg("x"))), finding: "what is above it in the image is no directory", at: "configs/x/passwd"},
 		"ignoring by a link":            {layers: beside(t, odd(tar.TypeSymlink, "configs/.indexignore", "/etc/passwd")), finding: "it prunes nothing", at: "configs/.indexignore"},
