@@ -10,6 +10,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/catalogue/cluster"
+	"github.com/tabard-dev/tabard/internal/catalogue/image"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/operators"
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
@@ -28,8 +29,16 @@ func connectDynamic(kubeconfig *command.Kubeconfig) (dynamic.Interface, error) {
 }
 
 func readCatalogue(ctx context.Context, from operators.Origin, in io.Reader, slow func(string)) (model.Catalogue, error) {
-	if from.Kind == operators.File {
+	switch from.Kind {
+	case operators.File:
 		return catalogue.Reader{Stdin: in, Slow: slow}.Read(ctx, from.Path)
+	case operators.Layout:
+		return image.Reader{Slow: slow}.Layout(ctx, from.Path)
+	case operators.Archive:
+		return image.Reader{Slow: slow}.Archive(ctx, from.Path)
+	case operators.Image:
+		return image.Reader{Slow: slow}.Remote(ctx, from.Path)
+	case operators.Cluster:
 	}
 	config, err := program.KubeConfigOf(from.Kubeconfig)
 	if err != nil {

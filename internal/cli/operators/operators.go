@@ -35,8 +35,8 @@ for, and what changes with an upgrade. "tabard operators cluster" tells whether 
 gives operators such tokens. For authors, lint looks at a bundle, and annotate writes into it
 what the operator asks for.
 
-The catalogues are those that the cluster serves, or with --catalogue a file or directory, for
-which no cluster is needed. OLM tells of the newest version of a channel only, so what other
+The catalogues are those that the cluster serves, or with --catalogue a file, a directory or an
+image, for which no cluster is needed. OLM tells of the newest version of a channel only, so what other
 versions ask for is in files. What a catalogue does not tell is shown as unknown.
 
 `

@@ -18,12 +18,18 @@ const (
 	File Kind = "file"
 	// Cluster are the catalogues that a cluster serves.
 	Cluster Kind = "cluster"
+	// Image is an image of a registry.
+	Image Kind = "image"
+	// Layout is the directory of an OCI image layout.
+	Layout Kind = "oci"
+	// Archive is a file of an OCI image layout, or of "docker save".
+	Archive Kind = "archive"
 )
 
 // Origin is where a catalogue is.
 type Origin struct {
 	Kind Kind
-	// Path is that of a file. It is empty for a cluster.
+	// Path is that of a file or directory, or the reference of an image. It is empty for a cluster.
 	Path string
 	// Kubeconfig says which cluster.
 	Kubeconfig *command.Kubeconfig
@@ -37,10 +43,16 @@ type Origin struct {
 	CatalogueNamespace, Catalogue string
 }
 
-// originOf reads what --catalogue says.
+// originOf reads what --catalogue says. A file whose name begins with a kind and a colon is
+// written with its directory, as in ./oci:x.
 func originOf(text string) Origin {
 	if text == "" || text == string(Cluster) {
 		return Origin{Kind: Cluster}
+	}
+	for _, kind := range []Kind{Image, Layout, Archive} {
+		if path, ok := strings.CutPrefix(text, string(kind)+":"); ok {
+			return Origin{Kind: kind, Path: path}
+		}
 	}
 	return Origin{Kind: File, Path: text}
 }
@@ -80,6 +92,8 @@ func (s *source) check(asksCluster bool) error {
 		return err
 	case at.Kind == Cluster:
 		return nil
+	case at.Path == "":
+		return fmt.Errorf("--catalogue is %.80q, expected the name of the %s behind the colon, as in %s", s.path, nouns[at.Kind], examples[at.Kind])
 	case s.namespace+s.catalogSource != "":
 		return fmt.Errorf("--source and --namespace choose among the catalogues of a cluster, and --catalogue is %.80q: leave them out", s.path)
 	case !asksCluster && s.kubeconfig.IsSet():
@@ -99,6 +113,12 @@ func (s *source) flags() string {
 	}
 	return out
 }
+
+// nouns and examples are of kinds that stand before a colon.
+var (
+	nouns    = map[Kind]string{Image: "image", Layout: "directory", Archive: "file"}
+	examples = map[Kind]string{Image: "image:registry.example.com/catalogue:v1", Layout: "oci:catalogue/", Archive: "archive:catalogue.tar"}
+)
 
 // errEmpty is a catalogue without any package.
 var errEmpty = errors.New("there is no package in it")

@@ -27,7 +27,7 @@ type source struct {
 }
 
 func (s *source) add(f *pflag.FlagSet) {
-	f.StringVar(&s.path, "catalogue", "", "cluster for the catalogues that the cluster serves, or the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input")
+	f.StringVar(&s.path, "catalogue", "", "cluster for the catalogues that the cluster serves; the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input; or an image that has one: image:REF of a registry, oci:DIR of an OCI image layout, archive:FILE of a tar")
 	f.Lookup("catalogue").DefValue = string(Cluster)
 	f.StringVar(&s.catalogSource, "source", "", "one of the cluster's catalogues: the `name` of its CatalogSource, such as vendor or olm/vendor")
 	f.StringVarP(&s.namespace, "namespace", "n", "", "catalogues for this `namespace`: its own, and those for all namespaces (default: the catalogues of all namespaces)")
@@ -67,6 +67,10 @@ func (s *source) refuse(streams command.Streams, at Origin, err error) error {
 	switch {
 	case at.Kind == File:
 		return command.File{By: "--catalogue", Path: s.path, Expected: "a file-based catalogue in JSON or YAML, or a directory of such files"}.Refuse(err)
+	case at.Kind != Cluster && errors.Is(err, errEmpty):
+		return usage.Wrong(fmt.Errorf("--catalogue is %.200q: %w", s.path, err))
+	case at.Kind == Layout || at.Kind == Archive:
+		return usage.Wrong(fmt.Errorf("--catalogue is %.200q: %w", s.path, err))
 	case !errors.Is(err, errEmpty):
 		return streams.Refuse(command.Found, err)
 	case s.catalogSource+s.namespace == "":

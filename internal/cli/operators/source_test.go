@@ -110,3 +110,18 @@ func TestFindingsOfAnotherCatalogueAreNotThePackages(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCatalogueSays(t *testing.T) {
+	for text, want := range map[string]Origin{
+		"": {Kind: Cluster}, "cluster": {Kind: Cluster}, "./cluster": {Kind: File, Path: "./cluster"}, "-": {Kind: File, Path: "-"},
+		"catalog.json": {Kind: File, Path: "catalog.json"}, "oci:a/b": {Kind: Layout, Path: "a/b"}, "./oci:a": {Kind: File, Path: "./oci:a"},
+		"archive:a.tar": {Kind: Archive, Path: "a.tar"}, "image:r.example.com/a:v1": {Kind: Image, Path: "r.example.com/a:v1"}, "OCI:a": {Kind: File, Path: "OCI:a"},
+	} {
+		if diff := cmp.Diff(want, originOf(text)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+	for flags, says1 := range map[string]string{"oci:": "oci:catalogue/", "archive:": "archive:catalogue.tar", "image:": "image:registry.example.com/catalogue:v1", "oci:x -n a": "leave them out"} {
+		says(t, onAWS().run(t, "", append([]string{"list", "--catalogue"}, strings.Fields(flags)...)...).exits(t, 2).errOut, says1)
+	}
+}
