@@ -220,7 +220,7 @@ const twoChannels = `{"schema":"olm.package","name":"q","defaultChannel":"stable
 // Scenario 9, a file and PackageManifests: the same catalogue gives the same rows for the heads
 // of channels, but for the source; of all else PackageManifests give what they have, and nothing
 // that they do not have.
-func TestAFileAndPackageManifestsGiveTheSameRows(t *testing.T) {
+func TestScenario9AFileAndPackageManifestsGiveTheSameRows(t *testing.T) {
 	plan := generate.Plan{Seed: 7, Packages: 40, Bundles: 400, Bytes: 3_200_000}
 	var file bytes.Buffer
 	if err := plan.JSON(&file); err != nil {

@@ -18,7 +18,7 @@ var vendor = generate.Plan{Seed: 1, Packages: 300, Bundles: 5000, Bytes: 60_000_
 
 // Scenario 11: a catalogue of 5,000 bundles and 60 MB. What is asserted is memory; the benchmark
 // measures time.
-func TestLongACatalogueOfFullSizeTakesLittleMemory(t *testing.T) {
+func TestLongScenario11ACatalogueOfFullSizeTakesLittleMemory(t *testing.T) {
 	const most = 64 << 20
 	file := bytes.Buffer{}
 	if err := vendor.JSON(&file); err != nil {
