@@ -28,13 +28,27 @@ type Reader struct {
 	// Slow is called once when more than a MiB of YAML was read, with the name of the file: YAML
 	// takes several times as long as JSON, and a person should hear so. It may be nil.
 	Slow func(file string)
+	// Source is where the packages are from. It is zero for files.
+	Source model.Source
 }
 
 // Read reads a file, a directory with all below it, or "-". The error is that of what was named
 // itself, or of a catalogue beyond all bounds; anything wrong in it is a finding.
 func (r Reader) Read(ctx context.Context, name string) (model.Catalogue, error) {
-	work := &work{ctx: ctx, slow: r.Slow}
-	if err := r.read(work, name); err != nil {
+	return r.all(ctx, func(work *work) error { return r.read(work, name) })
+}
+
+// Stream reads what comes by another way than a file; findings call it by the name. An error of
+// in is the error of Stream: what is missing would look as if it were not there. It may be used
+// by several goroutines at once, each with its own stream.
+func (r Reader) Stream(ctx context.Context, name string, in io.Reader) (model.Catalogue, error) {
+	return r.all(ctx, func(work *work) error { return work.stream(name, in) })
+}
+
+func (r Reader) all(ctx context.Context, read func(*work) error) (model.Catalogue, error) {
+	work := &work{ctx: ctx, slow: r.Slow, source: r.Source}
+	work.assembler.builder.From(r.Source)
+	if err := read(work); err != nil {
 		return model.Catalogue{}, fmt.Errorf("read the catalogue: %w", err)
 	}
 	return work.assembler.builder.Build(), nil
@@ -84,6 +98,7 @@ func (r Reader) ReadTree(ctx context.Context, tree Tree) (model.Catalogue, error
 type work struct {
 	ctx       context.Context
 	slow      func(file string)
+	source    model.Source
 	yaml      int64
 	assembler assembler
 }
@@ -100,7 +115,7 @@ func (w *work) stream(name string, in io.Reader) error {
 			return err
 		}
 		document, err := documents.next()
-		where := model.Where{File: name, Document: documents.number}
+		where := model.Where{File: name, Source: w.source, Document: documents.number}
 		var why *broken
 		switch {
 		case atEnd(err):

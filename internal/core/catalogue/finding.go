@@ -49,6 +49,8 @@ const (
 	// NotAskedFor is an object that a cluster answered with, though others were asked for. It
 	// was passed over.
 	NotAskedFor Code = "NotAskedFor"
+	// SourceNotRead is a source of a cluster that could not be read: what it has is unknown.
+	SourceNotRead Code = "SourceNotRead"
 	// TooManyFindings stands for all further findings.
 	TooManyFindings Code = "TooManyFindings"
 )

@@ -11,8 +11,12 @@ import (
 // Kind is what kind of source a package is from.
 type Kind string
 
-// CatalogSource is a catalogue that a cluster serves with OLM v0.
-const CatalogSource Kind = "CatalogSource"
+const (
+	// CatalogSource is a catalogue that a cluster serves with OLM v0.
+	CatalogSource Kind = "CatalogSource"
+	// ClusterCatalog is a catalogue that a cluster serves with OLM v1. It is in no namespace.
+	ClusterCatalog Kind = "ClusterCatalog"
+)
 
 // Source is where a package is from, among the sources of one catalogue. It is zero for files:
 // all packages are from what was named to the reader.
@@ -35,7 +39,11 @@ func (s Source) String() string {
 	if s.Kind == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s %s", s.Kind, Quoted(s.Namespace+"/"+s.Name))
+	name := s.Name
+	if s.Kind != ClusterCatalog {
+		name = s.Namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s", s.Kind, Quoted(name))
 }
 
 // key tells packages apart.
