@@ -159,6 +159,11 @@ var productRules = []rule{
 		foreign: []string{"github.com/google/go-containerregistry/...", "github.com/klauspost/compress/zstd"},
 		why:     "an image's directory is read as one on a disk is: this room only finds it, by a client of registries",
 	}, {
+		in:      []string{"./internal/catalogue/catalogd"},
+		own:     []string{"./internal/catalogue", "./internal/core/catalogue", "./internal/core/line"},
+		foreign: []string{apimachinery, "k8s.io/client-go/rest", "k8s.io/client-go/dynamic"},
+		why:     "what catalogd answers is read as files are: this room only asks, at a URL or through a cluster's API server",
+	}, {
 		in: []string{"./internal/handoff"}, own: []string{"./iampolicy"}, foreign: []string{},
 		why: "what is handed over is plain data in and text out, for every command",
 	}, {
