@@ -157,6 +157,23 @@ func TestTheClusterCatalogsOfACluster(t *testing.T) {
 	}
 }
 
+// A finding in a ClusterCatalog says which one, and at which path and line.
+func TestAFindingNamesTheClusterCatalog(t *testing.T) {
+	s := &apiServer{items: []string{served("vendor", goodBase)}, content: &contentServer{content: allP + "{]\n" + restOfP, modified: firstOfMay}}
+	got, err := clusterOf(t, s).Read(t.Context(), "", "")
+	if err != nil || len(got.Findings) != 4 {
+		t.Fatal(err, got.Findings)
+	}
+	for i, want := range []string{
+		`DocumentBroken: "/catalogs/vendor/api/v1/all", document 5, ClusterCatalog "vendor": `,
+		`DefinedTwice: "/catalogs/vendor/api/v1/all", document 6, channel "stable" of ClusterCatalog "vendor": `,
+	} {
+		if text := got.Findings[i].String(); !strings.HasPrefix(text, want) {
+			t.Errorf("the finding is %q, want %q", text, want)
+		}
+	}
+}
+
 // A ClusterCatalog that was made anew is read anew.
 func TestAClusterCatalogThatWentAndCame(t *testing.T) {
 	content := &contentServer{content: allP, modified: firstOfMay}

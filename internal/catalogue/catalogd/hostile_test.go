@@ -132,6 +132,7 @@ func TestHostileServers(t *testing.T) {
 		"unauthorized":      {status(401, "text/plain", "who?"), "401 Unauthorized: who?; catalogd itself asks for no credentials"},
 		"bad request":       {status(400, "text/plain", "no"), "400 Bad Request: no; expected 200"},
 		"a part":            {status(206, jsonl, allP), "206 Partial Content"},
+		"headers of 1 MB":   {answers(jsonl, allP, "X-Long", strings.Repeat("x", 1<<20)), "headers exceeded"},
 		"headers of 10 MB":  {answers(jsonl, allP, "X-Long", strings.Repeat("x", 10<<20)), "headers exceeded"},
 		"odd headers":       {status(302, jsonl, "", "Location", "http://169.254.169.254/\x1b"), "malformed MIME header"},
 		"elsewhere by port": {status(302, jsonl, "", "Location", "http://127.0.0.1:1/"), `redirects to another host, "127.0.0.1:1"`},
