@@ -78,8 +78,11 @@ func (r *reading) metadata(value, annotated []byte) *model.Metadata {
 		return nil
 	}
 	m := &model.Metadata{}
+	var description []byte
 	eachField(value, func(key, v []byte) {
 		switch string(key) {
+		case "description":
+			description = v
 		case "displayName":
 			m.DisplayName = r.kept(v)
 		case "provider":
@@ -106,7 +109,23 @@ func (r *reading) metadata(value, annotated []byte) *model.Metadata {
 	if !ok {
 		return nil
 	}
+	if _, declared := m.Annotations[model.CredentialsRequests]; !declared {
+		m.Instructions = r.instructions(description)
+	}
 	return m
+}
+
+// instructions are the code blocks of a description, of which most have none.
+func (r *reading) instructions(description []byte) model.Instructions {
+	if !bytes.Contains(description, []byte("```")) && !bytes.Contains(description, []byte("~~~")) {
+		return model.Instructions{}
+	}
+	decoded, _ := text(description)
+	out := model.InstructionsOf(decoded)
+	for _, line := range out.Lines {
+		r.a.kept += len(line) + 16
+	}
+	return out
 }
 
 // platforms sets what the labels of a ClusterServiceVersion say; without a field labels it has

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/catalogue"
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const (
@@ -294,6 +295,27 @@ func TestPlatforms(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, readText(t, bundleWith("p.v1.0.0", property)).Packages[0].Bundles[0].Metadata.Platforms); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Scenario 14: the code blocks of the long description are kept where nothing declares what the
+// operator asks for, of files and of PackageManifests.
+func TestScenario14TheInstructionsOfTheDescriptionAreKept(t *testing.T) {
+	described := `"description":"Type:\n` + "```" + `\naws iam create-role\n` + "```" + `\n"`
+	for annotations, want := range map[string][]string{
+		`{}`: {"aws iam create-role"},
+		`{"operators.tabard.dev/credentials-requests":"[]"}`: nil,
+	} {
+		fields := described + `,"annotations":` + annotations
+		file := readText(t, bundleWith("p.v1.0.0", `{"type":"olm.csv.metadata","value":{`+fields+`}}`))
+		manifest := must.Get(catalogue.Manifests{}.Read(t.Context(), strings.NewReader(`{"items":[{"status":{"packageName":"p","catalogSource":"a",`+
+			`"catalogSourceNamespace":"b","defaultChannel":"c","channels":[{"name":"c","currentCSV":"p.v1.0.0","entries":[{"name":"p.v1.0.0","version":"1.0.0"}],`+
+			`"currentCSVDesc":{"version":"1.0.0",`+fields+`}}]}}]}`)))(t)
+		for source, read := range map[string]model.Catalogue{"file": file, "cluster": manifest} {
+			if diff := cmp.Diff(want, read.Packages[0].Bundles[0].Metadata.Instructions.Lines); diff != "" {
+				t.Errorf("%s with %s (-want +got):\n%s", source, annotations, diff)
+			}
 		}
 	}
 }

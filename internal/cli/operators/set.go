@@ -102,55 +102,28 @@ func orDash(text string) string {
 	return text
 }
 
-// instructions are the code blocks of a description in Markdown, a line each, between fences of
-// three or more ` or ~ (https://spec.commonmark.org/0.31.2/#fenced-code-blocks).
-func instructions(description string) []string {
-	var out []string
-	fence := ""
-	for line := range strings.Lines(description) {
-		line = strings.TrimRight(line, "\r\n")
-		trimmed := strings.TrimLeft(line, " ")
-		if fence == "" {
-			fence = opening(trimmed)
-			continue
-		}
-		if closing := strings.TrimRight(trimmed, " "); len(closing) >= len(fence) && strings.Trim(closing, fence[:1]) == "" {
-			fence = ""
-			continue
-		}
-		out = append(out, line)
+// instructions are the code blocks of a bundle's long description, or of its short one.
+func instructions(b catalogue.Bundle) catalogue.Instructions {
+	if b.Metadata == nil {
+		return catalogue.Instructions{}
 	}
-	return out
-}
-
-// opening is the fence with which a line begins a code block; empty if it does not.
-func opening(line string) string {
-	const least = 3
-	for _, mark := range []string{"`", "~"} {
-		rest := strings.TrimLeft(line, mark)
-		if length := len(line) - len(rest); length >= least && (mark == "~" || !strings.Contains(rest, mark)) {
-			return line[:length]
-		}
+	if own := b.Metadata.Instructions; len(own.Lines) > 0 {
+		return own
 	}
-	return ""
+	return catalogue.InstructionsOf(b.Metadata.Annotations[catalogue.Description])
 }
 
 // sayInstructions prints the author's own code blocks.
 func (l *lines) sayInstructions(b catalogue.Bundle) {
-	const most = 100
-	if b.Metadata == nil {
-		return
-	}
-	all := instructions(b.Metadata.Annotations[catalogue.Description])
-	if len(all) == 0 {
+	all := instructions(b)
+	if len(all.Lines) == 0 {
 		return
 	}
 	l.say("The author's instructions (not evaluated):")
-	for i, line := range all {
-		if i == most {
-			l.say("    … and %s", count(len(all)-most, "more line", "more lines"))
-			break
-		}
+	for _, line := range all.Lines {
 		l.say("    %s", strings.ReplaceAll(line, "\t", "    "))
+	}
+	if all.More > 0 {
+		l.say("    … and %s", count(all.More, "more line", "more lines"))
 	}
 }

@@ -191,7 +191,7 @@ func (d *detail) choose(p *catalogue.Package, b catalogue.Bundle) {
 		c.Description, c.Capabilities, c.Repository = a[catalogue.Description], a["capabilities"], a["repository"]
 		c.Categories, c.InstallModes = append(c.Categories, b.Categories()...), append(c.InstallModes, b.Metadata.InstallModes...)
 		if _, known := c.Permissions.Requests(); !known {
-			c.Instructions = instructions(c.Description)
+			c.Instructions = instructions(b).Lines
 		}
 	}
 	c.Features = featuresOf(b)

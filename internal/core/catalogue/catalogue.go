@@ -85,6 +85,9 @@ type Metadata struct {
 	Platforms *Platforms
 	// Annotations are only those for which Kept is true.
 	Annotations map[string]string
+	// Instructions are of the long description. They are kept only where no annotation declares
+	// what the operator asks the cloud for.
+	Instructions Instructions
 }
 
 // Platforms are what an operator runs on, by the labels of its ClusterServiceVersion.

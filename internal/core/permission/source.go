@@ -1,6 +1,10 @@
 package permission
 
-import "math"
+import (
+	"math"
+
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+)
 
 // SourceKind says where a Set was read. The order of the constants is the order in which sources
 // are asked: the first that answers is used.
@@ -25,7 +29,7 @@ const (
 
 // Annotation is the annotation of a CSV that declares what the operator asks for: a JSON list of
 // CredentialsRequests. An empty list declares that it asks for nothing.
-const Annotation = "operators.tabard.dev/credentials-requests"
+const Annotation = catalogue.CredentialsRequests
 
 // Source is where a Set was read.
 type Source struct {
