@@ -43,7 +43,8 @@ type listFlags struct {
 	permissions        string
 	provider, category string
 	search             string
-	all                bool
+	all, installed     bool
+	subscribed         installs
 	featureList        []catalogue.Feature
 	whyThis            string
 	tokens             *catalogue.Cloud
@@ -83,6 +84,7 @@ func (f *listFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.category, "category", "", "operators of this `CATEGORY`")
 	flags.StringVar(&f.permissions, "permissions", "", "operators of which what they ask the cloud for `IS` known, unknown, sensitive or none")
 	flags.StringVar(&f.search, "search", "", "operators with all of these `WORDS` in name, provider or short description")
+	flags.BoolVar(&f.installed, "installed", false, "operators of the cluster's catalogues that have a Subscription; with --namespace one in it")
 	flags.BoolVar(&f.all, "all", false, "also operators that do not stand alone")
 }
 
@@ -104,6 +106,9 @@ func (f *listFlags) check() error {
 	}
 	if err := f.source.check(f.cloud.isClusters()); err != nil {
 		return err
+	}
+	if f.installed && originOf(f.path).Kind != Cluster {
+		return fmt.Errorf("--installed asks the cluster, and --catalogue is %.80q: leave one out", f.path)
 	}
 	if !slices.Contains([]string{"", "yes", "no", "unknown"}, f.tokenAuth) {
 		return fmt.Errorf("--token-auth is %.80q, expected yes, no or unknown", f.tokenAuth)
@@ -136,6 +141,9 @@ func (f *listFlags) run(ctx context.Context, streams command.Streams, world Worl
 	if err != nil {
 		return err
 	}
+	if f.subscribed, err = f.installs(ctx, streams, world); err != nil {
+		return err
+	}
 	listing := f.list(read)
 	printed := command.Printed{
 		Document: escaped{listing},
@@ -144,6 +152,12 @@ func (f *listFlags) run(ctx context.Context, streams command.Streams, world Worl
 	}
 	for _, r := range listing.Items {
 		printed.Rows, printed.Names = append(printed.Rows, r.cells(f.tokens)), append(printed.Names, "package/"+r.Package)
+	}
+	if f.installed {
+		printed.Header = slices.Insert(printed.Header, 7, "INSTALLED")
+		for i, r := range listing.Items {
+			printed.Rows[i] = slices.Insert(printed.Rows[i], 7, installedText(r.Installed))
+		}
 	}
 	if err := streams.PrintAs(f.output, printed); err != nil {
 		return err
@@ -210,6 +224,9 @@ func (f *listFlags) list(c *catalogue.Catalogue) listing {
 			continue
 		}
 		r := f.row(found)
+		if r.Installed = f.subscribed.of(found.Package); f.installed && len(r.Installed) == 0 {
+			continue
+		}
 		matches := worst(tokens, f.matchesPermissions(r))
 		if listed.Unknown > 0 {
 			matches = worst(matches, unknown)

@@ -100,9 +100,9 @@ func onAWS() openshift4 {
 }
 
 func (c openshift4) connect(*command.Kubeconfig) (dynamic.Interface, error) {
-	client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), c.objects...)
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{subscriptions: "SubscriptionList"}, c.objects...)
 	for _, resource := range c.forbidden {
-		client.PrependReactor("get", resource, func(kubetesting.Action) (bool, runtime.Object, error) {
+		client.PrependReactor("*", resource, func(kubetesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "cluster", errors.New("no"))
 		})
 	}

@@ -26,6 +26,8 @@ type row struct {
 	Permissions asked  `json:"permissions"`
 	// Deprecated is what the catalogue says against the package, its channel or its version.
 	Deprecated string `json:"deprecated,omitempty"`
+	// Installed are its Subscriptions, if --installed asks for them.
+	Installed []install `json:"installed,omitempty"`
 }
 
 // The states of what is asked for.
