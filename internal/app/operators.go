@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -43,6 +44,12 @@ func readCatalogue(ctx context.Context, from operators.Origin, in io.Reader, slo
 	config, err := program.KubeConfigOf(from.Kubeconfig)
 	if err != nil {
 		return model.Catalogue{}, err
+	}
+	if config.Timeout > 0 {
+		// The client has no time-out: that of --request-timeout is for the whole answer.
+		bounded, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("--request-timeout of %s is over", config.Timeout))
+		defer cancel()
+		ctx = bounded
 	}
 	client, err := cluster.NewClient(config)
 	if err != nil {
