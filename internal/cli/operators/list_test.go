@@ -166,7 +166,7 @@ func TestFiltersNeverHideSilently(t *testing.T) {
 
 func TestUnusableFlags(t *testing.T) {
 	for flags, want := range map[string]string{
-		"list --source a/b/c": "expected the name of a CatalogSource, such as olm/vendor",
+		"list --source a/b/c": "expected the name of a CatalogSource, such as olm/vendor, or",
 		"list --source /b":    "expected the name of a CatalogSource",
 		"list --catalogue testdata/p.json --source vendor":               "leave them out",
 		"list --catalogue testdata/p.json -n shop":                       "leave them out",

@@ -24,13 +24,18 @@ const (
 	Layout Kind = "oci"
 	// Archive is a file of an OCI image layout, or of "docker save".
 	Archive Kind = "archive"
+	// Catalogd is a catalogue of OLM v1, by its URL.
+	Catalogd Kind = "catalogd"
 )
 
 // Origin is where a catalogue is.
 type Origin struct {
 	Kind Kind
-	// Path is that of a file or directory, or the reference of an image. It is empty for a cluster.
+	// Path is that of a file or directory, the reference of an image, or a URL. It is empty for a
+	// cluster.
 	Path string
+	// CertificateAuthority is the file with those that a URL is trusted by; empty for the system's.
+	CertificateAuthority string
 	// Kubeconfig says which cluster.
 	Kubeconfig *command.Kubeconfig
 	// Namespace is where an operator is to be installed: its own catalogues of the cluster are
@@ -38,8 +43,8 @@ type Origin struct {
 	Namespace string
 	// Package is the one that is wanted; empty for all. A reader may read others, too.
 	Package string
-	// CatalogueNamespace and Catalogue are of the CatalogSource that is wanted, of a cluster;
-	// empty for any.
+	// CatalogueNamespace and Catalogue are of the CatalogSource that is wanted, of a cluster; empty
+	// for any. Without a namespace Catalogue may be a ClusterCatalog, too.
 	CatalogueNamespace, Catalogue string
 }
 
@@ -49,7 +54,7 @@ func originOf(text string) Origin {
 	if text == "" || text == string(Cluster) {
 		return Origin{Kind: Cluster}
 	}
-	for _, kind := range []Kind{Image, Layout, Archive} {
+	for _, kind := range []Kind{Image, Layout, Archive, Catalogd} {
 		if path, ok := strings.CutPrefix(text, string(kind)+":"); ok {
 			return Origin{Kind: kind, Path: path}
 		}
@@ -68,13 +73,13 @@ func chosenSource(text string) (namespace, name string, err error) {
 	case len(parts) == 2 && parts[0] != "" && parts[1] != "":
 		return parts[0], parts[1], nil
 	}
-	return "", "", fmt.Errorf("--source is %s, expected the name of a CatalogSource, such as olm/vendor or vendor", catalogue.Quoted(text))
+	return "", "", fmt.Errorf("--source is %s, expected the name of a CatalogSource, such as olm/vendor, or of a CatalogSource or ClusterCatalog, such as vendor", catalogue.Quoted(text))
 }
 
 // origin is where the flags say that the catalogue is.
 func (s *source) origin(pkg string) (Origin, error) {
 	at := originOf(s.path)
-	at.Kubeconfig, at.Namespace, at.Package = &s.kubeconfig, s.namespace, pkg
+	at.Kubeconfig, at.Namespace, at.Package, at.CertificateAuthority = &s.kubeconfig, s.namespace, pkg, s.authority
 	var err error
 	at.CatalogueNamespace, at.Catalogue, err = chosenSource(s.catalogSource)
 	return at, err
@@ -90,6 +95,8 @@ func (s *source) check(asksCluster bool) error {
 	switch {
 	case err != nil:
 		return err
+	case s.authority != "" && at.Kind != Catalogd:
+		return fmt.Errorf("--certificate-authority is for a catalogue at a URL, and --catalogue is %.80q: leave it out", s.path)
 	case at.Kind == Cluster:
 		return nil
 	case at.Path == "":
@@ -106,7 +113,7 @@ func (s *source) check(asksCluster bool) error {
 // usual cluster.
 func (s *source) flags() string {
 	out := ""
-	for _, one := range [][2]string{{"--catalogue", s.path}, {"--namespace", s.namespace}, {"--source", s.catalogSource}} {
+	for _, one := range [][2]string{{"--catalogue", s.path}, {"--namespace", s.namespace}, {"--source", s.catalogSource}, {"--certificate-authority", s.authority}} {
 		if one[1] != "" {
 			out += " " + one[0] + " " + word(one[1])
 		}
@@ -116,8 +123,8 @@ func (s *source) flags() string {
 
 // nouns and examples are of kinds that stand before a colon.
 var (
-	nouns    = map[Kind]string{Image: "image", Layout: "directory", Archive: "file"}
-	examples = map[Kind]string{Image: "image:registry.example.com/catalogue:v1", Layout: "oci:catalogue/", Archive: "archive:catalogue.tar"}
+	nouns    = map[Kind]string{Image: "image", Layout: "directory", Archive: "file", Catalogd: "URL"}
+	examples = map[Kind]string{Image: "image:registry.example.com/catalogue:v1", Layout: "oci:catalogue/", Archive: "archive:catalogue.tar", Catalogd: "catalogd:https://127.0.0.1:8443/catalogs/vendor"}
 )
 
 // errEmpty is a catalogue without any package.
@@ -125,7 +132,7 @@ var errEmpty = errors.New("there is no package in it")
 
 // place is where a package was read, for programs.
 type place struct {
-	// Kind is CatalogSource, or what --catalogue says, such as file.
+	// Kind is CatalogSource, ClusterCatalog, or what --catalogue says, such as file.
 	Kind string `json:"kind"`
 	// Namespace is the CatalogSource's.
 	Namespace string `json:"namespace,omitempty"`

@@ -22,14 +22,16 @@ import (
 // source are the flags by which a catalogue is found.
 type source struct {
 	path, namespace, catalogSource string
+	authority                      string
 	kubeconfig                     command.Kubeconfig
 	verbose                        bool
 }
 
 func (s *source) add(f *pflag.FlagSet) {
-	f.StringVar(&s.path, "catalogue", "", "cluster for the catalogues that the cluster serves; the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input; or an image that has one: image:REF of a registry, oci:DIR of an OCI image layout, archive:FILE of a tar")
+	f.StringVar(&s.path, "catalogue", "", "cluster for the catalogues that the cluster serves; the `PATH` of a file-based catalogue: a file, a directory, or - for the standard input; or an image that has one: image:REF of a registry, oci:DIR of an OCI image layout, archive:FILE of a tar; or catalogd:URL for a catalogue of OLM v1")
 	f.Lookup("catalogue").DefValue = string(Cluster)
-	f.StringVar(&s.catalogSource, "source", "", "one of the cluster's catalogues: the `name` of its CatalogSource, such as vendor or olm/vendor")
+	f.StringVar(&s.catalogSource, "source", "", "one of the cluster's catalogues: the `name` of its CatalogSource or ClusterCatalog, such as vendor or olm/vendor")
+	f.StringVar(&s.authority, "certificate-authority", "", "the `file` with the certificate authorities of catalogd:URL, in PEM (default: those of the system)")
 	f.StringVarP(&s.namespace, "namespace", "n", "", "catalogues for this `namespace`: its own, and those for all namespaces (default: the catalogues of all namespaces)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "say what takes long, also where the standard error is no terminal")
 	s.kubeconfig.AddFlags(f)
@@ -74,9 +76,9 @@ func (s *source) refuse(streams command.Streams, at Origin, err error) error {
 	case !errors.Is(err, errEmpty):
 		return streams.Refuse(command.Found, err)
 	case s.catalogSource+s.namespace == "":
-		return streams.Refuse(command.Found, errors.New("the cluster serves no package: kubectl get catalogsources --all-namespaces shows its catalogues"))
+		return streams.Refuse(command.Found, errors.New("the cluster serves no package: kubectl get catalogsources,clustercatalogs --all-namespaces shows its catalogues"))
 	}
-	return streams.Refuse(command.Found, fmt.Errorf("the cluster serves no package by%s: kubectl get catalogsources --all-namespaces shows its catalogues", s.flags()))
+	return streams.Refuse(command.Found, fmt.Errorf("the cluster serves no package by%s: kubectl get catalogsources,clustercatalogs --all-namespaces shows its catalogues", s.flags()))
 }
 
 func isTerminal(to io.Writer) bool {
