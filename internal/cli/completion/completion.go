@@ -145,7 +145,7 @@ var (
 	isFolder = map[string]bool{"dir": true, "out": true, "output-dir": true, "log_dir": true}
 	isFile   = map[string]bool{
 		"filename": true, "tls-cert": true, "tls-key": true, "localkube": true, "state": true, "log_file": true,
-		"catalogue": true, "requests": true,
+		"catalogue": true, "requests": true, "certificate-authority": true,
 		"watch-container-credentials-config": true,
 	}
 )
