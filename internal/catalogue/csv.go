@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
@@ -72,13 +71,7 @@ func (r *reading) workload(spec []byte) *model.Workload {
 	var install struct {
 		Install struct {
 			Spec struct {
-				Deployments []struct {
-					Spec struct {
-						Template struct {
-							Spec podSpec `json:"spec"`
-						} `json:"template"`
-					} `json:"spec"`
-				} `json:"deployments"`
+				Deployments model.Deployments `json:"deployments"`
 			} `json:"spec"`
 		} `json:"install"`
 	}
@@ -86,37 +79,9 @@ func (r *reading) workload(spec []byte) *model.Workload {
 		r.find(model.MetadataBroken, "the Deployments of the ClusterServiceVersion cannot be read: %s; its ServiceAccounts are unknown", line.Of(err.Error()))
 		return nil
 	}
-	accounts, audiences := map[string]bool{}, map[string]bool{}
-	for _, d := range install.Install.Spec.Deployments {
-		pod := d.Spec.Template.Spec
-		if pod.ServiceAccountName == "" {
-			pod.ServiceAccountName = "default"
-		}
-		accounts[pod.ServiceAccountName] = true
-		for _, volume := range pod.Volumes {
-			for _, source := range volume.Projected.Sources {
-				audiences[source.ServiceAccountToken.Audience] = true
-			}
-		}
-	}
-	delete(audiences, "")
-	w := &model.Workload{ServiceAccounts: slices.Sorted(maps.Keys(accounts)), Audiences: slices.Sorted(maps.Keys(audiences))}
+	w := install.Install.Spec.Deployments.Workload()
 	for _, name := range slices.Concat(w.ServiceAccounts, w.Audiences) {
 		r.a.kept += len(name) + 16
 	}
-	return w
-}
-
-// podSpec is what is looked at of a pod.
-type podSpec struct {
-	ServiceAccountName string `json:"serviceAccountName"`
-	Volumes            []struct {
-		Projected struct {
-			Sources []struct {
-				ServiceAccountToken struct {
-					Audience string `json:"audience"`
-				} `json:"serviceAccountToken"`
-			} `json:"sources"`
-		} `json:"projected"`
-	} `json:"volumes"`
+	return &w
 }

@@ -23,10 +23,7 @@ func subjectOf(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud)
 		}
 	}
 	if b.Workload != nil {
-		out.Audiences = b.Workload.Audiences
-		for _, name := range b.Workload.ServiceAccounts {
-			out.ServiceAccounts = append(out.ServiceAccounts, permission.ServiceAccount{Namespace: permission.InstallNamespace, Name: name})
-		}
+		out.RunAs(*b.Workload)
 	}
 	return out
 }

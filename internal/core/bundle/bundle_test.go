@@ -15,15 +15,23 @@ import (
 
 func decode(text []byte) ([]byte, error) { return yaml.YAMLToJSON(text) }
 
-const request = `{"apiVersion":"cloudcredential.openshift.io/v1","kind":"CredentialsRequest","metadata":{"name":"r"},"spec":{"secretRef":{"name":"s","namespace":"$(NAMESPACE)"},"serviceAccountNames":["operator"],"providerSpec":{"apiVersion":"cloudcredential.openshift.io/v1","kind":"AWSProviderSpec","statementEntries":[{"effect":"Allow","action":["s3:GetObject"],"resource":"*"}]}}}`
+const request = `{"apiVersion":"cloudcredential.openshift.io/v1","kind":"CredentialsRequest","metadata":{"name":"r"},"spec":{"secretRef":{"name":"s","namespace":"$(NAMESPACE)"},"serviceAccountNames":["operator"],"cloudTokenPath":"/t/token","providerSpec":{"apiVersion":"cloudcredential.openshift.io/v1","kind":"AWSProviderSpec","statementEntries":[{"effect":"Allow","action":["s3:GetObject"],"resource":"*"}]}}}`
 
 const rule = `"clusterPermissions":[{"serviceAccountName":"operator","rules":[{"apiGroups":["cloudcredential.openshift.io"],"resources":["credentialsrequests"],"verbs":["create","patch"]}]}],`
+
+const pod = `{"serviceAccountName":"operator","containers":[{"volumeMounts":[{"name":"t","mountPath":"/t"}]}],"volumes":[{"name":"t","projected":{"sources":[{"serviceAccountToken":{"audience":"openshift","path":"token"}}]}}]}`
 
 // csv is a ClusterServiceVersion with annotations and what is in its install strategy.
 func csv(t testing.TB, annotations map[string]string, strategy string) bundle.File {
 	t.Helper()
+	return csvOf(t, annotations, strategy, pod)
+}
+
+// csvOf is one with a Deployment of such pods.
+func csvOf(t testing.TB, annotations map[string]string, strategy, pod string) bundle.File {
+	t.Helper()
 	text := `{"kind":"ClusterServiceVersion","metadata":{"name":"p.v1","annotations":` + string(must.Get(json.Marshal(annotations))(t)) +
-		`},"spec":{"install":{"spec":{` + strategy + `"deployments":[{"spec":{"template":{"spec":{"serviceAccountName":"operator"}}}}]}}}}`
+		`},"spec":{"install":{"spec":{` + strategy + `"deployments":[{"spec":{"template":{"spec":` + pod + `}}}]}}}}`
 	return bundle.ReadFile("csv.yaml", []byte(text), decode)
 }
 

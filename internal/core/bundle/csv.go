@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
@@ -17,30 +18,11 @@ type csv struct {
 		Version string `json:"version"`
 		Install struct {
 			Spec struct {
-				Deployments        []deployment `json:"deployments"`
-				Permissions        []rights     `json:"permissions"`
-				ClusterPermissions []rights     `json:"clusterPermissions"`
+				Deployments        catalogue.Deployments `json:"deployments"`
+				Permissions        []rights              `json:"permissions"`
+				ClusterPermissions []rights              `json:"clusterPermissions"`
 			} `json:"spec"`
 		} `json:"install"`
-	} `json:"spec"`
-}
-
-type deployment struct {
-	Spec struct {
-		Template struct {
-			Spec struct {
-				ServiceAccountName string `json:"serviceAccountName"`
-				Volumes            []struct {
-					Projected struct {
-						Sources []struct {
-							ServiceAccountToken struct {
-								Audience string `json:"audience"`
-							} `json:"serviceAccountToken"`
-						} `json:"sources"`
-					} `json:"projected"`
-				} `json:"volumes"`
-			} `json:"spec"`
-		} `json:"template"`
 	} `json:"spec"`
 }
 
@@ -56,37 +38,16 @@ type policy struct {
 	Verbs     []string `json:"verbs"`
 }
 
+// workload is as what the Deployments run.
+func (c *csv) workload() catalogue.Workload { return c.Spec.Install.Spec.Deployments.Workload() }
+
 // accounts are the ServiceAccounts that the Deployments run as.
-func (c *csv) accounts() []string {
-	var out []string
-	for _, d := range c.Spec.Install.Spec.Deployments {
-		name := d.Spec.Template.Spec.ServiceAccountName
-		if name == "" {
-			name = "default"
-		}
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
+func (c *csv) accounts() []string { return c.workload().ServiceAccounts }
 
 // subject is the operator, for the readers of requests.
 func (c *csv) subject() permission.Subject {
 	out := permission.Subject{CSV: c.Metadata.Name, Version: c.Spec.Version}
-	for _, name := range c.accounts() {
-		out.ServiceAccounts = append(out.ServiceAccounts, permission.ServiceAccount{Namespace: permission.InstallNamespace, Name: name})
-	}
-	for _, d := range c.Spec.Install.Spec.Deployments {
-		for _, v := range d.Spec.Template.Spec.Volumes {
-			for _, s := range v.Projected.Sources {
-				if a := s.ServiceAccountToken.Audience; a != "" {
-					out.Audiences = append(out.Audiences, a)
-				}
-			}
-		}
-	}
-	slices.Sort(out.Audiences)
-	out.Audiences = slices.Compact(out.Audiences)
+	out.RunAs(c.workload())
 	return out
 }
 

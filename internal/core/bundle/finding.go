@@ -39,6 +39,10 @@ const (
 	CodeClaimed         = Code("TokenAuthClaimed")
 	CodeRights          = Code("RightMissing")
 	CodeServiceAccount  = Code("ServiceAccountNotUsed")
+	CodeTokenPath       = Code("TokenPathNotSet")
+	CodeTokenNotMounted = Code("TokenNotMounted")
+	CodeTokenAudience   = Code("TokenAudience")
+	CodeTokenFixed      = Code("TokenNotRenewed")
 	mostFindings        = 200
 	mostAnnotations     = 256 << 10
 	warnAnnotations     = mostAnnotations / 2

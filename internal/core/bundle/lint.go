@@ -128,6 +128,7 @@ func (l *linter) lint() {
 	set := l.sources()
 	l.tokens(features, set)
 	l.accounts(set)
+	l.mounts(set)
 }
 
 // sources reads all that declares requests, and compares it.

@@ -96,14 +96,6 @@ type Platforms struct {
 	Architectures, Systems []string
 }
 
-// Workload is as what an operator's pods run.
-type Workload struct {
-	// ServiceAccounts are sorted. A Deployment that names none runs as "default".
-	ServiceAccounts []string
-	// Audiences are those of projected tokens, sorted.
-	Audiences []string
-}
-
 // Bundle finds a bundle of the package by its name.
 func (p Package) Bundle(name string) (Bundle, bool) {
 	for _, b := range p.Bundles {

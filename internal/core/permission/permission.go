@@ -3,6 +3,8 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
 )
 
 // The type of a Set in JSON.
@@ -42,6 +44,14 @@ type Subject struct {
 	Audiences []string
 	// ServiceAccounts are those of the CSV's Deployments, for requests that name none.
 	ServiceAccounts []ServiceAccount
+}
+
+// RunAs takes over what is known of the operator's pods.
+func (s *Subject) RunAs(w catalogue.Workload) {
+	s.Audiences, s.ServiceAccounts = w.Audiences, nil
+	for _, name := range w.ServiceAccounts {
+		s.ServiceAccounts = append(s.ServiceAccounts, ServiceAccount{Namespace: InstallNamespace, Name: name})
+	}
 }
 
 // DefaultAudience is the audience of the tokens of OpenShift's operators.
