@@ -33,6 +33,8 @@ const name = "token-operator"
 type operator struct {
 	role, namespace, tokenFile string
 	patience, every            time.Duration
+	// more are actions that the request asks for besides those of the operator itself.
+	more []any
 
 	client  dynamic.Interface
 	events  events.EventRecorder
@@ -49,6 +51,10 @@ func main() {
 	flag.StringVar(&o.tokenFile, "token-file", "/var/run/secrets/openshift/serviceaccount/token", "where the pod's token for AWS is mounted")
 	flag.DurationVar(&o.patience, "patience", 2*time.Minute, "how long the Secret may be missing before that is a warning")
 	flag.DurationVar(&o.every, "every", 30*time.Second, "how often to look again at what is not watched")
+	flag.Func("ask", "one more `ACTION` of AWS that the request asks for, on all resources; may be repeated", func(action string) error {
+		o.more = append(o.more, action)
+		return nil
+	})
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

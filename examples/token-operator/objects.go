@@ -37,7 +37,7 @@ func (o *operator) request() map[string]any {
 			"apiVersion": "cloudcredential.openshift.io/v1", "kind": "AWSProviderSpec",
 			"stsIAMRoleARN": o.role,
 			"statementEntries": []any{
-				map[string]any{"effect": "Allow", "action": []any{"sts:GetCallerIdentity"}, "resource": "*"},
+				map[string]any{"effect": "Allow", "action": append([]any{"sts:GetCallerIdentity"}, o.more...), "resource": "*"},
 			},
 		},
 	}

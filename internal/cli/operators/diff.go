@@ -3,6 +3,7 @@ package operators
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -98,8 +99,17 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	}
 	from, to := declared(p, old, cloud), declared(p, next, cloud)
 	d := permission.Diff(from, to)
-	d.Findings = slices.Concat(d.Findings, placed(from), placed(to))
+	d.Findings = slices.Concat(d.Findings, placed(from), placed(to), unreachable(p, old, next))
 	return f.print(streams, d, []string{whyUnknown(from, old), whyUnknown(to, next)})
+}
+
+// unreachable says that OLM will not upgrade one version to the other.
+func unreachable(p *catalogue.Package, old, next catalogue.Bundle) []permission.Finding {
+	if channels, known := p.Leads(old.Name, next.Name); old.Name == next.Name || !known || len(channels) > 0 {
+		return nil
+	}
+	return []permission.Finding{{Code: permission.CodeNoUpgrade, Message: fmt.Sprintf("no channel leads from %s to %s, so OLM does not upgrade one to the other",
+		catalogue.Quoted(old.Name), catalogue.Quoted(next.Name))}}
 }
 
 // placed are the findings of one side, with its name before their paths.

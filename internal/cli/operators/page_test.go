@@ -36,14 +36,28 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// TestThePageSaysWhatTheCommandsDo types docs/operators.md twice; the block behind one is what it
-// prints.
-func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
-	page := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs/operators.md")))(t))
-	folder := testkit.LinkSelf(t, "tabard")
-	must.Do(t, os.Symlink(filepath.Join(testkit.Root(), "examples"), filepath.Join(folder, "examples")))
-	printed, compared := "", 0
-	for _, part := range slices.Repeat(strings.Split(page, "\n```")[1:], 2) {
+// TestThePagesSayWhatTheCommandsDo types the pages twice; the block behind one is what it prints.
+func TestThePagesSayWhatTheCommandsDo(t *testing.T) {
+	outputs := map[string]int{"operators.md": 4, "operator-bundle.md": 4}
+	for page, want := range outputs {
+		t.Run(page, func(t *testing.T) {
+			folder := testkit.LinkSelf(t, "tabard")
+			must.Do(t, os.Symlink(filepath.Join(testkit.Root(), "examples"), filepath.Join(folder, "examples")))
+			text := string(must.Get(os.ReadFile(filepath.Join(testkit.Root(), "docs", page)))(t))
+			for range 2 {
+				if compared := typePage(t, folder, text); compared != want {
+					t.Errorf("%d outputs of the page were compared, want %d", compared, want)
+				}
+			}
+		})
+	}
+}
+
+// typePage types a page's commands in a folder, and says how many outputs it compared.
+func typePage(t *testing.T, folder, page string) (compared int) {
+	t.Helper()
+	printed := ""
+	for _, part := range strings.Split(page, "\n```")[1:] {
 		kind, text, _ := strings.Cut(part, "\n")
 		switch kind {
 		case "sh":
@@ -60,9 +74,7 @@ func TestThePageSaysWhatTheCommandsDo(t *testing.T) {
 			}
 		}
 	}
-	if compared != 12 {
-		t.Errorf("%d outputs of the page were compared", compared)
-	}
+	return compared
 }
 
 // TestTheHelpsExamples types each example of the help texts twice, with the files that they name.

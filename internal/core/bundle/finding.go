@@ -39,6 +39,7 @@ const (
 	CodeClaimed         = Code("TokenAuthClaimed")
 	CodeRights          = Code("RightMissing")
 	CodeServiceAccount  = Code("ServiceAccountNotUsed")
+	CodeNotInCatalogue  = Code("RequestsNotInAnnotation")
 	CodeTokenPath       = Code("TokenPathNotSet")
 	CodeTokenNotMounted = Code("TokenNotMounted")
 	CodeTokenAudience   = Code("TokenAudience")
@@ -80,6 +81,10 @@ func (f *findings) add(one Finding, format string, args ...any) {
 	if !slices.Contains(f.all, one) {
 		f.all = append(f.all, one)
 	}
+}
+
+func (f *findings) has(code Code) bool {
+	return slices.ContainsFunc(f.all, func(one Finding) bool { return one.Code == code })
 }
 
 // HasErrors says that one of the findings is an error.

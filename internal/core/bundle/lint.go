@@ -157,6 +157,10 @@ func (l *linter) sources() permission.Set {
 		}
 	}
 	chosen := permission.Choose(subject, "", sets...)
+	if _, inAnnotation := declared.Requests(); !inAnnotation && chosen.Source.Kind == permission.SourceBundle && !l.out.has(CodeNotInstallable) {
+		// What mends a bundle that is not installable writes the annotation, too.
+		l.find(CodeNotInCatalogue, Warning, annotationPath, "the requests are in the bundle (%s), and catalogues have of a bundle only its annotations: %s", catalogue.Quoted(chosen.Source.Ref), declareWith)
+	}
 	for _, f := range chosen.Findings {
 		if f.Code == permission.CodeSourcesDisagree {
 			l.find(CodeSourcesDisagree, Error, "", "%s. To take over the files, type: tabard operators annotate CSV --requests PATH --overwrite", f.Message)

@@ -101,6 +101,35 @@ func (p Package) Upgrades(c Channel, to string) []Edge {
 	return edges
 }
 
+// pathEffort bounds the search of Leads, in bundles that are looked at.
+const pathEffort = 1 << 20
+
+// Leads are the channels by which a bundle is upgraded to another one, at once or over others, in
+// their order. Where no source tells that, or the search would take too long, known is false.
+func (p Package) Leads(from, to string) (channels []string, known bool) {
+	known, left := len(p.Channels) > 0, pathEffort
+	for _, c := range p.Channels {
+		if !c.EdgesKnown {
+			known = false
+			continue
+		}
+		seen, queue := map[string]bool{to: true}, []string{to}
+		for ; len(queue) > 0 && left > 0 && !seen[from]; queue = queue[1:] {
+			left -= len(p.Bundles) + len(c.Entries) + 1
+			for _, edge := range p.Upgrades(c, queue[0]) {
+				if !seen[edge.From] {
+					seen[edge.From] = true
+					queue = append(queue, edge.From)
+				}
+			}
+		}
+		if seen[from] {
+			channels = append(channels, c.Name)
+		}
+	}
+	return channels, known && left > 0 || len(channels) > 0
+}
+
 // Upgrade says whether an installed bundle upgrades to this entry, and by what. The installed
 // version decides only about the skipRange; it may be empty if it is unknown.
 func (e Entry) Upgrade(name, version string) (By, bool) {

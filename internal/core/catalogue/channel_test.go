@@ -2,6 +2,8 @@ package catalogue_test
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,5 +169,54 @@ func TestAMissingDefaultChannel(t *testing.T) {
 	b.Package(catalogue.Package{Name: "p", DefaultChannel: "stable"}, catalogue.Where{})
 	if diff := cmp.Diff([]catalogue.Code{catalogue.DefaultChannelMissing}, codes(b.Build().Findings)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestLeads(t *testing.T) {
+	bundles := func(names ...string) (out []catalogue.Bundle) {
+		for _, name := range names {
+			out = append(out, catalogue.Bundle{Name: "p.v" + name, Version: name})
+		}
+		return out
+	}
+	stable := catalogue.Channel{Name: "stable", EdgesKnown: true, Entries: []catalogue.Entry{
+		{Name: "p.v1.0.0"}, {Name: "p.v1.1.0", Replaces: "p.v1.0.0"}, {Name: "p.v1.2.0", Replaces: "p.v1.1.0", Skips: []string{"p.v1.1.1"}},
+	}}
+	fast := catalogue.Channel{Name: "fast", EdgesKnown: true, Entries: []catalogue.Entry{{Name: "p.v1.2.0", SkipRange: "<1.2.0"}}}
+	cycle := catalogue.Channel{Name: "cycle", EdgesKnown: true, Entries: []catalogue.Entry{{Name: "a", Replaces: "b"}, {Name: "b", Replaces: "a"}}}
+	all := bundles("1.0.0", "1.1.0", "1.2.0", "0.9.0")
+	for name, c := range map[string]struct {
+		p        catalogue.Package
+		from, to string
+		want     []string
+		known    bool
+	}{
+		"at once":                 {catalogue.Package{Channels: []catalogue.Channel{stable}, Bundles: all}, "p.v1.0.0", "p.v1.1.0", []string{"stable"}, true},
+		"over another":            {catalogue.Package{Channels: []catalogue.Channel{stable}, Bundles: all}, "p.v1.0.0", "p.v1.2.0", []string{"stable"}, true},
+		"by skips":                {catalogue.Package{Channels: []catalogue.Channel{stable}, Bundles: all}, "p.v1.1.1", "p.v1.2.0", []string{"stable"}, true},
+		"by a range":              {catalogue.Package{Channels: []catalogue.Channel{stable, fast}, Bundles: all}, "p.v0.9.0", "p.v1.2.0", []string{"fast"}, true},
+		"by two channels":         {catalogue.Package{Channels: []catalogue.Channel{stable, fast}, Bundles: all}, "p.v1.0.0", "p.v1.2.0", []string{"stable", "fast"}, true},
+		"back":                    {catalogue.Package{Channels: []catalogue.Channel{stable, fast}, Bundles: all}, "p.v1.1.0", "p.v1.0.0", nil, true},
+		"from one outside":        {catalogue.Package{Channels: []catalogue.Channel{stable}, Bundles: all}, "p.v0.9.0", "p.v1.2.0", nil, true},
+		"without edges":           {catalogue.Package{Channels: []catalogue.Channel{{Name: "stable", Entries: stable.Entries}}, Bundles: all}, "p.v1.0.0", "p.v1.1.0", nil, false},
+		"one of two without them": {catalogue.Package{Channels: []catalogue.Channel{{Name: "x"}, stable}, Bundles: all}, "p.v1.0.0", "p.v1.1.0", []string{"stable"}, true},
+		"a cycle":                 {catalogue.Package{Channels: []catalogue.Channel{cycle}}, "c", "a", nil, true},
+		"no channel":              {catalogue.Package{}, "a", "b", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, known := c.p.Leads(c.from, c.to); !slices.Equal(got, c.want) || known != c.known {
+				t.Errorf("%v %t", got, known)
+			}
+		})
+	}
+	// Of a catalogue as somebody hostile makes it, the search ends and nothing is said.
+	hostile := catalogue.Package{Channels: []catalogue.Channel{{Name: "stable", EdgesKnown: true}}}
+	for i := range 20_000 {
+		name := strconv.Itoa(i)
+		hostile.Bundles = append(hostile.Bundles, catalogue.Bundle{Name: name, Version: "1.0." + name})
+		hostile.Channels[0].Entries = append(hostile.Channels[0].Entries, catalogue.Entry{Name: name, SkipRange: ">=1.0.0"})
+	}
+	if got, known := hostile.Leads("other", "0"); got != nil || known {
+		t.Errorf("%v %t", got, known)
 	}
 }

@@ -29,4 +29,5 @@ const (
 	CodeBundleUninstallable Code = "BundleNotInstallable"
 	CodeSourcesDisagree     Code = "SourcesDisagree"
 	CodeNotCompared         Code = "NotCompared"
+	CodeNoUpgrade           Code = "NoUpgrade"
 )
