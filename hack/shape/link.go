@@ -33,6 +33,7 @@ func brokenLinks(tree fs.FS) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		findings = append(findings, missingAnchors(tree, name, string(text))...)
 		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
 			target := path.Join(path.Dir(name), match[1])
 			if strings.Contains(match[1], "://") {

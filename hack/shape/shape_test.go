@@ -76,12 +76,29 @@ func TestCheckNamesWhatHasOutgrownItsShape(t *testing.T) {
 func TestBrokenLinksAreNamed(t *testing.T) {
 	tree := fstest.MapFS{
 		"README.md": source("[here](docs/a.md), [part](docs/a.md#part), [gone](docs/gone.md), [far](https://example.com/x)"),
-		"docs/a.md": source("[up](../README.md), [itself](#part), [away](b.md)"),
+		"docs/a.md": source("[up](../README.md), [itself](#part), [away](b.md)\n## Part"),
 	}
 	got := must.Get(brokenLinks(tree))(t)
 	want := []string{
 		"README.md: links to docs/gone.md, and there is no docs/gone.md",
 		"docs/a.md: links to b.md, and there is no docs/b.md",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestLinksToHeadingsThatAreNotThereAreNamed(t *testing.T) {
+	tree := fstest.MapFS{
+		"README.md": source("[a](docs/a.md#the-flags---and-a_b), [twice](docs/a.md#part-1), [code](docs/a.md#not-one), [far](https://example.com/#x), [file](go.mod#L1)\n[own](#own-id) <a id=\"own-id\">"),
+		"docs/a.md": source("## The `flags` - [and](b.md) a_b!\n### Part\n# Part #\n```sh\n# Not one\n```\n[gone](#gone) [up](../README.md#part)"),
+		"docs/b.md": source(""), "go.mod": source(""),
+	}
+	got := must.Get(brokenLinks(tree))(t)
+	want := []string{
+		"README.md: links to #not-one, and docs/a.md has no such heading",
+		"docs/a.md: links to #gone, and docs/a.md has no such heading",
+		"docs/a.md: links to #part, and README.md has no such heading",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
