@@ -87,10 +87,10 @@ func judgeInAWS(w BoundaryWorld) condition.Verdict {
 
 // withoutDeny are the statements of a policy that allow.
 func withoutDeny(document string) []byte {
-	allowing := slices.DeleteFunc(statementsOf(document), func(s element) bool { return s.text("Effect") != "Allow" })
+	allowing := slices.DeleteFunc(Statements(document), func(s Statement) bool { return s.text("Effect") != "Allow" })
 	return []byte(encoded(struct {
 		Version   string
-		Statement []element
+		Statement []Statement
 	}{"2012-10-17", allowing}))
 }
 

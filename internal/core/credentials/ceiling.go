@@ -79,7 +79,7 @@ func parseCeiling(ceiling string) (*iampolicy.Policy, error) {
 // unlisted says which statement of a ceiling does not list services and resources; empty
 // for none. The text is one that parseCeiling takes.
 func unlisted(ceiling string) string {
-	for i, s := range statementsOf(ceiling) {
+	for i, s := range Statements(ceiling) {
 		if s.text("Effect") != "Allow" {
 			continue
 		}
@@ -89,7 +89,7 @@ func unlisted(ceiling string) string {
 		if _, not := s["NotResource"]; not {
 			return fmt.Sprintf("statement %d has NotResource, expected Resource with the ARNs that are meant", i+1)
 		}
-		for _, action := range s.list("Action") {
+		for _, action := range s.List("Action") {
 			if wrong := tooWide(action, s); wrong != "" {
 				return fmt.Sprintf("statement %d allows %s", i+1, wrong)
 			}
@@ -100,13 +100,13 @@ func unlisted(ceiling string) string {
 
 // tooWide says what is not listed of an action and the resources of its statement; empty for
 // nothing.
-func tooWide(action string, s element) string {
+func tooWide(action string, s Statement) string {
 	service, name, ok := strings.Cut(action, ":")
 	if !ok || strings.ContainsAny(service, "*?") {
 		return fmt.Sprintf("%s, expected the service's name, such as s3:*", action)
 	}
 	passes := matchesAction(action, "iam:PassRole")
-	for _, resource := range s.list("Resource") {
+	for _, resource := range s.List("Resource") {
 		if strings.Trim(name, "*?") == "" && isEverything(resource) {
 			return fmt.Sprintf("%s on %s, expected the actions or the ARNs that are meant", action, resource)
 		}
@@ -127,7 +127,7 @@ func isUnderPath(resource string) bool {
 
 // namesServices says that a statement is limited to named services to which a role is passed
 // (IAM: iam:PassedToService).
-func (e element) namesServices() bool {
+func (e Statement) namesServices() bool {
 	var conditions map[string]map[string]json.RawMessage
 	if json.Unmarshal(e["Condition"], &conditions) != nil {
 		return false
@@ -137,7 +137,7 @@ func (e element) namesServices() bool {
 			if operator != "StringEquals" || !strings.EqualFold(key, "iam:PassedToService") {
 				continue
 			}
-			named := element{"Values": values}.list("Values")
+			named := Statement{"Values": values}.List("Values")
 			return len(named) > 0 && !slices.ContainsFunc(named, func(service string) bool { return service == "" || strings.ContainsAny(service, "*?$") })
 		}
 	}
@@ -162,14 +162,14 @@ func matchesAction(pattern, action string) bool {
 	return matches(pattern, action)
 }
 
-// element holds the elements of a statement.
-type element map[string]json.RawMessage
+// Statement holds the elements of a statement.
+type Statement map[string]json.RawMessage
 
-// statementsOf are the statements of a policy that is valid.
-func statementsOf(policy string) []element {
+// Statements are the statements of a policy that is valid.
+func Statements(policy string) []Statement {
 	var document struct{ Statement json.RawMessage }
-	var many []element
-	var one element
+	var many []Statement
+	var one Statement
 	if json.Unmarshal([]byte(policy), &document) != nil {
 		return nil
 	}
@@ -177,12 +177,12 @@ func statementsOf(policy string) []element {
 		return many
 	}
 	if json.Unmarshal(document.Statement, &one) == nil {
-		return []element{one}
+		return []Statement{one}
 	}
 	return nil
 }
 
-func (e element) text(name string) string {
+func (e Statement) text(name string) string {
 	var out string
 	if json.Unmarshal(e[name], &out) != nil {
 		return ""
@@ -190,8 +190,8 @@ func (e element) text(name string) string {
 	return out
 }
 
-// list are the texts of an element that is a list or one text.
-func (e element) list(name string) []string {
+// List are the texts of an element that is a list or one text.
+func (e Statement) List(name string) []string {
 	var out []string
 	if json.Unmarshal(e[name], &out) == nil {
 		return out

@@ -83,11 +83,11 @@ func meantBy(action string) string {
 // listedLike is the action of a ceiling that is spelt nearly as one that it does not allow; empty
 // for none. Which actions AWS has is not known here, only what the ceiling lists.
 func listedLike(ceiling, action string) string {
-	for _, s := range statementsOf(ceiling) {
+	for _, s := range Statements(ceiling) {
 		if s.text("Effect") != "Allow" {
 			continue
 		}
-		for _, one := range s.list("Action") {
+		for _, one := range s.List("Action") {
 			if !strings.ContainsAny(one+action, "*?") && isNear(one, action) && !strings.EqualFold(one, action) {
 				return one
 			}

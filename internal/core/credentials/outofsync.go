@@ -101,12 +101,12 @@ func (w World) lacks(role *ForeignRole) (wrong, unsure []string) {
 
 // united is one policy with the statements of all.
 func united(documents []string) (*iampolicy.Policy, error) {
-	statements := []element{}
+	statements := []Statement{}
 	for _, document := range documents {
 		if _, err := iampolicy.Parse([]byte(document)); err != nil {
 			return nil, err
 		}
-		statements = append(statements, statementsOf(document)...)
+		statements = append(statements, Statements(document)...)
 	}
 	text, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": statements})
 	if err != nil {
