@@ -21,7 +21,7 @@ import (
 )
 
 func operatorsCommand() *cobra.Command {
-	return operators.New(program.StandardStreams(), operators.World{Read: readCatalogue, Connect: connectDynamic, JSON: catalogue.JSON})
+	return operators.New(program.StandardStreams(), operators.World{Read: readCatalogue, Connect: connectDynamic, JSON: catalogue.JSON, RoleDocuments: sessionRoleDocuments})
 }
 
 func connectDynamic(kubeconfig *command.Kubeconfig) (dynamic.Interface, error) {

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +44,9 @@ func cloudFormation(w Work) (string, error) {
 		if r.Policy != "" {
 			properties["Policies"] = []in{{"PolicyName": r.PolicyName, "PolicyDocument": r.Policy}}
 		}
+		if len(r.Attached) > 0 {
+			properties["ManagedPolicyArns"] = w.attached(r)
+		}
 		role := in{"Type": "AWS::IAM::Role", "Properties": properties}
 		if len(providers) > 0 {
 			role["DependsOn"] = providers
@@ -62,6 +66,20 @@ func cloudFormation(w Work) (string, error) {
 		template["Outputs"] = outputs
 	}
 	return rendered(w, template)
+}
+
+// attached are the managed policies of a role: those of the template by its name for them, so that
+// they are made before.
+func (w Work) attached(r Role) []any {
+	var out []any
+	for _, arn := range r.Attached {
+		var one any = arn
+		if n := slices.IndexFunc(w.Policies, func(p ManagedPolicy) bool { return p.ARN == arn }); n >= 0 {
+			one = in{"Ref": numbered("Policy", "", n)}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // managedPolicy has no tags: CloudFormation gives none to policies.

@@ -49,12 +49,14 @@ type Work struct {
 	About []string `json:"about,omitempty"`
 	// Owner is put on all that is made. The script changes nothing that is there
 	// already without it.
-	Owner     Tag             `json:"owner"`
-	Buckets   []Bucket        `json:"buckets,omitempty"`
-	Providers []Provider      `json:"providers,omitempty"`
-	Policies  []ManagedPolicy `json:"policies,omitempty"`
-	Roles     []Role          `json:"roles,omitempty"`
-	Entries   []AccessEntry   `json:"accessEntries,omitempty"`
+	Owner     Tag        `json:"owner"`
+	Buckets   []Bucket   `json:"buckets,omitempty"`
+	Providers []Provider `json:"providers,omitempty"`
+	// Needed are OIDC providers that have to be there already. The script ends where one is not.
+	Needed   []Provider      `json:"neededProviders,omitempty"`
+	Policies []ManagedPolicy `json:"policies,omitempty"`
+	Roles    []Role          `json:"roles,omitempty"`
+	Entries  []AccessEntry   `json:"accessEntries,omitempty"`
 }
 
 // Tag is one tag.
@@ -116,6 +118,8 @@ type Role struct {
 	// PolicyName and Policy are its inline policy, both empty for none.
 	PolicyName string `json:"policyName,omitempty"`
 	Policy     Policy `json:"policy,omitempty"`
+	// Attached are ARNs of managed policies, which may be some of Work.Policies.
+	Attached []string `json:"attachedPolicies,omitempty"`
 	// Tags are those beside the owner's.
 	Tags []Tag `json:"tags,omitempty"`
 }
@@ -188,14 +192,14 @@ func (w Work) texts() []string {
 	for _, b := range w.Buckets {
 		out = append(out, b.Name, b.Region, string(b.Policy))
 	}
-	for _, p := range w.Providers {
+	for _, p := range slices.Concat(w.Providers, w.Needed) {
 		out = append(append(out, p.ARN, p.URL), p.Audiences...)
 	}
 	for _, p := range w.Policies {
 		out = append(out, p.ARN, p.Name, p.Path, p.Description, string(p.Document))
 	}
 	for _, r := range w.Roles {
-		out = append(out, r.Name, r.Path, r.Description, r.Boundary, string(r.Trust), r.PolicyName, string(r.Policy))
+		out = append(append(out, r.Name, r.Path, r.Description, r.Boundary, string(r.Trust), r.PolicyName, string(r.Policy)), r.Attached...)
 		for _, tag := range r.Tags {
 			out = append(out, tag.Key, tag.Value)
 		}

@@ -24,6 +24,9 @@ owned() {
 	for _, provider := range w.Providers {
 		s.provider(w, provider)
 	}
+	for _, provider := range w.Needed {
+		s.needs(provider)
+	}
 	for _, policy := range w.Policies {
 		s.policy(w, policy)
 	}
@@ -114,6 +117,17 @@ func (s *script) provider(w Work, p Provider) {
 		[]string{call("iam create-open-id-connect-provider", in{"Url": p.URL, "ClientIDList": append([]string{}, p.Audiences...), "Tags": w.tags()})}, change)
 }
 
+// needs ends the script where a provider is not there, or does not know an audience.
+func (s *script) needs(p Provider) {
+	look := call("iam get-open-id-connect-provider", in{"OpenIDConnectProviderArn": p.ARN}, "--query ClientIDList --output text")
+	fmt.Fprintf(s, "\n%sif ! audiences=$(%s); then\n  printf '%%s is not there, or cannot be read: nothing was made\\n' %s >&2\n  exit 1\nfi\n",
+		comment([]string{"the provider " + p.ARN}), look, quoted("the provider "+p.ARN))
+	for _, audience := range p.Audiences {
+		fmt.Fprintf(s, "if ! printf '%%s' \"$audiences\" | tr '\\t' '\\n' | grep -Fqx -e %s; then\n  printf '%%s does not know the audience %%s: add it by aws iam add-client-id-to-open-id-connect-provider\\n' %s %s >&2\n  exit 1\nfi\n",
+			quoted(audience), quoted("the provider "+p.ARN), quoted(audience))
+	}
+}
+
 // policy makes a managed policy, or gives it a new default version; of five versions,
 // which is all that one may have, the oldest that is not the default goes first.
 func (s *script) policy(w Work, p ManagedPolicy) {
@@ -146,6 +160,9 @@ func (s *script) role(w Work, r Role) {
 		[]string{call("iam update-assume-role-policy", name, document("--policy-document", r.Trust))})
 	if r.Policy != "" {
 		s.WriteString(call("iam put-role-policy", in{"RoleName": r.Name, "PolicyName": r.PolicyName}, document("--policy-document", r.Policy)) + "\n")
+	}
+	for _, arn := range r.Attached {
+		s.WriteString(call("iam attach-role-policy", in{"RoleName": r.Name, "PolicyArn": arn}) + "\n")
 	}
 	s.WriteString(call("iam get-role", name, "--query Role.Arn --output text") + "\n")
 }

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -36,6 +37,13 @@ func terraform(w Work) (string, error) {
 			"permissions_boundary", optional(r.Boundary), "assume_role_policy", heredoc(r.Trust), "tags", tagMap(w.tags(r.Tags...)))
 		if r.Policy != "" {
 			t.block("aws_iam_role_policy", name, "name", literal(r.PolicyName), "role", "aws_iam_role."+name+".name", "policy", heredoc(r.Policy))
+		}
+		for k, arn := range r.Attached {
+			of := literal(arn)
+			if n := slices.IndexFunc(w.Policies, func(p ManagedPolicy) bool { return p.ARN == arn }); n >= 0 {
+				of = "aws_iam_policy." + numbered("policy", "_", n) + ".arn"
+			}
+			t.block("aws_iam_role_policy_attachment", fmt.Sprintf("%s_%d", name, k+1), "role", "aws_iam_role."+name+".name", "policy_arn", of)
 		}
 		fmt.Fprintf(t, "\noutput \"%s_arn\" {\n  value = aws_iam_role.%s.arn\n}\n", name, name)
 	}

@@ -47,6 +47,8 @@ var values = map[string][]string{
 	"operators list permissions":   {"known", "unknown", "sensitive", "none"},
 	"operators list cloud":         operatorClouds,
 	"operators permissions cloud":  operatorClouds,
+	"operators handoff cloud":      operatorClouds,
+	"operators handoff partition":  {"aws", "aws-cn", "aws-us-gov"},
 	"operators upgrade-diff cloud": operatorClouds,
 	"operators list feature":       {"disconnected", "fips-compliant", "proxy-aware", "cnf", "cni", "csi", "tls-profiles", "single-node"},
 
@@ -142,10 +144,10 @@ func ofFlag(c *cobra.Command, path, name string) cobra.CompletionFunc {
 }
 
 var (
-	isFolder = map[string]bool{"dir": true, "out": true, "output-dir": true, "log_dir": true}
+	isFolder = map[string]bool{"role-documents": true, "dir": true, "out": true, "output-dir": true, "log_dir": true}
 	isFile   = map[string]bool{
 		"filename": true, "tls-cert": true, "tls-key": true, "localkube": true, "state": true, "log_file": true,
-		"catalogue": true, "requests": true, "certificate-authority": true,
+		"catalogue": true, "requests": true, "certificate-authority": true, "request": true, "reply": true,
 		"watch-container-credentials-config": true,
 	}
 )

@@ -3,11 +3,8 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +73,7 @@ func (p *planned) write(streams command.Streams, folder, format string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFolder(folder, files); err != nil {
+		if err := outFolder(folder).WriteFolder(files); err != nil {
 			return err
 		}
 	}
@@ -158,24 +155,6 @@ func (p *planned) files(folder string) (map[string][]byte, error) {
 	return raw, nil
 }
 
-// writeFolder writes all files into a folder that is new or empty, or that holds just
-// these already.
-func writeFolder(folder string, files map[string][]byte) error {
-	if isWritten, err := holds(folder, files); isWritten || err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return outFolder(folder).Refuse(err)
-		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
-			return outFolder(folder).Refuse(err)
-		}
-	}
-	return nil
-}
-
 // documents are objects as YAML, one behind the other.
 func documents(objects []map[string]any) ([]byte, error) {
 	var out bytes.Buffer
@@ -193,36 +172,4 @@ func documents(objects []map[string]any) ([]byte, error) {
 // outFolder is the folder of --out.
 func outFolder(folder string) command.File {
 	return command.File{By: "--out", Path: folder, Expected: "a folder that is new or empty, or has just what this run writes"}
-}
-
-// holds says whether a folder holds just these files, with this content. It refuses a
-// folder with anything else in it: files of an earlier run would be applied along with the
-// new ones.
-func holds(folder string, files map[string][]byte) (bool, error) {
-	same := 0
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(folder, path)
-		if want, isOurs := files[name]; !isOurs || !bytes.Equal(text, want) {
-			return fmt.Errorf("the folder is not empty, and %s is not what this run writes", name)
-		}
-		same++
-		return nil
-	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, outFolder(folder).Refuse(err)
-	case same > 0 && same < len(files):
-		return false, outFolder(folder).Refuse(fmt.Errorf("the folder is not empty, and holds %d of the %d files that this run writes", same, len(files)))
-	default:
-		return same > 0, nil
-	}
 }

@@ -1,7 +1,7 @@
 // Package operators is the commands "tabard operators …": which operators of a catalogue take
 // roles by short-lived tokens, what they ask the cloud for, what changes with an upgrade, and
-// whether this cluster gives such tokens. For authors of operators they look at a bundle, and
-// write what it asks for into it. A cluster is only read.
+// whether this cluster gives such tokens. They write the hand-off of a role, and check one. For authors of operators they look at a bundle, and
+// write what it asks for into it. A cluster and a cloud are only read.
 //
 // Most texts here are those of strangers. Nothing that the commands print has characters that
 // control a terminal: see harmless.
@@ -16,6 +16,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 )
 
 // World is what the commands need of the world; the program's wiring fills it.
@@ -28,11 +29,15 @@ type World struct {
 	Connect func(*command.Kubeconfig) (dynamic.Interface, error)
 	// JSON makes JSON of one document in YAML or JSON, within bounds: internal/catalogue.JSON.
 	JSON func([]byte) ([]byte, error)
+	// RoleDocuments reads the policies of a role in AWS. What may not be read is said in the
+	// documents.
+	RoleDocuments func(ctx context.Context, arn string) (sufficiency.Documents, error)
 }
 
 const long = `Show which operators of a catalogue take roles by short-lived tokens, what they ask the cloud
 for, and what changes with an upgrade. "tabard operators cluster" tells whether this cluster
-gives operators such tokens. For authors, lint looks at a bundle, and annotate writes into it
+gives operators such tokens. handoff writes what the owner of the AWS account needs to make the
+role, and check says whether a role is enough. For authors, lint looks at a bundle, and annotate writes into it
 what the operator asks for.
 
 The catalogues are those that the cluster serves, or with --catalogue a file, a directory or an
@@ -52,6 +57,6 @@ func New(streams command.Streams, world World) *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	out.AddCommand(newCluster(streams, world), newList(streams, world), newShow(streams, world),
-		newPermissions(streams, world), newDiff(streams, world), newLint(streams, world), newAnnotate(streams, world))
+		newPermissions(streams, world), newDiff(streams, world), newHandoff(streams, world), newCheck(streams, world), newLint(streams, world), newAnnotate(streams, world))
 	return out
 }

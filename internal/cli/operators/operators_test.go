@@ -21,6 +21,7 @@ import (
 	reader "github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -65,6 +66,8 @@ type openshift4 struct {
 	broken    error
 	// catalogue answers for the catalogues that the cluster serves.
 	catalogue func(context.Context, Origin) (catalogue.Catalogue, error)
+	// role is what AWS has of each role.
+	role sufficiency.Documents
 }
 
 func object(group, kind, namespace, name string, value string, path ...string) *unstructured.Unstructured {
@@ -123,6 +126,11 @@ func (c openshift4) world() World {
 		},
 		Connect: c.connect,
 		JSON:    reader.JSON,
+		RoleDocuments: func(_ context.Context, arn string) (sufficiency.Documents, error) {
+			documents := c.role
+			documents.ARN = arn
+			return documents, nil
+		},
 	}
 }
 

@@ -2,12 +2,15 @@ package operators
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	reader "github.com/tabard-dev/tabard/internal/catalogue"
 	policies "github.com/tabard-dev/tabard/internal/cli/policy"
@@ -38,7 +41,7 @@ func TestMain(m *testing.M) {
 
 // TestThePagesSayWhatTheCommandsDo types the pages twice; the block behind one is what it prints.
 func TestThePagesSayWhatTheCommandsDo(t *testing.T) {
-	outputs := map[string]int{"operators.md": 4, "operator-bundle.md": 4}
+	outputs := map[string]int{"operators.md": 5, "operator-bundle.md": 4}
 	for page, want := range outputs {
 		t.Run(page, func(t *testing.T) {
 			folder := testkit.LinkSelf(t, "tabard")
@@ -93,7 +96,22 @@ func TestTheHelpsExamples(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	must.Do(t, os.CopyFS(filepath.Join(folder, "bundle"), os.DirFS(filepath.Join(examples, "bundle"))))
-	finds := map[string]bool{"lint": true, "upgrade-diff": true} // by the exit code 1
+	// check reads what handoff writes, and the documents of a role.
+	role := os.DirFS(filepath.Join(examples, "role"))
+	must.Do(t, fs.WalkDir(role, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text := must.Get(fs.ReadFile(role, name))(t)
+		must.Do(t, os.MkdirAll(filepath.Join(folder, "role"), 0o700))
+		return os.WriteFile(filepath.Join(folder, "role", name), []byte(strings.NewReplacer("111122223333", "123456789012", "prod-keeper-object-keeper", "my-operator").Replace(string(text))), 0o600)
+	}))
+	first := exec.CommandContext(t.Context(), "bash", "-c", New(command.Streams{}, World{}).Commands()[slices.IndexFunc(New(command.Streams{}, World{}).Commands(), func(c *cobra.Command) bool { return c.Name() == "handoff" })].Example)
+	first.Dir = folder
+	if out, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	finds := map[string]bool{"lint": true, "upgrade-diff": true, "check": true} // by the exit code 1
 	typed := 0
 	for _, c := range slices.Repeat(New(command.Streams{}, World{}).Commands(), 2) {
 		for line := range strings.Lines(c.Example) {

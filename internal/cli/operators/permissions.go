@@ -35,11 +35,8 @@ const (
 )
 
 type permissionsFlags struct {
-	source
-	versionFlags
-	cloud    cloudFlag
-	output   command.Output
-	requests string
+	demand
+	output command.Output
 }
 
 func newPermissions(streams command.Streams, world World) *cobra.Command {
@@ -60,10 +57,7 @@ func newPermissions(streams command.Streams, world World) *cobra.Command {
 		}),
 	}
 	flags := out.Flags()
-	f.source.add(flags)
-	f.versionFlags.add(flags)
-	f.cloud.add(flags, "requests to one cloud only")
-	flags.StringVar(&f.requests, "requests", "", "the `PATH` of CredentialsRequests: a file, a directory, or - for the standard input")
+	f.demand.add(flags)
 	f.output.AddFlags(out, sentences, policy)
 	f.output.AddHeaderFlag(out)
 	return out
@@ -79,60 +73,17 @@ func onePackage(streams command.Streams) cobra.PositionalArgs {
 	})
 }
 
-// readsCatalogue says that a catalogue is read: files of requests need none.
-func (f *permissionsFlags) readsCatalogue() bool { return f.isChosen() || f.requests == "" }
-
 func (f *permissionsFlags) check() error {
 	if err := f.output.Check(); err != nil {
 		return err
 	}
-	if f.requests == "-" && f.path == "-" {
-		return fmt.Errorf("--catalogue and --requests are both -: the standard input can be read once")
-	}
-	if !f.readsCatalogue() && f.channel != "" {
-		return fmt.Errorf("--channel is %s, which only a catalogue knows: type --catalogue", catalogue.Quoted(f.channel))
-	}
-	if err := f.cloud.check(); err != nil {
-		return err
-	}
-	if !f.readsCatalogue() && !f.cloud.isClusters() && f.kubeconfig.IsSet() {
-		return fmt.Errorf("a flag names a cluster, and with --requests alone none is asked: type --catalogue cluster, or leave it out")
-	}
-	if err := f.source.check(f.cloud.isClusters()); err != nil {
-		return err
-	}
-	return f.versionFlags.check()
+	return f.demand.check()
 }
 
 func (f *permissionsFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	cloud, err := f.cloud.named(ctx, streams, world, &f.kubeconfig)
+	_, bundle, set, err := f.demand.set(ctx, streams, world, name)
 	if err != nil {
 		return err
-	}
-	p, bundle := &catalogue.Package{Name: name}, catalogue.Bundle{Version: f.version}
-	if f.readsCatalogue() {
-		read, err := f.read(ctx, streams, world, name)
-		if err != nil {
-			return err
-		}
-		if p, err = f.find(read, name); err != nil {
-			return err
-		}
-		if bundle, err = f.of(p); err != nil {
-			return err
-		}
-		f.tellUnread(streams, read, p, bundle)
-	}
-	set := declared(p, bundle, cloud)
-	if f.requests != "" {
-		files, err := given(streams, subjectOf(p, bundle, nil), f.requests)
-		if err != nil {
-			return err
-		}
-		if cloud != nil {
-			files = files.ForCloud(permissionClouds[*cloud])
-		}
-		set = permission.Choose(subjectOf(p, bundle, cloud), "", files, set)
 	}
 	if !isData(f.output) {
 		tellSet(streams, set.Findings)

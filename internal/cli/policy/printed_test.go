@@ -15,6 +15,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/permission"
+	"github.com/tabard-dev/tabard/internal/core/rolerequest"
+	"github.com/tabard-dev/tabard/internal/handoff/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -27,7 +29,7 @@ type printed struct {
 // TestThePoliciesThatTabardPrintsAreClean: policy check finds nothing in them, warnings neither.
 // Those on pages and in manifests are TestOurOwnPoliciesAreClean's.
 func TestThePoliciesThatTabardPrintsAreClean(t *testing.T) {
-	for name, one := range map[string]func(*testing.T) map[string]printed{"hub": ofHub, "issuer": ofIssuer, "credentials": ofCredentials, "permission": ofPermission} {
+	for name, one := range map[string]func(*testing.T) map[string]printed{"hub": ofHub, "issuer": ofIssuer, "credentials": ofCredentials, "permission": ofPermission, "hand-off": ofHandoff} {
 		for what, p := range one(t) {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				for _, text := range everyFinding(p.kind, p.document) {
@@ -92,15 +94,21 @@ func ofCredentials(t *testing.T) map[string]printed {
 	}
 }
 
-func ofPermission(t *testing.T) map[string]printed {
-	t.Helper()
-	asked := permission.ReadAnnotations(permission.Subject{Cloud: permission.AWS}, "p.v1.0.0", map[string]string{permission.Annotation: `[{
+// someRequest is what an operator asks for.
+func someRequest() permission.Set {
+	asked := permission.ReadAnnotations(permission.Subject{Package: "p", Cloud: permission.AWS}, "p.v1.0.0", map[string]string{permission.Annotation: `[{
 		"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest", "metadata": {"name": "p"},
 		"spec": {"secretRef": {"name": "p", "namespace": "$(NAMESPACE)"}, "serviceAccountNames": ["p"], "providerSpec": {
 			"apiVersion": "cloudcredential.openshift.io/v1", "kind": "AWSProviderSpec", "statementEntries": [
 				{"effect": "Allow", "action": ["s3:GetObject", "s3:PutObject"], "resource": "arn:aws:s3:::b/*"},
 				{"effect": "Allow", "action": ["sqs:SendMessage"], "resource": "arn:aws:sqs:eu-west-1:111122223333:q"}
 			]}}}]`})
+	return asked
+}
+
+func ofPermission(t *testing.T) map[string]printed {
+	t.Helper()
+	asked := someRequest()
 	documents := asked.Policy().Documents
 	if len(documents) != 1 || len(asked.Findings) > 0 {
 		t.Fatalf("what is asked for is %d policies, with the findings %v, want one and none", len(documents), asked.Findings)
@@ -108,14 +116,22 @@ func ofPermission(t *testing.T) map[string]printed {
 	return map[string]printed{"a role's": {iampolicy.IdentityPolicy, documents[0]}}
 }
 
+func ofHandoff(t *testing.T) map[string]printed {
+	t.Helper()
+	place := rolerequest.Place{Cluster: "prod", Namespace: "p", Issuer: "https://issuer.example.com", Account: "111122223333"}
+	request := must.Get(rolerequest.New(someRequest(), place, rolerequest.Role{}))(t)
+	return map[string]printed{"trust": {iampolicy.TrustPolicy, operator.Trust(request)}}
+}
+
 // TestEveryWriterOfPoliciesIsWalked: who adds a policy in another package adds it to
 // TestThePoliciesThatTabardPrintsAreClean too.
 func TestEveryWriterOfPoliciesIsWalked(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := []string{
-		"core/hub", "core/issuer", "core/credentials", "core/permission",
-		"cli/credentials", // a ceiling that allows everything
-		"cli/policy",      // the help of policy eval
+		"core/hub", "core/issuer", "core/credentials", "core/permission", "handoff/operator",
+		"core/sufficiency", // statements of roles that are read
+		"cli/credentials",  // a ceiling that allows everything
+		"cli/policy",       // the help of policy eval
 	}
 	var found []string
 	must.Do(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

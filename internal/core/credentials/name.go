@@ -2,16 +2,15 @@ package credentials
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
 )
 
 const (
 	// maxGrantName bounds names of objects (Kubernetes: DNS subdomain names).
 	maxGrantName = 253
-	// maxRoleName and maxPolicyName bound names in IAM (AWS: IAM name requirements).
-	maxRoleName   = 64
+	// maxPolicyName bounds names of policies (AWS: IAM name requirements).
 	maxPolicyName = 128
 	// hashLength and grantHashLength are how many hexadecimal digits of a hash end a name. A
 	// role of a name that somebody else has is told by its tags, and left alone.
@@ -26,7 +25,7 @@ func GrantName(namespace, name string) string {
 	if len(full) <= maxGrantName {
 		return full
 	}
-	return cut(full, maxGrantName, hexOf(namespace+"/"+name, grantHashLength))
+	return iamname.Cut(full, maxGrantName, hexOf(namespace+"/"+name, grantHashLength))
 }
 
 // RequestName is how targets name a request: "<namespace>/<name>".
@@ -44,22 +43,13 @@ func Owner(request v1alpha1.RequestRef) string {
 func RoleName(settings Settings, infrastructure, namespace, name string) string {
 	full := infrastructure + "-" + name
 	if !slices.Contains(settings.OwnNamespaces, namespace) {
-		return cut(full, maxRoleName, hexOf(namespace+"/"+name, hashLength))
+		return iamname.Cut(full, iamname.MaxRole, hexOf(namespace+"/"+name, hashLength))
 	}
-	if len(full) <= maxRoleName {
-		return full
-	}
-	return cut(full, maxRoleName, hexOf(full, hashLength))
+	return iamname.Within(full, iamname.MaxRole)
 }
 
 // PolicyName is the name of the inline policy of a role.
 func PolicyName(role string) string {
 	name := role + "-policy"
 	return name[:min(len(name), maxPolicyName)]
-}
-
-// cut is a text and its hash in at most so many characters.
-func cut(text string, most int, hash string) string {
-	head := text[:min(len(text), most-1-len(hash))]
-	return strings.TrimRight(head, "-.") + "-" + hash
 }

@@ -3,9 +3,15 @@
 package iamname
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
+	"strings"
 	"sync"
 )
+
+// MaxRole is the length of a role's name at most.
+const MaxRole = 64
 
 // maxPath is the length of a path at most.
 const maxPath = 512
@@ -28,3 +34,21 @@ func IsPath(text string) bool { return len(text) <= maxPath && path().MatchStrin
 
 // IsPolicyARN says that the text is the ARN of a managed policy: an account's, or one of AWS.
 func IsPolicyARN(text string) bool { return policy().MatchString(text) }
+
+// hashLength is how many hexadecimal digits of a hash end a name that was cut.
+const hashLength = 10
+
+// Within is a name if it has at most so many bytes. A longer one is cut, and ends with a hash of
+// all of it, so that two names stay two.
+func Within(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return Cut(name, most, hex.EncodeToString(sum[:])[:hashLength])
+}
+
+// Cut is the beginning of a name and a hash, with at most so many bytes.
+func Cut(name string, most int, hash string) string {
+	return strings.TrimRight(name[:min(len(name), most-1-len(hash))], "-.") + "-" + hash
+}

@@ -1,0 +1,208 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/usage"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/iamname"
+	"github.com/tabard-dev/tabard/internal/core/rolerequest"
+	"github.com/tabard-dev/tabard/internal/handoff/operator"
+)
+
+const handoffLong = `Write a directory for the colleague who owns the AWS account, from which they make the role that an
+operator asks for. It has a page that tells who asks for what, the request as a document, the two
+policies, and the role as a script for the AWS command line, as Terraform and as a CloudFormation
+template. The colleague needs no access to the cluster, and sends back the role's ARN. "tabard
+operators check" then says whether that role is enough.
+
+What is asked for is read as "tabard operators permissions" reads it. The issuer and the cluster's
+name are the cluster's, or what --issuer and --cluster-name say: with both of them and a catalogue
+in files no cluster is asked. Without --account there is no script, and the trust policy is a
+template.
+
+The same input gives the same bytes. Nothing in the directory is secret. A directory that holds
+something else is refused.
+
+Exit codes: 0 written; 1 it is unknown what the operator asks for, or the cluster cannot be read;
+2 the input cannot be used.`
+
+// suggestedNamespace is the annotation by which a bundle says where it wants to be installed.
+const suggestedNamespace = "operatorframework.io/suggested-namespace"
+
+type handoffFlags struct {
+	demand
+	dir, installIn string
+	place          rolerequest.Place
+	role           rolerequest.Role
+	prefix         string
+	tags           []string
+}
+
+func newHandoff(streams command.Streams, world World) *cobra.Command {
+	f := &handoffFlags{}
+	out := &cobra.Command{
+		Use:   "handoff PACKAGE --output-dir DIR",
+		Short: "Write what the owner of the AWS account needs to make an operator's role",
+		Long:  handoffLong,
+		Example: `  tabard operators handoff my-operator --catalogue catalog.json -n my-operator --cluster-name prod --account 123456789012 --output-dir out
+
+  # without a cluster
+  tabard operators handoff my-operator --catalogue catalog.json -n my-operator --cluster-name prod --issuer https://issuer.example.com --output-dir for-them`,
+		DisableFlagsInUseLine: true,
+		Args:                  onePackage(streams),
+		RunE: command.Spoken(streams, func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.run(c.Context(), streams, world, args[0])
+		}),
+	}
+	f.add(out.Flags())
+	return out
+}
+
+func (f *handoffFlags) add(flags *pflag.FlagSet) {
+	f.demand.add(flags)
+	flags.Lookup("namespace").Usage = "the `namespace` that the operator is installed in (default: the one that its author suggests)"
+	flags.StringVar(&f.dir, "output-dir", "", "the `directory` to write, new or empty")
+	flags.StringVar(&f.place.Cluster, "cluster-name", "", "the cluster's `name`, for the role's name and tag (default: its infrastructure name)")
+	flags.StringVar(&f.place.Issuer, "issuer", "", "the `URL` of the issuer of the cluster's tokens (default: the cluster's)")
+	flags.StringVar(&f.place.Account, "account", "", "the AWS account of the role, twelve `digits`")
+	flags.StringVar(&f.place.Partition, "partition", "", "the AWS `partition`: aws, aws-cn or aws-us-gov (default: that of the cluster's region, or aws)")
+	flags.StringVar(&f.role.Name, "role-name", "", "the role's `name` (default: made of the names of the cluster, the namespace and the package)")
+	flags.StringVar(&f.prefix, "name-prefix", "", "a `prefix` of the default name")
+	flags.StringVar(&f.role.Path, "path", "", "the role's `path`, such as /operators/ (default: /)")
+	flags.StringVar(&f.role.Boundary, "permissions-boundary", "", "the `ARN` of the role's permissions boundary")
+	flags.StringArrayVar(&f.tags, "tag", nil, "a tag of the role, as `KEY=VALUE`. May be repeated")
+}
+
+func (f *handoffFlags) check() error {
+	if f.dir == "" {
+		return errors.New("--output-dir is not set: it is where the files are written")
+	}
+	if f.role.Name != "" && f.prefix != "" {
+		return errors.New("--role-name and --name-prefix each say the role's name: leave one out")
+	}
+	var err error
+	if f.role.Tags, err = iamname.ParseTags(f.tags); err != nil {
+		return fmt.Errorf("--tag: %w", err)
+	}
+	if p := f.place.Partition; p != "" && p != "aws" && !strings.HasPrefix(p, "aws-") {
+		return fmt.Errorf("--partition is %.80q, expected one of AWS's, such as aws, aws-cn or aws-us-gov", p)
+	}
+	// With files -n chooses no catalogue.
+	if f.installIn = f.namespace; originOf(f.path).Kind != Cluster || f.requests != "" && f.path+f.catalogSource == "" {
+		f.namespace = ""
+	}
+	return f.demand.checkFor(f.asksCluster())
+}
+
+// asksCluster says that the cluster has to tell what no flag does.
+func (f *handoffFlags) asksCluster() bool { return f.place.Issuer == "" || f.place.Cluster == "" }
+
+func (f *handoffFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
+	_, bundle, set, err := f.demand.set(ctx, streams, world, name)
+	if err != nil {
+		return err
+	}
+	tellSet(streams, set.Findings)
+	if _, known := set.Requests(); !known {
+		return streams.Refuse(command.Found, fmt.Errorf("it is unknown what the operator asks the cloud for: %s. With its CredentialsRequests, type --requests PATH", cmp.Or(whyUnknown(set, bundle), "nothing declares it")))
+	}
+	if err := f.locate(ctx, world, bundle); err != nil {
+		return err
+	}
+	request, err := rolerequest.New(set, f.place, f.role)
+	if err != nil {
+		return usage.Wrong(err)
+	}
+	if f.prefix != "" {
+		f.role.Name = request.DefaultName(f.prefix)
+		if request, err = rolerequest.New(set, f.place, f.role); err != nil {
+			return usage.Wrong(err)
+		}
+	}
+	files, err := operator.Files(request)
+	if err != nil {
+		return usage.Wrong(err)
+	}
+	contents := map[string][]byte{}
+	for _, file := range files {
+		contents[file.Name] = []byte(file.Text)
+	}
+	folder := command.File{By: "--output-dir", Path: f.dir, Expected: "a directory that is new or empty, or has just what this run writes"}
+	if err := folder.WriteFolder(contents); err != nil {
+		return err
+	}
+	return streams.Print(f.next(request))
+}
+
+// next says what to do with the files.
+func (f *handoffFlags) next(r rolerequest.Request) string {
+	var out lines
+	who := "the account's owner"
+	if r.Account != "" {
+		who = "the owner of account " + r.Account
+	}
+	out.say("The hand-off is in %s. Send it to %s, who begins with %s.", word(f.dir), who, operator.ReadmeFile)
+	if r.Account == "" {
+		out.say("There is no script in it, since the account is not known: --account says it.")
+	}
+	out.say("When the role's ARN is back, type:")
+	out.say("  tabard operators check --request %s --role-arn ARN", word(f.dir))
+	return out.String()
+}
+
+// locate fills in the place: what no flag says is the cluster's, or the author's.
+func (f *handoffFlags) locate(ctx context.Context, world World, bundle catalogue.Bundle) error {
+	f.place.Namespace = f.installIn
+	if f.place.Namespace == "" && bundle.Metadata != nil {
+		f.place.Namespace = bundle.Metadata.Annotations[suggestedNamespace]
+	}
+	if f.place.Namespace == "" {
+		return usage.Wrong(errors.New("it is not said in which namespace the operator is installed, and its author suggests none: type -n NAMESPACE"))
+	}
+	if !f.asksCluster() {
+		return nil
+	}
+	client, err := world.Connect(&f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	facts, err := observe(ctx, client)
+	if err != nil {
+		return err
+	}
+	infrastructure := facts.objects.Infrastructure
+	f.place.Issuer = cmp.Or(f.place.Issuer, text(facts.objects.Authentication, "spec", "serviceAccountIssuer"))
+	f.place.Cluster = cmp.Or(f.place.Cluster, text(infrastructure, "status", "infrastructureName"))
+	if region := text(infrastructure, "status", "platformStatus", "aws", "region"); region != "" && f.place.Partition == "" {
+		f.place.Partition = identity.Partition(region)
+	}
+	var missing []string
+	if f.place.Issuer == "" {
+		missing = append(missing, "the issuer of its tokens: type --issuer URL (kubectl get --raw /.well-known/openid-configuration shows it)")
+	}
+	if f.place.Cluster == "" {
+		missing = append(missing, "its name: type --cluster-name NAME")
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, right := range slices.Sorted(maps.Values(facts.forbidden)) {
+		missing = append(missing, "you may not "+right)
+	}
+	return usage.Wrong(fmt.Errorf("the cluster does not tell %s", strings.Join(missing, "; ")))
+}
