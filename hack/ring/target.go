@@ -43,7 +43,7 @@ var targets = map[string]target{
 		folders:  []string{"charts", "config", "localkube", "test/node", "docs/install.md", "docs/lab.md", "Makefile", "README.md"},
 	},
 	"conformance": {
-		packages: append([]string{"./test/awslocal/...", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
+		packages: append([]string{"./test/awslocal/...", "./test/awsauth/authors", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		modules:  []string{"test/handoff"},
 		folders: []string{
 			"config", "docs", "examples", "localkube", "test/conformance", "test/docs/testdata", "Makefile", "README.md",

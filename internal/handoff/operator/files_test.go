@@ -68,8 +68,8 @@ func TestTheFilesSayTheSame(t *testing.T) {
 	}
 }
 
-// TestLongPermissionsAreManagedPolicies: what no inline policy has room for is attached in each form.
-func TestLongPermissionsAreManagedPolicies(t *testing.T) {
+// TestPermissionsThatAreTooLongAreManagedPolicies: what no inline policy has room for is attached in each form.
+func TestPermissionsThatAreTooLongAreManagedPolicies(t *testing.T) {
 	var actions []string
 	for i := range 90 {
 		actions = append(actions, fmt.Sprintf("s3:%s%d", strings.Repeat("VeryLongAction", 9), i))

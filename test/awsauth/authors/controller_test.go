@@ -40,13 +40,8 @@ func (w *world) install(flags ...string) {
 // account.
 func (w *world) credentials(args ...string) (said string, err error) {
 	w.Helper()
-	if w.session == nil {
-		key := w.aws.Administrator(account)
-		w.session = append(w.inAWS(), "HOME="+w.dir, "KUBECONFIG="+w.Kubeconfig(w.Config),
-			"AWS_REGION="+region, "AWS_ACCESS_KEY_ID="+key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+key.SecretAccessKey)
-	}
 	command := exec.CommandContext(w.Context(), testkit.Tabard(w), append([]string{"credentials"}, args...)...)
-	command.Env = w.session
+	command.Env = w.asAdministrator()
 	text, err := command.CombinedOutput()
 	return string(text), err
 }

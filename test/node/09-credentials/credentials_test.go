@@ -60,6 +60,8 @@ func TestNodeACredentialsRequestsPodsHaveTheirRoles(t *testing.T) {
 		t.Errorf("another prefix: %q, want it to say %q", refusal, want)
 	}
 
+	becomesTheRoleOfItsHandoff(t, b, role.Bucket)
+
 	before := roles(t, b)
 	b.Kubectl("delete", "credentialsrequests", "--all", "-n", team, "--timeout=180s")
 	gone(t, b, before)
