@@ -140,11 +140,11 @@ func (w AzureWork) check() error {
 			return fmt.Errorf("the id %q is all zeros, expected that of a subscription or a tenant", id)
 		}
 	}
-	return cmpOr(checkMark(w.Owner), w.checkCredentials, w.checkRoles, func() error { return checkTexts(w.texts()) })
+	return firstOf(checkMark(w.Owner), w.checkCredentials, w.checkRoles, func() error { return checkTexts(w.texts()) })
 }
 
-// cmpOr is the first error.
-func cmpOr(err error, others ...func() error) error {
+// firstOf is the first error.
+func firstOf(err error, others ...func() error) error {
 	for _, other := range others {
 		if err != nil {
 			return err

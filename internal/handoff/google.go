@@ -137,7 +137,7 @@ func (w GoogleWork) check() error {
 	if len(w.DisplayName) > maxTitle {
 		return fmt.Errorf("the display name has %d bytes, expected at most %d", len(w.DisplayName), maxTitle)
 	}
-	return cmpOr(checkMark(w.Owner), w.checkSubjects, w.checkRoles, func() error { return checkTexts(append([]string{w.DisplayName, w.Owner.Value, w.Issuer}, w.About...)) })
+	return firstOf(checkMark(w.Owner), w.checkSubjects, w.checkRoles, func() error { return checkTexts(append([]string{w.DisplayName, w.Owner.Value, w.Issuer}, w.About...)) })
 }
 
 func (w GoogleWork) checkSubjects() error {
