@@ -1,7 +1,8 @@
 // Package handoff writes what somebody with other rights is to make in AWS: buckets,
 // OIDC providers, managed policies, roles with their policies, and access entries of EKS, as a script for
-// the AWS command line, as Terraform, as a CloudFormation template, or as plain JSON. It
-// is plain data in and text out. Every value comes back from each form as it went in,
+// the AWS command line, as Terraform, as a CloudFormation template, or as plain JSON; and
+// in Azure and Google Cloud: identities, who may become them and what they may do, as a
+// script or as Terraform. It is plain data in and text out. Every value comes back from each form as it went in,
 // whatever is in it; what a form cannot say is refused.
 package handoff
 
