@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/roledocuments"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
@@ -81,6 +82,9 @@ func (f *checkFlags) run(ctx context.Context, streams command.Streams, world Wor
 	request, err := f.read(streams)
 	if err != nil {
 		return err
+	}
+	if cloud := request.Cloud(); cloud != permission.AWS {
+		return streams.Refuse(command.Found, fmt.Errorf("it is unknown whether an identity of %s is enough: Tabard evaluates roles of AWS only. Compare it with what %s says", cloud, operator.ReadmeFile))
 	}
 	arn := f.arn
 	if f.reply != "" {

@@ -17,11 +17,13 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/iamname"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
+	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/handoff/operator"
 )
 
-const handoffLong = `Write a directory for the colleague who owns the AWS account, from which they make the role that an
+const handoffLong = `Write a directory for the colleague who owns the cloud account, from which they make the role that an
 operator asks for. It has a page that tells who asks for what, the request as a document, the two
 policies, and the role as a script for the AWS command line, as Terraform and as a CloudFormation
 template. The colleague needs no access to the cluster, and sends back the role's ARN. "tabard
@@ -30,7 +32,8 @@ operators check" then says whether that role is enough.
 What is asked for is read as "tabard operators permissions" reads it. The issuer and the cluster's
 name are the cluster's, or what --issuer and --cluster-name say: with both of them and a catalogue
 in files no cluster is asked. Without --account there is no script, and the trust policy is a
-template.
+template. For Azure and Google Cloud there are a script and Terraform if the flags --azure-… or --gcp-…
+say where the identity is to be made. Tabard does not simulate these clouds, so that neither was tried.
 
 The same input gives the same bytes. Nothing in the directory is secret. A directory that holds
 something else is refused.
@@ -48,13 +51,15 @@ type handoffFlags struct {
 	role           rolerequest.Role
 	prefix         string
 	tags           []string
+	azure          handoff.AzurePlace
+	google         handoff.GooglePlace
 }
 
 func newHandoff(streams command.Streams, world World) *cobra.Command {
 	f := &handoffFlags{}
 	out := &cobra.Command{
 		Use:   "handoff PACKAGE --output-dir DIR",
-		Short: "Write what the owner of the AWS account needs to make an operator's role",
+		Short: "Write what the owner of a cloud account needs to make an operator's role",
 		Long:  handoffLong,
 		Example: `  tabard operators handoff my-operator --catalogue catalog.json -n my-operator --cluster-name prod --account 123456789012 --output-dir out
 
@@ -85,6 +90,14 @@ func (f *handoffFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.prefix, "name-prefix", "", "a `prefix` of the default name")
 	flags.StringVar(&f.role.Path, "path", "", "the role's `path`, such as /operators/ (default: /)")
 	flags.StringVar(&f.role.Boundary, "permissions-boundary", "", "the `ARN` of the role's permissions boundary")
+	flags.StringVar(&f.azure.Subscription, "azure-subscription-id", "", "the `id` of the Azure subscription in which the identity is made")
+	flags.StringVar(&f.azure.Tenant, "azure-tenant-id", "", "the `id` of its tenant (default: the one that the subscription is in)")
+	flags.StringVar(&f.azure.ResourceGroup, "azure-resource-group", "", "the `name` of the resource group of the identity, where its roles hold")
+	flags.StringVar(&f.azure.Region, "azure-region", "", "the Azure `region` of the identity, such as westeurope")
+	flags.StringVar(&f.google.Project, "gcp-project-id", "", "the `id` of the Google Cloud project in which the service account is made")
+	flags.StringVar(&f.google.Number, "gcp-project-number", "", "its `number`")
+	flags.StringVar(&f.google.Pool, "gcp-pool-id", "", "the `id` of the workload identity pool of the cluster")
+	flags.StringVar(&f.google.Provider, "gcp-provider-id", "", "the `id` of the provider in that pool")
 	flags.StringArrayVar(&f.tags, "tag", nil, "a tag of the role, as `KEY=VALUE`. May be repeated")
 }
 
@@ -134,7 +147,7 @@ func (f *handoffFlags) run(ctx context.Context, streams command.Streams, world W
 			return usage.Wrong(err)
 		}
 	}
-	files, err := operator.Files(request)
+	files, err := operator.Files(request, f.where())
 	if err != nil {
 		return usage.Wrong(err)
 	}
@@ -149,19 +162,38 @@ func (f *handoffFlags) run(ctx context.Context, streams command.Streams, world W
 	return streams.Print(f.next(request))
 }
 
+// where is what the flags say of clouds beside AWS. A flag that is missing is refused when the script
+// is written.
+func (f *handoffFlags) where() (out operator.Where) {
+	if f.azure != (handoff.AzurePlace{}) {
+		out.Azure = &f.azure
+	}
+	if f.google != (handoff.GooglePlace{}) {
+		out.Google = &f.google
+	}
+	return out
+}
+
 // next says what to do with the files.
 func (f *handoffFlags) next(r rolerequest.Request) string {
 	var out lines
-	who := "the account's owner"
+	who := "whoever owns the cloud account"
 	if r.Account != "" {
 		who = "the owner of account " + r.Account
 	}
 	out.say("The hand-off is in %s. Send it to %s, who begins with %s.", word(f.dir), who, operator.ReadmeFile)
-	if r.Account == "" {
+	switch {
+	case r.Cloud() == permission.Azure && f.where().Azure == nil:
+		out.say("There is no script in it, since the place is not known: --azure-subscription-id, --azure-resource-group and --azure-region say it.")
+	case r.Cloud() == permission.GCP && f.where().Google == nil:
+		out.say("There is no script in it, since the place is not known: --gcp-project-id, --gcp-project-number, --gcp-pool-id and --gcp-provider-id say it.")
+	case r.Cloud() == permission.AWS && r.Account == "":
 		out.say("There is no script in it, since the account is not known: --account says it.")
 	}
-	out.say("When the role's ARN is back, type:")
-	out.say("  tabard operators check --request %s --role-arn ARN", word(f.dir))
+	if r.Cloud() == permission.AWS {
+		out.say("When the role's ARN is back, type:")
+		out.say("  tabard operators check --request %s --role-arn ARN", word(f.dir))
+	}
 	return out.String()
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,18 @@ func TestHandoffWithoutAnAccountIsATemplate(t *testing.T) {
 	role := enough("s3:GetObject")
 	got := openshift4{role: role}.run(t, "", "check", "--request", dir, "--role-arn", "arn:aws:iam::111122223333:role/any").exits(t, 0)
 	says(t, got.out, "Satisfied")
+}
+
+func TestHandoffForGoogleCloud(t *testing.T) {
+	dir, requests := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "r.json")
+	must.Do(t, os.WriteFile(requests, []byte(`{"apiVersion":"cloudcredential.openshift.io/v1","kind":"CredentialsRequest","metadata":{"name":"p"},"spec":{"secretRef":{"name":"s","namespace":"ns"},"serviceAccountNames":["operator"],"providerSpec":{"apiVersion":"cloudcredential.openshift.io/v1","kind":"GCPProviderSpec","predefinedRoles":["roles/storage.admin"]}}}`), 0o600))
+	args := []string{"handoff", "p", "--requests", requests, "-n", "ns", "--cluster-name", "prod", "--issuer", "https://oidc.example.com/c", "--output-dir"}
+	says(t, openshift4{}.run(t, "", append(args, t.TempDir()+"/a")...).exits(t, 0).out, "--gcp-project-id")
+	place := []string{"--gcp-project-id", "project-one", "--gcp-project-number", "123456", "--gcp-pool-id", "pool"}
+	says(t, openshift4{}.run(t, "", slices.Concat(args, []string{dir}, place)...).exits(t, 2).errOut, "provider")
+	openshift4{}.run(t, "", slices.Concat(args, []string{dir}, place, []string{"--gcp-provider-id", "provider"})...).exits(t, 0)
+	says(t, tree(t, dir)["gcp.sh"], "principal://iam.googleapis.com/projects/123456/locations/global/workloadIdentityPools/pool/subject/system:serviceaccount:ns:operator")
+	says(t, openshift4{}.run(t, "", "check", "--request", dir, "--role-arn", roleARN).exits(t, 1).errOut, "unknown", "gcp")
 }
 
 func TestHandoffRefuses(t *testing.T) {

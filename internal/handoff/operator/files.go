@@ -35,16 +35,27 @@ const OwnerTag = "tabard.dev/operator"
 // accountPlaceholder stands in a trust policy whose account is not known. The file is a template.
 const accountPlaceholder = "<ACCOUNT_ID>"
 
+// Where is where identities of clouds beside AWS are made; nil is not known.
+type Where struct {
+	Azure  *handoff.AzurePlace
+	Google *handoff.GooglePlace
+}
+
 // Files are those of a hand-off, README.md first.
-func Files(r rolerequest.Request) ([]File, error) {
-	if r.Cloud() != permission.AWS {
-		return nil, fmt.Errorf("the operator asks %s for its role, and hand-offs are written for aws only", r.Cloud())
-	}
+func Files(r rolerequest.Request, where Where) ([]File, error) {
 	request, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	out := []File{{RequestFile, string(request) + "\n"}}
+	if r.Cloud() != permission.AWS {
+		more, err := otherCloud(r, where)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+		return append([]File{{ReadmeFile, readme(r, out)}}, out...), nil
+	}
 	trust := File{"trust-policy.json", Trust(r)}
 	if r.Account == "" {
 		trust.Name += ".template"

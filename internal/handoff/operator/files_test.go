@@ -8,6 +8,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
+	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/handoff/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -33,7 +34,7 @@ func asking(t *testing.T, resource string, actions ...string) rolerequest.Reques
 func files(t *testing.T, r rolerequest.Request) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, f := range must.Get(operator.Files(r))(t) {
+	for _, f := range must.Get(operator.Files(r, operator.Where{}))(t) {
 		out[f.Name] = f.Text
 	}
 	return out
@@ -111,11 +112,45 @@ func TestTextsOfStrangersStayTexts(t *testing.T) {
 	}
 }
 
-func TestOtherCloudsAreRefused(t *testing.T) {
-	r := asking(t, "*", "s3:GetObject")
-	text := strings.NewReplacer("AWSProviderSpec", "GCPProviderSpec").Replace(`[{"apiVersion":"cloudcredential.openshift.io/v1","kind":"CredentialsRequest","metadata":{"name":"p"},"spec":{"secretRef":{"name":"s","namespace":"ns"},"serviceAccountNames":["a"],"providerSpec":{"apiVersion":"cloudcredential.openshift.io/v1","kind":"AWSProviderSpec","predefinedRoles":["roles/x"]}}}]`)
-	r.Permissions = permission.ReadAnnotations(permission.Subject{Package: "p"}, "p", map[string]string{permission.Annotation: text})
-	if _, err := operator.Files(r); err == nil || !strings.Contains(err.Error(), "gcp") {
+// asked is a request to another cloud.
+func asked(t *testing.T, kind, fields string) rolerequest.Request {
+	t.Helper()
+	text := `[{"apiVersion":"cloudcredential.openshift.io/v1","kind":"CredentialsRequest","metadata":{"name":"p"},"spec":{"secretRef":{"name":"s","namespace":"ns"},"serviceAccountNames":["operator"],"providerSpec":{"apiVersion":"cloudcredential.openshift.io/v1","kind":"` + kind + `",` + fields + `}}}]`
+	set := permission.ReadAnnotations(permission.Subject{Package: "p", Version: "1.0.0"}, "p", map[string]string{permission.Annotation: text})
+	return must.Get(rolerequest.New(set, place, rolerequest.Role{}))(t)
+}
+
+func TestAzure(t *testing.T) {
+	r := asked(t, "AzureProviderSpec", `"roleBindings":[{"role":"Reader"}],"permissions":["Microsoft.Storage/storageAccounts/read"]`)
+	where := operator.Where{Azure: &handoff.AzurePlace{Subscription: "11111111-2222-3333-4444-555555555555", ResourceGroup: "rg", Region: "westeurope"}}
+	got := map[string]string{}
+	for _, f := range must.Get(operator.Files(r, where))(t) {
+		got[f.Name] = f.Text
+	}
+	for name, part := range map[string]string{"azure.sh": "az identity create", "main.tf": "azurerm_federated_identity_credential", "README.md": "does not simulate Azure", "request.json": `"cloud": "azure"`} {
+		if !strings.Contains(got[name], part) {
+			t.Errorf("%s does not have %q:\n%s", name, part, got[name])
+		}
+	}
+	where.Azure.Region = ""
+	if _, err := operator.Files(r, where); err == nil || !strings.Contains(err.Error(), "region") {
 		t.Errorf("%v", err)
+	}
+	if got := files(t, r); len(got) != 2 || !strings.Contains(got["README.md"], "there is no script") {
+		t.Errorf("without a place: %v", got)
+	}
+}
+
+func TestGoogle(t *testing.T) {
+	r := asked(t, "GCPProviderSpec", `"predefinedRoles":["roles/storage.admin"],"permissions":["compute.disks.get"]`)
+	where := operator.Where{Google: &handoff.GooglePlace{Project: "project-one", Number: "123456", Pool: "pool", Provider: "provider"}}
+	got := map[string]string{}
+	for _, f := range must.Get(operator.Files(r, where))(t) {
+		got[f.Name] = f.Text
+	}
+	for name, part := range map[string]string{"gcp.sh": "gcloud iam service-accounts create", "main.tf": "google_service_account", "README.md": "does not simulate Google Cloud", "request.json": `"cloud": "gcp"`} {
+		if !strings.Contains(got[name], part) {
+			t.Errorf("%s does not have %q:\n%s", name, part, got[name])
+		}
 	}
 }

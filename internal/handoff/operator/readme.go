@@ -2,9 +2,11 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 )
 
@@ -14,10 +16,14 @@ func readme(r rolerequest.Request, files []File) string {
 	var out strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	p := r.Permissions
-	say("# A role for the operator %s\n", code(p.Package))
+	what := "role"
+	if r.Cloud() != permission.AWS {
+		what = "cloud identity"
+	}
+	say("# A %s for the operator %s\n", what, code(p.Package))
 	say("The cluster %s shall run the operator %s%s in namespace %s.", code(r.Cluster), code(p.Package), version(p.Version), code(r.Namespace))
-	say("It calls the cloud by a role, which its pods become by short-lived tokens of the cluster. No key is")
-	say("stored anywhere. You own the account: please make the role, or say what should be different.\n")
+	say("It calls the cloud by a %s, which its pods become by short-lived tokens of the cluster. No key is", what)
+	say("stored anywhere. You own the cloud account: please make it, or say what should be different.\n")
 	say("## What it asks for\n")
 	for _, s := range p.Sentences() {
 		if s.Text == "" {
@@ -33,7 +39,7 @@ func readme(r rolerequest.Request, files []File) string {
 		}
 	}
 	say("\nThis is what its author declares (%s of %s).\n", code(string(p.Source.Kind)), code(p.Source.Ref))
-	say("## Who becomes the role\n")
+	say("## Who becomes it\n")
 	for _, subject := range r.Subjects() {
 		say("- %s", code(subject))
 	}
@@ -41,7 +47,11 @@ func readme(r rolerequest.Request, files []File) string {
 	if r.Role.Boundary != "" {
 		say("The role gets the permissions boundary %s.", code(r.Role.Boundary))
 	}
-	steps(say, r, files)
+	if r.Cloud() == permission.AWS {
+		steps(say, r, files)
+	} else {
+		otherSteps(say, r, files)
+	}
 	return out.String()
 }
 
@@ -77,6 +87,26 @@ func steps(say func(string, ...any), r rolerequest.Request, files []File) {
 		arn = r.ARN("role" + r.RolePath() + r.Role.Name)
 	}
 	say("```sh\ntabard operators check --request . --role-arn %s\n```", arn)
+}
+
+// otherSteps are those in Azure and Google Cloud.
+func otherSteps(say func(string, ...any), r rolerequest.Request, files []File) {
+	script, back, clouds := azureScript, "the client id, the tenant id and the subscription id, which the script prints", "Azure"
+	if r.Cloud() == permission.GCP {
+		script, back, clouds = googleScript, "the e-mail of the service account and the audience, which the script prints", "Google Cloud"
+	}
+	say("\n## What to do\n")
+	if slices.ContainsFunc(files, func(f File) bool { return f.Name == script }) {
+		say("Read what is asked for above. Then use **one** of these:\n")
+		say("- %s: the command line of %s. It may be run again, and changes nothing that it did not make.", code("sh "+script), clouds)
+		say("- %s: a Terraform module.\n", code(module))
+		say("Tabard does not simulate %s: neither was tried against it.", clouds)
+	} else {
+		say("It is not known to whoever asks where in %s the identity is to be made, so there is no script. Tell them,", clouds)
+		say("and get this hand-off anew with a script and Terraform, or make the identity by hand from the above.")
+	}
+	say("\n## What to send back\n")
+	say("%s%s. None of that is secret.", strings.ToUpper(back[:1]), back[1:])
 }
 
 // policyFiles names the files of the permission policies.
