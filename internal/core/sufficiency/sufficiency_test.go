@@ -153,6 +153,7 @@ func TestTrust(t *testing.T) {
 		"both differ":            {trust(both(`"x"`, `"y"`)), sufficiency.NotTrusted, `:sub is "x"`, 0},
 		"no condition":           {trust(""), sufficiency.Trusted, "", 2},
 		"every ServiceAccount":   {trust(strings.ReplaceAll(both(`"system:serviceaccount:*"`, `"openshift"`), "StringEquals", "StringLike")), sufficiency.Trusted, "", 1},
+		"each of the namespace":  {trust(strings.ReplaceAll(both(`"system:serviceaccount:ns:*"`, `"openshift"`), "StringEquals", "StringLike")), sufficiency.Trusted, "", 1},
 		"another key":            {trust(`,"Condition":{"StringEquals":{"aws:SourceVpc":"v"}}`), sufficiency.Undecided, "aws:SourceVpc", 0},
 		"another provider":       {sufficiency.Document{Text: strings.ReplaceAll(trusts.Text, provider, provider+"2")}, sufficiency.WrongProvider, provider + "2", 0},
 		"the provider elsewhere": {sufficiency.Document{Text: strings.ReplaceAll(trusts.Text, account, "444455556666")}, sufficiency.WrongProvider, "444455556666", 0},

@@ -149,8 +149,12 @@ func (r *Report) looseness(t trusting, subject, audience string) {
 	if t.admits(subject, another) {
 		r.warn("the trust policy does not ask for an audience: a token that the same ServiceAccount has for any other program becomes the role, too. Add StringEquals %s:aud %s", t.bare, audience)
 	}
-	if t.admits("system:serviceaccount:"+another+":"+another, audience) {
+	namespace := subject[:strings.LastIndexByte(subject, ':')+1]
+	switch {
+	case t.admits("system:serviceaccount:"+another+":"+another, audience):
 		r.warn("the trust policy admits ServiceAccounts that nobody asks for, of any namespace: add StringEquals %s:sub %s", t.bare, subject)
+	case t.admits(namespace+another, audience):
+		r.warn("the trust policy admits ServiceAccounts that nobody asks for, of the same namespace: add StringEquals %s:sub %s", t.bare, subject)
 	}
 }
 
