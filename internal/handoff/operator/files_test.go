@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/handoff"
@@ -66,6 +69,39 @@ func TestTheFilesSayTheSame(t *testing.T) {
 				t.Errorf("%s does not have %q:\n%s", name, part, got[name])
 			}
 		}
+	}
+}
+
+// TestEachFormHasThePolicies: the policies in Terraform and in CloudFormation are those of the files. That
+// hcl reads the module as it is meant is shown by test/handoff.
+func TestEachFormHasThePolicies(t *testing.T) {
+	got := files(t, asking(t, "arn:aws:s3:::b/*", "s3:GetObject", "s3:PutObject"))
+	read := func(text string) (out any) {
+		must.Do(t, json.Unmarshal([]byte(text), &out))
+		return out
+	}
+	trust, policy := read(got["trust-policy.json"]), read(got["permission-policy.json"])
+	var template struct {
+		Resources map[string]struct {
+			Properties struct {
+				RoleName                 string
+				AssumeRolePolicyDocument any
+				Policies                 []struct{ PolicyDocument any }
+			}
+		}
+	}
+	must.Do(t, yaml.Unmarshal([]byte(got["cloudformation.yaml"]), &template))
+	role := template.Resources["Role"].Properties
+	if diff := cmp.Diff([]any{trust, policy}, []any{role.AssumeRolePolicyDocument, role.Policies[0].PolicyDocument}); diff != "" || role.RoleName != "prod-keeper-p" {
+		t.Errorf("CloudFormation has (-files +template):\n%s", diff)
+	}
+	var inModule []any
+	for _, part := range strings.Split(got["main.tf"], "<<-JSON\n")[1:] {
+		document, _, _ := strings.Cut(part, "\n  JSON\n")
+		inModule = append(inModule, read(document))
+	}
+	if diff := cmp.Diff([]any{trust, policy}, inModule); diff != "" {
+		t.Errorf("Terraform has (-files +module):\n%s", diff)
 	}
 }
 
