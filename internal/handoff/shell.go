@@ -155,9 +155,15 @@ func (s *script) role(w Work, r Role) {
 			create[key] = value
 		}
 	}
+	change := []string{call("iam update-assume-role-policy", name, document("--policy-document", r.Trust))}
+	if r.Boundary != "" {
+		change = append(change, call("iam put-role-permissions-boundary", in{"RoleName": r.Name, "PermissionsBoundary": r.Boundary}))
+	}
+	if len(r.Tags) > 0 {
+		change = append(change, call("iam tag-role", in{"RoleName": r.Name, "Tags": w.tags(r.Tags...)}))
+	}
 	s.unless("the role "+r.Name, call("iam get-role", name, s.query("Role.Tags")),
-		[]string{call("iam create-role", create, document("--assume-role-policy-document", r.Trust))},
-		[]string{call("iam update-assume-role-policy", name, document("--policy-document", r.Trust))})
+		[]string{call("iam create-role", create, document("--assume-role-policy-document", r.Trust))}, change)
 	if r.Policy != "" {
 		s.WriteString(call("iam put-role-policy", in{"RoleName": r.Name, "PolicyName": r.PolicyName}, document("--policy-document", r.Policy)) + "\n")
 	}

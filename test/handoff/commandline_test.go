@@ -118,12 +118,22 @@ func TestCommandLineMakesWhatWasMeant(t *testing.T) {
 	c.wantPolicy("first trust", role["AssumeRolePolicyDocument"], w.Roles[0].Trust)
 	w.Roles[0].Trust = handoff.Policy(strings.ReplaceAll(string(w.Roles[0].Trust), "shop:app", "shop:till"))
 	w.Providers[0].Audiences = append(w.Providers[0].Audiences, "third")
+	w.Roles[0].Boundary, w.Roles[0].Attached = policyARN, []string{policyARN}
+	w.Roles[0].Tags = append(w.Roles[0].Tags, handoff.Tag{Key: "team", Value: "a"})
+	w.Needed = []handoff.Provider{{ARN: arn, Audiences: []string{"third"}}}
 	if script, err = w.Text(handoff.AWS); err != nil {
 		t.Fatal(err)
 	}
 	c.must(script)
 	role, _ = c.read("iam get-role --role-name app")["Role"].(map[string]any)
 	c.wantPolicy("trust", role["AssumeRolePolicyDocument"], w.Roles[0].Trust)
+	bound, _ := role["PermissionsBoundary"].(map[string]any)
+	if tags, _ := role["Tags"].([]any); bound["PermissionsBoundaryArn"] != policyARN || len(tags) != 3 {
+		t.Errorf("the role has the boundary %v and the tags %v", bound, role["Tags"])
+	}
+	if attached, _ := c.read("iam list-attached-role-policies --role-name app")["AttachedPolicies"].([]any); len(attached) != 1 {
+		t.Errorf("the role's policies are %v", attached)
+	}
 	c.wantPolicy("rights", c.read("iam get-role-policy --role-name app --policy-name rights")["PolicyDocument"], w.Roles[0].Policy)
 	if policy, _ := c.read("s3api get-bucket-policy --bucket docs")["Policy"].(string); true {
 		var document any

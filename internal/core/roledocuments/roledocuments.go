@@ -115,6 +115,9 @@ func (r *reading) file(f File) error {
 			}
 		}
 	}
+	if known, ok := r.texts[out.PolicyName]; ok && out.RoleName == r.name && known != text(out.PolicyDocument) {
+		return fmt.Errorf("it has another policy %q than a file before it", out.PolicyName)
+	}
 	if out.RoleName == r.name && out.PolicyName != "" {
 		r.texts[out.PolicyName], used = text(out.PolicyDocument), true
 	}

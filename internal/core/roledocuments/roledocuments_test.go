@@ -71,6 +71,9 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	if _, _, err := roledocuments.Read(arn, []roledocuments.File{file("1.json", role), file("b.json", `{"PolicyVersion":{"Document":{},"VersionId":"v1","IsDefaultVersion":false}}`)}); err == nil || !strings.Contains(err.Error(), "not in force") {
 		t.Errorf("%v", err)
 	}
+	if _, _, err := roledocuments.Read(arn, []roledocuments.File{file("1.json", `{"RoleName":"r","PolicyName":"x","PolicyDocument":{}}`), file("2.json", `{"RoleName":"r","PolicyName":"x","PolicyDocument":{"a":1}}`)}); err == nil || !strings.Contains(err.Error(), "2.json") {
+		t.Errorf("%v", err)
+	}
 	if _, _, err := roledocuments.Read(arn, []roledocuments.File{file("1.json", "[")}); err == nil || !strings.Contains(err.Error(), "1.json") {
 		t.Errorf("%v", err)
 	}

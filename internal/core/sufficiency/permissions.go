@@ -22,6 +22,9 @@ const (
 	mostQuestions = 20_000
 )
 
+// newest is the version of the language of policies in which ${ begins a variable.
+const newest = "2012-10-17"
+
 // statement is one of a document, for itself.
 type statement struct {
 	// name is what people find it by.
@@ -208,7 +211,7 @@ func newSet(name string, documents []Document, unlisted string, left *int) set {
 	var all, generous []credentials.Statement
 	for _, d := range documents {
 		size += len(d.Text)
-		switch _, err := iampolicy.Parse([]byte(d.Text)); {
+		switch policy, err := iampolicy.Parse([]byte(d.Text)); {
 		case d.Unread != "":
 			doubts = append(doubts, d.Name+" was not read: "+d.Unread)
 			continue
@@ -217,6 +220,10 @@ func newSet(name string, documents []Document, unlisted string, left *int) set {
 			continue
 		case err != nil:
 			doubts = append(doubts, d.Name+" cannot be read: "+err.Error())
+			continue
+		case policy.Version() != newest && strings.Contains(d.Text, "${"):
+			// There ${ is a text, and all policies are read together as those in which it is a variable.
+			doubts = append(doubts, fmt.Sprintf("%s is of an older version than %s, in which ${ is no variable", d.Name, newest))
 			continue
 		}
 		statements := credentials.Statements(d.Text)
@@ -305,7 +312,7 @@ func united(all []credentials.Statement) (*iampolicy.Policy, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	text, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": all})
+	text, err := json.Marshal(map[string]any{"Version": newest, "Statement": all})
 	if err != nil {
 		return nil, err
 	}

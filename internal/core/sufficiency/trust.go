@@ -2,18 +2,26 @@ package sufficiency
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
 // trusting is the trust policy of a role, and whose tokens it is asked about.
 type trusting struct {
-	role     identity.ARN
-	policy   *iampolicy.Policy
+	role   identity.ARN
+	policy *iampolicy.Policy
+	// certain is the policy where conditions on other keys than the token's subject and audience are
+	// not met in an Allow, and met in a Deny; generous is the reverse.
+	certain, generous *iampolicy.Policy
+	// others are those other keys.
+	others   []string
 	provider string
 	// bare is the issuer as it stands in condition keys.
 	bare string
@@ -62,6 +70,9 @@ func trustOf(q Question, d Documents) (t trusting, unseen string) {
 	if t.bare == "" {
 		return t, "the issuer of the cluster's tokens is not known"
 	}
+	if err := t.split(d.Trust.Text); err != nil {
+		return t, "the trust policy cannot be read: " + err.Error()
+	}
 	t.provider = cmp.Or(q.ProviderARN, identity.ARN{Partition: role.Partition, Service: "iam", Account: role.Account, Resource: "oidc-provider/" + t.bare}.String())
 	return t, ""
 }
@@ -77,32 +88,100 @@ func (t trusting) request(subject, audience string) *iampolicy.Request {
 	}
 }
 
-func (t trusting) admits(subject, audience string) bool {
-	return iampolicy.Evaluate(t.request(subject, audience), &iampolicy.Policies{Resource: t.policy}).Allowed()
+// split makes the certain and the generous policy of a trust policy.
+func (t *trusting) split(text string) error {
+	var certain, generous []credentials.Statement
+	for _, s := range credentials.Statements(text) {
+		own, foreign, err := t.conditions(s)
+		if err != nil {
+			return err
+		}
+		t.others = append(t.others, foreign...)
+		var effect string
+		if err := json.Unmarshal(s["Effect"], &effect); err != nil {
+			return errors.New("the Effect of a statement is no text")
+		}
+		bare := without(s, "Condition")
+		if len(own) > 0 {
+			bare["Condition"] = encoded(own)
+		}
+		if len(foreign) == 0 || effect == "Deny" {
+			certain = append(certain, bare)
+		}
+		if len(foreign) == 0 || effect != "Deny" {
+			generous = append(generous, bare)
+		}
+	}
+	slices.Sort(t.others)
+	t.others = slices.Compact(t.others)
+	var err [2]error
+	t.certain, err[0] = united(certain)
+	t.generous, err[1] = united(generous)
+	return errors.Join(err[:]...)
+}
+
+// conditions are those of a statement on the token's subject and audience, and the other keys of
+// the statement, which are not known from here: where a caller is, or how it names its session.
+func (t *trusting) conditions(s credentials.Statement) (own map[string]map[string]json.RawMessage, others []string, err error) {
+	own = map[string]map[string]json.RawMessage{}
+	if len(s["Condition"]) == 0 {
+		return own, nil, nil
+	}
+	var all map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(s["Condition"], &all); err != nil {
+		return nil, nil, errors.New("the Condition of a statement is no object of objects")
+	}
+	for operator, keys := range all {
+		for key, values := range keys {
+			if !strings.EqualFold(key, t.bare+":sub") && !strings.EqualFold(key, t.bare+":aud") || strings.Contains(string(values), "${") {
+				others = append(others, key)
+				continue
+			}
+			if own[operator] == nil {
+				own[operator] = map[string]json.RawMessage{}
+			}
+			own[operator][key] = values
+		}
+	}
+	return own, others, nil
+}
+
+// encoded is a value that came from JSON.
+func encoded(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("sufficiency: " + err.Error())
+	}
+	return text
+}
+
+func (t trusting) admits(subject, audience string) bool { return t.by(t.generous, subject, audience) }
+
+func (t trusting) by(policy *iampolicy.Policy, subject, audience string) bool {
+	return iampolicy.Evaluate(t.request(subject, audience), &iampolicy.Policies{Resource: policy}).Allowed()
 }
 
 // judge says whether a token is admitted, and else what is in its way.
 func (t trusting) judge(subject, audience string) (Result, string) {
-	explained := iampolicy.Explain(t.request(subject, audience), &iampolicy.Policies{Resource: t.policy})
-	if explained.Decision.Allowed() {
-		if explained.Certainty != iampolicy.Documented {
-			return Undecided, "the trust policy admits it only as AWS is assumed to read a condition"
-		}
+	sure := t.by(t.certain, subject, audience)
+	if !sure && t.by(t.generous, subject, audience) {
+		return Undecided, "the trust policy asks for " + strings.Join(t.others, " and ") + " too, which is not known from here"
+	}
+	explained := iampolicy.Explain(t.request(subject, audience), &iampolicy.Policies{Resource: t.certain})
+	switch {
+	case sure && explained.Certainty != iampolicy.Documented:
+		return Undecided, "the trust policy admits it only as AWS is assumed to read a condition"
+	case sure:
 		return Trusted, ""
 	}
-	for _, reason := range explained.Statements {
-		if reason.Decided && reason.Effect == "Deny" {
+	// A Deny that holds for sure, and what Allow statements ask for, are found in the whole policy.
+	for _, reason := range iampolicy.Explain(t.request(subject, audience), &iampolicy.Policies{Resource: t.policy}).Statements {
+		if reason.Applied && reason.Effect == "Deny" {
 			return NotTrusted, fmt.Sprintf("%s of the trust policy denies it", statementName(reason.Statement, reason.Sid))
 		}
-	}
-	result, why := Result(""), ""
-	for _, reason := range explained.Statements {
-		if found, said := t.failed(reason); found != "" && (result == "" || found == Undecided) {
-			result, why = found, said
+		if why := t.failed(reason); why != "" {
+			return NotTrusted, why
 		}
-	}
-	if result != "" {
-		return result, why
 	}
 	if others := t.otherProviders(); len(others) > 0 {
 		return WrongProvider, fmt.Sprintf("the trust policy names %s, and tokens of the cluster come by %s", strings.Join(others, ", "), t.provider)
@@ -110,26 +189,19 @@ func (t trusting) judge(subject, audience string) (Result, string) {
 	return NotTrusted, fmt.Sprintf("no statement of the trust policy lets tokens of %s in", t.provider)
 }
 
-// failed says why a statement that lets the provider's tokens in does not admit this one; empty if
-// it is about other principals or actions. Undecided is a statement that asks for other keys only.
-func (t trusting) failed(reason iampolicy.Reason) (Result, string) {
+// failed says which of the token's keys a statement that lets the provider's tokens in asks
+// otherwise; empty if it is about other principals or actions.
+func (t trusting) failed(reason iampolicy.Reason) string {
 	if reason.Effect != "Allow" || slices.ContainsFunc(reason.Failures, func(f iampolicy.Failure) bool { return f.Operator == "" }) {
-		return "", ""
+		return ""
 	}
-	result := Undecided
-	var texts, keys []string
+	var texts []string
 	for _, f := range reason.Failures {
 		if strings.EqualFold(f.Key, t.bare+":sub") || strings.EqualFold(f.Key, t.bare+":aud") {
-			result = NotTrusted
 			texts = append(texts, fmt.Sprintf("%s is %s in the role (%s), and %s in the token", f.Key, quoted(f.Required), f.Operator, quoted(f.Observed)))
-		} else {
-			keys = append(keys, f.Key)
 		}
 	}
-	if result == Undecided {
-		return result, "the trust policy asks for " + strings.Join(keys, " and ") + " too, which is not known from here"
-	}
-	return result, strings.Join(texts, "; ")
+	return strings.Join(texts, "; ")
 }
 
 // otherProviders are those of OIDC that the trust policy lets in.
