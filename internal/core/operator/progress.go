@@ -61,14 +61,18 @@ var stages = []stage{
 // withoutRole is how many stages an operator without a role has.
 const withoutRole = 7
 
+// stages are those of the install: all of them only with a role.
+func (o *Objects) stages() []stage {
+	if len(o.Values) == 0 {
+		return stages[:withoutRole]
+	}
+	return stages
+}
+
 // Progress is the stages up to the first that is not done, or all of them.
 func Progress(o *Objects, now time.Time) []Stage {
-	all := stages
-	if len(o.Values) == 0 {
-		all = stages[:withoutRole]
-	}
 	var out []Stage
-	for i, s := range all {
+	for i, s := range o.stages() {
 		found := o.unread(s.kinds)
 		if found.State == "" {
 			found = s.look(o, now)
@@ -84,10 +88,7 @@ func Progress(o *Objects, now time.Time) []Stage {
 
 // IsInstalled says that all stages are done.
 func IsInstalled(o *Objects, all []Stage) bool {
-	wanted := len(stages)
-	if len(o.Values) == 0 {
-		wanted = withoutRole
-	}
+	wanted := len(o.stages())
 	return len(all) == wanted && all[wanted-1].State == Done
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 )
 
 // patience is how long an operator may take for its CredentialsRequest before the sentence says that
@@ -62,14 +64,14 @@ func (o *Objects) request(now time.Time) Stage {
 
 // troubles are conditions of a CredentialsRequest that only a person can mend. The Cloud Credential
 // Operator and Tabard write the same ones.
-var troubles = []string{"CredentialsProvisionFailure", "InsufficientCloudCreds", "MissingTargetNamespace", "Ignored"}
+var troubles = []cloudv1.ConditionType{cloudv1.CredentialsProvisionFailure, cloudv1.InsufficientCloudCredentials, cloudv1.MissingTargetNamespace, cloudv1.Ignored}
 
 func (o *Objects) credentials(time.Time) Stage {
 	r := o.asking()
 	at := string(KindRequest) + " " + r.Namespace + "/" + r.Name
 	for _, trouble := range troubles {
-		if c, bad := is(r.Conditions, trouble); bad {
-			return Stage{State: Failed, Since: c.Since, Sentence: because("the request is not fulfilled ("+trouble+")", c.Message), Next: fmt.Sprintf("kubectl -n %s describe credentialsrequest %s", r.Namespace, r.Name), Object: at}
+		if c, bad := is(r.Conditions, string(trouble)); bad {
+			return Stage{State: Failed, Since: c.Since, Sentence: because("the request is not fulfilled ("+string(trouble)+")", c.Message), Next: fmt.Sprintf("kubectl -n %s describe credentialsrequest %s", r.Namespace, r.Name), Object: at}
 		}
 	}
 	switch {
