@@ -39,6 +39,22 @@ var (
 	)
 	// OpenShiftOperators is OpenShift's ClusterOperator.
 	OpenShiftOperators = openshift("config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
+	// OpenShiftSettings are OpenShift's APIServer and Proxy, for which the Operator Lifecycle
+	// Manager waits where any kind of config.openshift.io is served.
+	OpenShiftSettings = openshift(
+		"config/v1/zz_generated.crd-manifests/0000_03_config-operator_01_proxies.crd.yaml",
+		"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_apiservers-Default.crd.yaml",
+	)
+	// OLM are the kinds of the Operator Lifecycle Manager, of the version of test/olm/go.mod.
+	OLM = ForeignKinds{
+		module: "github.com/operator-framework/api", version: "v0.45.0", sum: "h1:hkROwtsLH3oszp4IW+WsXEFSDgveSahHI7DKStOtrUI=",
+		files: []string{
+			"crds/operators.coreos.com_catalogsources.yaml", "crds/operators.coreos.com_clusterserviceversions.yaml",
+			"crds/operators.coreos.com_installplans.yaml", "crds/operators.coreos.com_olmconfigs.yaml",
+			"crds/operators.coreos.com_operatorconditions.yaml", "crds/operators.coreos.com_operatorgroups.yaml",
+			"crds/operators.coreos.com_operators.yaml", "crds/operators.coreos.com_subscriptions.yaml",
+		},
+	}
 	// ClusterAPI is Cluster API's Cluster, MachineDeployment and MachineSet.
 	ClusterAPI = ForeignKinds{
 		module: "sigs.k8s.io/cluster-api", version: "v1.11.3", sum: "h1:apxfugbP1X8AG7THCM74CTarCOW4H2oOc6hlbm1hY80=",
