@@ -75,10 +75,16 @@ clusteradm: ## Build the command of Open Cluster Management, once per version (m
 	@mkdir -p bin
 	@path=$$(go run ./hack/clusteradm) && ln -sfn "$$path" bin/clusteradm && echo "$$path"
 
+.PHONY: olm
+olm: ## Build the programs of the Operator Lifecycle Manager, once per version (minutes)
+	@mkdir -p bin/operator-lifecycle-manager
+	@paths=$$(go run ./hack/olm) && ln -sfn $$paths bin/operator-lifecycle-manager/ && echo "$$paths"
+
 # Tests with these names need what a fresh machine does not have: make conformance
-# runs those with clients of others, make e2e-node those on a node or by root, and
-# make interop those with Open Cluster Management.
-FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM)
+# runs those with clients of others, make e2e-node those on a node or by root, make
+# e2e-olm those with the Operator Lifecycle Manager on a node, and make interop those
+# with Open Cluster Management.
+FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM|OLM)
 CLIENTS := ^Test(CommandLine|JavaScript|Python)
 
 # The packages and modules that make long runs, and tests with this name in others.
@@ -107,6 +113,11 @@ e2e-node: build localkube ## Run pods in containers on a real node (Linux, root,
 .PHONY: e2e-node-long
 e2e-node-long: build localkube ## Let the kubelet replace a pod's token three times (half an hour)
 	TABARD_NODE_ROTATIONS=3 $(GOTEST) -timeout 50m -count=1 -v ./test/node/02-rotation
+
+.PHONY: e2e-olm
+e2e-olm: build localkube olm ## Install and upgrade operators by the Operator Lifecycle Manager on a real node (Linux, root, containerd)
+	$(GOTEST) -count=1 -run '^TestOLM' ./test/operators/...
+	@go run ./hack/ring passed $@
 
 .PHONY: conformance
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, chromium, aws, boto3, openssl)
@@ -157,7 +168,7 @@ lint: ## Check style, known mistakes, import rules, sizes, and ways from one acc
 	go run ./hack/imports
 	go run ./hack/shape
 	cd hack/rights && go run . ../../config/manifests ../../config/rbac
-	@for module in $(MODULES) $(OLDER) localkube test/ocm test/clusteradm; do (cd $$module && go mod tidy -diff) || exit 1; done
+	@for module in $(MODULES) $(OLDER) localkube test/ocm test/clusteradm test/olm; do (cd $$module && go mod tidy -diff) || exit 1; done
 	@for module in $(MODULES) $(OLDER); do (cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; done
 
 .PHONY: verify

@@ -42,6 +42,10 @@ var targets = map[string]target{
 		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/build", "./hack/image", "./hack/push", "./hack/localkube"},
 		folders:  []string{"charts", "config", "localkube", "test/node", "docs/install.md", "docs/lab.md", "Makefile", "README.md"},
 	},
+	"e2e-olm": {
+		packages: []string{"./internal/lab/...", "./test/operators/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/token-operator", "./hack/build", "./hack/image", "./hack/localkube", "./hack/olm"},
+		folders:  []string{"config", "examples/token-operator", "localkube", "test/olm", "test/operators", "docs/lab.md"},
+	},
 	"conformance": {
 		packages: append([]string{"./test/awslocal/...", "./test/awsauth/authors", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		modules:  []string{"test/handoff"},

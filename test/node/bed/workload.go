@@ -32,13 +32,19 @@ func (b *Bed) LoadWorkload() {
 // LoadProgram puts an image of a program on the node, localhost/NAME:1.
 func (b *Bed) LoadProgram(program string) {
 	b.t.Helper()
+	b.LoadProgramAs(program, "localhost/"+filepath.Base(program)+":1")
+}
+
+// LoadProgramAs puts an image of a program on the node, under a name with a tag.
+func (b *Bed) LoadProgramAs(program, reference string) {
+	b.t.Helper()
 	name := filepath.Base(program)
 	built := must.Get(image.Build(image.Spec{Program: program, Name: name, Architecture: runtime.GOARCH, Version: "1", Plain: true}))(b.t)
 	archive, err := os.Create(filepath.Join(b.t.TempDir(), name+".tar"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	_, err = image.Archive(archive, "localhost/"+name+":1", built)
+	_, err = image.Archive(archive, reference, built)
 	must.Do(b.t, errors.Join(err, archive.Close()))
 	b.Run("lab", "load", "--dir", b.Dir, archive.Name())
 }
