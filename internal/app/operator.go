@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,14 +76,36 @@ func operatorCommand() *cobra.Command {
 
   # everything, and capacity, which is off by default
   tabard operator --controllers='*,capacity' --capacity-only-autoscaled`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cmp.Or(meantOperators(cmd, args), cobra.NoArgs(cmd, args))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOperator(cmd.Context(), flags) },
 	}
+	// A flag of "tabard operators list" is refused before the argument is looked at.
+	command.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return cmp.Or(meantOperators(cmd, cmd.Flags().Args()), cmd.Parent().FlagErrorFunc()(cmd, err))
+	})
 	flags.add(command.Flags())
 	known, _ := controllerNames()
 	// The flag is there, and has no completion: those are the errors.
 	_ = command.RegisterFlagCompletionFunc("controllers", completion.ListOf(known))
 	return command
+}
+
+// meantOperators tells who types "tabard operator list" of the command "tabard operators list". Nil
+// where no such command is meant.
+func meantOperators(operator *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, beside := range operator.Parent().Commands() {
+		for _, below := range beside.Commands() {
+			if beside.Name() == "operators" && below.Name() == args[0] {
+				return program.Unusable(fmt.Errorf("%s runs the controllers and takes no arguments; did you mean %s?", operator.CommandPath(), below.CommandPath()))
+			}
+		}
+	}
+	return nil
 }
 
 func (f *operatorFlags) add(flags *pflag.FlagSet) {

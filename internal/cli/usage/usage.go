@@ -90,10 +90,10 @@ func refuseArguments(command *cobra.Command) {
 			// cobra does so next, and does not say that these are wrong uses.
 			err = errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
 		}
-		if err != nil {
+		if err != nil && !IsWrong(err) { // else it says already what to type
 			return wrongUse(cmd, err)
 		}
-		return nil
+		return err
 	}
 	for _, below := range command.Commands() {
 		refuseArguments(below)
