@@ -131,7 +131,7 @@ var productRules = []rule{
 		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
 		own: []string{
 			"./internal/cli/...", "./internal/handoff", "./internal/handoff/operator", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
-			"./awsauth/kube/tokenmode",
+			"./awsauth/kube/tokenmode", "./internal/olm",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "commands get AWS through interfaces that internal/app fills; of a cluster's token mode there is one test, for everybody",
@@ -163,6 +163,11 @@ var productRules = []rule{
 		own:     []string{"./internal/catalogue", "./internal/core/catalogue", "./internal/core/line"},
 		foreign: []string{apimachinery, "k8s.io/client-go/rest", "k8s.io/client-go/dynamic"},
 		why:     "what catalogd answers is read as files are: this room only asks, at a URL or through a cluster's API server",
+	}, {
+		in:      []string{"./internal/olm"},
+		own:     []string{"./api/...", "./internal/catalogue", "./internal/core/catalogue", "./internal/core/credentials", "./internal/core/operator"},
+		foreign: []string{apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/metadata"},
+		why:     "objects of OLM are read and written here; what they mean is decided in the core: see ADR 32",
 	}, {
 		in: []string{"./internal/handoff"}, own: []string{"./iampolicy"}, foreign: []string{},
 		why: "what is handed over is plain data in and text out, for every command",

@@ -63,6 +63,7 @@ var needed = map[string]string{
 	"hub join":       "--hub-token=a.b --hub-apiserver=https://hub.example --cluster-name=a",
 	"hub suffix":     "a --hub-cluster-arn=arn:aws:eks:eu-central-1:123456789012:cluster/hub",
 	"operators show": "a", "operators permissions": "a", "operators upgrade-diff": "a --from=1.0.0 --to=1.1.0", "operators handoff": "a --output-dir=out",
+	"operators approve": "a -n a", "operators install": "a -n a --without-role", "operators set-role": "a -n a --role-arn=arn:aws:iam::123456789012:role/a",
 	"ready": "--timeout=0s", "issuer verify": "a", "issuer unregister": "https://a.example", "issuer bootstrap": "-f ISSUER",
 	"ocm-webhook": "--token-image=a", "policy check": "TRUST", "policy eval": "TRUST",
 }

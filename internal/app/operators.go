@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 
 	"github.com/tabard-dev/tabard/internal/app/program"
 	"github.com/tabard-dev/tabard/internal/catalogue"
@@ -18,10 +19,11 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/operators"
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/line"
+	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 func operatorsCommand() *cobra.Command {
-	return operators.New(program.StandardStreams(), operators.World{Read: readCatalogue, Connect: connectDynamic, JSON: catalogue.JSON, RoleDocuments: sessionRoleDocuments})
+	return operators.New(program.StandardStreams(), operators.World{Read: readCatalogue, Connect: connectDynamic, JSON: catalogue.JSON, RoleDocuments: sessionRoleDocuments, OLM: connectOLM})
 }
 
 func connectDynamic(kubeconfig *command.Kubeconfig) (dynamic.Interface, error) {
@@ -30,6 +32,18 @@ func connectDynamic(kubeconfig *command.Kubeconfig) (dynamic.Interface, error) {
 		return nil, err
 	}
 	return dynamic.NewForConfig(config)
+}
+
+func connectOLM(kubeconfig *command.Kubeconfig) (out olm.Client, err error) {
+	config, err := program.KubeConfigOf(kubeconfig)
+	if err != nil {
+		return out, err
+	}
+	if out.Objects, err = dynamic.NewForConfig(config); err != nil {
+		return out, err
+	}
+	out.Metadata, err = metadata.NewForConfig(config)
+	return out, err
 }
 
 func readCatalogue(ctx context.Context, from operators.Origin, in io.Reader, slow func(string)) (model.Catalogue, error) {

@@ -46,6 +46,8 @@ var values = map[string][]string{
 	"operators list token-auth":    {"yes", "no", "unknown"},
 	"operators list permissions":   {"known", "unknown", "sensitive", "none"},
 	"operators list cloud":         operatorClouds,
+	"operators install approval":   {"manual", "automatic"},
+	"operators install dry-run":    {"none", "client", "server", "files"},
 	"operators permissions cloud":  operatorClouds,
 	"operators handoff cloud":      operatorClouds,
 	"operators handoff partition":  {"aws", "aws-cn", "aws-us-gov"},

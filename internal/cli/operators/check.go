@@ -165,8 +165,13 @@ func (f *checkFlags) ofRole(ctx context.Context, streams command.Streams, world 
 		}
 		return documents, nil
 	}
-	folder := command.File{By: "--role-documents", Path: f.documents, Expected: "a directory with outputs of aws iam in JSON"}
-	files, err := requestFolder(f.documents)
+	return documentsIn(streams, f.documents, arn)
+}
+
+// documentsIn are the documents of a role by what the AWS command line printed of it.
+func documentsIn(streams command.Streams, path, arn string) (sufficiency.Documents, error) {
+	folder := command.File{By: "--role-documents", Path: path, Expected: "a directory with outputs of aws iam in JSON"}
+	files, err := requestFolder(path)
 	if err != nil {
 		return sufficiency.Documents{}, folder.Refuse(err)
 	}

@@ -19,7 +19,7 @@ import (
 func TestHelpTeaches(t *testing.T) {
 	operators := New(command.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, onAWS().world())
 	says(t, operators.Long, "Exit codes:")
-	if len(operators.Commands()) != 9 {
+	if len(operators.Commands()) != 13 {
 		t.Errorf("%d commands", len(operators.Commands()))
 	}
 	for _, c := range operators.Commands() {

@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 // World is what the commands need of the world; the program's wiring fills it.
@@ -32,6 +33,8 @@ type World struct {
 	// RoleDocuments reads the policies of a role in AWS. What may not be read is said in the
 	// documents.
 	RoleDocuments func(ctx context.Context, arn string) (sufficiency.Documents, error)
+	// OLM makes a client of a cluster's OLM v0 by a kubeconfig. Commands that install write by it.
+	OLM func(*command.Kubeconfig) (olm.Client, error)
 }
 
 const long = `Show which operators of a catalogue take roles by short-lived tokens, what they ask the cloud
@@ -57,6 +60,6 @@ func New(streams command.Streams, world World) *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	out.AddCommand(newCluster(streams, world), newList(streams, world), newShow(streams, world),
-		newPermissions(streams, world), newDiff(streams, world), newHandoff(streams, world), newCheck(streams, world), newLint(streams, world), newAnnotate(streams, world))
+		newPermissions(streams, world), newDiff(streams, world), newHandoff(streams, world), newCheck(streams, world), newInstall(streams, world), newStatus(streams, world), newSetRole(streams, world), newApprove(streams, world), newLint(streams, world), newAnnotate(streams, world))
 	return out
 }

@@ -103,7 +103,12 @@ func onAWS() openshift4 {
 }
 
 func (c openshift4) connect(*command.Kubeconfig) (dynamic.Interface, error) {
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{subscriptions: "SubscriptionList"}, c.objects...)
+	alpha := subscriptions.GroupVersion()
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		subscriptions: "SubscriptionList", alpha.WithResource("installplans"): "InstallPlanList",
+		{Group: alpha.Group, Version: "v1", Resource: "operatorgroups"}:                         "OperatorGroupList",
+		{Group: "cloudcredential.openshift.io", Version: "v1", Resource: "credentialsrequests"}: "CredentialsRequestList",
+	}, c.objects...)
 	for _, resource := range c.forbidden {
 		client.PrependReactor("*", resource, func(kubetesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "cluster", errors.New("no"))
@@ -125,6 +130,7 @@ func (c openshift4) world() World {
 			return reader.Reader{Stdin: in, Slow: slow}.Read(ctx, from.Path)
 		},
 		Connect: c.connect,
+		OLM:     c.connectOLM,
 		JSON:    reader.JSON,
 		RoleDocuments: func(_ context.Context, arn string) (sufficiency.Documents, error) {
 			documents := c.role

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	_ "embed"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,14 +22,18 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// TestMain lets the tests be the program on a cluster that is a fake one: it is in token mode, and
-// serves one PackageManifest.
+//go:embed testdata/installed.json
+var installedJSON []byte
+
+// TestMain lets the tests be the program on a cluster that is a fake one: it is in token mode,
+// serves two PackageManifests, and has an operator.
 func TestMain(m *testing.M) {
 	os.Exit(testkit.RunAsProgram(m, func(args []string) error {
 		streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 		cluster := onAWS()
+		cluster.objects = append(cluster.objects, installedOperator()...)
 		cluster.catalogue = func(ctx context.Context, _ Origin) (catalogue.Catalogue, error) {
-			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+manifest("vendor", "p")+`]}`))
+			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+strings.Replace(manifest("vendor", "my-operator"), `"annotations":{`, `"annotations":{"`+suggestedNamespace+`":"my-operator",`, 1)+`,`+manifest("vendor", "p")+`]}`))
 		}
 		run := New(streams, cluster.world())
 		if args[0] == "policy" {
@@ -111,7 +116,7 @@ func TestTheHelpsExamples(t *testing.T) {
 	if out, err := first.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	finds := map[string]bool{"lint": true, "upgrade-diff": true, "check": true} // by the exit code 1
+	finds := map[string]bool{"lint": true, "upgrade-diff": true, "check": true, "install": true} // by the exit code 1
 	typed := 0
 	for _, c := range slices.Repeat(New(command.Streams{}, World{}).Commands(), 2) {
 		for line := range strings.Lines(c.Example) {

@@ -65,9 +65,24 @@ func newPermissions(streams command.Streams, world World) *cobra.Command {
 
 // onePackage wants the name of a package.
 func onePackage(streams command.Streams) cobra.PositionalArgs {
+	return oneName(streams, "the name of one package")
+}
+
+// oneName takes exactly one argument.
+func oneName(streams command.Streams, what string) cobra.PositionalArgs {
 	return command.Spoken(streams, func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("%s takes the name of one package, and got %d arguments; see %s --help", c.CommandPath(), len(args), c.CommandPath())
+			return fmt.Errorf("%s takes %s, and got %d arguments; see %s --help", c.CommandPath(), what, len(args), c.CommandPath())
+		}
+		return nil
+	})
+}
+
+// atMostOne takes one argument, or none.
+func atMostOne(streams command.Streams, what string) cobra.PositionalArgs {
+	return command.Spoken(streams, func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("%s takes %s, and got %d arguments; see %s --help", c.CommandPath(), what, len(args), c.CommandPath())
 		}
 		return nil
 	})

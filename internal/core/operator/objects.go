@@ -79,9 +79,13 @@ type Group struct {
 
 // Subscription is one.
 type Subscription struct {
-	Name, Package, Channel, Source, SourceNamespace string
-	Approval                                        string
-	CurrentCSV, InstalledCSV                        string
+	Namespace, Name, ResourceVersion string
+	Package, Channel                 string
+	Source, SourceNamespace          string
+	StartingCSV, Approval            string
+	CurrentCSV, InstalledCSV         string
+	// Env are the variables with a value that OLM gives to each container.
+	Env map[string]string
 	// Plan is the InstallPlan that it refers to.
 	Plan       string
 	Conditions []Condition
@@ -89,8 +93,8 @@ type Subscription struct {
 
 // Plan is an InstallPlan.
 type Plan struct {
-	Name, Phase, Message string
-	Approved             bool
+	Name, ResourceVersion, Phase, Message string
+	Approved                              bool
 	// Generation counts the plans of a namespace.
 	Generation int64
 	// CSVs are all that it will install.

@@ -13,24 +13,27 @@ import (
 func (o *Objects) resolved(time.Time) Stage {
 	s := o.own()
 	at := o.at(KindSubscription, s.Name)
-	if c, bad := is(s.Conditions, "ResolutionFailed"); bad {
+	if c, bad := is(s.Conditions, "ResolutionFailed"); bad && !o.isPlanned() {
 		if c.Reason == "ConstraintsNotSatisfiable" {
 			return Stage{State: Failed, Since: c.Since, Sentence: because("OLM cannot resolve the Subscription", c.Message), Next: "mend what the message names: a version, a dependency, or another Subscription of the namespace", Object: at}
 		}
 		return Stage{State: Waiting, Since: c.Since, Sentence: because("OLM could not resolve the Subscription just now, and tries again", c.Message), Next: "kubectl get catalogsources --all-namespaces: one that is not READY stops all Subscriptions that see it", Object: at}
 	}
-	if s.CurrentCSV == "" {
+	if s.CurrentCSV == "" && !o.isPlanned() {
 		if c, bad := is(s.Conditions, "CatalogSourcesUnhealthy"); bad {
 			return Stage{State: Waiting, Since: c.Since, Sentence: because("the catalogues are not healthy", c.Message), Next: "kubectl get catalogsources --all-namespaces", Object: at}
 		}
 		return Stage{State: Waiting, Sentence: "OLM has not chosen a version yet", Object: at}
 	}
-	return Stage{State: Done, Sentence: "OLM goes to " + s.CurrentCSV, Object: at}
+	return Stage{State: Done, Sentence: "OLM goes to " + o.Target(), Object: at}
 }
 
 func (o *Objects) unpacked(time.Time) Stage {
 	s := o.own()
 	at := o.at(KindSubscription, s.Name)
+	if o.isPlanned() {
+		return Stage{State: Done, Sentence: "the bundle is unpacked", Object: at}
+	}
 	if c, bad := is(s.Conditions, "BundleUnpackFailed"); bad {
 		return Stage{State: Failed, Since: c.Since, Sentence: because("the bundle could not be unpacked", c.Message),
 			Next: "mend the image or the access to it, then delete the Job in " + o.SourceNamespace + ": OLM does not try again by itself", Object: at}
@@ -50,11 +53,18 @@ func (o *Objects) unpacked(time.Time) Stage {
 func (o *Objects) plan() *Plan {
 	var found *Plan
 	for i := range o.Plans {
-		if p := &o.Plans[i]; slices.Contains(p.CSVs, o.wanted()) && (found == nil || p.Generation > found.Generation) {
+		if p := &o.Plans[i]; slices.Contains(p.CSVs, o.Target()) && (found == nil || p.Generation > found.Generation) {
 			found = p
 		}
 	}
 	return found
+}
+
+// isPlanned says that the wanted version is past its resolution: what OLM says against a resolution is
+// then about the next version. While one version replaces another, OLM says for some seconds that the
+// constraints are not satisfiable.
+func (o *Objects) isPlanned() bool {
+	return o.Target() != "" && (o.plan() != nil || o.CSV != nil && o.CSV.Name == o.Target())
 }
 
 func (o *Objects) approved(time.Time) Stage {
@@ -62,10 +72,10 @@ func (o *Objects) approved(time.Time) Stage {
 	switch {
 	case p != nil && p.Approved:
 		return Stage{State: Done, Sentence: "the InstallPlan is approved", Object: o.at(KindPlan, p.Name)}
-	case o.CSV != nil && o.CSV.Name == o.wanted() && o.CSV.Phase == "Succeeded":
-		return Stage{State: Done, Sentence: o.wanted() + " is installed already", Object: o.at(KindCSV, o.wanted())}
+	case o.CSV != nil && o.CSV.Name == o.Target() && o.CSV.Phase == "Succeeded":
+		return Stage{State: Done, Sentence: o.Target() + " is installed already", Object: o.at(KindCSV, o.Target())}
 	case p == nil:
-		return Stage{State: Waiting, Sentence: "no InstallPlan is for " + o.wanted() + " yet", Object: o.at(KindSubscription, o.Wanted.Subscription)}
+		return Stage{State: Waiting, Sentence: "no InstallPlan is for " + o.Target() + " yet", Object: o.at(KindSubscription, o.Wanted.Subscription)}
 	case p.Phase == "Planning" || p.Phase == "":
 		return Stage{State: Waiting, Sentence: "OLM is planning what to install", Object: o.at(KindPlan, p.Name)}
 	}
@@ -94,9 +104,9 @@ func (o *Objects) installed(time.Time) Stage {
 		return Stage{State: Failed, Sentence: because("the InstallPlan failed", message), Next: "mend what the message names, then delete the InstallPlan and the ClusterServiceVersion: OLM plans anew", Object: o.at(KindPlan, p.Name)}
 	}
 	csv := o.CSV
-	at := o.at(KindCSV, o.wanted())
+	at := o.at(KindCSV, o.Target())
 	switch {
-	case csv == nil || csv.Name != o.wanted():
+	case csv == nil || csv.Name != o.Target():
 		return Stage{State: Waiting, Sentence: "the ClusterServiceVersion is not there yet", Object: at}
 	case csv.Phase == "Succeeded":
 		return Stage{State: Done, Since: csv.Since, Sentence: csv.Name + " is installed, and its Deployments are available", Object: at}
@@ -119,4 +129,20 @@ func orNone(text string) string {
 		return "not looked at yet"
 	}
 	return text
+}
+
+// Next is the version that OLM would go to from the one that is followed; empty for none.
+func (o *Objects) Next() string {
+	if s := o.own(); s != nil && s.CurrentCSV != o.Target() {
+		return s.CurrentCSV
+	}
+	return ""
+}
+
+// Waiting is the InstallPlan of the wanted version, if it waits for an approval.
+func (o *Objects) Waiting() *Plan {
+	if p := o.plan(); p != nil && !p.Approved && p.Phase == "RequiresApproval" {
+		return p
+	}
+	return nil
 }

@@ -69,6 +69,9 @@ func (o *Objects) stages() []stage {
 	return stages
 }
 
+// Stages is how many stages the install has.
+func Stages(o *Objects) int { return len(o.stages()) }
+
 // Progress is the stages up to the first that is not done, or all of them.
 func Progress(o *Objects, now time.Time) []Stage {
 	var out []Stage
@@ -107,8 +110,9 @@ func (o *Objects) at(kind Kind, name string) string {
 	return string(kind) + " " + o.Namespace + "/" + name
 }
 
-// wanted is the version that is followed: the one that is asked for, or that OLM chose.
-func (o *Objects) wanted() string {
+// Target is the version that is followed: the one that is asked for, or that OLM chose; empty where
+// it has chosen none yet.
+func (o *Objects) Target() string {
 	if o.Wanted.CSV != "" {
 		return o.Wanted.CSV
 	}
@@ -150,6 +154,8 @@ func (o *Objects) catalogue(time.Time) Stage {
 	name := o.SourceNamespace + "/" + o.Source
 	at := string(KindCatalogue) + " " + name
 	switch {
+	case o.isPlanned() && (o.Catalogue == nil || o.Catalogue.State != "READY"):
+		return Stage{State: Done, Sentence: "the catalogue " + name + " does not answer, and only upgrades need it", Object: at}
 	case o.Catalogue == nil:
 		return Stage{State: Failed, Sentence: "there is no CatalogSource " + name, Next: "kubectl get catalogsources --all-namespaces shows those that there are", Object: at}
 	case o.Catalogue.State != "READY":

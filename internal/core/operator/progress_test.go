@@ -43,6 +43,14 @@ func waitsForApproval(o *operator.Objects) {
 	o.CSV, o.Plans[0].Approved, o.Plans[0].Phase = nil, false, "RequiresApproval"
 }
 
+// early makes the change to an install of which OLM has not made an InstallPlan yet.
+func early(change func(*operator.Objects)) func(*operator.Objects) {
+	return func(o *operator.Objects) {
+		o.CSV, o.Plans, o.Subscriptions[0].InstalledCSV = nil, nil, ""
+		change(o)
+	}
+}
+
 func TestProgress(t *testing.T) {
 	own := func(o *operator.Objects) *operator.Subscription { return &o.Subscriptions[0] }
 	for name, c := range map[string]struct {
@@ -54,9 +62,9 @@ func TestProgress(t *testing.T) {
 		"all is done":    {func(*operator.Objects) {}, 10, operator.Done, "ns/p-aws"},
 		"without a role": {func(o *operator.Objects) { o.Values, o.Deployments, o.Requests = nil, nil, nil }, 7, operator.Done, "available"},
 
-		"no catalogue":           {func(o *operator.Objects) { o.Catalogue = nil }, 1, operator.Failed, "no CatalogSource olm/vendor"},
-		"a catalogue that fails": {func(o *operator.Objects) { o.Catalogue.State = "TRANSIENT_FAILURE" }, 1, operator.Waiting, "TRANSIENT_FAILURE"},
-		"a new catalogue":        {func(o *operator.Objects) { o.Catalogue.State = "" }, 1, operator.Waiting, "without a connection yet"},
+		"no catalogue":           {early(func(o *operator.Objects) { o.Catalogue = nil }), 1, operator.Failed, "no CatalogSource olm/vendor"},
+		"a catalogue that fails": {early(func(o *operator.Objects) { o.Catalogue.State = "TRANSIENT_FAILURE" }), 1, operator.Waiting, "TRANSIENT_FAILURE"},
+		"a new catalogue":        {early(func(o *operator.Objects) { o.Catalogue.State = "" }), 1, operator.Waiting, "without a connection yet"},
 		"may not be read":        {func(o *operator.Objects) { o.Unread = map[operator.Kind]string{operator.KindCatalogue: "forbidden"} }, 1, operator.Unknown, "forbidden"},
 
 		"no namespace":       {func(o *operator.Objects) { o.NamespaceExists = false }, 2, operator.Failed, "no namespace ns"},
@@ -79,27 +87,33 @@ func TestProgress(t *testing.T) {
 		"another channel":       {func(o *operator.Objects) { own(o).Channel = "fast" }, 3, operator.Failed, "spec.channel"},
 		"any channel":           {func(o *operator.Objects) { o.Channel, own(o).Channel = "", "fast" }, 10, operator.Done, ""},
 
-		"unsatisfiable": {func(o *operator.Objects) {
+		"unsatisfiable": {early(func(o *operator.Objects) {
 			own(o).Conditions = bad("ResolutionFailed", "ConstraintsNotSatisfiable", "no such version")
-		}, 4, operator.Failed, "no such version"},
-		"a catalogue died": {func(o *operator.Objects) {
+		}), 4, operator.Failed, "no such version"},
+		"a catalogue died": {early(func(o *operator.Objects) {
 			own(o).Conditions = bad("ResolutionFailed", "ErrorPreventedResolution", "olm/dead")
-		}, 4, operator.Waiting, "olm/dead"},
-		"nothing chosen": {func(o *operator.Objects) { own(o).CurrentCSV = "" }, 4, operator.Waiting, "not chosen"},
-		"unhealthy": {func(o *operator.Objects) {
+		}), 4, operator.Waiting, "olm/dead"},
+		"nothing chosen": {early(func(o *operator.Objects) { own(o).CurrentCSV = "" }), 4, operator.Waiting, "not chosen"},
+		"unhealthy": {early(func(o *operator.Objects) {
 			own(o).CurrentCSV, own(o).Conditions = "", bad("CatalogSourcesUnhealthy", "x", "olm/dead")
-		}, 4, operator.Waiting, "not healthy"},
+		}), 4, operator.Waiting, "not healthy"},
 		"a condition that is over": {func(o *operator.Objects) {
 			own(o).Conditions = []operator.Condition{{Type: "ResolutionFailed", Status: "False", Reason: "ConstraintsNotSatisfiable"}}
 		}, 10, operator.Done, ""},
 
-		"unpacking": {func(o *operator.Objects) {
+		"unpacking": {early(func(o *operator.Objects) {
 			own(o).Conditions = bad("BundleUnpacking", "UnpackingInProgress", "ErrImagePull")
-		}, 5, operator.Waiting, "ErrImagePull"},
-		"unpack failed": {func(o *operator.Objects) {
+		}), 5, operator.Waiting, "ErrImagePull"},
+		"unpack failed": {early(func(o *operator.Objects) {
 			own(o).Conditions = bad("BundleUnpackFailed", "DeadlineExceeded", "too slow")
-		}, 5, operator.Failed, "too slow"},
-		"no plan yet": {func(o *operator.Objects) { own(o).Plan, own(o).InstalledCSV, o.CSV = "", "", nil }, 5, operator.Waiting, "no InstallPlan yet"},
+		}), 5, operator.Failed, "too slow"},
+		"no plan yet": {early(func(o *operator.Objects) { own(o).Plan, own(o).InstalledCSV, o.CSV = "", "", nil }), 5, operator.Waiting, "no InstallPlan yet"},
+
+		"a catalogue dies after the plan": {func(o *operator.Objects) { o.Catalogue.State = "TRANSIENT_FAILURE" }, 10, operator.Done, ""},
+		"a catalogue goes after the plan": {func(o *operator.Objects) { o.Catalogue, o.CSV = nil, nil }, 7, operator.Waiting, "not there yet"},
+		"a version is being replaced": {func(o *operator.Objects) {
+			own(o).Conditions = append(bad("ResolutionFailed", "ConstraintsNotSatisfiable", "not referenced by a subscription"), bad("BundleUnpacking", "x", "of the next")...)
+		}, 10, operator.Done, ""},
 
 		"an approval is needed": {waitsForApproval, 6, operator.YourTurn, "install-a waits for an approval"},
 		"a plan for several": {func(o *operator.Objects) {

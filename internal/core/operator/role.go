@@ -16,7 +16,7 @@ const patience = 2 * time.Minute
 // values is whether each container has the values: OLM puts them into all.
 func (o *Objects) values(time.Time) Stage {
 	if len(o.Deployments) == 0 {
-		return Stage{State: Waiting, Sentence: "the operator has no Deployment yet", Object: o.at(KindCSV, o.wanted())}
+		return Stage{State: Waiting, Sentence: "the operator has no Deployment yet", Object: o.at(KindCSV, o.Target())}
 	}
 	names := slices.Sorted(maps.Keys(o.Values))
 	for _, d := range o.Deployments {
@@ -49,7 +49,7 @@ func (o *Objects) request(now time.Time) Stage {
 	if o.CSV != nil {
 		since = o.CSV.Since
 	}
-	out := Stage{State: Waiting, Since: since, Sentence: "the operator has not made a CredentialsRequest with its role yet", Object: o.at(KindCSV, o.wanted())}
+	out := Stage{State: Waiting, Since: since, Sentence: "the operator has not made a CredentialsRequest with its role yet", Object: o.at(KindCSV, o.Target())}
 	if len(o.Requests) > 0 {
 		r := o.Requests[0]
 		out.Sentence = fmt.Sprintf("the CredentialsRequest %s/%s names %q, and not the role that was given", r.Namespace, r.Name, r.Identity)

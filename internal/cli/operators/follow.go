@@ -1,0 +1,113 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/olm"
+)
+
+// glance is the time between two looks at an install.
+const glance = time.Second
+
+// follower follows an install to its end.
+type follower struct {
+	streams command.Streams
+	client  olm.Client
+	wanted  operator.Wanted
+	timeout time.Duration
+	// approve approves the plan that waits, if it may; it is nil where nothing is approved.
+	approve func(context.Context, *operator.Objects) (bool, error)
+
+	said string
+	done int
+}
+
+// follow looks until the install is done, needs a person, or the time is over. Each stage that is
+// done is told, and each change of the one that is not.
+func (f *follower) follow(ctx context.Context) error {
+	end := time.Now().Add(f.timeout)
+	for {
+		objects, err := f.client.Observe(ctx, f.wanted)
+		if ctx.Err() != nil || errors.Is(err, olm.ErrNoOLM) {
+			return err
+		}
+		last := operator.Stage{State: operator.Waiting, Sentence: "the cluster does not answer"}
+		if err != nil {
+			f.say("  the cluster cannot be read, and is asked again: %v", err)
+			last.Sentence = err.Error()
+		} else {
+			all := operator.Progress(objects, time.Now())
+			f.tell(objects, all)
+			last = all[len(all)-1]
+			if operator.IsInstalled(objects, all) {
+				return nil
+			}
+			if over, err := f.needsPerson(ctx, objects, last); over || err != nil {
+				return err
+			}
+		}
+		if !time.Now().Add(glance).Before(end) {
+			return f.stop(last, fmt.Sprintf("not done after %s: ", f.timeout))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(glance):
+		}
+	}
+}
+
+// needsPerson says whether a stage waits for a person, who is then told. A plan that may be approved
+// waits for nobody.
+func (f *follower) needsPerson(ctx context.Context, objects *operator.Objects, last operator.Stage) (bool, error) {
+	switch last.State {
+	case operator.Done, operator.Waiting:
+		return false, nil
+	case operator.YourTurn:
+		if f.approve == nil {
+			return true, f.stop(last, "")
+		}
+		approved, err := f.approve(ctx, objects)
+		if err != nil || approved {
+			return false, err
+		}
+		return true, f.stop(last, "")
+	case operator.Failed, operator.Unknown:
+	}
+	return true, f.stop(last, "")
+}
+
+// stop is the refusal of a stage that did not come to its end.
+func (f *follower) stop(last operator.Stage, before string) error {
+	text := before + last.Sentence
+	if last.Next != "" {
+		text += "\n  next: " + last.Next
+	}
+	return f.streams.Refuse(command.Found, errors.New(text))
+}
+
+func (f *follower) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); text != f.said {
+		f.said = text
+		sayOn(f.streams.Err, "%s", text)
+	}
+}
+
+// tell says which stages came to be done, and of the next one what is seen.
+func (f *follower) tell(o *operator.Objects, all []operator.Stage) {
+	total := operator.Stages(o)
+	for _, s := range all {
+		switch {
+		case s.State == operator.Done && s.N > f.done:
+			f.done = s.N
+			sayOn(f.streams.Err, "%2d/%d %s: %s", s.N, total, s.Name, s.Sentence)
+		case s.State != operator.Done:
+			f.say("%2d/%d %s: %s", s.N, total, s.Name, s.Sentence)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+)
+
+// roleFlags say which role an operator gets.
+type roleFlags struct {
+	arn                   string
+	azure                 operator.Azure
+	audience, googleEmail string
+	documents             string
+}
+
+func (r *roleFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&r.arn, "role-arn", "", "the `ARN` of the role in AWS")
+	flags.StringVar(&r.azure.Client, "azure-client-id", "", "the client `id` of the identity in Azure")
+	flags.StringVar(&r.azure.Tenant, "azure-tenant-id", "", "the `id` of its tenant")
+	flags.StringVar(&r.azure.Subscription, "azure-subscription-id", "", "the `id` of the Azure subscription")
+	flags.StringVar(&r.azure.ResourceGroup, "azure-resource-group", "", "the `name` of the resource group, for operators that need it")
+	flags.StringVar(&r.azure.Region, "azure-region", "", "the Azure `region`, for operators that need it, such as westeurope")
+	flags.StringVar(&r.audience, "gcp-audience", "", "the `audience` of the provider in Google Cloud: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER")
+	flags.StringVar(&r.googleEmail, "gcp-service-account", "", "the e-mail `address` of the service account in Google Cloud")
+	flags.StringVar(&r.documents, "role-documents", "", "a `directory` with what the AWS command line printed of the role (default: read from AWS)")
+}
+
+// errNoRole is that no flag says a role.
+var errNoRole = errors.New("no role is given")
+
+// values are those of the role that the flags say, and its cloud: errNoRole without any. The
+// partition is the cluster's; empty where it is not known.
+func (r *roleFlags) values(partition string) (map[string]string, catalogue.Cloud, error) {
+	given := 0
+	for _, has := range []bool{r.arn != "", r.azure != operator.Azure{}, r.audience+r.googleEmail != ""} {
+		if has {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, 0, errNoRole
+	case given > 1:
+		return nil, 0, errors.New("the flags say roles of several clouds: leave out all but one of --role-arn, --azure-… and --gcp-…")
+	case r.arn != "":
+		values, err := operator.ForAWS(r.arn, partition, "")
+		return values, catalogue.AWS, wrapFlag("--role-arn", err)
+	case r.azure != operator.Azure{}:
+		values, err := operator.ForAzure(r.azure)
+		return values, catalogue.Azure, wrapFlag("--azure-…", err)
+	}
+	google, err := operator.GoogleFrom(r.audience)
+	if err != nil {
+		return nil, 0, wrapFlag("--gcp-audience", err)
+	}
+	google.ServiceAccount = r.googleEmail
+	values, err := operator.ForGoogle(google)
+	return values, catalogue.GCP, wrapFlag("--gcp-service-account", err)
+}
+
+func wrapFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", flag, err)
+}
+
+// role reads the documents of a role in AWS. Where they cannot be had it says why.
+func (r *roleFlags) role(ctx context.Context, streams command.Streams, world World, arn string) (*sufficiency.Documents, string, error) {
+	if !identity.IsRoleARN(arn) {
+		return nil, "it is no role in AWS", nil
+	}
+	if r.documents != "" {
+		documents, err := documentsIn(streams, r.documents, arn)
+		return &documents, "", err
+	}
+	documents, err := world.RoleDocuments(ctx, arn)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, "", ctx.Err()
+		}
+		return nil, fmt.Sprintf("%v; --role-documents DIR takes what somebody else printed of it", err), nil
+	}
+	return &documents, "", nil
+}

@@ -1,0 +1,75 @@
+package olm
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/onlab"
+)
+
+// TestOLMFromTheHandoffToTheUpgrade: the owner of the account makes the role by the hand-off's script,
+// the operator is installed with it and becomes it, its next version is refused until the script of that
+// version's hand-off has extended the role, and then installed.
+func TestOLMFromTheHandoffToTheUpgrade(t *testing.T) {
+	c := open(t)
+	c.inTokenMode()
+	c.fulfils(ns, "arn:aws:iam::"+c.Account+":role/lab-team-a-*")
+	c.knows()
+	arn := c.handOff("1.0.0")
+	install := []string{"operators", "install", "token-operator", "-n", ns, "--version", "1.0.0", "--catalogue", c.file(), "--source", "olm/vendor", "--role-arn", arn, "--wait", "--timeout", "4m"}
+	says(t, c.Bed.Run(install...), "token-operator.v1.0.0: Satisfied", "+ Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
+	says(t, c.Bed.Run(install...), "= Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
+	c.becomes(arn)
+	says(t, c.Bed.Run("operators", "status", "token-operator", "-n", ns), "10/10 done", "An upgrade to token-operator.v1.1.0 waits")
+
+	// The plan of the next version was made at once, and was left alone.
+	says(t, c.refused("operators", "approve", "token-operator", "-n", ns), "s3:ListAllMyBuckets", "the role is not enough", "missing=sha256:")
+	c.awaits("false", "{.spec.approved}", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns)
+	if got := c.handOff("1.1.0"); got != arn {
+		t.Errorf("the script of the next version's hand-off printed %s, want %s", got, arn)
+	}
+	says(t, c.Bed.Run("operators", "approve", "token-operator", "-n", ns, "--wait", "--timeout", "4m"), "Satisfied", "approved InstallPlan team-a/", "token-operator.v1.1.0 is installed")
+	c.becomes(arn)
+	t.Log(c.Bed.Run("operators", "status", "-A"))
+}
+
+// says fails the test for each text that is not in what was said.
+func says(t *testing.T, said string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("it does not say %q:\n%s", text, said)
+		}
+	}
+}
+
+// refused runs tabard, which must end with exit code 1, and returns what it said on both streams.
+func (c *cluster) refused(args ...string) string {
+	c.Helper()
+	said, err := c.RunTabard(c.Context(), args...)
+	refused, ok := errors.AsType[*onlab.RefusedError](err)
+	if !ok || refused.Code != 1 {
+		c.Fatalf("tabard %s: %v, want it refused\n%s", strings.Join(args, " "), err, said)
+	}
+	return said + refused.Stderr
+}
+
+// becomes waits until the operator says of itself that it is a session of a role.
+func (c *cluster) becomes(arn string) {
+	c.Helper()
+	c.awaits("True", `{.status.conditions[?(@.type=="Ready")].status}`, "whoami", "token-operator", "-n", ns)
+	says(c.T, c.Kubectl("get", "whoami", "token-operator", "-n", ns, "-o", "jsonpath={.status.arn}"), ":assumed-role/"+arn[strings.LastIndex(arn, "/")+1:]+"/")
+}
+
+// plan is the InstallPlan of a version.
+func (c *cluster) plan(csv string) string {
+	c.Helper()
+	for line := range strings.Lines(c.Kubectl("get", "installplans", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.spec.clusterServiceVersionNames[*]}{"\n"}{end}`)) {
+		if name, versions, _ := strings.Cut(strings.TrimSpace(line), " "); versions == csv {
+			return name
+		}
+	}
+	c.Fatalf("no InstallPlan is for %s", csv)
+	return ""
+}
