@@ -58,12 +58,13 @@ type world struct {
 	looks     int
 }
 
-// begin starts a fake in a namespace with a catalogue and an OperatorGroup.
-func begin(t *testing.T) *world {
+// begin starts a fake in a namespace with a catalogue and an OperatorGroup. The faults are there from
+// the beginning.
+func begin(t *testing.T, faults map[string]fakeolm.Fault) *world {
 	t.Helper()
 	w := &world{Cluster: cluster(t)}
 	w.namespace = w.NewNamespace()
-	w.olm = fakeolm.Start(t, w.Dynamic, w.Kube, fakeolm.Script{Packages: packages(), Namespaces: []string{w.namespace}})
+	w.olm = fakeolm.Start(t, w.Dynamic, w.Kube, fakeolm.Script{Packages: packages(), Namespaces: []string{w.namespace}, Faults: faults})
 	w.create("v1alpha1", "CatalogSource", "catalogue", map[string]any{"sourceType": "grpc", "address": "catalogue:50051"})
 	w.create("v1", "OperatorGroup", "group", map[string]any{"targetNamespaces": []any{w.namespace}})
 	return w

@@ -3,12 +3,14 @@ package fakeolm_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/tabard-dev/tabard/internal/testkit/fakeolm"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -16,7 +18,7 @@ import (
 var fresh = []string{"Pending RequirementsUnknown", "InstallReady AllRequirementsMet", "Installing InstallSucceeded", "Succeeded InstallSucceeded"}
 
 func TestAManualSubscriptionComesToItsVersionWhenItsPlanIsApproved(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.subscribe("p", map[string]any{"config": map[string]any{"env": []any{map[string]any{"name": "ROLEARN", "value": "a"}}}})
 	w.await("catalogsources", "catalogue", "status.connectionState.lastObservedState", "READY")
 	w.await("operatorgroups", "group", "status.namespaces", "["+w.namespace+"]")
@@ -55,7 +57,7 @@ func TestAManualSubscriptionComesToItsVersionWhenItsPlanIsApproved(t *testing.T)
 }
 
 func TestAChangedEnvironmentComesToTheDeployments(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.subscribe("p", map[string]any{"installPlanApproval": "Automatic"})
 	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Succeeded")
 	w.awaitEnvironment("image:1.1.0", map[string]string{"ROLEARN": "none", "OWN": "kept"}, map[string]string{})
@@ -68,7 +70,7 @@ func TestAChangedEnvironmentComesToTheDeployments(t *testing.T) {
 }
 
 func TestTheNextVersionIsPlannedAtOnceAndReplacesTheOneBefore(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.subscribe("p", map[string]any{"startingCSV": "p.v1.0.0"})
 	first := w.plan("p", "p.v1.0.0")
 	w.approve(first)
@@ -86,21 +88,30 @@ func TestTheNextVersionIsPlannedAtOnceAndReplacesTheOneBefore(t *testing.T) {
 	w.awaitEnvironment("image:1.1.0", map[string]string{"ROLEARN": "none", "OWN": "kept"}, map[string]string{})
 	w.await("subscriptions", "p", "status.installedCSV", "p.v1.1.0")
 
-	w.olm.Publish("p", "stable", version("p", "1.2.0"))
+	w.olm.Publish("p", version("p", "1.2.0"))
 	w.plan("p", "p.v1.2.0")
 }
 
 func TestADeletedPlanThatWaitedIsPlannedAnew(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.subscribe("p", nil)
 	first := w.plan("p", "p.v1.1.0")
-	w.olm.Publish("p", "stable", version("p", "1.2.0")) // a plan that waits stops all newer ones
+	w.olm.Publish("p", version("p", "1.2.0")) // a plan that waits stops all newer ones
 	must.Do(t, w.of("installplans").Delete(t.Context(), first, metav1.DeleteOptions{}))
 	w.plan("p", "p.v1.2.0")
 }
 
+func TestADeletedPlanThatWasCompleteIsMissing(t *testing.T) {
+	w := begin(t, nil)
+	w.subscribe("p", map[string]any{"installPlanApproval": "Automatic"})
+	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Succeeded")
+	must.Do(t, w.of("installplans").Delete(t.Context(), w.plan("p", "p.v1.1.0"), metav1.DeleteOptions{}))
+	w.awaitCondition("subscriptions", "p", "InstallPlanMissing ReferencedInstallPlanNotFound")
+	w.await("subscriptions", "p", "status.state", "AtLatestKnown")
+}
+
 func TestAPlanIsSharedByAllSubscriptionsOfTheNamespace(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.subscribe("p", map[string]any{"startingCSV": "p.v1.0.0"})
 	w.approve(w.plan("p", "p.v1.0.0"))
 	upgrade := w.plan("p", "p.v1.1.0")
@@ -114,7 +125,7 @@ func TestAPlanIsSharedByAllSubscriptionsOfTheNamespace(t *testing.T) {
 }
 
 func TestNothingIsResolvedWithoutExactlyOneOperatorGroup(t *testing.T) {
-	w := begin(t)
+	w := begin(t, nil)
 	w.create("v1", "OperatorGroup", "another", map[string]any{})
 	w.await("operatorgroups", "another", "status.namespaces", "[]")
 	w.subscribe("p", nil)
@@ -123,22 +134,83 @@ func TestNothingIsResolvedWithoutExactlyOneOperatorGroup(t *testing.T) {
 	w.plan("p", "p.v1.1.0")
 }
 
-// watch notes the values of a field of the objects of a kind from now on, each once until it changes.
+func TestAFakeActsInItsNamespacesOnly(t *testing.T) {
+	w, other := begin(t, nil), cluster(t).NewNamespace()
+	at := &world{Cluster: w.Cluster, namespace: other}
+	at.create("v1alpha1", "CatalogSource", "catalogue", map[string]any{"sourceType": "grpc"})
+	w.awaitLooks()
+	at.await("catalogsources", "catalogue", "metadata.name", "catalogue")
+	if got := at.field("catalogsources", "catalogue", "status"); got != "" {
+		t.Errorf("the catalogue of another namespace has the status %s", got)
+	}
+}
+
+// noted is a test that notes by what it fails.
+type noted struct {
+	testing.TB
+	failures chan string
+}
+
+func (n noted) Errorf(format string, args ...any) { n.failures <- fmt.Sprintf(format, args...) }
+
+func TestAScriptThatOLMCouldNotHaveWrittenFailsTheTest(t *testing.T) {
+	w := &world{Cluster: cluster(t)}
+	w.namespace = w.NewNamespace()
+	n := noted{t, make(chan string, 9)}
+	wrong := version("p", "1.0.0")
+	wrong.Spec = map[string]any{"installModes": "all"}
+	olm := fakeolm.Start(n, w.Dynamic, w.Kube, fakeolm.Script{
+		Packages: []fakeolm.Package{{Name: "p", Channel: "stable", CSVs: []fakeolm.CSV{wrong}}}, Namespaces: []string{w.namespace},
+	})
+	olm.Publish("r", wrong)
+	if got := <-n.failures; !strings.Contains(got, "the script has no package r") {
+		t.Errorf("a version of no package failed by %q", got)
+	}
+	w.create("v1alpha1", "CatalogSource", "catalogue", map[string]any{"sourceType": "grpc"})
+	w.create("v1", "OperatorGroup", "group", map[string]any{})
+	w.subscribe("p", map[string]any{"installPlanApproval": "Automatic"})
+	if got := <-n.failures; !strings.Contains(got, "fakeolm: make the ClusterServiceVersion") || !strings.Contains(got, "spec.installModes") {
+		t.Errorf("a wrong version failed by %q", got)
+	}
+}
+
+// watch notes the values of a field of the objects of a kind from now on, each once.
 // What it returns gives them up to one that is the last.
 func (w *world) watch(resource string, path ...string) (until func(last string) []string) {
+	w.Helper()
+	return w.watchAll(resource, func(object map[string]any) []string {
+		value, _, _ := unstructured.NestedString(object, path...)
+		return []string{value}
+	})
+}
+
+// watchConditions is watch for the types of the conditions.
+func (w *world) watchConditions(resource string) (until func(last string) []string) {
+	w.Helper()
+	return w.watchAll(resource, func(object map[string]any) (kinds []string) {
+		all, _, _ := unstructured.NestedSlice(object, "status", "conditions")
+		for _, each := range all {
+			kinds = append(kinds, each.(map[string]any)["type"].(string))
+		}
+		return kinds
+	})
+}
+
+// watchAll notes values of the objects of a kind from now on, each once.
+func (w *world) watchAll(resource string, values func(map[string]any) []string) (until func(last string) []string) {
 	w.Helper()
 	watch, err := w.of(resource).Watch(w.Context(), metav1.ListOptions{})
 	must.Do(w, err)
 	w.Cleanup(watch.Stop)
 	return func(last string) (all []string) {
 		for event := range watch.ResultChan() {
-			object := event.Object.(*unstructured.Unstructured)
-			value, _, _ := unstructured.NestedString(object.Object, path...)
-			if len(all) == 0 || all[len(all)-1] != value {
-				all = append(all, value)
-			}
-			if value == last {
-				break
+			for _, value := range values(event.Object.(*unstructured.Unstructured).Object) {
+				if !slices.Contains(all, value) {
+					all = append(all, value)
+				}
+				if value == last {
+					return all
+				}
 			}
 		}
 		return all

@@ -10,6 +10,8 @@ package fakeolm
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -72,15 +74,8 @@ type OLM struct {
 // written what OLM could not have written.
 func Start(t testing.TB, client dynamic.Interface, kube kubernetes.Interface, script Script) *OLM {
 	t.Helper()
-	o := &OLM{t: t, client: client, kube: kube, only: script.Namespaces, said: map[string]bool{}, faults: map[string]Fault{}}
-	for _, each := range script.Packages {
-		for _, csv := range each.CSVs {
-			o.Publish(each.Name, each.Channel, csv)
-		}
-	}
-	for of, fault := range script.Faults {
-		o.Fail(of, fault)
-	}
+	o := &OLM{t: t, client: client, kube: kube, only: script.Namespaces, said: map[string]bool{}, packages: slices.Clone(script.Packages), faults: map[string]Fault{}}
+	maps.Copy(o.faults, script.Faults)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); o.run(ctx) }()
@@ -88,17 +83,17 @@ func Start(t testing.TB, client dynamic.Interface, kube kubernetes.Interface, sc
 	return o
 }
 
-// Publish adds a version to a package, as its newest.
-func (o *OLM) Publish(name, channel string, csv CSV) {
+// Publish adds a version to a package of the script, as its newest.
+func (o *OLM) Publish(name string, csv CSV) {
+	o.t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := range o.packages {
-		if o.packages[i].Name == name {
-			o.packages[i].CSVs = append(o.packages[i].CSVs[:len(o.packages[i].CSVs):len(o.packages[i].CSVs)], csv)
-			return
-		}
+	at := slices.IndexFunc(o.packages, func(p Package) bool { return p.Name == name })
+	if at < 0 {
+		o.t.Errorf("fakeolm: publish %s: the script has no package %s", csv.Name, name)
+		return
 	}
-	o.packages = append(o.packages, Package{Name: name, Channel: channel, CSVs: []CSV{csv}})
+	o.packages[at].CSVs = append(slices.Clone(o.packages[at].CSVs), csv) // those that look now keep theirs
 }
 
 // Fail makes something fail until it is mended: a version by the name of its ClusterServiceVersion, and
@@ -109,7 +104,8 @@ func (o *OLM) Fail(of string, fault Fault) {
 	o.faults[of] = fault
 }
 
-// Mend ends the fault of something. What OLM does not try again stays as it is.
+// Mend ends the fault of something. What OLM does not try again stays as it is, but for a bundle: it is
+// unpacked, as if somebody had deleted its failed Job.
 func (o *OLM) Mend(of string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,7 +129,7 @@ func (o *OLM) fault(of string, ways ...Failure) (Fault, bool) {
 func (o *OLM) published() []Package {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]Package(nil), o.packages...)
+	return slices.Clone(o.packages)
 }
 
 // version is a version, and the name of the one that it replaces.
