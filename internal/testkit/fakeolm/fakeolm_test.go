@@ -98,7 +98,7 @@ func TestADeletedPlanThatWaitedIsPlannedAnew(t *testing.T) {
 	first := w.plan("p", "p.v1.1.0")
 	w.olm.Publish("p", version("p", "1.2.0")) // a plan that waits stops all newer ones
 	must.Do(t, w.of("installplans").Delete(t.Context(), first, metav1.DeleteOptions{}))
-	w.plan("p", "p.v1.2.0")
+	w.await("installplans", w.plan("p", "p.v1.2.0"), "spec.generation", "2")
 }
 
 func TestADeletedPlanThatWasCompleteIsMissing(t *testing.T) {

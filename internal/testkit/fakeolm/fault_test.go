@@ -171,6 +171,20 @@ func TestAVersionThatIsTriedAgainForEverSucceedsWhenItIsMended(t *testing.T) {
 	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Succeeded")
 }
 
+func TestAVersionWaitsForTheOneThatItReplaces(t *testing.T) {
+	w := begin(t, map[string]fakeolm.Fault{"p.v1.0.0": {How: fakeolm.CheckFails, Message: "waiting for the pods"}})
+	w.subscribe("p", map[string]any{"installPlanApproval": "Automatic", "startingCSV": "p.v1.0.0"})
+	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Pending")
+	w.awaitLooks()
+	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Pending")
+	w.olm.Mend("p.v1.0.0")
+	w.await("clusterserviceversions", "p.v1.1.0", "status.phase", "Succeeded")
+	w.await("clusterserviceversions", "p.v1.0.0", "metadata.name", "")
+	if got := w.phases("p.v1.1.0"); !slices.Equal(got, fresh) {
+		t.Errorf("the version came to %q", got)
+	}
+}
+
 func TestACatalogueThatStopsStopsAllThatIsNotPlannedYet(t *testing.T) {
 	w := begin(t, nil)
 	catalogue := w.namespace + "/catalogue"
