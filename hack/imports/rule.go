@@ -165,7 +165,7 @@ var productRules = []rule{
 		why:     "what catalogd answers is read as files are: this room only asks, at a URL or through a cluster's API server",
 	}, {
 		in:      []string{"./internal/olm"},
-		own:     []string{"./api/...", "./internal/catalogue", "./internal/core/catalogue", "./internal/core/credentials", "./internal/core/operator"},
+		own:     []string{"./api/...", "./internal/catalogue", "./internal/core/catalogue", "./internal/core/credentials", "./internal/core/operator", "./internal/core/permission"},
 		foreign: []string{apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/metadata"},
 		why:     "objects of OLM are read and written here; what they mean is decided in the core: see ADR 32",
 	}, {

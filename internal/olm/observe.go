@@ -14,6 +14,7 @@ import (
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
 // Observe reads what the stages of an install are decided by. An error is one of the connection, or
@@ -31,7 +32,8 @@ func (c Client) Observe(ctx context.Context, wanted operator.Wanted) (*operator.
 type observation struct {
 	Client
 	operator.Objects
-	workload catalogue.Workload
+	// bundle is that of the version that is followed.
+	bundle catalogue.Bundle
 }
 
 // read says whether an object was read. One that may not be read is noted.
@@ -125,7 +127,7 @@ func (o *observation) version(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.CSV, o.workload = toVersion(name, read), read.workload()
+	o.CSV, o.bundle = toVersion(name, read), read.bundle(name)
 	if o.InstallModes == nil {
 		o.InstallModes = read.modes()
 	}
@@ -155,6 +157,7 @@ func (o *observation) requests(ctx context.Context) error {
 	var found []operator.Request
 	take := func(object *unstructured.Unstructured) error {
 		if one, read := toRequest(object); one != nil && o.isOwn(read) {
+			one.Beyond = o.beyond(*read)
 			found = append(found, *one)
 		}
 		return nil
@@ -186,7 +189,10 @@ func (o *observation) isOwn(r *cloudv1.CredentialsRequest) bool {
 		return false
 	}
 	names := r.Spec.ServiceAccountNames
-	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(o.workload.ServiceAccounts, name) })
+	if o.bundle.Workload == nil {
+		return false
+	}
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(o.bundle.Workload.ServiceAccounts, name) })
 }
 
 // List are the Subscriptions of a namespace; without one, of all.
@@ -203,4 +209,28 @@ func (c Client) List(ctx context.Context, namespace string) (out []operator.Subs
 		return nil, fmt.Errorf("list the Subscriptions: %w", err)
 	}
 	return out, nil
+}
+
+// mostBeyond bounds the sentences about one request.
+const mostBeyond = 10
+
+// beyond are sentences about what a request asks for and the version does not declare. Of a version that
+// declares nothing there are none.
+func (o *observation) beyond(r cloudv1.CredentialsRequest) (out []string) {
+	cloud := operator.CloudOf(o.Values)
+	declared := permission.OfBundle(o.Package, o.bundle, cloud).In(o.Namespace)
+	if _, known := declared.Requests(); !known {
+		return nil
+	}
+	live := permission.ReadRequests(permission.SubjectOf(o.Package, o.bundle, cloud), permission.Source{Kind: permission.SourceLive}, []cloudv1.CredentialsRequest{r}).In(o.Namespace)
+	for _, change := range permission.Diff(declared, live).Changes {
+		switch change.Class {
+		case permission.ClassAdded, permission.ClassWidened, permission.ClassChanged:
+			if out = append(out, change.Text); len(out) == mostBeyond {
+				return out
+			}
+		case permission.ClassRemoved, permission.ClassNarrowed, permission.ClassSubject, permission.ClassSecret, permission.ClassTokenPath, permission.ClassSupport, permission.ClassUnknown:
+		}
+	}
+	return out
 }

@@ -9,16 +9,10 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
-	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
 // clouds are those that annotations know.
 var clouds = []catalogue.Cloud{catalogue.AWS, catalogue.Azure, catalogue.GCP}
-
-// permissionClouds are the same for permissions.
-var permissionClouds = map[catalogue.Cloud]permission.Cloud{
-	catalogue.AWS: permission.AWS, catalogue.Azure: permission.Azure, catalogue.GCP: permission.GCP,
-}
 
 // clusters is the value of --cloud that stands for the cluster's own.
 const clusters = "this"

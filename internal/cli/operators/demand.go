@@ -73,16 +73,16 @@ func (d *demand) set(ctx context.Context, streams command.Streams, world World, 
 		}
 		d.tellUnread(streams, read, p, bundle)
 	}
-	set := declared(p, bundle, cloud)
+	set := permission.OfBundle(p.Name, bundle, cloud)
 	if d.requests == "" {
 		return p, bundle, set, nil
 	}
-	files, err := given(streams, subjectOf(p, bundle, nil), d.requests)
+	files, err := given(streams, permission.SubjectOf(p.Name, bundle, nil), d.requests)
 	if err != nil {
 		return p, bundle, permission.Set{}, err
 	}
 	if cloud != nil {
-		files = files.ForCloud(permissionClouds[*cloud])
+		files = files.ForCloud(permission.Cloud(cloud.String()))
 	}
-	return p, bundle, permission.Choose(subjectOf(p, bundle, cloud), "", files, set), nil
+	return p, bundle, permission.Choose(permission.SubjectOf(p.Name, bundle, cloud), "", files, set), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
@@ -22,11 +23,16 @@ change, changes of the workload, and whether the operator takes tokens of the cl
 Where nothing is known of one version, all that the other asks for is listed as unknown. Without
 --cloud, the support of tokens is compared if all requests are to one cloud.
 
+Without --from and --to the name is that of a Subscription whose InstallPlan waits for an approval. Then each
+operator that the plan installs is compared with the installed one, and its role with what it asks for. The
+two are read from the cluster, as OLM has them.
+
 Exit codes: 0 both ask for the same; 1 something changes, or it is unknown whether something does;
 2 the input cannot be used.`
 
 type diffFlags struct {
 	source
+	roleFlags
 	cloud    cloudFlag
 	output   command.Output
 	from, to string
@@ -35,22 +41,29 @@ type diffFlags struct {
 func newDiff(streams command.Streams, world World) *cobra.Command {
 	f := &diffFlags{}
 	out := &cobra.Command{
-		Use:   "upgrade-diff PACKAGE --from VERSION --to VERSION",
+		Use:   "upgrade-diff (PACKAGE --from VERSION --to VERSION | SUBSCRIPTION)",
 		Short: "Show what changes in an operator's permissions with an upgrade",
 		Long:  diffLong,
 		Example: `  tabard operators upgrade-diff my-operator --catalogue catalog.json --from 1.0.0 --to 1.1.0
-  tabard operators upgrade-diff my-operator --catalogue catalog.json --from 1.0.0 --to 1.1.0 -o json`,
+  tabard operators upgrade-diff my-operator --catalogue catalog.json --from 1.0.0 --to 1.1.0 -o json
+
+  # what the upgrade that waits would ask for
+  tabard operators upgrade-diff my-operator -n my-operator`,
 		DisableFlagsInUseLine: true,
 		Args:                  onePackage(streams),
 		RunE: command.Spoken(streams, func(c *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
+			if f.isOfSubscription() {
+				return f.ofSubscription(c.Context(), streams, world, args[0])
+			}
 			return f.run(c.Context(), streams, world, args[0])
 		}),
 	}
 	flags := out.Flags()
 	f.source.add(flags)
+	flags.StringVar(&f.documents, "role-documents", "", "of a Subscription: a `directory` with what the AWS command line printed of the role (default: read from AWS)")
 	f.cloud.add(flags, "requests to one cloud only, and the support of its tokens")
 	flags.StringVar(&f.from, "from", "", "the installed `VERSION`, or the name of its ClusterServiceVersion")
 	flags.StringVar(&f.to, "to", "", "the next `VERSION`, or the name of its ClusterServiceVersion")
@@ -59,7 +72,18 @@ func newDiff(streams command.Streams, world World) *cobra.Command {
 	return out
 }
 
+// isOfSubscription says that the name is a Subscription's: no flag says versions, or a catalogue.
+func (f *diffFlags) isOfSubscription() bool {
+	return f.from+f.to+f.path+f.catalogSource+f.authority+f.cloud.value == ""
+}
+
 func (f *diffFlags) check() error {
+	if f.isOfSubscription() {
+		return f.output.Check()
+	}
+	if f.documents != "" {
+		return errors.New("--role-documents is of the role of a Subscription, and the versions are of a catalogue: leave it out")
+	}
 	if f.from == "" || f.to == "" {
 		return errors.New("--from and --to are the two versions that are compared, and one is not set: type both")
 	}
@@ -95,12 +119,37 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	}
 	f.tellUnread(streams, read, p, old, next)
 	if cloud == nil {
-		cloud = oneCloud(declared(p, old, nil), declared(p, next, nil))
+		cloud = oneCloud(permission.OfBundle(p.Name, old, nil), permission.OfBundle(p.Name, next, nil))
 	}
-	from, to := declared(p, old, cloud), declared(p, next, cloud)
+	from, to := permission.OfBundle(p.Name, old, cloud), permission.OfBundle(p.Name, next, cloud)
 	d := permission.Diff(from, to)
 	d.Findings = slices.Concat(d.Findings, placed(from), placed(to), unreachable(p, old, next))
 	return f.print(streams, d, []string{whyUnknown(from, old), whyUnknown(to, next)})
+}
+
+// ofSubscription shows what the plan that waits for a Subscription changes.
+func (f *diffFlags) ofSubscription(ctx context.Context, streams command.Streams, world World, name string) error {
+	client, namespace, err := connected(world, &f.kubeconfig, f.namespace)
+	if err != nil {
+		return err
+	}
+	plan, err := f.judgePlan(ctx, streams, world, client, &f.kubeconfig, namespace, name)
+	if err != nil {
+		return err
+	}
+	printed := command.Printed{Document: escaped{command.ListOf("PlanCheck", plan.judged)}}
+	if f.output.IsForPeople() {
+		printed.Text = plan.text
+	}
+	if err := streams.PrintAs(f.output, printed); err != nil {
+		return err
+	}
+	switch verdict, _ := operator.Sum(plan.judged); verdict {
+	case operator.VerdictNoChange, operator.VerdictNotToken:
+		return nil
+	default:
+		return &command.Exit{Code: command.Found, What: "the plan changes what is asked for: " + string(verdict)}
+	}
 }
 
 // unreachable says that OLM will not upgrade one version to the other.

@@ -10,6 +10,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
 
@@ -98,14 +99,14 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 // upgradeOf is what is known of one operator of a plan.
 func upgradeOf(ctx context.Context, client olm.Client, o *operator.Objects, next catalogue.Bundle) (u operator.Upgrade, warning string, err error) {
 	u = operator.Upgrade{CSV: next.Name, Namespace: o.Namespace}
-	p := &catalogue.Package{Name: next.Name}
+	pkg := next.Name
 	for _, s := range o.Subscriptions {
 		if s.CurrentCSV == next.Name {
-			p.Name, u.From = s.Package, s.InstalledCSV
+			pkg, u.From = s.Package, s.InstalledCSV
 			u.Values, _ = operator.ValuesOf(s)
 		}
 	}
-	cloud := cloudOf(u.Values)
+	cloud := operator.CloudOf(u.Values)
 	old, phase, err := client.Installed(ctx, o.Namespace, u.From)
 	if err != nil {
 		return u, "", err
@@ -113,18 +114,8 @@ func upgradeOf(ctx context.Context, client olm.Client, o *operator.Objects, next
 	if u.From != "" && phase != "Succeeded" {
 		warning = fmt.Sprintf("the installed %s is %s: OLM upgrades it when it is Succeeded", u.From, orDash(phase))
 	}
-	u.Old, u.New = declared(p, old, cloud), declared(p, next, cloud)
+	u.Old, u.New = permission.OfBundle(pkg, old, cloud), permission.OfBundle(pkg, next, cloud)
 	return u, warning, nil
-}
-
-// cloudOf is the cloud of a role's values; nil without any.
-func cloudOf(values map[string]string) *catalogue.Cloud {
-	for name, cloud := range map[string]catalogue.Cloud{"ROLEARN": catalogue.AWS, "CLIENTID": catalogue.Azure, "SERVICE_ACCOUNT_EMAIL": catalogue.GCP} {
-		if values[name] != "" {
-			return &cloud
-		}
-	}
-	return nil
 }
 
 // text is what is said of the plan for people.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
 // row is a package with the version that a new install takes.
@@ -103,7 +104,7 @@ func (f *listFlags) row(r catalogue.Row) row {
 
 // askedBy counts what a bundle asks for.
 func askedBy(p *catalogue.Package, b catalogue.Bundle) asked {
-	set := declared(p, b, nil)
+	set := permission.OfBundle(p.Name, b, nil)
 	if _, known := set.Requests(); !known {
 		return asked{State: stateUnknown, Why: whyUnknown(set, b)}
 	}

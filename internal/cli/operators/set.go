@@ -9,34 +9,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
-// subjectOf is the operator of a bundle. Without a cloud the requests to all clouds are read.
-func subjectOf(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud) permission.Subject {
-	out := permission.Subject{Package: p.Name, Version: b.Version, CSV: b.Name}
-	if cloud != nil {
-		out.Cloud = permissionClouds[*cloud]
-		switch b.Features.Tokens[*cloud] {
-		case catalogue.Unknown:
-		case catalogue.Yes:
-			out.TokenAuth = permission.Supported
-		default:
-			out.TokenAuth = permission.NotSupported
-		}
-	}
-	if b.Workload != nil {
-		out.RunAs(*b.Workload)
-	}
-	return out
-}
-
-// declared is what a bundle declares by its annotation.
-func declared(p *catalogue.Package, b catalogue.Bundle, cloud *catalogue.Cloud) permission.Set {
-	var annotations map[string]string
-	if b.Metadata != nil {
-		annotations = b.Metadata.Annotations
-	}
-	return permission.ReadAnnotations(subjectOf(p, b, cloud), b.Name, annotations)
-}
-
 // whyUnknown says why nothing is known of what a bundle asks for; empty where something is.
 func whyUnknown(s permission.Set, b catalogue.Bundle) string {
 	if _, known := s.Requests(); known {
@@ -67,7 +39,7 @@ func oneCloud(sets ...permission.Set) *catalogue.Cloud {
 		return nil
 	}
 	for _, c := range clouds {
-		if found[permissionClouds[c]] {
+		if found[permission.Cloud(c.String())] {
 			return &c
 		}
 	}

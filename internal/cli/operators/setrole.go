@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
 
@@ -95,7 +96,7 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return streams.Refuse(command.Found, err)
 	}
-	set := declared(&catalogue.Package{Name: s.Package}, installed, &cloud)
+	set := permission.OfBundle(s.Package, installed, &cloud)
 	judged, err := f.judge(ctx, streams, world, operator.Upgrade{CSV: s.InstalledCSV, New: set, Namespace: namespace, Values: values, Issuer: facts.issuerOf()})
 	if err != nil {
 		return err

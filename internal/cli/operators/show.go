@@ -183,7 +183,7 @@ func detailOf(p *catalogue.Package) detail {
 
 // choose adds what one version says.
 func (d *detail) choose(p *catalogue.Package, b catalogue.Bundle) {
-	c := &chosen{Version: b.Version, CSV: b.Name, Categories: []string{}, InstallModes: []string{}, Values: []string{}, bundle: b, Permissions: declared(p, b, nil)}
+	c := &chosen{Version: b.Version, CSV: b.Name, Categories: []string{}, InstallModes: []string{}, Values: []string{}, bundle: b, Permissions: permission.OfBundle(p.Name, b, nil)}
 	if b.Metadata != nil {
 		a := b.Metadata.Annotations
 		c.MetadataKnown = true

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
 )
 
 // Install is what a person asks for.
@@ -198,6 +200,19 @@ func ValuesOf(s Subscription) (values map[string]string, identity string) {
 		}
 	}
 	return nil, ""
+}
+
+// CloudOf is the cloud of a role's values; nil without any.
+func CloudOf(values map[string]string) *catalogue.Cloud {
+	for _, one := range []struct {
+		name  string
+		cloud catalogue.Cloud
+	}{{envRole, catalogue.AWS}, {envClient, catalogue.Azure}, {envServiceAccount, catalogue.GCP}} {
+		if values[one.name] != "" {
+			return &one.cloud
+		}
+	}
+	return nil
 }
 
 // IdentityOf is that among values of a role.

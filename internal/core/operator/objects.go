@@ -126,5 +126,7 @@ type Request struct {
 	Secret       string
 	SecretExists bool
 	Provisioned  bool
-	Conditions   []Condition
+	// Beyond are sentences about what it asks for, and its version does not declare.
+	Beyond     []string
+	Conditions []Condition
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
@@ -42,7 +43,12 @@ func (o *Objects) asking() *Request {
 }
 
 func (o *Objects) request(now time.Time) Stage {
-	if r := o.asking(); r != nil {
+	if r := o.asking(); r != nil && len(r.Beyond) > 0 {
+		return Stage{
+			State: Done, Sentence: "the operator asks for its credentials, and for more than its version declares: " + strings.Join(r.Beyond, "; "),
+			Next: fmt.Sprintf("have the role compared with what it asks for: kubectl -n %s get credentialsrequest %s -o yaml > requests.yaml, and tabard operators handoff %s --requests requests.yaml", r.Namespace, r.Name, o.Package), Object: string(KindRequest) + " " + r.Namespace + "/" + r.Name,
+		}
+	} else if r != nil {
 		return Stage{State: Done, Sentence: "the operator asks for its credentials", Object: string(KindRequest) + " " + r.Namespace + "/" + r.Name}
 	}
 	var since time.Time
