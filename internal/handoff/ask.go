@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tabard-dev/tabard/internal/core/cloudid"
 )
 
 // Ask is what one who runs an operator asks of the owner of a subscription of Azure or a project of
@@ -109,7 +111,7 @@ func sortedSet(texts []string, same func(string) string) []string {
 
 // naming is what a cloud demands of a name.
 type naming struct {
-	is    func() *regexp.Regexp
+	is    func(string) bool
 	other func() *regexp.Regexp
 	// by stands for the characters that other finds.
 	by    string
@@ -120,13 +122,13 @@ type naming struct {
 var (
 	azureName       = naming{is: identityName, other: others(`[^A-Za-z0-9_-]+`), by: "-", most: 128}
 	credentialNames = naming{is: credentialName, other: others(`[^A-Za-z0-9_-]+`), by: "-", most: 120}
-	accountName     = naming{is: accountID, other: others(`[^a-z0-9-]+`), by: "-", most: 30, lower: true}
+	accountName     = naming{is: cloudid.IsServiceAccount, other: others(`[^a-z0-9-]+`), by: "-", most: 30, lower: true}
 	customName      = naming{is: customRole, other: others(`[^A-Za-z0-9_.]+`), by: "_", most: 64}
 )
 
 // of is a name itself if the cloud takes it, and else what it would take of it with a hash of all of it.
 func (n naming) of(name string) string {
-	if n.is().MatchString(name) {
+	if n.is(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))

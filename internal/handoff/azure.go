@@ -3,10 +3,10 @@ package handoff
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/tabard-dev/tabard/internal/core/cloudid"
 )
 
 // AzureCLI is the form of Azure's work that is a script for the Azure command line.
@@ -80,40 +80,32 @@ func (w AzureWork) Text(form Form) (string, error) {
 	return write(w)
 }
 
-// shape is an expression that is compiled when it is asked for.
-func shape(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + expression + ")$") })
-}
-
 var (
-	uuid = shape(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-	// groupName is a resource group's, identityName that of an identity (learn.microsoft.com, "Naming
-	// rules and restrictions for Azure resources").
-	groupName    = shape(`[-\w.()]{0,89}[-\w()]`)
-	identityName = shape(`[A-Za-z0-9][\w-]{2,127}`)
+	// identityName is that of an identity (learn.microsoft.com, "Naming rules and restrictions for Azure
+	// resources").
+	identityName = cloudid.Shape(`[A-Za-z0-9][\w-]{2,127}`)
 	// credentialName is a federated credential's (learn.microsoft.com, "Important considerations and
 	// restrictions for federated identity credentials").
-	credentialName = shape(`[A-Za-z0-9][\w-]{2,119}`)
-	regionName     = shape(`[a-z0-9]{1,64}`)
+	credentialName = cloudid.Shape(`[A-Za-z0-9][\w-]{2,119}`)
 	// azureTagKey leaves out what Azure refuses in the name of a tag (learn.microsoft.com, "Use tags to
 	// organize your Azure resources": <, >, %, &, \, ?, /) and what has a meaning in a call of az.
-	azureTagKey = shape(`\w[\w.:+@-]{0,127}`)
+	azureTagKey = cloudid.Shape(`\w[\w.:+@-]{0,127}`)
 	// serviceAccount is the subject of a ServiceAccount's token (Kubernetes: names are DNS labels and
 	// subdomains).
-	serviceAccount = shape(`system:serviceaccount:[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?:[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?`)
-	issuerURL      = shape(`https://[^\s"<>#?]+`)
+	serviceAccount = cloudid.Shape(`system:serviceaccount:[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?:[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?`)
+	issuerURL      = cloudid.Shape(`https://[^\s"<>#?]+`)
 )
 
 // rule is what a value has to look like.
 type rule struct {
 	what, value string
-	shape       func() *regexp.Regexp
+	is          func(string) bool
 	expected    string
 }
 
 func checked(rules []rule) error {
 	for _, r := range rules {
-		if !r.shape().MatchString(r.value) {
+		if !r.is(r.value) {
 			return fmt.Errorf("%s is %q, expected %s", r.what, r.value, r.expected)
 		}
 	}
@@ -124,19 +116,19 @@ func checked(rules []rule) error {
 func (w AzureWork) check() error {
 	err := checked([]rule{
 		{"the key of the owner's tag", w.Owner.Key, azureTagKey, "letters, digits and _.:+@-, which Azure takes as the name of a tag"},
-		{"the subscription", w.Subscription, uuid, "the id of a subscription, such as 11111111-2222-3333-4444-555555555555"},
-		{"the resource group", w.ResourceGroup, groupName, "at most 90 letters, digits and -_.(), and no dot at the end"},
-		{"the region", w.Region, regionName, "Azure's name of a region, such as westeurope"},
+		{"the subscription", w.Subscription, cloudid.IsUUID, "the id of a subscription, such as 11111111-2222-3333-4444-555555555555"},
+		{"the resource group", w.ResourceGroup, cloudid.IsResourceGroup, "at most 90 letters, digits and -_.(), and no dot at the end"},
+		{"the region", w.Region, cloudid.IsAzureRegion, "Azure's name of a region, such as westeurope"},
 		{"the name of the identity", w.Identity, identityName, "3 to 128 letters, digits, - and _, beginning with a letter or a digit"},
 	})
 	if err != nil {
 		return err
 	}
-	if w.Tenant != "" && !uuid().MatchString(w.Tenant) {
+	if w.Tenant != "" && !cloudid.IsUUID(w.Tenant) {
 		return fmt.Errorf("the tenant is %q, expected the id of a tenant, or nothing", w.Tenant)
 	}
 	for _, id := range []string{w.Subscription, w.Tenant} {
-		if id != "" && strings.Trim(id, "0-") == "" {
+		if id != "" && cloudid.IsZero(id) {
 			return fmt.Errorf("the id %q is all zeros, expected that of a subscription or a tenant", id)
 		}
 	}
@@ -198,7 +190,7 @@ func (w AzureWork) checkRoles() error {
 		return fmt.Errorf("the name of the custom role has %d bytes, expected 1 to %d", len(c.Name), maxAzureRole)
 	}
 	rest, group := strings.CutPrefix(strings.TrimPrefix(c.Scope, w.scope()), "/resourceGroups/")
-	if !w.isWithin(c.Scope) || rest != "" && (!group || !groupName().MatchString(rest)) {
+	if !w.isWithin(c.Scope) || rest != "" && (!group || !cloudid.IsResourceGroup(rest)) {
 		return fmt.Errorf("the custom role is to be assigned at %q, expected %s, or /resourceGroups/NAME behind it", c.Scope, w.scope())
 	}
 	if len(c.Actions)+len(c.DataActions) == 0 || slices.Contains(slices.Concat(c.Actions, c.DataActions), "") {

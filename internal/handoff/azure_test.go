@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -25,7 +26,7 @@ const (
 // azStub is an az that writes down how it was called, and knows what it made. A thing that is missing
 // ends show with 3, as with az; making one twice is an error.
 const azStub = `
-thing=$STATE/$(printf '%s' "$1-$name-$role-$scope" | cksum | tr ' ' -)
+named "$1-$name-$role-$scope"
 case "$1 $2 $3" in
 "account show "*) case $query in id) echo ` + subscription + `;; tenantId) echo ` + tenant + `;; esac;;
 "identity show "*)
@@ -104,33 +105,36 @@ func definitionOf(t *testing.T, calls [][]string) (out map[string]any) {
 
 func TestTheScriptForAzureSaysWhatWasMeantAndMayBeRunAgain(t *testing.T) {
 	for _, text := range append(nasty, "-x", "@/etc/passwd", "a=@/etc/passwd") {
-		w := azure(text)
-		w.Tenant = tenant
-		if strings.HasPrefix(text, "@") { // is the beginning of no value
-			w.Custom.DataActions[0] = text
-		}
-		cloud := newCloud(t, "az", azStub, w.Owner)
-		script := must.Get(w.Text(handoff.AzureCLI))(t)
-		out, err := cloud.run(t, script)
-		if err != nil {
-			t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
-		}
-		if want := fmt.Sprintf("client id: %s\ntenant id: %s\nsubscription id: %s\n", client, tenant, subscription); out != want {
-			t.Errorf("%q prints %q, want %q", text, out, want)
-		}
-		changes := cloud.calls(t, "create", "update")
-		role := definitionOf(t, changes)
-		if diff := cmp.Diff(azureChanges(w), changes); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
-		want := map[string]any{
-			"Name": w.Custom.Name, "IsCustom": true, "Description": w.Owner.Key + "=" + w.Owner.Value, "AssignableScopes": []any{scope},
-			"Actions": []any{w.Custom.Actions[0], "y/read"}, "NotActions": []any{}, "DataActions": []any{w.Custom.DataActions[0]}, "NotDataActions": []any{},
-		}
-		if diff := cmp.Diff(want, role); diff != "" {
-			t.Errorf("the role of %q (-want +got):\n%s", text, diff)
-		}
-		cloud.wantTheSame(t, script)
+		t.Run(strconv.Quote(text), func(t *testing.T) {
+			t.Parallel()
+			w := azure(text)
+			w.Tenant = tenant
+			if strings.HasPrefix(text, "@") { // is the beginning of no value
+				w.Custom.DataActions[0] = text
+			}
+			cloud := newCloud(t, "az", azStub, w.Owner)
+			script := must.Get(w.Text(handoff.AzureCLI))(t)
+			out, err := cloud.run(t, script)
+			if err != nil {
+				t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
+			}
+			if want := fmt.Sprintf("client id: %s\ntenant id: %s\nsubscription id: %s\n", client, tenant, subscription); out != want {
+				t.Errorf("%q prints %q, want %q", text, out, want)
+			}
+			changes := cloud.calls(t, "create", "update")
+			role := definitionOf(t, changes)
+			if diff := cmp.Diff(azureChanges(w), changes); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", text, diff)
+			}
+			want := map[string]any{
+				"Name": w.Custom.Name, "IsCustom": true, "Description": w.Owner.Key + "=" + w.Owner.Value, "AssignableScopes": []any{scope},
+				"Actions": []any{w.Custom.Actions[0], "y/read"}, "NotActions": []any{}, "DataActions": []any{w.Custom.DataActions[0]}, "NotDataActions": []any{},
+			}
+			if diff := cmp.Diff(want, role); diff != "" {
+				t.Errorf("the role of %q (-want +got):\n%s", text, diff)
+			}
+			cloud.wantTheSame(t, script)
+		})
 	}
 }
 
@@ -141,7 +145,7 @@ func TestTheScriptForAzureLeavesWhatIsSomebodyElses(t *testing.T) {
 		spoil        func(*cloud)
 		said, absent string
 	}{
-		"an identity":        {func(c *cloud) { c.disown(t, "[0-9]*") }, "the identity cluster-operator is there and is not marked tabard.dev:operator=ox", "federated-credential"},
+		"an identity":        {func(c *cloud) { c.disown(t, "identity-*") }, "the identity cluster-operator is there and is not marked tabard.dev:operator=ox", "federated-credential"},
 		"a custom role":      {func(c *cloud) { c.disown(t, "role") }, "the role nx is there and is not marked tabard.dev:operator=ox", "definition update"},
 		"a subscription":     {func(c *cloud) { c.replace(t, "echo "+subscription, "echo other") }, "az account set --subscription " + subscription, "identity"},
 		"az that cannot say": {func(c *cloud) { c.replace(t, "test -e \"$thing\" || exit 3", "echo no network >&2; exit 1") }, "no network", "identity create"},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +16,8 @@ import (
 )
 
 // stubHead writes a call down, its words end with zero bytes and it with one more, and reads its options.
-// fresh makes a thing, which is an error where it is there.
+// named makes $thing the file of a name, without a process: one is started at each call already. fresh
+// makes a thing, which is an error where it is there.
 const stubHead = `#!/bin/sh
 words() { for word; do printf '%s\0' "$word"; done; }
 words NAME "$@" >>"$CALLS"; printf '\0' >>"$CALLS"
@@ -26,21 +28,41 @@ for word; do
   --tags=*) tags=${word#*=};; --member=*) member=${word#*=};; --format=*) format=${word#*=};;
   esac
 done
+named() {
+  rest=$1 thing=$STATE/
+  while :; do
+    case $rest in */*) thing=$thing${rest%%/*}[slash] rest=${rest#*/};; *) break;; esac
+  done
+  thing=$thing$rest
+}
 keep() { shift 3; words "$@" >"$thing"; }
 fresh() { test ! -e "$thing" || exit 1; keep "$@"; }
 `
 
 // cloud is a stand-in for a cloud's command line: a script that writes down its calls and keeps what
 // they make in files.
-type cloud struct{ folder, command string }
+type cloud struct {
+	folder, command string
+	// parsed is the script that is one of a POSIX shell.
+	parsed string
+}
 
 func newCloud(t *testing.T, command, stub string, owner handoff.Tag) *cloud {
 	t.Helper()
 	c := &cloud{folder: t.TempDir(), command: filepath.Join(t.TempDir(), command)}
 	must.Do(t, os.Mkdir(filepath.Join(c.folder, "state"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(c.folder, "mark"), []byte(owner.Key+"="+owner.Value), 0o600))
-	must.Do(t, os.WriteFile(c.command, []byte(strings.ReplaceAll(stubHead, "NAME", command)+stub), 0o700))
+	writeProgram(t, c.command, strings.ReplaceAll(stubHead, "NAME", command)+stub)
 	return c
+}
+
+// writeProgram writes a file that can be run at once. A process that another test forks meanwhile would
+// have the file open for writing until it is a program itself, and Linux runs no file that is (ETXTBSY).
+func writeProgram(t *testing.T, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 }
 
 // run runs a script, which has to be one of a POSIX shell, and is what it said.
@@ -48,8 +70,11 @@ func (c *cloud) run(t *testing.T, script string) (string, error) {
 	t.Helper()
 	file := filepath.Join(c.folder, "script")
 	must.Do(t, os.WriteFile(file, []byte(script), 0o600))
-	if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-n", file).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s\n%s", err, out, script)
+	if script != c.parsed {
+		if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-n", file).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s\n%s", err, out, script)
+		}
+		c.parsed = script
 	}
 	command := exec.CommandContext(t.Context(), "/bin/sh", file)
 	command.Dir = t.TempDir()
@@ -121,5 +146,5 @@ func (c *cloud) replace(t *testing.T, old, new string) {
 	if !strings.Contains(text, old) {
 		t.Fatalf("%s holds no %q", text, old)
 	}
-	must.Do(t, os.WriteFile(c.command, []byte(strings.ReplaceAll(text, old, new)), 0o700))
+	writeProgram(t, c.command, strings.ReplaceAll(text, old, new))
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/cloudid"
 )
 
 // GoogleCLI is the form of Google Cloud's work that is a script for the gcloud command line.
@@ -62,19 +63,12 @@ const (
 )
 
 var (
-	// projectID and projectNumber (cloud.google.com, "Creating and managing projects").
-	projectID     = shape(`[a-z][-a-z0-9]{4,28}[a-z0-9]`)
-	projectNumber = shape(`[0-9]{1,20}`)
-	// poolID is a pool's and a provider's (cloud.google.com, IAM API, workloadIdentityPools: create).
-	poolID = shape(`[-a-z0-9]{4,32}`)
-	// accountID is a service account's (cloud.google.com, "Create service accounts").
-	accountID = shape(`[a-z][-a-z0-9]{4,28}[a-z0-9]`)
 	// customRole is the id of a custom role, googlePermission one of its permissions, and predefined a
 	// predefined role (cloud.google.com, "Create and manage custom roles", "Roles and permissions").
-	customRole       = shape(`[\w.]{3,64}`)
-	googlePermission = shape(`[A-Za-z0-9]+([.-][A-Za-z0-9]+)+`)
-	predefined       = shape(`roles/[\w.]{1,128}`)
-	googleMarkKey    = shape(`\w[\w.:/+@-]{0,127}`)
+	customRole       = cloudid.Shape(`[\w.]{3,64}`)
+	googlePermission = cloudid.Shape(`[A-Za-z0-9]+([.-][A-Za-z0-9]+)+`)
+	predefined       = cloudid.Shape(`roles/[\w.]{1,128}`)
+	googleMarkKey    = cloudid.Shape(`\w[\w.:/+@-]{0,127}`)
 )
 
 var googleWriters = map[Form]func(GoogleWork) (string, error){GoogleCLI: googleShell, Terraform: googleTerraform}
@@ -96,16 +90,12 @@ func (w GoogleWork) Text(form Form) (string, error) {
 }
 
 // Email is the name by which Google Cloud knows the service account.
-func (w GoogleWork) Email() string { return w.Account + "@" + w.Project + ".iam.gserviceaccount.com" }
+func (w GoogleWork) Email() string { return cloudid.Email(w.Account, w.Project) }
 
 // Audience is what tokens for the provider are for.
-func (w GoogleWork) Audience() string {
-	return "//iam.googleapis.com/" + w.pool() + "/providers/" + w.Provider
-}
+func (w GoogleWork) Audience() string { return cloudid.Audience(w.Number, w.Pool, w.Provider) }
 
-func (w GoogleWork) pool() string {
-	return "projects/" + w.Number + "/locations/global/workloadIdentityPools/" + w.Pool
-}
+func (w GoogleWork) pool() string { return cloudid.Pool(w.Number, w.Pool) }
 
 // member is a subject as a member of a policy (cloud.google.com, "Principal identifiers").
 func (w GoogleWork) member(subject string) string {
@@ -119,18 +109,18 @@ func (w GoogleWork) role() string { return "projects/" + w.Project + "/roles/" +
 func (w GoogleWork) check() error {
 	err := checked([]rule{
 		{"the key of the owner's mark", w.Owner.Key, googleMarkKey, "letters, digits and _.:/+@-"},
-		{"the project", w.Project, projectID, "the id of a project: 6 to 30 lower-case letters, digits and -"},
-		{"the project's number", w.Number, projectNumber, "digits alone, not the id of a project"},
-		{"the pool", w.Pool, poolID, "4 to 32 lower-case letters, digits and -"},
-		{"the provider", w.Provider, poolID, "4 to 32 lower-case letters, digits and -"},
+		{"the project", w.Project, cloudid.IsProject, "the id of a project: 6 to 30 lower-case letters, digits and -"},
+		{"the project's number", w.Number, cloudid.IsProjectNumber, "digits alone, not the id of a project"},
+		{"the pool", w.Pool, cloudid.IsPool, "4 to 32 lower-case letters, digits and -"},
+		{"the provider", w.Provider, cloudid.IsPool, "4 to 32 lower-case letters, digits and -"},
 		{"the issuer", w.Issuer, issuerURL, "a URL that begins with https://"},
-		{"the id of the service account", w.Account, accountID, "6 to 30 lower-case letters, digits and -, beginning with a letter and not ending with -"},
+		{"the id of the service account", w.Account, cloudid.IsServiceAccount, "6 to 30 lower-case letters, digits and -, beginning with a letter and not ending with -"},
 	})
 	if err != nil {
 		return err
 	}
 	for _, id := range []string{w.Pool, w.Provider} {
-		if strings.HasPrefix(id, "gcp-") {
+		if cloudid.IsReserved(id) {
 			return fmt.Errorf("the pool or provider %q begins with gcp-, which only Google may use", id)
 		}
 	}

@@ -2,6 +2,7 @@ package handoff_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ case "$1 $2 $3" in
 "iam roles describe") cat "$STATE/role.owner" || exit 1;;
 "iam roles create") thing=$STATE/role; fresh "$@"; printf '%s\n' "$MARK" >"$thing.owner";;
 "iam roles update") thing=$STATE/role; test -e "$thing" || exit 1; keep "$@";;
-*add-iam-policy-binding*) thing=$STATE/$(printf '%s' "$1-$member-$role" | cksum | tr ' ' -); keep "$@";;
+*add-iam-policy-binding*) named "$1-$member-$role"; keep "$@";;
 *) exit 9;;
 esac
 `
@@ -62,22 +63,25 @@ func googleChanges(w handoff.GoogleWork) [][]string {
 
 func TestTheScriptForGoogleSaysWhatWasMeantAndMayBeRunAgain(t *testing.T) {
 	for _, text := range append(nasty, "-x", "^,^a,b", "@/etc/passwd") {
-		w := google(text)
-		cloud := newCloud(t, "gcloud", gcloudStub, w.Owner)
-		script := must.Get(w.Text(handoff.GoogleCLI))(t)
-		out, err := cloud.run(t, script)
-		if err != nil {
-			t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
-		}
-		want := "service account: " + email + "\nproject number: 123456789\npool: my-pool\nprovider: my-provider\n" +
-			"audience: //iam.googleapis.com/projects/123456789/locations/global/workloadIdentityPools/my-pool/providers/my-provider\n"
-		if out != want {
-			t.Errorf("%q prints %q, want %q", text, out, want)
-		}
-		if diff := cmp.Diff(googleChanges(w), cloud.calls(t, "create", "update", "add-iam-policy-binding")); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
-		cloud.wantTheSame(t, script)
+		t.Run(strconv.Quote(text), func(t *testing.T) {
+			t.Parallel()
+			w := google(text)
+			cloud := newCloud(t, "gcloud", gcloudStub, w.Owner)
+			script := must.Get(w.Text(handoff.GoogleCLI))(t)
+			out, err := cloud.run(t, script)
+			if err != nil {
+				t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
+			}
+			want := "service account: " + email + "\nproject number: 123456789\npool: my-pool\nprovider: my-provider\n" +
+				"audience: //iam.googleapis.com/projects/123456789/locations/global/workloadIdentityPools/my-pool/providers/my-provider\n"
+			if out != want {
+				t.Errorf("%q prints %q, want %q", text, out, want)
+			}
+			if diff := cmp.Diff(googleChanges(w), cloud.calls(t, "create", "update", "add-iam-policy-binding")); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", text, diff)
+			}
+			cloud.wantTheSame(t, script)
+		})
 	}
 }
 

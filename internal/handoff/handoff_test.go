@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -126,20 +127,23 @@ func FuzzCloudFormation(f *testing.F) {
 // called, and finds nothing.
 func TestAScriptSaysWhatWasMeant(t *testing.T) {
 	for _, text := range nasty {
-		folder := t.TempDir()
-		stub := "#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >>\"$CALLS\"\nprintf '\\0' >>\"$CALLS\"\ncase $2 in head-*|describe-*|get-bucket-policy) exit 1;; get-*) test -e \"$CALLS.$2\" || { : >\"$CALLS.$2\"; exit 1; };; esac\n"
-		must.Do(t, os.WriteFile(filepath.Join(folder, "aws"), []byte(stub), 0o700))
-		script := must.Get(work(text).Text(handoff.AWS))(t)
-		command := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
-		command.Dir, command.Env = folder, []string{"PATH=" + folder + ":/usr/bin:/bin", "CALLS=" + filepath.Join(folder, "calls")}
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
-		}
-		said := must.Get(os.ReadFile(filepath.Join(folder, "calls")))(t)
-		wantCalls(t, text, string(said))
-		if _, err := os.Stat(filepath.Join(folder, "x")); err == nil {
-			t.Errorf("%q was run", text)
-		}
+		t.Run(strconv.Quote(text), func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			stub := "#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >>\"$CALLS\"\nprintf '\\0' >>\"$CALLS\"\ncase $2 in head-*|describe-*|get-bucket-policy) exit 1;; get-*) test -e \"$CALLS.$2\" || { : >\"$CALLS.$2\"; exit 1; };; esac\n"
+			writeProgram(t, filepath.Join(folder, "aws"), stub)
+			script := must.Get(work(text).Text(handoff.AWS))(t)
+			command := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+			command.Dir, command.Env = folder, []string{"PATH=" + folder + ":/usr/bin:/bin", "CALLS=" + filepath.Join(folder, "calls")}
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Fatalf("%q: %v: %s\n%s", text, err, out, script)
+			}
+			said := must.Get(os.ReadFile(filepath.Join(folder, "calls")))(t)
+			wantCalls(t, text, string(said))
+			if _, err := os.Stat(filepath.Join(folder, "x")); err == nil {
+				t.Errorf("%q was run", text)
+			}
+		})
 	}
 }
 

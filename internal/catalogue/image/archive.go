@@ -99,17 +99,9 @@ func (w *reading) plain(found *os.File) (io.Reader, error) {
 	return section, err
 }
 
-// index goes over the entries, and passes their content over.
+// index remembers where the entries are.
 func (w *reading) index(made *archive, section *io.SectionReader) error {
-	entries := tar.NewReader(section)
-	for {
-		header, err := w.next(entries)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return w.each(section, func(header *tar.Header, _ io.Reader) error {
 		name, err := inside(header.Name)
 		if err != nil {
 			return fmt.Errorf("the entry %s of the archive: %w", model.Quoted(header.Name), err)
@@ -131,13 +123,11 @@ func (w *reading) index(made *archive, section *io.SectionReader) error {
 		case tar.TypeLink:
 			at.link = path.Join("/", header.Linkname)[1:]
 		default:
-			continue
-		}
-		if err := w.keep(len(name) + len(at.link)); err != nil {
-			return err
+			return nil
 		}
 		made.members[name] = at
-	}
+		return w.keep(len(name) + len(at.link))
+	})
 }
 
 func (a *archive) open(name string) (io.ReadCloser, int64, error) {

@@ -6,6 +6,7 @@
 package image
 
 import (
+	"archive/tar"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -116,7 +117,13 @@ func (w *reading) apply(tree *tree, n int, layer layer, content *file) error {
 	if layer.content != (v1.Hash{}) {
 		in = io.TeeReader(in, sum)
 	}
-	if err := w.members(tree, n, in, content); err != nil {
+	err = w.each(in, func(header *tar.Header, entry io.Reader) error {
+		if err := w.member(tree, n, header, entry, content); err != nil {
+			return fmt.Errorf("entry %s: %w", model.Quoted(header.Name), err)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	// What follows the tar belongs to the digest, and to the sum of gzip.

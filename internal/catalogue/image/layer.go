@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	model "github.com/tabard-dev/tabard/internal/core/catalogue"
 )
 
 const (
@@ -21,40 +19,27 @@ const (
 	longestName = 4096
 )
 
-// members applies all entries of a layer.
-func (w *reading) members(tree *tree, n int, in io.Reader, content *file) error {
-	entries := tar.NewReader(in)
-	for {
-		header, err := w.next(entries)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+// each calls do with each entry of a tar and its content. Content that do does not read is passed over.
+func (w *reading) each(in io.Reader, do func(*tar.Header, io.Reader) error) error {
+	for entries := tar.NewReader(in); ; {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.member(tree, n, header, entries, content); err != nil {
-			return fmt.Errorf("entry %s: %w", model.Quoted(header.Name), err)
+		header, err := entries.Next()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		// A path that climbs is judged here, whatever the program was told by its environment.
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return fmt.Errorf("it is no whole tar: %w; fetch the image again", err)
+		}
+		if w.entries++; w.entries > w.bounds.entries {
+			return fmt.Errorf("there are more than %d entries in its tars, expected 100000 at most", w.bounds.entries)
+		}
+		if err := do(header, entries); err != nil {
+			return err
 		}
 	}
-}
-
-// next is the next entry of a tar, or io.EOF.
-func (w *reading) next(entries *tar.Reader) (*tar.Header, error) {
-	if err := w.ctx.Err(); err != nil {
-		return nil, err
-	}
-	header, err := entries.Next()
-	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, io.EOF
-	}
-	// A path that climbs is judged here, whatever the program was told by its environment.
-	if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-		return nil, fmt.Errorf("it is no whole tar: %w; fetch the image again", err)
-	}
-	if w.entries++; w.entries > w.bounds.entries {
-		return nil, fmt.Errorf("there are more than %d entries in its tars, expected 100000 at most", w.bounds.entries)
-	}
-	return header, nil
 }
 
 // inside is a name of a tar as a path below the root of the image.

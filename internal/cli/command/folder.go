@@ -7,42 +7,64 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 )
 
 // WriteFolder writes all files into a folder that is new or empty, or that holds just these
-// already. Names are paths below the folder. Errors are those of Refuse.
+// already. Names are paths below the folder. No link in the folder is followed, and nothing outside
+// of it is written. Errors are those of Refuse.
 func (f File) WriteFolder(files map[string][]byte) error {
-	if isWritten, err := f.holds(files); isWritten || err != nil {
+	if err := os.MkdirAll(f.Path, 0o755); err != nil {
+		return f.Refuse(err)
+	}
+	root, err := os.OpenRoot(f.Path)
+	if err != nil {
+		return f.Refuse(err)
+	}
+	defer func() { _ = root.Close() }() // its files are closed
+	if isWritten, err := f.holds(root, files); isWritten || err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(f.Path, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return f.Refuse(err)
-		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
+		if err := writeNew(root, filepath.ToSlash(name), files[name]); err != nil {
 			return f.Refuse(err)
 		}
 	}
 	return nil
 }
 
+// writeNew writes a file that is not there yet, not even as a link.
+func writeNew(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	to, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(text)
+	return errors.Join(err, to.Close())
+}
+
 // holds says whether a folder holds just these files, with this content. It refuses a
 // folder with anything else in it: files of an earlier run would be taken for some of
 // the new ones.
-func (f File) holds(files map[string][]byte) (bool, error) {
+func (f File) holds(root *os.Root, files map[string][]byte) (bool, error) {
 	same := 0
-	err := filepath.WalkDir(f.Path, func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		name = filepath.FromSlash(name)
+		if !entry.Type().IsRegular() {
+			return fmt.Errorf("the folder is not empty, and %s is a link or no regular file, which is not what this run writes", name)
+		}
+		text, err := root.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(f.Path, path)
 		if want, isOurs := files[name]; !isOurs || !bytes.Equal(text, want) {
 			return fmt.Errorf("the folder is not empty, and %s is not what this run writes", name)
 		}
@@ -50,8 +72,6 @@ func (f File) holds(files map[string][]byte) (bool, error) {
 		return nil
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
 	case err != nil:
 		return false, f.Refuse(err)
 	case same > 0 && same < len(files):

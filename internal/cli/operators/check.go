@@ -13,6 +13,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
+	core "github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/roledocuments"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
@@ -137,23 +138,14 @@ func (f *checkFlags) read(streams command.Streams) (rolerequest.Request, error) 
 }
 
 // checkARN refuses what is not the ARN of a role of the request's account.
-func checkARN(text string, request rolerequest.Request) error {
-	const expected = "expected arn:aws:iam::ACCOUNT:role/NAME, with the twelve digits of the account and a name of 64 characters at most"
-	role, ok := identity.ParseRoleARN(text)
+func checkARN(arn string, request rolerequest.Request) error {
 	provider, _ := identity.ParseARN(request.ProviderARN())
-	switch {
-	case strings.TrimSpace(text) != text:
-		return fmt.Errorf("the role is %.300q, which begins or ends with a blank: %s", text, expected)
-	case strings.Contains(text, ":assumed-role/"):
-		return fmt.Errorf("the role is %.300q, which is a session of a role: %s", text, expected)
-	case !ok || !identity.IsRoleARN(text):
-		return fmt.Errorf("the role is %.300q, %s", text, expected)
-	case provider.Partition != "" && role.Partition != provider.Partition:
-		return fmt.Errorf("the role is %.300q, of the partition %s, and the request is for the partition %s", text, role.Partition, provider.Partition)
-	case request.Account != "" && role.Account != request.Account:
-		return fmt.Errorf("the role is %.300q, of account %s, and the request is for account %s: write the hand-off anew with --account %s", text, role.Account, request.Account, role.Account)
+	_, err := core.ForAWS(arn, provider.Partition, request.Account)
+	if errors.Is(err, core.ErrOtherAccount) {
+		role, _ := identity.ParseRoleARN(arn)
+		return fmt.Errorf("%w; if the role is the right one, write the hand-off anew with --account %s", err, role.Account)
 	}
-	return nil
+	return err
 }
 
 // ofRole reads the documents of the role.

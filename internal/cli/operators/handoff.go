@@ -49,7 +49,6 @@ type handoffFlags struct {
 	dir, installIn string
 	place          rolerequest.Place
 	role           rolerequest.Role
-	prefix         string
 	tags           []string
 	azure          handoff.AzurePlace
 	google         handoff.GooglePlace
@@ -87,7 +86,7 @@ func (f *handoffFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.place.Account, "account", "", "the AWS account of the role, twelve `digits`")
 	flags.StringVar(&f.place.Partition, "partition", "", "the AWS `partition`: aws, aws-cn or aws-us-gov (default: that of the cluster's region, or aws)")
 	flags.StringVar(&f.role.Name, "role-name", "", "the role's `name` (default: made of the names of the cluster, the namespace and the package)")
-	flags.StringVar(&f.prefix, "name-prefix", "", "a `prefix` of the default name")
+	flags.StringVar(&f.role.Prefix, "name-prefix", "", "a `prefix` of the default name")
 	flags.StringVar(&f.role.Path, "path", "", "the role's `path`, such as /operators/ (default: /)")
 	flags.StringVar(&f.role.Boundary, "permissions-boundary", "", "the `ARN` of the role's permissions boundary")
 	flags.StringVar(&f.azure.Subscription, "azure-subscription-id", "", "the `id` of the Azure subscription in which the identity is made")
@@ -105,15 +104,12 @@ func (f *handoffFlags) check() error {
 	if f.dir == "" {
 		return errors.New("--output-dir is not set: it is where the files are written")
 	}
-	if f.role.Name != "" && f.prefix != "" {
+	if f.role.Name != "" && f.role.Prefix != "" {
 		return errors.New("--role-name and --name-prefix each say the role's name: leave one out")
 	}
 	var err error
 	if f.role.Tags, err = iamname.ParseTags(f.tags); err != nil {
 		return fmt.Errorf("--tag: %w", err)
-	}
-	if p := f.place.Partition; p != "" && p != "aws" && !strings.HasPrefix(p, "aws-") {
-		return fmt.Errorf("--partition is %.80q, expected one of AWS's, such as aws, aws-cn or aws-us-gov", p)
 	}
 	// With files -n chooses no catalogue.
 	if f.installIn = f.namespace; originOf(f.path).Kind != Cluster || f.requests != "" && f.path+f.catalogSource == "" {
@@ -140,12 +136,6 @@ func (f *handoffFlags) run(ctx context.Context, streams command.Streams, world W
 	request, err := rolerequest.New(set, f.place, f.role)
 	if err != nil {
 		return usage.Wrong(err)
-	}
-	if f.prefix != "" {
-		f.role.Name = request.DefaultName(f.prefix)
-		if request, err = rolerequest.New(set, f.place, f.role); err != nil {
-			return usage.Wrong(err)
-		}
 	}
 	files, err := operator.Files(request, f.where())
 	if err != nil {

@@ -118,7 +118,8 @@ func TestHandoffRefuses(t *testing.T) {
 		"eleven digits":         {append([]string{"p", "--output-dir", dir}, replaced(onPaper, "111122223333", "11112222333")...), 2, "twelve digits"},
 		"two names":             {append([]string{"p", "--output-dir", dir, "--role-name", "a", "--name-prefix", "b"}, onPaper...), 2, "leave one out"},
 		"a tag that is none":    {append([]string{"p", "--output-dir", dir, "--tag", "a"}, onPaper...), 2, "--tag"},
-		"another partition":     {append([]string{"p", "--output-dir", dir, "--partition", "x"}, onPaper...), 2, "--partition"},
+		"another partition":     {append([]string{"p", "--output-dir", dir, "--partition", "x"}, onPaper...), 2, `the partition is "x", expected one of AWS's`},
+		"half a partition":      {append([]string{"p", "--output-dir", dir, "--partition", "aws-"}, onPaper...), 2, `the partition is "aws-", expected one of AWS's`},
 		"a kubeconfig for none": {append([]string{"p", "--output-dir", dir, "--context", "x"}, onPaper...), 2, "a flag names a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,13 +182,13 @@ func TestScenario25ARoleThatIsNoneIsRefused(t *testing.T) {
 	dir := handedOver(t, "1.0.0")
 	for name, c := range map[string]struct{ arn, says string }{
 		"a session":         {"arn:aws:sts::111122223333:assumed-role/r/s", "session of a role"},
-		"another partition": {"arn:aws-cn:iam::111122223333:role/r", "partition"},
+		"another partition": {"arn:aws-cn:iam::111122223333:role/r", "of the partition aws-cn, expected the partition aws"},
 		"eleven digits":     {"arn:aws:iam::11112222333:role/r", "twelve digits"},
 		"a blank":           {roleARN + " ", "blank"},
 		"a long name":       {"arn:aws:iam::111122223333:role/" + strings.Repeat("a", 65), "64"},
 		"a long path":       {"arn:aws:iam::111122223333:role/" + strings.Repeat("a/", 300) + "r", "expected"},
 		"a user":            {"arn:aws:iam::111122223333:user/u", "expected arn:aws:iam::ACCOUNT:role/NAME"},
-		"another account":   {"arn:aws:iam::444455556666:role/r", "444455556666"},
+		"another account":   {"arn:aws:iam::444455556666:role/r", "of another account: it is of 444455556666, expected one of account 111122223333; if the role is the right one, write the hand-off anew with --account 444455556666"},
 		"nothing":           {"", "--role-arn"},
 	} {
 		t.Run(name, func(t *testing.T) {

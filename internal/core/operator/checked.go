@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tabard-dev/tabard/internal/core/cloudid"
 )
 
 // CheckedAnnotation is the annotation of an InstallPlan that says what came of the check of its
@@ -51,7 +53,7 @@ type Checked struct {
 const noDigest = "-"
 
 // digest is what permission.Set.Digest prints.
-var digest = shape(`sha256:[0-9a-f]{64}`)
+var digest = cloudid.Shape(`sha256:[0-9a-f]{64}`)
 
 // String is the text of the annotation: the verdict, the digest or -, and the time as RFC 3339, with
 // one blank between. Of a Checked that ParseChecked gave it is the text that was parsed.
@@ -80,7 +82,7 @@ func ParseChecked(text string) (Checked, error) {
 		return fail("expected one of the verdicts NoChange, Satisfied, NotToken, Missing, Unknown and Overridden at its beginning")
 	case mayLack && out.Digest == noDigest:
 		out.Digest = ""
-	case !digest().MatchString(out.Digest):
+	case !digest(out.Digest):
 		return fail("expected sha256: and 64 hexadecimal digits after the verdict; NotToken, Unknown and Overridden may have - instead")
 	}
 	at, err := time.Parse(time.RFC3339, words[2])

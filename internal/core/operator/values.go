@@ -3,11 +3,10 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/cloudid"
 )
 
 // The environment variables by which OpenShift's console leads an operator to its role, and those
@@ -26,8 +25,11 @@ const (
 	envAudience       = "AUDIENCE"
 )
 
+// ErrOtherAccount is a role that is of another account than it has to be.
+var ErrOtherAccount = errors.New("of another account")
+
 // ForAWS are the values for a role. Partition and account are those that it has to be of; empty for
-// any.
+// any. A role of another account is ErrOtherAccount.
 func ForAWS(arn, partition, account string) (map[string]string, error) {
 	const expected = "expected arn:aws:iam::ACCOUNT:role/NAME, with the twelve digits of the account and a name of 64 characters at most"
 	role, ok := identity.ParseRoleARN(arn)
@@ -39,9 +41,9 @@ func ForAWS(arn, partition, account string) (map[string]string, error) {
 	case !ok || !identity.IsRoleARN(arn):
 		return nil, fmt.Errorf("the role is %.300q, %s", arn, expected)
 	case partition != "" && role.Partition != partition:
-		return nil, fmt.Errorf("the role is %.300q, of the partition %s, and the cluster is in %s", arn, role.Partition, partition)
+		return nil, fmt.Errorf("the role is %.300q, of the partition %s, expected the partition %s", arn, role.Partition, partition)
 	case account != "" && role.Account != account:
-		return nil, fmt.Errorf("the role is %.300q, of account %s, expected account %s", arn, role.Account, account)
+		return nil, fmt.Errorf("the role is %.300q, %w: it is of %s, expected one of account %s", arn, ErrOtherAccount, role.Account, account)
 	}
 	return map[string]string{envRole: arn}, nil
 }
@@ -50,37 +52,23 @@ func ForAWS(arn, partition, account string) (map[string]string, error) {
 // the region.
 type Azure struct{ Client, Tenant, Subscription, ResourceGroup, Region string }
 
-func shape(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + expression + ")$") })
-}
-
-var (
-	uuid          = shape(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-	resourceGroup = shape(`[-\w.()]{0,89}[-\w()]`)
-	azureRegion   = shape(`[a-z0-9]{1,64}`)
-	number        = shape(`[0-9]{1,20}`)
-	pool          = shape(`[a-z0-9-]{4,32}`)
-	email         = shape(`[a-z][-a-z0-9]{4,28}[a-z0-9]@[-a-z0-9.:]+\.iam\.gserviceaccount\.com`)
-	audience      = shape(`(?:https:)?//iam\.googleapis\.com/projects/([^/]+)/locations/global/workloadIdentityPools/([^/]+)/providers/([^/]+)`)
-)
-
 // ForAzure are the values for an identity.
 func ForAzure(a Azure) (map[string]string, error) {
 	out := map[string]string{}
 	for _, id := range [][3]string{{"client id", a.Client, envClient}, {"tenant id", a.Tenant, envTenant}, {"subscription id", a.Subscription, envSubscription}} {
-		if !uuid().MatchString(id[1]) || strings.Trim(id[1], "0-") == "" {
+		if !cloudid.IsUUID(id[1]) || cloudid.IsZero(id[1]) {
 			return nil, fmt.Errorf("the %s is %.80q, expected one such as 11111111-2222-3333-4444-555555555555", id[0], id[1])
 		}
 		out[id[2]] = id[1]
 	}
 	if a.ResourceGroup != "" {
-		if !resourceGroup().MatchString(a.ResourceGroup) {
+		if !cloudid.IsResourceGroup(a.ResourceGroup) {
 			return nil, fmt.Errorf("the resource group is %.100q, expected at most 90 letters, digits and -_.(), and no dot at the end", a.ResourceGroup)
 		}
 		out[envResourceGroup] = a.ResourceGroup
 	}
 	if a.Region != "" {
-		if !azureRegion().MatchString(a.Region) {
+		if !cloudid.IsAzureRegion(a.Region) {
 			return nil, fmt.Errorf("the region is %.80q, expected Azure's name of a region, such as westeurope", a.Region)
 		}
 		out[envRegion] = a.Region
@@ -94,29 +82,27 @@ type Google struct{ Project, Pool, Provider, ServiceAccount string }
 
 // GoogleFrom takes the audience of a provider apart, with https: before it or without.
 func GoogleFrom(text string) (Google, error) {
-	found := audience().FindStringSubmatch(text)
-	if found == nil {
+	number, pool, provider, ok := cloudid.OfAudience(text)
+	if !ok {
 		return Google{}, fmt.Errorf("the audience is %.300q, expected //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER", text)
 	}
-	return Google{Project: found[1], Pool: found[2], Provider: found[3]}, nil
+	return Google{Project: number, Pool: pool, Provider: provider}, nil
 }
 
 // Audience is that of tokens for the provider.
-func (g Google) Audience() string {
-	return "//iam.googleapis.com/projects/" + g.Project + "/locations/global/workloadIdentityPools/" + g.Pool + "/providers/" + g.Provider
-}
+func (g Google) Audience() string { return cloudid.Audience(g.Project, g.Pool, g.Provider) }
 
 // ForGoogle are the values for a service account: the four of the console, and the audience.
 func ForGoogle(g Google) (map[string]string, error) {
-	if !number().MatchString(g.Project) {
+	if !cloudid.IsProjectNumber(g.Project) {
 		return nil, fmt.Errorf("the project is %.80q, expected its number, which is digits alone, and not its id", g.Project)
 	}
 	for _, id := range [][2]string{{"pool", g.Pool}, {"provider", g.Provider}} {
-		if !pool().MatchString(id[1]) || strings.HasPrefix(id[1], "gcp-") {
+		if !cloudid.IsPool(id[1]) || cloudid.IsReserved(id[1]) {
 			return nil, fmt.Errorf("the %s is %.80q, expected 4 to 32 lower-case letters, digits and -, not beginning with gcp-", id[0], id[1])
 		}
 	}
-	if !email().MatchString(g.ServiceAccount) {
+	if !cloudid.IsEmail(g.ServiceAccount) {
 		return nil, fmt.Errorf("the service account is %.200q, expected its e-mail, such as name@project.iam.gserviceaccount.com", g.ServiceAccount)
 	}
 	return map[string]string{envProject: g.Project, envPool: g.Pool, envProvider: g.Provider, envServiceAccount: g.ServiceAccount, envAudience: g.Audience()}, nil

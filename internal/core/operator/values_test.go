@@ -15,7 +15,7 @@ func TestValuesOfAWS(t *testing.T) {
 		"a role":              {arn, "aws", "111122223333", ""},
 		"with a path":         {"arn:aws:iam::111122223333:role/a/b/c", "", "", ""},
 		"a session":           {"arn:aws:sts::111122223333:assumed-role/r/s", "", "", "session"},
-		"a wrong partition":   {"arn:aws-cn:iam::111122223333:role/r", "aws", "", "partition"},
+		"a wrong partition":   {"arn:aws-cn:iam::111122223333:role/r", "aws", "", "of the partition aws-cn, expected the partition aws"},
 		"eleven digits":       {"arn:aws:iam::11112222333:role/r", "", "", "twelve digits"},
 		"a blank":             {arn + " ", "", "", "blank"},
 		"a long name":         {"arn:aws:iam::111122223333:role/" + strings.Repeat("a", 65), "", "", "64"},
@@ -27,6 +27,9 @@ func TestValuesOfAWS(t *testing.T) {
 		got, err := operator.ForAWS(c.arn, c.partition, c.account)
 		if c.says == "" && (err != nil || cmp.Diff(map[string]string{"ROLEARN": c.arn}, got) != "") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v %v", name, got, err)
+		}
+		if errors.Is(err, operator.ErrOtherAccount) != (name == "of another account") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

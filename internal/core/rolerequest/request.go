@@ -40,9 +40,12 @@ type Place struct {
 	Partition string
 }
 
-// Role is how the role shall be. An empty Name is the default one.
+// Role is how the role shall be. An empty Name is the default one, which is made of the names of the
+// cluster, the namespace and the package.
 type Role struct {
 	Name string `json:"name"`
+	// Prefix begins the default name. New puts it into Name, and a request has none.
+	Prefix string `json:"-"`
 	// Path is empty for /.
 	Path string `json:"path,omitempty"`
 	// Boundary is the ARN of its permissions boundary; empty for none.
@@ -69,14 +72,15 @@ func New(set permission.Set, place Place, role Role) (Request, error) {
 		return Request{}, err
 	}
 	if r.Role.Name == "" {
-		r.Role.Name = r.DefaultName("")
+		r.Role.Name = r.defaultName()
 	}
+	r.Role.Prefix = ""
 	return r, r.checkRole()
 }
 
-// DefaultName is <cluster>-<namespace>-<package> after a prefix, cut with a hash to what IAM takes.
-func (r Request) DefaultName(prefix string) string {
-	return iamname.Within(prefix+r.Cluster+"-"+r.Namespace+"-"+r.Permissions.Package, iamname.MaxRole)
+// defaultName is <cluster>-<namespace>-<package> after the prefix, cut with a hash to what IAM takes.
+func (r Request) defaultName() string {
+	return iamname.Within(r.Role.Prefix+r.Cluster+"-"+r.Namespace+"-"+r.Permissions.Package, iamname.MaxRole)
 }
 
 // word is what names of clusters and packages consist of. They stand in names of roles, in tags,

@@ -3,6 +3,7 @@ package rolerequest_test
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -88,6 +89,34 @@ func TestWhatNoRoleCanBeAskedForIsRefused(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+func TestAPrefixBeginsTheDefaultName(t *testing.T) {
+	for name, c := range map[string]struct {
+		cluster string
+		role    rolerequest.Role
+		want    string
+	}{
+		"a prefix":            {"prod", rolerequest.Role{Prefix: "x-"}, "x-prod-keeper-object-keeper"},
+		"no prefix":           {"prod", rolerequest.Role{}, "prod-keeper-object-keeper"},
+		"a name beside it":    {"prod", rolerequest.Role{Prefix: "x-", Name: "keeper"}, "keeper"},
+		"a cut with the hash": {strings.Repeat("c", 60), rolerequest.Role{Prefix: "x-"}, "x-" + strings.Repeat("c", 51) + "-"},
+	} {
+		at := place
+		at.Cluster = c.cluster
+		r := must.Get(rolerequest.New(set(asked), at, c.role))(t)
+		if got := r.Role.Name; got != c.want && !(len(got) == 64 && strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		// It is in the name alone, so that what is read back is the same request.
+		text := must.Get(json.Marshal(r))(t)
+		if again := must.Get(rolerequest.Read(text))(t); !reflect.DeepEqual(again.Role, r.Role) || strings.Contains(string(text), "refix") {
+			t.Errorf("%s: %+v was read of %s", name, again.Role, text)
+		}
+	}
+	if _, err := rolerequest.New(set(asked), place, rolerequest.Role{Prefix: "a b"}); err == nil || !strings.Contains(err.Error(), "the role's name is") {
+		t.Errorf("a prefix that no name takes: %v", err)
 	}
 }
 

@@ -116,15 +116,11 @@ func judged(a permission.Atom, sets []set) Permission {
 	}
 	for _, s := range sets {
 		result, why := s.judge(a, asked)
-		if rank(result) > rank(out.Result) {
+		if result.verdict().isWorse(out.Result.verdict()) {
 			out.Result, out.Why = result, why
 		}
 	}
 	return out
-}
-
-func rank(r Result) int {
-	return map[Verdict]int{Satisfied: 0, Unknown: 1, Missing: 2}[r.verdict()]
 }
 
 // policyOf is what an atom asks for as a policy.

@@ -5,7 +5,6 @@
 package sufficiency
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -152,13 +151,18 @@ func Check(q Question, d Documents) Report {
 	return r
 }
 
-// worst is Missing before Unknown before Satisfied.
+// isWorse orders verdicts: Missing is worse than Unknown, and that worse than Satisfied.
+func (v Verdict) isWorse(than Verdict) bool {
+	order := []Verdict{Satisfied, Unknown, Missing}
+	return slices.Index(order, v) > slices.Index(order, than)
+}
+
+// worst is the worse of two verdicts.
 func worst(a, b Verdict) Verdict {
-	rank := map[Verdict]int{Missing: 2, Unknown: 1, Satisfied: 0}
-	if cmp.Compare(rank[a], rank[b]) >= 0 {
-		return a
+	if b.isWorse(a) {
+		return b
 	}
-	return b
+	return a
 }
 
 // mostWarnings bounds the warnings of a report.
