@@ -19,6 +19,9 @@ func (o *Objects) resolved(time.Time) Stage {
 		}
 		return Stage{State: Waiting, Since: c.Since, Sentence: because("OLM could not resolve the Subscription just now, and tries again", c.Message), Next: "kubectl get catalogsources --all-namespaces: one that is not READY stops all Subscriptions that see it", Object: at}
 	}
+	if o.isUnpacking() {
+		return Stage{State: Done, Sentence: "OLM has chosen a version, and unpacks it", Object: at}
+	}
 	if s.CurrentCSV == "" && !o.isPlanned() {
 		if c, bad := is(s.Conditions, "CatalogSourcesUnhealthy"); bad {
 			return Stage{State: Waiting, Since: c.Since, Sentence: because("the catalogues are not healthy", c.Message), Next: "kubectl get catalogsources --all-namespaces", Object: at}
@@ -26,6 +29,13 @@ func (o *Objects) resolved(time.Time) Stage {
 		return Stage{State: Waiting, Sentence: "OLM has not chosen a version yet", Object: at}
 	}
 	return Stage{State: Done, Sentence: "OLM goes to " + o.Target(), Object: at}
+}
+
+// isUnpacking says that OLM unpacks a bundle, or failed to: until it has, it names no version.
+func (o *Objects) isUnpacking() bool {
+	_, unpacks := is(o.own().Conditions, "BundleUnpacking")
+	_, failed := is(o.own().Conditions, "BundleUnpackFailed")
+	return (unpacks || failed) && !o.isPlanned()
 }
 
 func (o *Objects) unpacked(time.Time) Stage {
@@ -118,7 +128,7 @@ func (o *Objects) installed(time.Time) Stage {
 		return Stage{State: Waiting, Since: csv.Since, Sentence: "requirements are missing: " + strings.Join(csv.Unmet, ", "), Next: "install what is missing, if no Subscription of this namespace brings it", Object: at}
 	}
 	next := ""
-	if csv.Phase == "Failed" || csv.Reason == "InstallCheckFailed" {
+	if csv.Phase == "Failed" || csv.Phase == "Installing" {
 		next = "kubectl -n " + o.Namespace + " get pods: OLM tries again, and the pods say why they do not start"
 	}
 	return Stage{State: Waiting, Since: csv.Since, Sentence: because(fmt.Sprintf("the ClusterServiceVersion is %s (%s)", orNone(csv.Phase), orNone(csv.Reason)), csv.Message), Next: next, Object: at}

@@ -101,6 +101,9 @@ func TestProgress(t *testing.T) {
 			own(o).Conditions = []operator.Condition{{Type: "ResolutionFailed", Status: "False", Reason: "ConstraintsNotSatisfiable"}}
 		}, 10, operator.Done, ""},
 
+		"unpacking, and no version named": {early(func(o *operator.Objects) {
+			own(o).CurrentCSV, o.Wanted.CSV, own(o).Conditions = "", "", bad("BundleUnpacking", "UnpackingInProgress", "ErrImagePull")
+		}), 5, operator.Waiting, "ErrImagePull"},
 		"unpacking": {early(func(o *operator.Objects) {
 			own(o).Conditions = bad("BundleUnpacking", "UnpackingInProgress", "ErrImagePull")
 		}), 5, operator.Waiting, "ErrImagePull"},
