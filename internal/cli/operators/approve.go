@@ -87,6 +87,9 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
+	if err := may(ctx, streams, client, olm.Approves(namespace)); err != nil {
+		return err
+	}
 	if err := f.approve(ctx, streams, client, plan, operator.Checked{Verdict: verdict, Digest: digest, At: time.Now()}, judged); err != nil {
 		return err
 	}

@@ -35,6 +35,13 @@ func (f *installFlags) write(ctx context.Context, streams command.Streams, clien
 	if err != nil {
 		return err
 	}
+	rights := olm.Creates(missing)
+	if f.wait && f.install.Approval == operator.Manual {
+		rights = append(rights, olm.Approves(f.install.Namespace))
+	}
+	if err := may(ctx, streams, client, rights...); err != nil {
+		return err
+	}
 	if len(missing) > 0 {
 		if err := f.create(ctx, streams, client, missing); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 // acceptance is the flag --accept: a person takes the risk of a role that is not enough.
@@ -89,6 +90,22 @@ func (a *acceptance) gate(streams command.Streams, verdict operator.Verdict, dig
 		return operator.VerdictOverridden, err
 	}
 	return verdict, streams.Refuse(command.Found, fmt.Errorf("the role is not enough for %s: nothing was written. Have the role extended, by tabard operators handoff; or go on all the same with --accept missing=%s", subject, digest))
+}
+
+// may refuses if a right is missing, before anything is written.
+func may(ctx context.Context, streams command.Streams, client olm.Client, rights ...olm.Right) error {
+	missing, err := client.Lacks(ctx, rights...)
+	if err != nil {
+		return streams.Refuse(command.Found, err)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	text := "nothing was written, because you may not:"
+	for _, right := range missing {
+		text += fmt.Sprintf("\n  %s; a role with it: %s", right, right.Grant())
+	}
+	return streams.Refuse(command.Found, errors.New(text))
 }
 
 // issuerOf is the issuer of the cluster's tokens; empty where it is not known.

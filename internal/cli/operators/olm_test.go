@@ -7,7 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
+	kubetesting "k8s.io/client-go/testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/olm"
@@ -30,6 +32,9 @@ func installedOperator() (out []runtime.Object) {
 // it has the metadata alone.
 func (c openshift4) connectOLM(kubeconfig *command.Kubeconfig) (olm.Client, error) {
 	objects, err := c.connect(kubeconfig)
+	objects.(*dynamicfake.FakeDynamicClient).PrependReactor("create", "selfsubjectaccessreviews", func(kubetesting.Action) (bool, runtime.Object, error) {
+		return true, &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"allowed": true}}}, nil
+	})
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
 		return olm.Client{}, err

@@ -145,6 +145,9 @@ func (f *setRoleFlags) write(ctx context.Context, streams command.Streams, clien
 	if err != nil {
 		return false, err
 	}
+	if err := may(ctx, streams, client, olm.SetsValues(s.Namespace)); err != nil {
+		return false, err
+	}
 	if confirm := command.Confirm(streams.In, streams.Err); confirm != nil && !f.yes {
 		ok, err := confirm("Change the role?")
 		if err != nil || !ok {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -286,4 +287,30 @@ func TestAnotherRoleIsSet(t *testing.T) {
 	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", other), 0, "has this role already")
 	w.allow("s3:ListBucket")
 	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", arn), 1, "the role is not enough for p.v1.0.0")
+}
+
+// TestWithoutTheRightNothingIsWritten: a person who may read everything, and make Subscriptions alone, is
+// told what is missing before anything is made.
+func TestWithoutTheRightNothingIsWritten(t *testing.T) {
+	w := begin(t, nil)
+	w.person = w.As("reader")
+	w.Grant("reader", &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{"operators.coreos.com"}, Resources: []string{"subscriptions"}, Verbs: []string{"create"}},
+	}})
+	w.wants(w.tabard(w.install("1.0.0", "--wait")...), 1, "nothing was written", "create operatorgroups.operators.coreos.com in the namespace "+w.namespace,
+		"patch installplans.operators.coreos.com", "kubectl create role tabard-operators-create-operatorgroups -n "+w.namespace)
+	w.nothing()
+}
+
+// TestWhatMayNotBeReadIsUnknown: nothing is said to be missing that a person may not see.
+func TestWhatMayNotBeReadIsUnknown(t *testing.T) {
+	w := begin(t, nil)
+	w.operates("s3:GetObject")
+	w.wants(w.tabard(w.install("1.0.0", "--wait")...), 0)
+	w.person = w.As("half")
+	w.GrantIn(w.namespace, "half", rbacv1.PolicyRule{APIGroups: []string{"operators.coreos.com"}, Resources: []string{"*"}, Verbs: []string{"get", "list"}})
+	w.wants(w.tabard("status", "p", "-n", w.namespace), 1, "unknown", "the Namespace could not be read")
+	w.person = w.As("nobody")
+	w.wants(w.tabard("status", "p", "-n", w.namespace), 1, "list the Subscriptions", "forbidden")
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/cli/command"
@@ -76,6 +77,8 @@ type world struct {
 	olm       *fakeolm.OLM
 	namespace string
 	file      string
+	// person is who types the commands.
+	person *rest.Config
 
 	mu sync.Mutex
 	// allows are the actions that the role allows on all resources.
@@ -88,7 +91,7 @@ type world struct {
 func begin(t *testing.T, faults map[string]fakeolm.Fault) *world {
 	t.Helper()
 	w := &world{Cluster: shared(t), allows: []string{"s3:GetObject"}}
-	w.namespace = w.NewNamespace()
+	w.namespace, w.person = w.NewNamespace(), w.Config
 	packages := []fakeolm.Package{
 		{Name: "p", Channel: "stable", CSVs: []fakeolm.CSV{w.version("p", "1.0.0", "s3:GetObject"), w.version("p", "1.1.0", "s3:GetObject", "s3:PutObject", "sqs:SendMessage")}},
 		{Name: "q", Channel: "stable", CSVs: []fakeolm.CSV{w.version("q", "1.0.0"), w.version("q", "1.1.0")}},
@@ -219,10 +222,9 @@ func (w *world) tabard(args ...string) (got said) {
 		Read: func(ctx context.Context, from operators.Origin, in io.Reader, slow func(string)) (model.Catalogue, error) {
 			return catalogue.Reader{Stdin: in, Slow: slow}.Read(ctx, from.Path)
 		},
-		Connect: func(*command.Kubeconfig) (dynamic.Interface, error) { return w.Dynamic, nil },
+		Connect: func(*command.Kubeconfig) (dynamic.Interface, error) { return dynamic.NewForConfig(w.person) },
 		OLM: func(*command.Kubeconfig) (olm.Client, error) {
-			of, err := metadata.NewForConfig(w.Config)
-			return olm.Client{Objects: w.Dynamic, Metadata: of}, err
+			return olm.Client{Objects: dynamic.NewForConfigOrDie(w.person), Metadata: metadata.NewForConfigOrDie(w.person)}, nil
 		},
 		JSON: catalogue.JSON, RoleDocuments: w.role,
 	})
