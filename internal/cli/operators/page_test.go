@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	reader "github.com/tabard-dev/tabard/internal/catalogue"
 	policies "github.com/tabard-dev/tabard/internal/cli/policy"
@@ -30,7 +31,10 @@ var installedJSON []byte
 func TestMain(m *testing.M) {
 	os.Exit(testkit.RunAsProgram(m, func(args []string) error {
 		streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-		cluster := onAWS()
+		// The issuer is that of the hand-off of the page.
+		cluster := openshift4{objects: []runtime.Object{
+			infrastructure("AWS", "status", "platformStatus", "type"), cloudCredential("Manual"), authentication("https://issuer.example.com"),
+		}}
 		cluster.objects = append(cluster.objects, installedOperator()...)
 		cluster.catalogue = func(ctx context.Context, _ Origin) (catalogue.Catalogue, error) {
 			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+strings.Replace(manifest("vendor", "my-operator"), `"annotations":{`, `"annotations":{"`+suggestedNamespace+`":"my-operator",`, 1)+`,`+manifest("vendor", "p")+`]}`))
@@ -46,7 +50,7 @@ func TestMain(m *testing.M) {
 
 // TestThePagesSayWhatTheCommandsDo types the pages twice; the block behind one is what it prints.
 func TestThePagesSayWhatTheCommandsDo(t *testing.T) {
-	outputs := map[string]int{"operators.md": 5, "operator-bundle.md": 4}
+	outputs := map[string]int{"operators.md": 8, "operator-bundle.md": 4}
 	for page, want := range outputs {
 		t.Run(page, func(t *testing.T) {
 			folder := testkit.LinkSelf(t, "tabard")

@@ -1,7 +1,9 @@
 package olm
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,6 +28,17 @@ func TestOLMFromTheHandoffToTheUpgrade(t *testing.T) {
 	// The plan of the next version was made at once, and was left alone.
 	says(t, c.refused("operators", "approve", "token-operator", "-n", ns), "s3:ListAllMyBuckets", "the role is not enough", "missing=sha256:")
 	c.awaits("false", "{.spec.approved}", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns)
+	// With the page's policy nobody approves it by another way.
+	for range 2 {
+		c.Shell(c.Root, "kubectl apply -f config/operators/approval-policy.yaml")
+	}
+	c.Eventually("the policy refuses a careless click", func(ctx context.Context) error {
+		said, err := c.Lab.Kubectl(ctx, "patch", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns, "--type=merge", "--dry-run=server", "-p", `{"spec":{"approved":true}}`)
+		if err == nil || !strings.Contains(err.Error(), "tabard operators approve") {
+			return fmt.Errorf("it said %q: %w", said, err)
+		}
+		return nil
+	})
 	if got := c.handOff("1.1.0"); got != arn {
 		t.Errorf("the script of the next version's hand-off printed %s, want %s", got, arn)
 	}
