@@ -3,6 +3,7 @@ package olm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -84,7 +85,10 @@ func environment(all []variable) map[string]string {
 type subscriptionObject struct {
 	Spec struct {
 		Name, Channel, Source, SourceNamespace, StartingCSV, InstallPlanApproval string
-		Config                                                                   struct{ Env []variable }
+		Config                                                                   struct {
+			Env     []variable
+			EnvFrom []any
+		}
 	}
 	Status struct {
 		CurrentCSV, InstalledCSV string
@@ -99,6 +103,7 @@ func toSubscription(object *unstructured.Unstructured) (operator.Subscription, e
 		Namespace: object.GetNamespace(), Name: object.GetName(), ResourceVersion: object.GetResourceVersion(),
 		Package: o.Spec.Name, Channel: o.Spec.Channel, Source: o.Spec.Source, SourceNamespace: o.Spec.SourceNamespace,
 		StartingCSV: o.Spec.StartingCSV, Approval: o.Spec.InstallPlanApproval, Env: environment(o.Spec.Config.Env),
+		References: len(o.Spec.Config.EnvFrom) > 0 || slices.ContainsFunc(o.Spec.Config.Env, func(v variable) bool { return v.ValueFrom != nil && operator.IsRoleVariable(v.Name) }),
 		CurrentCSV: o.Status.CurrentCSV, InstalledCSV: o.Status.InstalledCSV, Plan: o.Status.InstallPlanRef.Name, Conditions: conditions(o.Status.Conditions),
 	}, err
 }
@@ -208,14 +213,10 @@ func toDeployment(object *unstructured.Unstructured) (operator.Deployment, error
 	return out, err
 }
 
-// toRequest is nil for a CredentialsRequest that cannot be read: it is nobody's that can be told.
-func toRequest(object *unstructured.Unstructured) (*operator.Request, *cloudv1.CredentialsRequest) {
-	read, err := as[cloudv1.CredentialsRequest](object)
-	if err != nil {
-		return nil, nil
-	}
-	out := &operator.Request{Namespace: read.Namespace, Name: read.Name, Provisioned: read.Status.Provisioned, Secret: read.Spec.SecretRef.Namespace + "/" + read.Spec.SecretRef.Name}
-	switch p := credentials.DecodeProvider(&read); {
+// toRequest is what decides of a CredentialsRequest.
+func toRequest(read *cloudv1.CredentialsRequest) operator.Request {
+	out := operator.Request{Namespace: read.Namespace, Name: read.Name, Provisioned: read.Status.Provisioned, Secret: read.Spec.SecretRef.Namespace + "/" + read.Spec.SecretRef.Name}
+	switch p := credentials.DecodeProvider(read); {
 	case p.AWS != nil:
 		out.Identity = p.AWS.STSIAMRoleARN
 	case p.Azure != nil:
@@ -226,5 +227,5 @@ func toRequest(object *unstructured.Unstructured) (*operator.Request, *cloudv1.C
 	for _, c := range read.Status.Conditions {
 		out.Conditions = append(out.Conditions, operator.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time})
 	}
-	return out, &read
+	return out
 }

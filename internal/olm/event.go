@@ -2,6 +2,7 @@ package olm
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,29 +13,37 @@ import (
 // longestNote bounds the note of an event (https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/).
 const longestNote = 1024
 
-// Record writes an event, of type Normal or Warning, about an object of OLM. That it could not be written is no error: the
-// change that it tells of is made.
-func (c Client) Record(ctx context.Context, namespace string, kind operator.Kind, name, kindOfEvent, reason, note string) {
-	of := subscriptions
-	if kind == operator.KindPlan {
-		of = plans
+// About is the object of an event: a Subscription or an InstallPlan.
+type About struct {
+	Kind            operator.Kind
+	Namespace, Name string
+}
+
+// Record writes an event, of type Normal or Warning, about an object of OLM.
+func (c Client) Record(ctx context.Context, of About, kind, reason, note string) error {
+	resource := subscriptions
+	if of.Kind == operator.KindPlan {
+		resource = plans
 	}
-	about, err := c.Objects.Resource(of).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	about, err := c.Objects.Resource(resource).Namespace(of.Namespace).Get(ctx, of.Name, metav1.GetOptions{})
 	if err != nil {
-		return
+		return fmt.Errorf("the event %s could not be written: %w", reason, err)
 	}
 	if len(note) > longestNote {
 		note = note[:longestNote]
 	}
-	event := object("events.k8s.io/v1", "Event", namespace, "", nil)
+	event := object("events.k8s.io/v1", "Event", of.Namespace, "", nil)
 	event.SetGenerateName("tabard-")
 	for field, value := range map[string]any{
-		"regarding": map[string]any{"apiVersion": apiV1alpha1, "kind": string(kind), "namespace": namespace, "name": name, "uid": string(about.GetUID())},
-		"reason":    reason, "note": note, "type": kindOfEvent, "action": "Approve",
+		"regarding": map[string]any{"apiVersion": apiV1alpha1, "kind": string(of.Kind), "namespace": of.Namespace, "name": of.Name, "uid": string(about.GetUID())},
+		"reason":    reason, "note": note, "type": kind, "action": "Approve",
 		"reportingController": Manager, "reportingInstance": Manager,
 		"eventTime": time.Now().UTC().Format(metav1.RFC3339Micro),
 	} {
 		event.Object[field] = value
 	}
-	_, _ = c.Objects.Resource(events).Namespace(namespace).Create(ctx, event, metav1.CreateOptions{FieldManager: Manager})
+	if _, err = c.Objects.Resource(events).Namespace(of.Namespace).Create(ctx, event, metav1.CreateOptions{FieldManager: Manager}); err != nil {
+		return fmt.Errorf("the event %s could not be written: %w", reason, err)
+	}
+	return nil
 }

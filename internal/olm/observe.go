@@ -65,8 +65,10 @@ func (o *observation) catalogue(ctx context.Context) error {
 // each reads all objects of a kind in a namespace, a page at a time. absent says that the cluster
 // does not serve the kind.
 func (c Client) each(ctx context.Context, of schema.GroupVersionResource, namespace string, take func(*unstructured.Unstructured) error) (err error) {
-	const page = 500
-	options := metav1.ListOptions{Limit: page}
+	options := metav1.ListOptions{Limit: 500}
+	if of == plans || of == versions {
+		options.Limit = 20 // One may have a megabyte of manifests.
+	}
 	for {
 		list, err := c.Objects.Resource(of).Namespace(namespace).List(ctx, options)
 		if err != nil {
@@ -154,21 +156,17 @@ func (o *observation) requests(ctx context.Context) error {
 	if len(o.Values) == 0 {
 		return nil
 	}
-	var found []operator.Request
-	take := func(object *unstructured.Unstructured) error {
-		if one, read := toRequest(object); one != nil && o.isOwn(read) {
-			one.Beyond = o.beyond(*read)
-			found = append(found, *one)
-		}
-		return nil
-	}
-	err := o.each(ctx, requests, "", take)
-	if apierrors.IsForbidden(err) {
-		found = nil
-		err = o.each(ctx, requests, o.Namespace, take)
-	}
+	all, err := o.all(ctx)
 	if _, err := o.read(operator.KindRequest, err); err != nil {
 		return err
+	}
+	var found []operator.Request
+	for i := range all {
+		if o.isOwn(&all[i]) {
+			one := toRequest(&all[i])
+			one.Beyond = o.beyond(all[i])
+			found = append(found, one)
+		}
 	}
 	for i := range found {
 		namespace, name, _ := strings.Cut(found[i].Secret, "/")
@@ -179,6 +177,29 @@ func (o *observation) requests(ctx context.Context) error {
 	}
 	o.Requests = found
 	return nil
+}
+
+// all are the CredentialsRequests of the cluster, or where these may not be listed those of the
+// namespace. One that cannot be read is nobody's that can be told.
+func (o *observation) all(ctx context.Context) (out []cloudv1.CredentialsRequest, err error) {
+	if o.seen != nil && o.seen.requests != nil {
+		return *o.seen.requests, nil
+	}
+	take := func(object *unstructured.Unstructured) error {
+		if one, err := as[cloudv1.CredentialsRequest](object); err == nil {
+			out = append(out, one)
+		}
+		return nil
+	}
+	err = o.each(ctx, requests, "", take)
+	if apierrors.IsForbidden(err) {
+		out = nil
+		return out, o.each(ctx, requests, o.Namespace, take)
+	}
+	if err == nil && o.seen != nil {
+		o.seen.requests = &out
+	}
+	return out, err
 }
 
 // isOwn says whether a CredentialsRequest is the operator's: it is for one of its ServiceAccounts,

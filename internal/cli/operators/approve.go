@@ -124,7 +124,7 @@ func (f *approveFlags) approve(ctx context.Context, streams command.Streams, cli
 	if checked.Verdict == operator.VerdictOverridden {
 		kind, reason = "Warning", "PermissionsOverridden"
 	}
-	client.Record(ctx, p.namespace, operator.KindPlan, p.plan.Name, kind, reason, fmt.Sprintf("approved with the verdict %s", judged))
+	record(ctx, streams, client, olm.About{Kind: operator.KindPlan, Namespace: p.namespace, Name: p.plan.Name}, kind, reason, fmt.Sprintf("approved with the verdict %s", judged))
 	return streams.Print(fmt.Sprintf("approved InstallPlan %s/%s\n", p.namespace, command.Plain(p.plan.Name)))
 }
 

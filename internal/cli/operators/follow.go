@@ -32,7 +32,7 @@ type follower struct {
 func (f *follower) follow(ctx context.Context) error {
 	end := time.Now().Add(f.timeout)
 	for {
-		objects, err := f.client.Observe(ctx, f.wanted)
+		objects, err := f.look(ctx, end)
 		if ctx.Err() != nil || errors.Is(err, olm.ErrNoOLM) {
 			return err
 		}
@@ -60,6 +60,13 @@ func (f *follower) follow(ctx context.Context) error {
 		case <-time.After(glance):
 		}
 	}
+}
+
+// look reads the install. A cluster that does not answer takes no longer than the person waits.
+func (f *follower) look(ctx context.Context, end time.Time) (*operator.Objects, error) {
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	return f.client.Observe(ctx, f.wanted)
 }
 
 // needsPerson says whether a stage waits for a person, who is then told. A plan that may be approved

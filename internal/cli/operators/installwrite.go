@@ -47,7 +47,7 @@ func (f *installFlags) write(ctx context.Context, streams command.Streams, clien
 			return err
 		}
 		if verdict == operator.VerdictOverridden {
-			client.Record(ctx, f.install.Namespace, operator.KindSubscription, f.install.Wanted.Subscription, "Warning", "PermissionsOverridden", fmt.Sprintf("installed with a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
+			record(ctx, streams, client, olm.About{Kind: operator.KindSubscription, Namespace: f.install.Namespace, Name: f.install.Wanted.Subscription}, "Warning", "PermissionsOverridden", fmt.Sprintf("installed with a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
 		}
 	}
 	if !f.wait {

@@ -108,6 +108,14 @@ func may(ctx context.Context, streams command.Streams, client olm.Client, rights
 	return streams.Refuse(command.Found, errors.New(text))
 }
 
+// record writes an event. Without the right to write one the change is made all the same, and the person
+// is told.
+func record(ctx context.Context, streams command.Streams, client olm.Client, about olm.About, kind, reason, note string) {
+	if err := client.Record(ctx, about, kind, reason, note); err != nil {
+		sayOn(streams.Err, "tabard: %v", err)
+	}
+}
+
 // issuerOf is the issuer of the cluster's tokens; empty where it is not known.
 func (s seen) issuerOf() string {
 	return text(s.objects.Authentication, "spec", "serviceAccountIssuer")

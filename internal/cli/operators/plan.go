@@ -98,12 +98,13 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 
 // upgradeOf is what is known of one operator of a plan.
 func upgradeOf(ctx context.Context, client olm.Client, o *operator.Objects, next catalogue.Bundle) (u operator.Upgrade, warning string, err error) {
-	u = operator.Upgrade{CSV: next.Name, Namespace: o.Namespace}
+	u = operator.Upgrade{CSV: next.Name, Namespace: o.Namespace, Orphan: true, TakesTokens: slices.Contains(next.Features.Tokens[:], catalogue.Yes)}
 	pkg := next.Name
 	for _, s := range o.Subscriptions {
 		if s.CurrentCSV == next.Name {
 			pkg, u.From = s.Package, s.InstalledCSV
 			u.Values, _ = operator.ValuesOf(s)
+			u.References, u.Orphan = s.References, false
 		}
 	}
 	cloud := operator.CloudOf(u.Values)

@@ -158,7 +158,7 @@ func (f *setRoleFlags) write(ctx context.Context, streams command.Streams, clien
 		return false, streams.Refuse(command.Found, err)
 	}
 	if verdict == operator.VerdictOverridden {
-		client.Record(ctx, s.Namespace, operator.KindSubscription, s.Name, "Warning", "PermissionsOverridden", fmt.Sprintf("got a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
+		record(ctx, streams, client, olm.About{Kind: operator.KindSubscription, Namespace: s.Namespace, Name: s.Name}, "Warning", "PermissionsOverridden", fmt.Sprintf("got a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
 	}
 	return true, streams.Print(fmt.Sprintf("the Subscription %s/%s has the role %s\n", s.Namespace, command.Plain(s.Name), command.Plain(operator.IdentityOf(values))))
 }

@@ -105,6 +105,7 @@ func (f *statusFlags) run(ctx context.Context, streams command.Streams, world Wo
 	slices.SortFunc(found, func(a, b operator.Subscription) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	client = client.Once()
 	all := make([]installStatus, 0, len(found))
 	for _, s := range found {
 		one, err := statusOf(ctx, client, s)

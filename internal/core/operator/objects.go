@@ -86,6 +86,8 @@ type Subscription struct {
 	CurrentCSV, InstalledCSV         string
 	// Env are the variables with a value that OLM gives to each container.
 	Env map[string]string
+	// References says that more variables come from other objects, so that a role may be among them.
+	References bool
 	// Plan is the InstallPlan that it refers to.
 	Plan       string
 	Conditions []Condition

@@ -58,12 +58,15 @@ func (o *Objects) unpacked(time.Time) Stage {
 	return Stage{State: Done, Sentence: "the bundle is unpacked", Object: at}
 }
 
-// plan is the newest InstallPlan that installs the wanted version: that of the Subscription may be
-// for the next one already, and older ones may have failed.
-func (o *Objects) plan() *Plan {
+// plan is that of the wanted version.
+func (o *Objects) plan() *Plan { return o.planFor(o.Target()) }
+
+// planFor is the newest InstallPlan that installs a version: that of the Subscription may be for the
+// next one already, and older ones may have failed.
+func (o *Objects) planFor(csv string) *Plan {
 	var found *Plan
 	for i := range o.Plans {
-		if p := &o.Plans[i]; slices.Contains(p.CSVs, o.Target()) && (found == nil || p.Generation > found.Generation) {
+		if p := &o.Plans[i]; slices.Contains(p.CSVs, csv) && (found == nil || p.Generation > found.Generation) {
 			found = p
 		}
 	}
@@ -141,17 +144,24 @@ func orNone(text string) string {
 	return text
 }
 
-// Next is the version that OLM would go to from the one that is followed; empty for none.
+// Next is the version to which an upgrade waits for an approval; empty for none.
 func (o *Objects) Next() string {
-	if s := o.own(); s != nil && s.CurrentCSV != o.Target() {
-		return s.CurrentCSV
+	s := o.own()
+	if s == nil || s.CurrentCSV == o.Target() {
+		return ""
 	}
-	return ""
+	if p := o.planFor(s.CurrentCSV); p == nil || !p.waits() {
+		return ""
+	}
+	return s.CurrentCSV
 }
+
+// waits says that the plan waits for an approval.
+func (p *Plan) waits() bool { return !p.Approved && p.Phase == "RequiresApproval" }
 
 // Waiting is the InstallPlan of the wanted version, if it waits for an approval.
 func (o *Objects) Waiting() *Plan {
-	if p := o.plan(); p != nil && !p.Approved && p.Phase == "RequiresApproval" {
+	if p := o.plan(); p != nil && p.waits() {
 		return p
 	}
 	return nil

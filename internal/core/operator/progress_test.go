@@ -274,3 +274,21 @@ func FuzzProgress(f *testing.F) {
 		check(t, got)
 	})
 }
+
+func TestAnUpgradeThatWaits(t *testing.T) {
+	o := installed()
+	if next := o.Next(); next != "" || o.Waiting() != nil {
+		t.Errorf("%q waits", next)
+	}
+	o.Subscriptions[0].CurrentCSV = second
+	for phase, want := range map[string]string{"": "", "Planning": "", "RequiresApproval": second} {
+		o.Plans = append(installed().Plans, operator.Plan{Name: "install-b", CSVs: []string{second}, Phase: phase, Generation: 2})
+		if next := o.Next(); next != want {
+			t.Errorf("%q: %q waits, want %q", phase, next, want)
+		}
+	}
+	o.Plans[1].Approved = true
+	if next := o.Next(); next != "" {
+		t.Errorf("%q is approved already", next)
+	}
+}

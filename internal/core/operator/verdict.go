@@ -18,8 +18,13 @@ type Upgrade struct {
 	Old, New permission.Set
 	// Namespace is where the operator is.
 	Namespace string
-	// Values are those of its role; empty where it was given none.
-	Values map[string]string
+	// Values are those of its role; empty where it was given none. References says that variables come
+	// from other objects, where nobody looks: a role may be among them.
+	Values     map[string]string
+	References bool
+	// Orphan says that no Subscription names the version, as for a dependency, or for some moments for a
+	// new one: nobody can tell which role it has. TakesTokens says that it takes tokens of some cloud.
+	Orphan, TakesTokens bool
 	// Issuer is that of the cluster's tokens; empty where it is not known.
 	Issuer string
 	// Role are the documents of its role; nil where they could not be had, and Unread says why.
@@ -58,7 +63,12 @@ func Judge(u Upgrade) Judgement {
 }
 
 func (u Upgrade) judge(next permission.Set, known bool, out *Judgement) (Verdict, string) {
+	requests, _ := next.Requests()
 	switch {
+	case u.Orphan && (u.TakesTokens || len(requests) > 0):
+		return VerdictUnknown, "it takes a role by tokens, and no Subscription names this version: it may be a dependency, or OLM has just planned it, so look again in some seconds"
+	case len(u.Values) == 0 && u.References:
+		return VerdictUnknown, "the Subscription takes variables from other objects, so that it is unknown which role the operator has"
 	case len(u.Values) == 0 && next.TokenAuth != permission.Supported:
 		return VerdictNotToken, "the operator takes no role by tokens, and was given none"
 	case len(u.Values) == 0:

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,6 +130,14 @@ func TestScenario27AnInstallIsFollowedToItsCredentials(t *testing.T) {
 	if checked, err := operator.ParseChecked(plan.GetAnnotations()[operator.CheckedAnnotation]); err != nil || checked.Verdict != operator.VerdictSatisfied {
 		t.Errorf("the plan says %v: %v", checked, err)
 	}
+	w.Await(func() error {
+		for _, plan := range w.all("installplans") {
+			if phase, _, _ := unstructured.NestedString(plan.Object, "status", "phase"); versionOf(plan) == second && phase == "RequiresApproval" {
+				return nil
+			}
+		}
+		return errors.New("no InstallPlan of the next version waits")
+	})
 	next := w.only("installplans", func(u unstructured.Unstructured) bool { return versionOf(u) == second })
 	if isApproved(next) {
 		t.Error("the plan of the next version was approved")
@@ -190,6 +199,12 @@ func TestScenario29AnUpgradeNeedsARoleThatIsEnough(t *testing.T) {
 	w := begin(t, nil)
 	w.operates("s3:GetObject")
 	w.wants(w.tabard(w.install("1.0.0", "--wait")...), 0)
+	w.Await(func() error {
+		if got := w.tabard("status", "p", "-n", w.namespace); !strings.Contains(got.out, "An upgrade to p.v1.1.0 waits") {
+			return errors.New(got.out + got.err)
+		}
+		return nil
+	})
 	approve := []string{"approve", "p", "-n", w.namespace, "--timeout", "60s"}
 	w.wants(w.tabard("upgrade-diff", "p", "-n", w.namespace), 1, "p.v1.1.0: Missing", "s3:PutObject", "sqs:SendMessage")
 	w.wants(w.tabard(approve...), 1, "Missing", "s3:PutObject", "sqs:SendMessage", "tabard operators handoff", "--accept missing=sha256:")

@@ -10,23 +10,22 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
-// TestOLMFromTheHandoffToTheUpgrade: the owner of the account makes the role by the hand-off's script,
-// the operator is installed with it and becomes it, its next version is refused until the script of that
+// fromTheHandoffToTheUpgrade: the owner of the account makes the role by the hand-off's script, the
+// operator is installed with it and becomes it, its next version is refused until the script of that
 // version's hand-off has extended the role, and then installed.
-func TestOLMFromTheHandoffToTheUpgrade(t *testing.T) {
-	c := open(t)
-	c.inTokenMode()
-	c.fulfils(ns, "arn:aws:iam::"+c.Account+":role/lab-team-a-*")
-	c.knows()
+func (c *cluster) fromTheHandoffToTheUpgrade() {
 	arn := c.handOff("1.0.0")
 	install := []string{"operators", "install", "token-operator", "-n", ns, "--version", "1.0.0", "--catalogue", c.file(), "--source", "olm/vendor", "--role-arn", arn, "--wait", "--timeout", "4m"}
-	says(t, c.Bed.Run(install...), "token-operator.v1.0.0: Satisfied", "+ Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
-	says(t, c.Bed.Run(install...), "= Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
+	says(c.T, c.Bed.Run(install...), "token-operator.v1.0.0: Satisfied", "+ Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
+	says(c.T, c.Bed.Run(install...), "= Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
 	c.becomes(arn)
-	says(t, c.Bed.Run("operators", "status", "token-operator", "-n", ns), "10/10 done", "An upgrade to token-operator.v1.1.0 waits")
+	// OLM plans the next version some seconds later.
+	c.awaits("token-operator.v1.1.0", "{.status.currentCSV}", "subscription.operators.coreos.com", "token-operator", "-n", ns)
+	c.awaits("RequiresApproval", "{.status.phase}", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns)
+	says(c.T, c.Bed.Run("operators", "status", "token-operator", "-n", ns), "10/10 done", "An upgrade to token-operator.v1.1.0 waits")
 
 	// The plan of the next version was made at once, and was left alone.
-	says(t, c.refused("operators", "approve", "token-operator", "-n", ns), "s3:ListAllMyBuckets", "the role is not enough", "missing=sha256:")
+	says(c.T, c.refused("operators", "approve", "token-operator", "-n", ns), "s3:ListAllMyBuckets", "the role is not enough", "missing=sha256:")
 	c.awaits("false", "{.spec.approved}", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns)
 	// With the page's policy nobody approves it by another way.
 	for range 2 {
@@ -40,11 +39,11 @@ func TestOLMFromTheHandoffToTheUpgrade(t *testing.T) {
 		return nil
 	})
 	if got := c.handOff("1.1.0"); got != arn {
-		t.Errorf("the script of the next version's hand-off printed %s, want %s", got, arn)
+		c.Errorf("the script of the next version's hand-off printed %s, want %s", got, arn)
 	}
-	says(t, c.Bed.Run("operators", "approve", "token-operator", "-n", ns, "--wait", "--timeout", "4m"), "Satisfied", "approved InstallPlan team-a/", "token-operator.v1.1.0 is installed")
+	says(c.T, c.Bed.Run("operators", "approve", "token-operator", "-n", ns, "--wait", "--timeout", "4m"), "Satisfied", "approved InstallPlan team-a/", "token-operator.v1.1.0 is installed")
 	c.becomes(arn)
-	t.Log(c.Bed.Run("operators", "status", "-A"))
+	says(c.T, c.Bed.Run("operators", "status", "-A"), "10/10 credentials")
 }
 
 // says fails the test for each text that is not in what was said.
@@ -60,10 +59,21 @@ func says(t *testing.T, said string, texts ...string) {
 // refused runs tabard, which must end with exit code 1, and returns what it said on both streams.
 func (c *cluster) refused(args ...string) string {
 	c.Helper()
+	return c.ends(1, args...)
+}
+
+// wrong runs tabard, which must find the command line wrong.
+func (c *cluster) wrong(args ...string) string {
+	c.Helper()
+	return c.ends(2, args...)
+}
+
+func (c *cluster) ends(code int, args ...string) string {
+	c.Helper()
 	said, err := c.RunTabard(c.Context(), args...)
 	refused, ok := errors.AsType[*onlab.RefusedError](err)
-	if !ok || refused.Code != 1 {
-		c.Fatalf("tabard %s: %v, want it refused\n%s", strings.Join(args, " "), err, said)
+	if !ok || refused.Code != code {
+		c.Fatalf("tabard %s: %v, want exit code %d\n%s", strings.Join(args, " "), err, code, said)
 	}
 	return said + refused.Stderr
 }

@@ -7,23 +7,31 @@ import (
 	"testing"
 )
 
+// ns is the namespace of the operator that takes a role.
 const ns = "team-a"
 
-func TestOLMInstallsAnOperator(t *testing.T) {
+// TestOLM shares one cluster, which takes most of the time.
+func TestOLM(t *testing.T) {
 	c := open(t)
-	c.Kubectl("create", "namespace", ns)
-	c.Kubectl("apply", "-n", ns, "-f", filepath.Join(c.Dir, "manifests", "aws.yaml"))
-	c.apply(`
-apiVersion: operators.coreos.com/v1
-kind: OperatorGroup
-metadata: {name: own, namespace: ` + ns + `}
-spec: {targetNamespaces: [` + ns + `]}
----
-apiVersion: operators.coreos.com/v1alpha1
-kind: Subscription
-metadata: {name: token-operator, namespace: ` + ns + `}
-spec: {name: token-operator, channel: stable, source: vendor, sourceNamespace: olm}
-`)
-	c.awaits("Succeeded", "{.status.phase}", "csv", "token-operator.v1.1.0", "-n", ns)
-	c.awaits("True", `{.status.conditions[?(@.type=="Available")].status}`, "deployment", "token-operator", "-n", ns)
+	c.inTokenMode()
+	c.fulfils(ns, "arn:aws:iam::"+c.Account+":role/lab-team-a-*")
+	c.knows()
+	t.Run("from the hand-off to the upgrade", func(t *testing.T) { c.For(t).fromTheHandoffToTheUpgrade() })
+	t.Run("the newest version of the cluster's catalogue", func(t *testing.T) { c.For(t).theNewestVersion() })
+}
+
+// For is the cluster for a subtest, which fails by itself.
+func (c *cluster) For(t *testing.T) *cluster { return &cluster{Bed: c.Bed.For(t), T: t} }
+
+// theNewestVersion is read from the cluster's PackageManifests, and installed without a role into a
+// namespace that is not there yet.
+func (c *cluster) theNewestVersion() {
+	const other = "team-b"
+	says(c.T, c.Bed.Run("operators", "list", "--cloud", "this", "--token-auth", "yes"), "token-operator", "1.1.0")
+	says(c.T, c.wrong("operators", "install", "token-operator", "-n", other), "--without-role")
+	c.Kubectl("create", "namespace", other)
+	c.Kubectl("apply", "-n", other, "-f", filepath.Join(c.Dir, "manifests", "aws.yaml"))
+	says(c.T, c.Bed.Run("operators", "install", "token-operator", "-n", other, "--without-role", "--wait", "--timeout", "4m"), "+ Subscription  team-b/token-operator", "token-operator.v1.1.0 is installed")
+	c.awaits("true", `{.metadata.annotations.operators\.tabard\.dev/without-role}`, "subscription.operators.coreos.com", "token-operator", "-n", other)
+	says(c.T, c.Bed.Run("operators", "status", "token-operator", "-n", other), "7/7 done")
 }
