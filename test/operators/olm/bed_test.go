@@ -26,11 +26,11 @@ type cluster struct {
 	*testing.T
 }
 
-// programs are those of make olm.
+// programs are those of make olm that run as pods.
 var programs = []string{"olm", "catalog", "package-server", "opm"}
 
 // open starts the cluster, with a catalogue of the operator.
-func open(t *testing.T) *cluster {
+func open(t *testing.T) (*cluster, unpacker) {
 	t.Helper()
 	c := &cluster{Bed: bed.Open(t), T: t}
 	began := time.Now()
@@ -42,18 +42,20 @@ func open(t *testing.T) *cluster {
 		c.LoadProgram(path)
 	}
 	c.loadOperator()
+	images := c.unpacker()
 	for _, kinds := range []testkit.ForeignKinds{testkit.OLM, testkit.OpenShiftSettings, testkit.OpenShiftConfig, testkit.OpenShiftCredentials} {
 		for _, file := range kinds.Files(t) {
 			c.Kubectl("apply", "--server-side", "-f", file)
 		}
 	}
-	c.Kubectl("apply", "-f", "manifests/olm.yaml")
-	c.serve("1.0.0", "1.1.0")
-	for _, name := range []string{"olm-operator", "catalog-operator", "packageserver", "catalogue"} {
+	manifest := string(must.Get(os.ReadFile("manifests/olm.yaml"))(t))
+	c.apply(strings.NewReplacer("OPM_IMAGE", images.opm, "UTIL_IMAGE", images.util).Replace(manifest))
+	c.serve("vendor", c.catalogue([]string{"1.0.0", "1.1.0"}, nil))
+	for _, name := range []string{"olm-operator", "catalog-operator", "packageserver"} {
 		c.Kubectl("rollout", "status", "-n", "olm", "deployment/"+name, "--timeout=180s")
 	}
 	c.Since(began, "installing the Operator Lifecycle Manager")
-	return c
+	return c, images
 }
 
 // loadOperator puts the example's operator on the node, under the names that its versions have.
@@ -70,23 +72,19 @@ func (c *cluster) loadOperator() {
 	}
 }
 
-// serve serves a catalogue with versions of the operator.
-func (c *cluster) serve(versions ...string) {
+// serve serves a file as the catalogue of a name, and waits until OLM reads it.
+func (c *cluster) serve(name string, file []byte) {
 	c.Helper()
 	path := filepath.Join(c.TempDir(), "catalog.json")
-	must.Do(c.T, os.WriteFile(path, c.catalogue(versions), 0o600))
-	c.Kubectl("create", "configmap", "catalogue", "-n", "olm", "--from-file="+path)
-	c.Kubectl("apply", "-f", "manifests/catalogue.yaml")
-	address := c.Kubectl("get", "service", "catalogue", "-n", "olm", "-o", "jsonpath={.spec.clusterIP}")
-	c.apply(fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource","metadata":{"name":"vendor","namespace":"olm"},`+
-		`"spec":{"sourceType":"grpc","address":"%s:50051","displayName":"Vendor","publisher":"Example"}}`, address))
-	c.Eventually("the catalogue is READY", func(ctx context.Context) error {
-		said, err := c.Lab.Kubectl(ctx, "get", "catalogsource", "vendor", "-n", "olm", "-o", "jsonpath={.status.connectionState.lastObservedState}")
-		if err == nil && said != "READY" {
-			err = fmt.Errorf("it is %q", said)
-		}
-		return err
-	})
+	must.Do(c.T, os.WriteFile(path, file, 0o600))
+	c.Kubectl("create", "configmap", name, "-n", "olm", "--from-file="+path)
+	manifest := string(must.Get(os.ReadFile("manifests/catalogue.yaml"))(c.T))
+	c.apply(strings.ReplaceAll(manifest, "NAME", name))
+	address := c.Kubectl("get", "service", name, "-n", "olm", "-o", "jsonpath={.spec.clusterIP}")
+	c.apply(fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource","metadata":{"name":%q,"namespace":"olm"},`+
+		`"spec":{"sourceType":"grpc","address":"%s:50051","displayName":"Vendor","publisher":"Example"}}`, name, address))
+	c.Kubectl("rollout", "status", "-n", "olm", "deployment/"+name, "--timeout=180s")
+	c.awaits("READY", "{.status.connectionState.lastObservedState}", "catalogsource", name, "-n", "olm")
 }
 
 // apply applies a manifest.
@@ -97,8 +95,9 @@ func (c *cluster) apply(manifest string) {
 	c.Kubectl("apply", "-f", path)
 }
 
-// catalogue is a file-based catalogue of the example's bundles, with all of their manifests in it.
-func (c *cluster) catalogue(versions []string) []byte {
+// catalogue is a file-based catalogue of the example's bundles: with all of their manifests in it, or
+// with the images that image names by version.
+func (c *cluster) catalogue(versions []string, image func(version string) string) []byte {
 	c.Helper()
 	const name = "token-operator"
 	var entries []any
@@ -111,7 +110,11 @@ func (c *cluster) catalogue(versions []string) []byte {
 		}
 		previous = name + ".v" + version
 		entries = append(entries, entry)
-		bundles = append(bundles, map[string]any{"schema": "olm.bundle", "package": name, "name": previous, "image": "", "properties": c.properties(name, version)})
+		bundle := map[string]any{"schema": "olm.bundle", "package": name, "name": previous, "image": "", "properties": c.properties(name, version, image == nil)}
+		if image != nil {
+			bundle["image"] = image(version)
+		}
+		bundles = append(bundles, bundle)
 	}
 	var text []byte
 	for _, document := range append([]map[string]any{
@@ -124,8 +127,9 @@ func (c *cluster) catalogue(versions []string) []byte {
 	return text
 }
 
-// properties are those of a bundle, as "opm render" writes them.
-func (c *cluster) properties(name, version string) []any {
+// properties are those of a bundle, as "opm render" writes them. Without the manifests there is the
+// metadata of the ClusterServiceVersion.
+func (c *cluster) properties(name, version string, manifests bool) []any {
 	c.Helper()
 	out := []any{
 		map[string]any{"type": "olm.package", "value": map[string]any{"packageName": name, "version": version}},
@@ -134,10 +138,31 @@ func (c *cluster) properties(name, version string) []any {
 	folder := filepath.Join(c.Root, "examples", name, "bundle", version, "manifests")
 	for _, file := range must.Get(filepath.Glob(filepath.Join(folder, "*.yaml")))(c.T) {
 		text := must.Get(yaml.YAMLToJSON(must.Get(os.ReadFile(file))(c.T)))(c.T)
+		if !manifests {
+			if strings.Contains(file, "clusterserviceversion") {
+				out = append(out, map[string]any{"type": "olm.csv.metadata", "value": c.metadata(text)})
+			}
+			continue
+		}
 		if strings.Contains(file, "clusterserviceversion") {
 			text = c.inLab(text)
 		}
 		out = append(out, map[string]any{"type": "olm.bundle.object", "value": map[string]any{"data": base64.StdEncoding.EncodeToString(text)}})
+	}
+	return out
+}
+
+// metadata is what a catalogue keeps of a ClusterServiceVersion.
+func (c *cluster) metadata(csv []byte) map[string]any {
+	c.Helper()
+	var object struct {
+		Metadata struct{ Annotations map[string]string }
+		Spec     map[string]any
+	}
+	must.Do(c.T, json.Unmarshal(csv, &object))
+	out := map[string]any{"annotations": object.Metadata.Annotations, "crdDescriptions": object.Spec["customresourcedefinitions"]}
+	for _, field := range []string{"displayName", "description", "installModes", "keywords", "maturity", "minKubeVersion", "provider"} {
+		out[field] = object.Spec[field]
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // operator is installed with it and becomes it, its next version is refused until the script of that
 // version's hand-off has extended the role, and then installed.
 func (c *cluster) fromTheHandoffToTheUpgrade() {
-	arn := c.handOff("1.0.0")
+	arn := c.handOff(ns, "1.0.0")
 	install := []string{"operators", "install", "token-operator", "-n", ns, "--version", "1.0.0", "--catalogue", c.file(), "--source", "olm/vendor", "--role-arn", arn, "--wait", "--timeout", "4m"}
 	says(c.T, c.Bed.Run(install...), "token-operator.v1.0.0: Satisfied", "+ Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
 	says(c.T, c.Bed.Run(install...), "= Subscription  team-a/token-operator", "token-operator.v1.0.0 is installed")
@@ -38,7 +38,7 @@ func (c *cluster) fromTheHandoffToTheUpgrade() {
 		}
 		return nil
 	})
-	if got := c.handOff("1.1.0"); got != arn {
+	if got := c.handOff(ns, "1.1.0"); got != arn {
 		c.Errorf("the script of the next version's hand-off printed %s, want %s", got, arn)
 	}
 	says(c.T, c.Bed.Run("operators", "approve", "token-operator", "-n", ns, "--wait", "--timeout", "4m"), "Satisfied", "approved InstallPlan team-a/", "token-operator.v1.1.0 is installed")
@@ -88,7 +88,12 @@ func (c *cluster) becomes(arn string) {
 // plan is the InstallPlan of a version.
 func (c *cluster) plan(csv string) string {
 	c.Helper()
-	for line := range strings.Lines(c.Kubectl("get", "installplans", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.spec.clusterServiceVersionNames[*]}{"\n"}{end}`)) {
+	return c.planIn(ns, csv)
+}
+
+func (c *cluster) planIn(namespace, csv string) string {
+	c.Helper()
+	for line := range strings.Lines(c.Kubectl("get", "installplans", "-n", namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} {.spec.clusterServiceVersionNames[*]}{"\n"}{end}`)) {
 		if name, versions, _ := strings.Cut(strings.TrimSpace(line), " "); versions == csv {
 			return name
 		}

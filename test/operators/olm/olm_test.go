@@ -12,12 +12,13 @@ const ns = "team-a"
 
 // TestOLM shares one cluster, which takes most of the time.
 func TestOLM(t *testing.T) {
-	c := open(t)
+	c, images := open(t)
 	c.inTokenMode()
 	c.fulfils(ns, "arn:aws:iam::"+c.Account+":role/lab-team-a-*")
 	c.knows()
 	t.Run("from the hand-off to the upgrade", func(t *testing.T) { c.For(t).fromTheHandoffToTheUpgrade() })
 	t.Run("the newest version of the cluster's catalogue", func(t *testing.T) { c.For(t).theNewestVersion() })
+	t.Run("a bundle that a Job unpacks", func(t *testing.T) { c.For(t).unpacksABundle(images) })
 }
 
 // For is the cluster for a subtest, which fails by itself.

@@ -70,16 +70,16 @@ func (c *cluster) knows() {
 func (c *cluster) file() string {
 	c.Helper()
 	path := filepath.Join(c.TempDir(), "catalog.json")
-	must.Do(c.T, os.WriteFile(path, c.catalogue([]string{"1.0.0", "1.1.0"}), 0o600))
+	must.Do(c.T, os.WriteFile(path, c.catalogue([]string{"1.0.0", "1.1.0"}, nil), 0o600))
 	return path
 }
 
 // handOff has the owner of the account make, or mend, the role of a version by the script of its
 // hand-off, and returns its ARN.
-func (c *cluster) handOff(version string) string {
+func (c *cluster) handOff(namespace, version string) string {
 	c.Helper()
 	dir := filepath.Join(c.TempDir(), "out")
-	c.Bed.Run("operators", "handoff", "token-operator", "--catalogue", c.file(), "--version", version, "-n", ns, "--cluster-name", "lab", "--account", c.Account, "--output-dir", dir)
+	c.Bed.Run("operators", "handoff", "token-operator", "--catalogue", c.file(), "--version", version, "-n", namespace, "--cluster-name", "lab", "--account", c.Account, "--output-dir", dir)
 	said := strings.Fields(c.Shell(dir, "AWS_PAGER= sh ./aws.sh"))
 	return said[len(said)-1]
 }
