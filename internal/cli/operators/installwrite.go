@@ -23,13 +23,16 @@ func (f *installFlags) write(ctx context.Context, streams command.Streams, clien
 	}
 	missing := olm.Manifests(f.install, o, changes)
 	if f.dry == "files" {
-		return printManifests(streams, missing)
+		if err := printManifests(streams, missing); err != nil {
+			return err
+		}
+		return f.wouldPass(streams, judged)
 	}
 	if err := streams.Print(f.text(changes, judged)); err != nil {
 		return err
 	}
 	if f.dry == "client" || f.dry == "server" {
-		return f.tryOut(ctx, streams, client, missing)
+		return f.tryOut(ctx, streams, client, missing, judged)
 	}
 	verdict, err := f.gate(streams, judged.Verdict, judged.Digest, judged.CSV)
 	if err != nil {
@@ -87,13 +90,24 @@ func printManifests(streams command.Streams, all []*unstructured.Unstructured) e
 }
 
 // tryOut ends a dry run.
-func (f *installFlags) tryOut(ctx context.Context, streams command.Streams, client olm.Client, all []*unstructured.Unstructured) error {
+func (f *installFlags) tryOut(ctx context.Context, streams command.Streams, client olm.Client, all []*unstructured.Unstructured, judged operator.Judgement) error {
 	if f.dry == "server" {
 		if _, err := client.Create(ctx, all, true); err != nil {
 			return streams.Refuse(command.Found, err)
 		}
 	}
-	return streams.Print("this was a dry run: nothing was written\n")
+	if err := streams.Print("this was a dry run: nothing was written\n"); err != nil {
+		return err
+	}
+	return f.wouldPass(streams, judged)
+}
+
+// wouldPass ends a dry run: with exit code 1 where the install would be refused, or asked about.
+func (f *installFlags) wouldPass(streams command.Streams, judged operator.Judgement) error {
+	if judged.Verdict.MayPass() || f.takes(judged.Verdict, judged.Digest) {
+		return nil
+	}
+	return streams.Refuse(command.Found, fmt.Errorf("without --accept the install would be refused: %s: %s", judged.Verdict, judged.Why))
 }
 
 // create makes what is missing, and says how to take it back.

@@ -89,6 +89,10 @@ func TestScenario26ARoleThatLacksPermissionsIsRefused(t *testing.T) {
 	got := w.tabard(w.install("1.0.0")...)
 	w.wants(got, 1, "Missing", "s3:GetObject", "nothing was written", "--accept missing=sha256:")
 	w.nothing()
+	for _, dry := range []string{"client", "server", "files"} {
+		w.wants(w.tabard(w.install("1.0.0", "--dry-run="+dry)...), 1, "would be refused: Missing")
+		w.nothing()
+	}
 	_, digest, _ := strings.Cut(got.err, "--accept missing=")
 	digest = strings.TrimSpace(digest)
 	w.wants(w.tabard(w.install("1.0.0", "--accept", "missing=sha256:"+strings.Repeat("0", 64))...), 1, "nothing was written")
@@ -101,6 +105,20 @@ func TestScenario26ARoleThatLacksPermissionsIsRefused(t *testing.T) {
 	}) {
 		t.Errorf("the override is no event: %v", events)
 	}
+}
+
+// TestWhatIsPrintedCanBeApplied: --dry-run=files prints what an install would make, to the byte the same
+// each time, and the API server takes it.
+func TestWhatIsPrintedCanBeApplied(t *testing.T) {
+	w := begin(t, nil)
+	printed := w.tabard(w.install("1.0.0", "--dry-run=files", "--env", "LEVEL=debug")...)
+	w.wants(printed, 0, "kind: OperatorGroup", "kind: Subscription", "startingCSV: p.v1.0.0", "value: "+arn)
+	if again := w.tabard(w.install("1.0.0", "--dry-run=files", "--env", "LEVEL=debug")...); again.out != printed.out {
+		t.Errorf("the second run printed\n%s", again.out)
+	}
+	w.nothing()
+	w.Shell("kubectl apply -f - <<'END'\n" + printed.out + "\nEND\n")
+	w.wants(w.tabard(w.install("1.0.0", "--env", "LEVEL=debug")...), 0, "= OperatorGroup", "= Subscription")
 }
 
 func TestScenario27AnInstallIsFollowedToItsCredentials(t *testing.T) {
