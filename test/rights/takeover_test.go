@@ -45,7 +45,12 @@ func (w world) withOldRights(namespace, name, secretName string) client.Client {
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}},
 	)
-	return w.as(namespace, name)
+	taken := w.as(namespace, name)
+	// The API server learns of the rights some moments later.
+	w.Await(func() error {
+		return taken.Get(w.Context(), client.ObjectKey{Namespace: namespace, Name: secretName}, &corev1.Secret{})
+	})
+	return taken
 }
 
 // disown gives a Secret an owner that is not there.
