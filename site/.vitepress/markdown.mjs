@@ -14,6 +14,7 @@ export const options = (root, repository) => ({
   config(md) {
     md.disable('emoji')
     md.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
+    md.linkify.add('//', null) // GitHub makes no link of it, as in an audience of Google Cloud
     md.core.ruler.before('normalize', 'front', (state) => front(state, root))
     md.core.ruler.push('picture', picture)
     md.core.ruler.push('outside', (state) => outside(state, root, repository))
