@@ -96,7 +96,7 @@ type subscriptionObject struct {
 func toSubscription(object *unstructured.Unstructured) (operator.Subscription, error) {
 	o, err := as[subscriptionObject](object)
 	return operator.Subscription{
-		Namespace: object.GetNamespace(), Name: object.GetName(), ResourceVersion: object.GetResourceVersion(),
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion(),
 		Package: o.Spec.Name, Channel: o.Spec.Channel, Source: o.Spec.Source, SourceNamespace: o.Spec.SourceNamespace,
 		StartingCSV: o.Spec.StartingCSV, Approval: o.Spec.InstallPlanApproval, Env: environment(o.Spec.Config.Env),
 		CurrentCSV: o.Status.CurrentCSV, InstalledCSV: o.Status.InstalledCSV, Plan: o.Status.InstallPlanRef.Name, Conditions: conditions(o.Status.Conditions),
@@ -122,8 +122,9 @@ type planObject struct {
 func toPlan(object *unstructured.Unstructured) (operator.Plan, error) {
 	o, err := as[planObject](object)
 	return operator.Plan{
-		Name: object.GetName(), ResourceVersion: object.GetResourceVersion(), Phase: o.Status.Phase, Message: o.Status.Message,
+		Name: object.GetName(), UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion(), Phase: o.Status.Phase, Message: o.Status.Message,
 		Approved: o.Spec.Approved, Generation: o.Spec.Generation, CSVs: o.Spec.ClusterServiceVersionNames, Conditions: conditions(o.Status.Conditions),
+		Checked: object.GetAnnotations()[operator.CheckedAnnotation],
 	}, err
 }
 

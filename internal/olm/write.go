@@ -132,6 +132,14 @@ func (c Client) Approve(ctx context.Context, namespace string, plan operator.Pla
 	return c.patch(ctx, plans, namespace, plan.Name, map[string]any{"metadata": metadata, "spec": map[string]any{"approved": true}})
 }
 
+// Note notes on an InstallPlan as it was read how its permissions were judged, and does not approve
+// it. One that was changed since is left as it is: ErrChanged.
+func (c Client) Note(ctx context.Context, namespace string, plan operator.Plan, checked string) error {
+	return c.patch(ctx, plans, namespace, plan.Name, map[string]any{"metadata": map[string]any{
+		"resourceVersion": plan.ResourceVersion, "annotations": map[string]any{operator.CheckedAnnotation: checked},
+	}})
+}
+
 // patch merges what is given into an object of the resource version that is part of it.
 func (c Client) patch(ctx context.Context, of schema.GroupVersionResource, namespace, name string, change map[string]any) error {
 	text, err := json.Marshal(change)

@@ -90,6 +90,9 @@ func (u Upgrade) judge(next permission.Set, known bool, out *Judgement) (Verdict
 	return VerdictUnknown, "it is unknown whether the role is enough"
 }
 
+// IsOfAWS says that the role is one of AWS: no other is compared.
+func (u Upgrade) IsOfAWS() bool { return u.Values[envRole] != "" }
+
 func (u Upgrade) same(next permission.Set) bool {
 	if u.From == "" {
 		return false
