@@ -70,6 +70,12 @@ func begin(t *testing.T) *world {
 	ctrl.SetLogger(logr.Discard())
 	w := &world{Cluster: shared(t), registry: prometheus.NewRegistry(), roles: map[string]sufficiency.Documents{}}
 	w.namespace = w.NewNamespace()
+	// After the fake has ended, nothing is left for the gauge of the next test.
+	t.Cleanup(func() {
+		for _, resource := range []string{"subscriptions", "installplans"} {
+			must.Do(t, w.of(resource).DeleteCollection(context.WithoutCancel(t.Context()), metav1.DeleteOptions{}, metav1.ListOptions{}))
+		}
+	})
 	w.olm = fakeolm.Start(t, w.Dynamic, w.Kube, fakeolm.Script{Namespaces: []string{w.namespace}, Packages: []fakeolm.Package{
 		{Name: "p", Channel: "stable", CSVs: []fakeolm.CSV{w.version("p", "1.0.0", "s3:GetObject"), w.version("p", "1.1.0", "s3:GetObject", "s3:PutObject")}},
 		{Name: "q", Channel: "stable", CSVs: []fakeolm.CSV{w.version("q", "1.0.0")}},
@@ -167,6 +173,11 @@ func (w *world) of(resource string) dynamic.ResourceInterface {
 func (w *world) patch(resource, name, patch string) {
 	w.Helper()
 	must.Get(w.of(resource).Patch(w.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}))(w)
+}
+
+func (w *world) patchStatus(resource, name, patch string) {
+	w.Helper()
+	must.Get(w.of(resource).Patch(w.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"))(w)
 }
 
 // plan waits until there is a plan of exactly one version, and returns its name.
