@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
@@ -53,6 +54,19 @@ func (c Client) Live(ctx context.Context, s operator.Subscription) (u operator.U
 	u.Values, _ = operator.ValuesOf(s)
 	u.New = permission.OfBundle(s.Package, installed, operator.CloudOf(u.Values))
 	return u, true, nil
+}
+
+// Issuer is that of the cluster's tokens, where OpenShift has it; empty where it is not known.
+func (c Client) Issuer(ctx context.Context) (string, error) {
+	found, err := c.Objects.Resource(authentications).Get(ctx, "cluster", metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read the Authentication of the cluster: %w", err)
+	}
+	issuer, _, err := unstructured.NestedString(found.Object, "spec", "serviceAccountIssuer")
+	return issuer, err
 }
 
 // Waiting reads a plan and, where it waits for an approval, the ClusterServiceVersions that it

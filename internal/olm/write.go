@@ -3,7 +3,6 @@ package olm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +20,7 @@ import (
 const WithoutRole = "operators.tabard.dev/without-role"
 
 // ErrChanged is an object that somebody changed since it was read.
-var ErrChanged = errors.New("it was changed in between: look again")
+var ErrChanged = operator.ErrChanged
 
 // Manifests are the objects that an install makes, in the order of its changes; those that exist are
 // not among them.

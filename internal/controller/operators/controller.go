@@ -18,16 +18,15 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/dynamic"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/tabard-dev/tabard/internal/controller"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
-	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 // The ConfigMaps with unpacked bundles are read where a Role of the catalogue's namespace lets it:
@@ -41,8 +40,28 @@ import (
 // Name is the controller's.
 const Name = "operators"
 
+// OLM reads and writes the objects of the Operator Lifecycle Manager, past any cache.
+type OLM interface {
+	// Issuer is that of the cluster's tokens; empty where it is not known.
+	Issuer(ctx context.Context) (string, error)
+	// First are the Subscriptions of a namespace, a number of them at most.
+	First(ctx context.Context, namespace string, most int) ([]operator.Subscription, error)
+	// Waiting is a plan, and where it waits the versions that it installs, and why one of them could
+	// not be read, both by name. A plan that is gone does not wait.
+	Waiting(ctx context.Context, namespace, name string) (operator.Plan, map[string]catalogue.Bundle, map[string]string, error)
+	// Upgrade is what is known of one operator of a plan, beside its role and the issuer.
+	Upgrade(ctx context.Context, namespace string, all []operator.Subscription, next catalogue.Bundle) (u operator.Upgrade, warning string, err error)
+	// Live is the same of an operator that is installed; there is none until it is Succeeded.
+	Live(ctx context.Context, s operator.Subscription) (u operator.Upgrade, is bool, err error)
+	// Note writes the annotation of a plan as it was read; operator.ErrChanged where it was changed since.
+	Note(ctx context.Context, namespace string, plan operator.Plan, checked string) error
+	// Tell writes an event, unless there is one of its name.
+	Tell(ctx context.Context, t operator.Told) error
+}
+
 // Options say how the controller runs.
 type Options struct {
+	OLM OLM
 	// Roles reads the policies of a role in AWS. Where it is nil, WithoutRoles says why.
 	Roles        func(ctx context.Context, arn string) (sufficiency.Documents, error)
 	WithoutRoles string
@@ -59,7 +78,6 @@ type Options struct {
 // its lease.
 type Controller struct {
 	options  Options
-	olm      olm.Client
 	metadata client.Reader
 	roles    *roles
 	metrics  *Metrics
@@ -91,16 +109,12 @@ func Add(mgr ctrl.Manager, options Options) error {
 	if options.Metrics == nil {
 		options.Metrics = sharedMetrics()
 	}
-	objects, err := dynamic.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("make a client for OLM's objects: %w", err)
-	}
 	build := ctrl.NewControllerManagedBy(mgr).Named(Name)
 	found, err := follow(mgr, build)
 	if err != nil {
 		return err
 	}
-	c := &Controller{options: options, olm: olm.Client{Objects: objects}, metadata: found, roles: newRoles(options), metrics: options.Metrics, namespaces: map[string]*memory{}}
+	c := &Controller{options: options, metadata: found, roles: newRoles(options), metrics: options.Metrics, namespaces: map[string]*memory{}}
 	return controller.Run(build, controller.Measured(c.metrics.Metrics, c))
 }
 
@@ -144,10 +158,10 @@ func (p *pass) perform(ctx context.Context, step operator.Step) error {
 	switch step := step.(type) {
 	case operator.Told:
 		log.FromContext(ctx).Info(step.Note, "reason", step.Reason, "subscription", step.Subscription.Name)
-		err = p.olm.Tell(ctx, step)
+		err = p.options.OLM.Tell(ctx, step)
 	case operator.Note:
-		err = p.olm.Note(ctx, p.namespace, step.Plan, step.Text)
-		if errors.Is(err, olm.ErrChanged) {
+		err = p.options.OLM.Note(ctx, p.namespace, step.Plan, step.Text)
+		if errors.Is(err, operator.ErrChanged) {
 			err = nil
 		}
 	default:

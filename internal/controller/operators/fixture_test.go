@@ -28,6 +28,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/operators"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/olm"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/fakeolm"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -139,7 +140,7 @@ func (w *world) run(t *testing.T, change ...func(*operators.Options)) (stop func
 		Scheme: w.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 	}))(t)
 	w.registry = prometheus.NewRegistry()
-	options := operators.Options{Roles: w.documents, Recheck: time.Second, Pace: 50 * time.Millisecond, Metrics: operators.NewMetrics(w.registry)}
+	options := operators.Options{OLM: olm.Client{Objects: must.Get(dynamic.NewForConfig(w.As(account)))(t)}, Roles: w.documents, Recheck: time.Second, Pace: 50 * time.Millisecond, Metrics: operators.NewMetrics(w.registry)}
 	for _, each := range change {
 		each(&options)
 	}

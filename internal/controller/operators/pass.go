@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/controller"
@@ -36,7 +33,7 @@ type pass struct {
 func (p *pass) run(ctx context.Context) error {
 	p.roles.begin()
 	var err error
-	if p.subscriptions, err = p.olm.First(ctx, p.namespace, mostSubscriptions); err != nil {
+	if p.subscriptions, err = p.options.OLM.First(ctx, p.namespace, mostSubscriptions); err != nil {
 		return err
 	}
 	names, err := p.candidates(ctx)
@@ -46,7 +43,7 @@ func (p *pass) run(ctx context.Context) error {
 	if p.empty = len(names) == 0 && len(p.settled) == 0 && len(p.subscriptions) == 0; p.empty {
 		return nil
 	}
-	if p.issuer, err = p.readIssuer(ctx); err != nil {
+	if p.issuer, err = p.options.OLM.Issuer(ctx); err != nil {
 		return err
 	}
 	return errors.Join(p.plans(ctx, names), p.installed(ctx))
@@ -74,21 +71,6 @@ func (p *pass) candidates(ctx context.Context) ([]string, error) {
 	return operator.Choose(open, p.subscriptions), nil
 }
 
-// authentication is where OpenShift has the issuer of the cluster's tokens.
-var authentication = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "authentications"}
-
-func (p *pass) readIssuer(ctx context.Context) (string, error) {
-	found, err := p.olm.Objects.Resource(authentication).Get(ctx, "cluster", metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("read the Authentication of the cluster: %w", err)
-	}
-	issuer, _, _ := unstructured.NestedString(found.Object, "spec", "serviceAccountIssuer")
-	return issuer, nil
-}
-
 // plans judges the plans that wait. One of which something cannot be read keeps none of the others
 // from being judged.
 func (p *pass) plans(ctx context.Context, names []string) (err error) {
@@ -109,7 +91,7 @@ func (p *pass) plans(ctx context.Context, names []string) (err error) {
 
 // plan judges one plan. One that does not wait has no verdict.
 func (p *pass) plan(ctx context.Context, name string) (operator.Verdict, error) {
-	plan, bundles, whys, err := p.olm.Waiting(ctx, p.namespace, name)
+	plan, bundles, whys, err := p.options.OLM.Waiting(ctx, p.namespace, name)
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +115,7 @@ func (p *pass) judgements(ctx context.Context, plan operator.Plan, bundles map[s
 		return []operator.Judgement{one}, nil
 	}
 	for _, csv := range plan.CSVs {
-		u, _, err := p.olm.Upgrade(ctx, p.namespace, p.subscriptions, bundles[csv])
+		u, _, err := p.options.OLM.Upgrade(ctx, p.namespace, p.subscriptions, bundles[csv])
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +156,7 @@ func (p *pass) installed(ctx context.Context) (err error) {
 			break
 		}
 		p.again = p.options.Recheck
-		u, is, failed := p.olm.Live(ctx, s)
+		u, is, failed := p.options.OLM.Live(ctx, s)
 		if failed != nil || !is {
 			err = errors.Join(err, failed)
 			continue

@@ -82,8 +82,8 @@ type Subscription struct {
 	Namespace, Name, UID, ResourceVersion string
 	Package, Channel                      string
 	Source, SourceNamespace               string
-	StartingCSV, Approval            string
-	CurrentCSV, InstalledCSV         string
+	StartingCSV, Approval                 string
+	CurrentCSV, InstalledCSV              string
 	// Env are the variables with a value that OLM gives to each container.
 	Env map[string]string
 	// Plan is the InstallPlan that it refers to.

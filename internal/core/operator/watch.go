@@ -3,6 +3,7 @@ package operator
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ const (
 	// MostOperators is how many operators of a plan, and how many installed ones, are judged.
 	MostOperators = 50
 )
+
+// ErrChanged is an object that somebody changed since it was read.
+var ErrChanged = errors.New("it was changed in between: look again")
 
 // Step is something to be written: Note or Told.
 type Step interface{ step() }

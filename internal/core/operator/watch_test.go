@@ -105,7 +105,8 @@ func TestTheSameEventHasTheSameName(t *testing.T) {
 		seen("", operator.VerdictMissing), seen("", operator.VerdictUnknown), seen("Unknown - 2026-01-31T12:00:00Z", operator.VerdictMissing),
 		seen("Unknown - 2026-01-31T12:00:01Z", operator.VerdictMissing),
 	} {
-		if first(w) != first(w) || names[first(w)] {
+		again := w
+		if first(w) != first(again) || names[first(w)] {
 			t.Errorf("the event of %q is named %s, as another, or differently each time", w.Plan.Checked, first(w))
 		}
 		names[first(w)] = true
