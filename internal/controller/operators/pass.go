@@ -175,7 +175,9 @@ func (p *pass) installed(ctx context.Context) (err error) {
 		err = errors.Join(err, failed)
 		told[event.Name()] = failed == nil
 	}
-	p.told = told
+	if err == nil { // else some were not looked at
+		p.told = told
+	}
 	return err
 }
 
