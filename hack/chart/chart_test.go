@@ -171,6 +171,7 @@ func TestTheDashboardNamesMetricsThatExist(t *testing.T) {
 func TestComponentsComeWithTheirRights(t *testing.T) {
 	components := map[string]string{
 		"issuer": "issuer", "webhook": "webhook", "injection": "injection", "credentials": "credentials", "hub": "hubaccess", "capacity": "capacity", "webhookDeployment": "webhookdeployment",
+		"operators": "operators",
 	}
 	c := load(t)
 	none := values{}

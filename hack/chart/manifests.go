@@ -56,6 +56,7 @@ func plains() []plain {
 		{"ocm/certificate.yaml", "certificate.yaml", on("ocm")},
 		{"ocm/webhook.yaml", "ocm.yaml", on("ocm")},
 		{"network/webhook-networkpolicy.yaml", "network.yaml", values{"networkPolicy": values{"enabled": true, "apiServers": addresses}}},
+		{"operators/controller.yaml", "operators.yaml", on("operators")},
 		{"openshift/capacity.yaml", "openshift-capacity.yaml", on("openshift", "capacity")},
 		{"openshift/credentials.yaml", "openshift-credentials.yaml", values{"credentials": values{"enabled": true}, "openshift": values{"enabled": true, "payloadSecrets": payload()}}},
 		{"openshift/issuer.yaml", "openshift-issuer.yaml", on("openshift")},

@@ -51,7 +51,7 @@ func TestNoChoiceOfComponentsOpensAWay(t *testing.T) {
 func choices() map[string]values {
 	all := map[string]values{
 		"issuer": {"enabled": true}, "webhook": {"enabled": true}, "injection": {"enabled": true}, "credentials": {"enabled": true}, "hub": {"enabled": true}, "ocm": {"enabled": true},
-		"capacity": {"enabled": true}, "openshift": {"enabled": true}, "certificate": {"enabled": true},
+		"capacity": {"enabled": true}, "operators": {"enabled": true}, "openshift": {"enabled": true}, "certificate": {"enabled": true},
 		"roleSelectors": {"enabled": true, "warnings": false, "report": values{"enabled": true}},
 	}
 	none := map[string]values{"webhookDeployment": {"enabled": true}}

@@ -18,6 +18,7 @@ func (w *world) attacks(from account, grants []grant) []attack {
 		found = append(found, w.tokenAttacks(namespace)...)
 		found = append(found, machineAttacks(grants, namespace)...)
 		found = append(found, clusterAttacks(grants, namespace)...)
+		found = append(found, planAttacks(grants, namespace)...)
 		found = append(found, powerAttacks(grants, namespace)...)
 	}
 	found = append(found, hookAttacks(w, grants)...)

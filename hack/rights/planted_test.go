@@ -148,6 +148,9 @@ func TestOneRightMoreIsFound(t *testing.T) {
 		"what is said of ManagedClusters":      {operator, "", `{apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters/status], verbs: [update]}`, clusters},
 		"the acceptance of clusters":           {operator, "", `{apiGroups: [register.open-cluster-management.io], resources: [managedclusters/accept], verbs: [update]}`, unknown},
 		"a cluster that it makes, of the hub":  {"tabard-system/tabard-hub", "", `{apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters], verbs: [create, delete]}`, ""},
+		"InstallPlans":                         {operator, "", `{apiGroups: [operators.coreos.com], resources: [installplans], verbs: [patch]}`, everybody},
+		"what is said of InstallPlans":         {operator, "", `{apiGroups: [operators.coreos.com], resources: [installplans/status], verbs: [update]}`, everybody},
+		"a plan that it makes, of the watcher": {"tabard-system/tabard-operators", "", `{apiGroups: [operators.coreos.com], resources: [installplans, installplans/status], verbs: [create, delete, update]}`, ""},
 		"Services":                             {operator, system, `{apiGroups: [""], resources: [services], verbs: [patch]}`, traffic},
 	}
 	clean := shipped(t)

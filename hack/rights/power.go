@@ -78,6 +78,7 @@ var judged = []string{
 	"admissionregistration.k8s.io/mutatingwebhookconfigurations", "admissionregistration.k8s.io/validatingwebhookconfigurations",
 	"cluster.open-cluster-management.io/managedclusters", "cluster.open-cluster-management.io/managedclusters/status",
 	"cluster.x-k8s.io/machinesets", "cluster.x-k8s.io/machinedeployments", "machine.openshift.io/machinesets",
+	"operators.coreos.com/installplans", "operators.coreos.com/installplans/status",
 }
 
 // powerAttacks use the powers in a namespace, or with an empty one everywhere.

@@ -59,6 +59,7 @@ var saidOfAccounts = map[string]said{
 		[]string{"oidcissuers", "oidcissuers/status", "serviceaccounts/token tabard-issuer in tabard-system"}, nil},
 	"tabard-system/tabard-ocm":            {nil, []string{"secrets tabard-ocm-cert in tabard-certificate"}},
 	"tabard-system/tabard-operator":       {},
+	"tabard-system/tabard-operators":      {[]string{"installplans"}, nil},
 	"tabard-system/tabard-selectorreport": {[]string{"iamroleselectorreports", "iamroleselectorreports/status"}, nil},
 	"tabard-system/tabard-webhook":        {nil, []string{"secrets tabard-webhook-cert in tabard-certificate"}},
 	"tabard-system/tabard-webhookdeployment": {
@@ -178,7 +179,7 @@ func TestBeforeKubernetes130(t *testing.T) {
 		from, _, _ := strings.Cut(way, " ")
 		got[from] = true
 	}
-	want := []string{"tabard-certificate/tabard-certificate", "tabard-system/tabard-capacity", "tabard-system/tabard-credentials", "tabard-system/tabard-hub", "tabard-system/tabard-webhookdeployment"}
+	want := []string{"tabard-certificate/tabard-certificate", "tabard-system/tabard-capacity", "tabard-system/tabard-credentials", "tabard-system/tabard-hub", "tabard-system/tabard-operators", "tabard-system/tabard-webhookdeployment"}
 	if found := slices.Sorted(maps.Keys(got)); !slices.Equal(found, want) {
 		t.Errorf("without the policies %q lead further, and docs/security.md names %q", found, want)
 	}

@@ -45,8 +45,8 @@ type operator struct {
 // controllers makes what each controller declares, in alphabetical order of their
 // names: each in the file of its name.
 var controllers = []func() *declaration{
-	declareCapacity, declareCertificate, declareCredentials, declareHubAccess, declareInjection, declareIssuer, declareSelectorReport,
-	declareWebhookDeployment,
+	declareCapacity, declareCertificate, declareCredentials, declareHubAccess, declareInjection, declareIssuer, declareOperators,
+	declareSelectorReport, declareWebhookDeployment,
 }
 
 type operatorFlags struct {

@@ -59,8 +59,14 @@ func (c Client) Planned(ctx context.Context, namespace string, plan operator.Pla
 	if err != nil {
 		return nil, nil, err
 	}
+	bundles, whys = c.planned(ctx, read, plan.CSVs)
+	return bundles, whys, nil
+}
+
+// planned are the ClusterServiceVersions of these names that a plan installs.
+func (c Client) planned(ctx context.Context, read planObject, names []string) (bundles map[string]catalogue.Bundle, whys map[string]string) {
 	bundles, whys = map[string]catalogue.Bundle{}, map[string]string{}
-	for _, name := range plan.CSVs {
+	for _, name := range names {
 		bundles[name], whys[name] = catalogue.Bundle{Name: name}, "the InstallPlan does not have its ClusterServiceVersion"
 	}
 	for _, step := range read.Status.Plan {
@@ -75,7 +81,7 @@ func (c Client) Planned(ctx context.Context, namespace string, plan operator.Pla
 		bundles[step.Resource.Name] = version.bundle(step.Resource.Name)
 		delete(whys, step.Resource.Name)
 	}
-	return bundles, whys, nil
+	return bundles, whys
 }
 
 // reference is what a step has in place of a manifest: the ConfigMap into which OLM unpacked the

@@ -100,7 +100,7 @@ type subscriptionObject struct {
 func toSubscription(object *unstructured.Unstructured) (operator.Subscription, error) {
 	o, err := as[subscriptionObject](object)
 	return operator.Subscription{
-		Namespace: object.GetNamespace(), Name: object.GetName(), ResourceVersion: object.GetResourceVersion(),
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion(),
 		Package: o.Spec.Name, Channel: o.Spec.Channel, Source: o.Spec.Source, SourceNamespace: o.Spec.SourceNamespace,
 		StartingCSV: o.Spec.StartingCSV, Approval: o.Spec.InstallPlanApproval, Env: environment(o.Spec.Config.Env),
 		References: len(o.Spec.Config.EnvFrom) > 0 || slices.ContainsFunc(o.Spec.Config.Env, func(v variable) bool { return v.ValueFrom != nil && operator.IsRoleVariable(v.Name) }),
@@ -127,8 +127,9 @@ type planObject struct {
 func toPlan(object *unstructured.Unstructured) (operator.Plan, error) {
 	o, err := as[planObject](object)
 	return operator.Plan{
-		Name: object.GetName(), ResourceVersion: object.GetResourceVersion(), Phase: o.Status.Phase, Message: o.Status.Message,
+		Name: object.GetName(), UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion(), Phase: o.Status.Phase, Message: o.Status.Message,
 		Approved: o.Spec.Approved, Generation: o.Spec.Generation, CSVs: o.Spec.ClusterServiceVersionNames, Conditions: conditions(o.Status.Conditions),
+		Checked: object.GetAnnotations()[operator.CheckedAnnotation], Created: object.GetCreationTimestamp().Time,
 	}, err
 }
 

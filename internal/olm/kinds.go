@@ -49,15 +49,16 @@ func alpha(resource string) schema.GroupVersionResource {
 }
 
 var (
-	catalogues    = alpha("catalogsources")
-	subscriptions = alpha("subscriptions")
-	plans         = alpha("installplans")
-	versions      = alpha("clusterserviceversions")
-	groups        = schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"}
-	namespaces    = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	configMaps    = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	secrets       = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
-	deployments   = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	requests      = schema.GroupVersionResource{Group: "cloudcredential.openshift.io", Version: "v1", Resource: "credentialsrequests"}
-	events        = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
+	catalogues      = alpha("catalogsources")
+	subscriptions   = alpha("subscriptions")
+	plans           = alpha("installplans")
+	versions        = alpha("clusterserviceversions")
+	groups          = schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"}
+	namespaces      = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	configMaps      = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	secrets         = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	deployments     = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	authentications = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "authentications"}
+	requests        = schema.GroupVersionResource{Group: "cloudcredential.openshift.io", Version: "v1", Resource: "credentialsrequests"}
+	events          = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
 )

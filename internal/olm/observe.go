@@ -2,6 +2,7 @@ package olm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -228,6 +229,25 @@ func (c Client) List(ctx context.Context, namespace string) (out []operator.Subs
 		return nil, ErrNoOLM
 	case err != nil:
 		return nil, fmt.Errorf("list the Subscriptions: %w", err)
+	}
+	return out, nil
+}
+
+// errEnough ends a listing.
+var errEnough = errors.New("enough was read")
+
+// First are the Subscriptions of a namespace, a number of them at most.
+func (c Client) First(ctx context.Context, namespace string, most int) (out []operator.Subscription, err error) {
+	err = c.each(ctx, subscriptions, namespace, func(object *unstructured.Unstructured) error {
+		if len(out) == most {
+			return errEnough
+		}
+		one, err := toSubscription(object)
+		out = append(out, one)
+		return err
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("list the Subscriptions of %s: %w", namespace, err)
 	}
 	return out, nil
 }

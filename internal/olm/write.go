@@ -3,7 +3,6 @@ package olm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +20,7 @@ import (
 const WithoutRole = "operators.tabard.dev/without-role"
 
 // ErrChanged is an object that somebody changed since it was read.
-var ErrChanged = errors.New("it was changed in between: look again")
+var ErrChanged = operator.ErrChanged
 
 // Manifests are the objects that an install makes, in the order of its changes; those that exist are
 // not among them.
@@ -130,6 +129,14 @@ func (c Client) Approve(ctx context.Context, namespace string, plan operator.Pla
 		metadata["annotations"] = map[string]any{operator.CheckedAnnotation: checked}
 	}
 	return c.patch(ctx, plans, namespace, plan.Name, map[string]any{"metadata": metadata, "spec": map[string]any{"approved": true}})
+}
+
+// Note notes on an InstallPlan as it was read how its permissions were judged, and does not approve
+// it. One that was changed since is left as it is: ErrChanged.
+func (c Client) Note(ctx context.Context, namespace string, plan operator.Plan, checked string) error {
+	return c.patch(ctx, plans, namespace, plan.Name, map[string]any{"metadata": map[string]any{
+		"resourceVersion": plan.ResourceVersion, "annotations": map[string]any{operator.CheckedAnnotation: checked},
+	}})
 }
 
 // patch merges what is given into an object of the resource version that is part of it.

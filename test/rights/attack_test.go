@@ -227,7 +227,7 @@ func TestWithoutThePoliciesTheAttacksSucceed(t *testing.T) {
 	w.withoutPolicies()
 	for account, attacks := range map[string]map[string]attack{
 		"tabard-certificate/tabard-certificate": byCertificate, "tabard-system/tabard-capacity": byCapacity,
-		"tabard-system/tabard-credentials": byCredentials, "tabard-system/tabard-hub": byHub, "tabard-system/tabard-webhookdeployment": byWebhookDeployment,
+		"tabard-system/tabard-credentials": byCredentials, "tabard-system/tabard-hub": byHub, "tabard-system/tabard-operators": byOperators, "tabard-system/tabard-webhookdeployment": byWebhookDeployment,
 	} {
 		namespace, name, _ := strings.Cut(account, "/")
 		taken := client.NewDryRunClient(w.as(namespace, name))

@@ -28,12 +28,13 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // shared is a cluster to which all is applied that users apply, with a team's namespace.
 var shared = testkit.SharedCluster(testkit.ClusterOptions{
-	ControllerManager: true, CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI},
+	ControllerManager: true, CRDs: []string{testkit.CRDs, "internal/controller/hubaccess/testdata"}, Foreign: []testkit.ForeignKinds{testkit.ClusterAPI, testkit.MachineAPI, testkit.OLM},
 }, func(c *testkit.Cluster) {
 	c.MakeNamespaces("open-cluster-management-hub")
-	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/hub -f config/manifests/ocm/webhook.yaml -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
+	c.Shell("kubectl apply -f config/manifests -f config/manifests/capacity -f config/manifests/credentials -f config/manifests/hub -f config/manifests/ocm/webhook.yaml -f config/manifests/operators -f config/manifests/webhookdeployment -f config/rbac -f config/manifests/role-selectors/warnings.yaml")
 	world{c}.prepareTeam()
 	world{c}.prepareHub()
+	world{c}.preparePlans()
 })
 
 // install makes anew what a test before has taken away of it or, of the hooks, changed,
@@ -86,6 +87,7 @@ func (w world) policiesAre(there bool) {
 		credentialsSecrets:  func(ctx context.Context) error { return merge(theirSecret, label)(ctx, credentials) },
 		credentialsRequests: func(ctx context.Context) error { return merge(theRequest, label)(ctx, credentials) },
 		managedClusters:     func(ctx context.Context) error { return merge(theCluster, label)(ctx, of("tabard-hub")) },
+		installPlans:        func(ctx context.Context) error { return merge(thePlan, label)(ctx, of("tabard-operators")) },
 	}
 	for name, canary := range canaries {
 		w.Await(func() error {

@@ -124,7 +124,7 @@ func (s seen) issuerOf() string {
 // judge says whether a role is enough, reading the role's documents if they decide.
 func (r *roleFlags) judge(ctx context.Context, streams command.Streams, world World, u operator.Upgrade) (operator.Judgement, error) {
 	out := operator.Judge(u)
-	if out.Verdict != operator.VerdictUnknown || u.Role != nil || r.isElsewhere(u) {
+	if out.Verdict != operator.VerdictUnknown || u.Role != nil || !u.IsOfAWS() {
 		return out, nil
 	}
 	var err error
@@ -133,6 +133,3 @@ func (r *roleFlags) judge(ctx context.Context, streams command.Streams, world Wo
 	}
 	return operator.Judge(u), nil
 }
-
-// isElsewhere says that the role is not of AWS, or there is none.
-func (r *roleFlags) isElsewhere(u operator.Upgrade) bool { return u.Values["ROLEARN"] == "" }

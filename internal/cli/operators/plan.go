@@ -10,7 +10,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
-	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
 
@@ -79,7 +78,7 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 		out.warnings = append(out.warnings, name+": "+whys[name])
 	}
 	for _, name := range out.plan.CSVs {
-		u, warning, err := upgradeOf(ctx, client, objects, bundles[name])
+		u, warning, err := client.Upgrade(ctx, namespace, objects.Subscriptions, bundles[name])
 		if err != nil {
 			return out, streams.Refuse(command.Found, err)
 		}
@@ -94,29 +93,6 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 		out.judged = append(out.judged, judgement)
 	}
 	return out, nil
-}
-
-// upgradeOf is what is known of one operator of a plan.
-func upgradeOf(ctx context.Context, client olm.Client, o *operator.Objects, next catalogue.Bundle) (u operator.Upgrade, warning string, err error) {
-	u = operator.Upgrade{CSV: next.Name, Namespace: o.Namespace, Orphan: true, TakesTokens: slices.Contains(next.Features.Tokens[:], catalogue.Yes)}
-	pkg := next.Name
-	for _, s := range o.Subscriptions {
-		if s.CurrentCSV == next.Name {
-			pkg, u.From = s.Package, s.InstalledCSV
-			u.Values, _ = operator.ValuesOf(s)
-			u.References, u.Orphan = s.References, false
-		}
-	}
-	cloud := operator.CloudOf(u.Values)
-	old, phase, err := client.Installed(ctx, o.Namespace, u.From)
-	if err != nil {
-		return u, "", err
-	}
-	if u.From != "" && phase != "Succeeded" {
-		warning = fmt.Sprintf("the installed %s is %s: OLM upgrades it when it is Succeeded", u.From, orDash(phase))
-	}
-	u.Old, u.New = permission.OfBundle(pkg, old, cloud), permission.OfBundle(pkg, next, cloud)
-	return u, warning, nil
 }
 
 // text is what is said of the plan for people.

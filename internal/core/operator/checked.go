@@ -33,6 +33,11 @@ const (
 	VerdictOverridden Verdict = "Overridden"
 )
 
+// Verdicts are all of them.
+func Verdicts() []Verdict {
+	return []Verdict{VerdictNoChange, VerdictSatisfied, VerdictNotToken, VerdictMissing, VerdictUnknown, VerdictOverridden}
+}
+
 // MayPass says whether a plan of this verdict may be approved. What is no verdict may not.
 func (v Verdict) MayPass() bool {
 	return slices.Contains([]Verdict{VerdictNoChange, VerdictSatisfied, VerdictNotToken, VerdictOverridden}, v)

@@ -79,11 +79,11 @@ type Group struct {
 
 // Subscription is one.
 type Subscription struct {
-	Namespace, Name, ResourceVersion string
-	Package, Channel                 string
-	Source, SourceNamespace          string
-	StartingCSV, Approval            string
-	CurrentCSV, InstalledCSV         string
+	Namespace, Name, UID, ResourceVersion string
+	Package, Channel                      string
+	Source, SourceNamespace               string
+	StartingCSV, Approval                 string
+	CurrentCSV, InstalledCSV              string
 	// Env are the variables with a value that OLM gives to each container.
 	Env map[string]string
 	// References says that more variables come from other objects, so that a role may be among them.
@@ -95,14 +95,21 @@ type Subscription struct {
 
 // Plan is an InstallPlan.
 type Plan struct {
-	Name, ResourceVersion, Phase, Message string
-	Approved                              bool
+	Name, UID, ResourceVersion, Phase, Message string
+	Approved                                   bool
 	// Generation counts the plans of a namespace.
 	Generation int64
 	// CSVs are all that it will install.
 	CSVs       []string
 	Conditions []Condition
+	// Checked is the text of its CheckedAnnotation; empty for none.
+	Checked string
+	// Created is when it was made.
+	Created time.Time
 }
+
+// Waits says that the plan waits for an approval.
+func (p Plan) Waits() bool { return !p.Approved && p.Phase == "RequiresApproval" }
 
 // ClusterServiceVersion is one.
 type ClusterServiceVersion struct {

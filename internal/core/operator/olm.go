@@ -150,18 +150,15 @@ func (o *Objects) Next() string {
 	if s == nil || s.CurrentCSV == o.Target() {
 		return ""
 	}
-	if p := o.planFor(s.CurrentCSV); p == nil || !p.waits() {
+	if p := o.planFor(s.CurrentCSV); p == nil || !p.Waits() {
 		return ""
 	}
 	return s.CurrentCSV
 }
 
-// waits says that the plan waits for an approval.
-func (p *Plan) waits() bool { return !p.Approved && p.Phase == "RequiresApproval" }
-
 // Waiting is the InstallPlan of the wanted version, if it waits for an approval.
 func (o *Objects) Waiting() *Plan {
-	if p := o.plan(); p != nil && p.waits() {
+	if p := o.plan(); p != nil && p.Waits() {
 		return p
 	}
 	return nil

@@ -44,6 +44,8 @@ type Judgement struct {
 	Report *sufficiency.Report `json:"report,omitempty"`
 	// Difference is nil where nothing is installed.
 	Difference *permission.Difference `json:"difference,omitempty"`
+	// Orphan says that the verdict is that no Subscription names the version.
+	Orphan bool `json:"-"`
 }
 
 // Judge says whether the role of an operator is enough for the version that a plan installs.
@@ -66,6 +68,7 @@ func (u Upgrade) judge(next permission.Set, known bool, out *Judgement) (Verdict
 	requests, _ := next.Requests()
 	switch {
 	case u.Orphan && (u.TakesTokens || len(requests) > 0):
+		out.Orphan = true
 		return VerdictUnknown, "it takes a role by tokens, and no Subscription names this version: it may be a dependency, or OLM has just planned it, so look again in some seconds"
 	case len(u.Values) == 0 && u.References:
 		return VerdictUnknown, "the Subscription takes variables from other objects, so that it is unknown which role the operator has"
@@ -99,6 +102,9 @@ func (u Upgrade) judge(next permission.Set, known bool, out *Judgement) (Verdict
 	}
 	return VerdictUnknown, "it is unknown whether the role is enough"
 }
+
+// IsOfAWS says that the role is one of AWS: no other is compared.
+func (u Upgrade) IsOfAWS() bool { return u.Values[envRole] != "" }
 
 func (u Upgrade) same(next permission.Set) bool {
 	if u.From == "" {
