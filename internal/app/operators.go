@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/catalogue/image"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/operators"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/olm"
@@ -42,6 +43,7 @@ func connectOLM(kubeconfig *command.Kubeconfig) (out olm.Client, err error) {
 	if out.Objects, err = dynamic.NewForConfig(config); err != nil {
 		return out, err
 	}
+	out.Discovered = (&issuer.Cluster{Config: config}).IssuerName
 	out.Metadata, err = metadata.NewForConfig(config)
 	return out, err
 }

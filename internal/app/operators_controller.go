@@ -10,6 +10,7 @@ import (
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/controller/operators"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 	"github.com/tabard-dev/tabard/internal/olm"
@@ -33,7 +34,7 @@ func declareOperators() *declaration {
 			if err != nil {
 				return fmt.Errorf("make a client for OLM's objects: %w", err)
 			}
-			options.OLM = olm.Client{Objects: objects}
+			options.OLM = olm.Client{Objects: objects, Discovered: (&issuer.Cluster{Config: mgr.GetConfig()}).IssuerName}
 			return operators.Add(mgr, options)
 		},
 	}

@@ -48,21 +48,6 @@ func (v versionObject) bundle(name string) catalogue.Bundle {
 	return out
 }
 
-// Planned are the ClusterServiceVersions that a plan installs, by name, as a catalogue would have
-// them. One of which nothing can be read has no metadata, and whys says why, by name.
-func (c Client) Planned(ctx context.Context, namespace string, plan operator.Plan) (bundles map[string]catalogue.Bundle, whys map[string]string, err error) {
-	found, err := c.Objects.Resource(plans).Namespace(namespace).Get(ctx, plan.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the InstallPlan %s/%s: %w", namespace, plan.Name, err)
-	}
-	read, err := as[planObject](found)
-	if err != nil {
-		return nil, nil, err
-	}
-	bundles, whys = c.planned(ctx, read, plan.CSVs)
-	return bundles, whys, nil
-}
-
 // planned are the ClusterServiceVersions of these names that a plan installs.
 func (c Client) planned(ctx context.Context, read planObject, names []string) (bundles map[string]catalogue.Bundle, whys map[string]string) {
 	bundles, whys = map[string]catalogue.Bundle{}, map[string]string{}

@@ -100,7 +100,7 @@ type subscriptionObject struct {
 func toSubscription(object *unstructured.Unstructured) (operator.Subscription, error) {
 	o, err := as[subscriptionObject](object)
 	return operator.Subscription{
-		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), ResourceVersion: object.GetResourceVersion(),
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Generation: object.GetGeneration(),
 		Package: o.Spec.Name, Channel: o.Spec.Channel, Source: o.Spec.Source, SourceNamespace: o.Spec.SourceNamespace,
 		StartingCSV: o.Spec.StartingCSV, Approval: o.Spec.InstallPlanApproval, Env: environment(o.Spec.Config.Env),
 		References: len(o.Spec.Config.EnvFrom) > 0 || slices.ContainsFunc(o.Spec.Config.Env, func(v variable) bool { return v.ValueFrom != nil && operator.IsRoleVariable(v.Name) }),

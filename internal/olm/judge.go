@@ -58,21 +58,38 @@ func (c Client) Live(ctx context.Context, s operator.Subscription) (u operator.U
 	return u, true, nil
 }
 
-// Issuer is that of the cluster's tokens, where OpenShift has it; empty where it is not known.
+// Issuer is that of the cluster's tokens, by OpenShift's Authentication, and where that has none by the
+// API server's discovery document. It is empty where neither can be read.
 func (c Client) Issuer(ctx context.Context) (string, error) {
 	found, err := c.Objects.Resource(authentications).Get(ctx, "cluster", metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		return "", nil
+		return c.discovered(ctx)
 	case err != nil:
 		return "", fmt.Errorf("read the Authentication of the cluster: %w", err)
 	}
 	issuer, _, err := unstructured.NestedString(found.Object, "spec", "serviceAccountIssuer")
-	return issuer, err
+	if err != nil || issuer != "" {
+		return issuer, err
+	}
+	return c.discovered(ctx)
+}
+
+// discovered is the issuer of the discovery document, which not everybody may read.
+func (c Client) discovered(ctx context.Context) (string, error) {
+	if c.Discovered == nil {
+		return "", nil
+	}
+	issuer, err := c.Discovered(ctx)
+	if err != nil {
+		return "", ctx.Err()
+	}
+	return issuer, nil
 }
 
 // Waiting reads a plan and, where it waits for an approval, the ClusterServiceVersions that it
-// installs, as Planned does. One that is gone does not wait.
+// installs, by name, as a catalogue would have them. One of which nothing can be read has no metadata,
+// and whys says why, by name. A plan that is gone does not wait.
 func (c Client) Waiting(ctx context.Context, namespace, name string) (plan operator.Plan, bundles map[string]catalogue.Bundle, whys map[string]string, err error) {
 	found, err := c.Objects.Resource(plans).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -4,6 +4,7 @@
 package olm
 
 import (
+	"context"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,6 +30,8 @@ var ErrNoOLM = errors.New("this cluster serves no Subscriptions of operators.cor
 type Client struct {
 	Objects  dynamic.Interface
 	Metadata metadata.Interface
+	// Discovered reads the issuer that the API server's discovery document names; nil where nothing can.
+	Discovered func(context.Context) (string, error)
 
 	// seen is nil for a client that remembers nothing.
 	seen *memory

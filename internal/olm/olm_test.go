@@ -3,17 +3,22 @@ package olm
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubetesting "k8s.io/client-go/testing"
 
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -38,7 +43,8 @@ func cluster(t *testing.T, manifest string, config map[string]any) Client {
 	step := map[string]any{"resolving": "p.v1", "resource": map[string]any{"kind": "ClusterServiceVersion", "name": "p.v1", "manifest": manifest}}
 	plan := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": apiV1alpha1, "kind": "InstallPlan", "metadata": map[string]any{"namespace": "ns", "name": "install-a"},
-		"status": map[string]any{"plan": []any{step}},
+		"spec":   map[string]any{"approved": false, "clusterServiceVersionNames": []any{"p.v1"}},
+		"status": map[string]any{"phase": "RequiresApproval", "plan": []any{step}},
 	}}
 	objects := []runtime.Object{plan}
 	if config != nil {
@@ -68,7 +74,7 @@ func TestWhatAPlanInstallsIsReadAsOLMHasIt(t *testing.T) {
 		"another step":        {"{}", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bundles, whys, err := cluster(t, c.manifest, c.config).Planned(t.Context(), "ns", operator.Plan{Name: "install-a", CSVs: []string{"p.v1"}})
+			_, bundles, whys, err := cluster(t, c.manifest, c.config).Waiting(t.Context(), "ns", "install-a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,6 +87,35 @@ func TestWhatAPlanInstallsIsReadAsOLMHasIt(t *testing.T) {
 			}
 			if c.why != "" && b.Metadata != nil {
 				t.Errorf("it is %+v", b)
+			}
+		})
+	}
+}
+
+func TestTheIssuerIsOpenShiftsOrTheAPIServers(t *testing.T) {
+	none := errors.New("403 Forbidden")
+	for name, c := range map[string]struct {
+		spec       map[string]any
+		discovered func() (string, error)
+		want       string
+	}{
+		"OpenShift":                     {map[string]any{"serviceAccountIssuer": "https://a.example.com"}, func() (string, error) { return "https://b.example.com", nil }, "https://a.example.com"},
+		"OpenShift without its own":     {map[string]any{}, func() (string, error) { return "https://b.example.com", nil }, "https://b.example.com"},
+		"another cluster":               {nil, func() (string, error) { return "https://b.example.com", nil }, "https://b.example.com"},
+		"who may not read the document": {nil, func() (string, error) { return "", none }, ""},
+		"no way to read the document":   {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var objects []runtime.Object
+			if c.spec != nil {
+				objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "Authentication", "metadata": map[string]any{"name": "cluster"}, "spec": c.spec}})
+			}
+			client := Client{Objects: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), objects...)}
+			if c.discovered != nil {
+				client.Discovered = func(context.Context) (string, error) { return c.discovered() }
+			}
+			if got, err := client.Issuer(t.Context()); got != c.want || err != nil {
+				t.Errorf("the issuer is %q, want %q: %v", got, c.want, err)
 			}
 		})
 	}
@@ -100,6 +135,44 @@ func TestOnlyTheRolesVariablesAreReplaced(t *testing.T) {
 		if diff := cmp.Diff(expected, merged(env, map[string]string{"ROLEARN": "new"})); diff != "" {
 			t.Errorf("%s: %s", has, diff)
 		}
+	}
+}
+
+// TestARoleIsSetWhateverOLMWrites: OLM writes the status all the time, and only what the role was judged by
+// counts as a change.
+func TestARoleIsSetWhateverOLMWrites(t *testing.T) {
+	read := operator.Subscription{Namespace: "ns", Name: "p", UID: "u", Generation: 2, InstalledCSV: "p.v1"}
+	for name, c := range map[string]struct {
+		uid, installed string
+		generation     int64
+		want           error
+	}{
+		"the status alone": {"u", "p.v1", 2, nil},
+		"the spec":         {"u", "p.v1", 3, ErrChanged},
+		"another one":      {"v", "p.v1", 2, ErrChanged},
+		"an upgrade":       {"u", "p.v2", 2, ErrChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": apiV1alpha1, "kind": "Subscription", "spec": map[string]any{"name": "p"},
+				"metadata": map[string]any{"namespace": "ns", "name": "p", "uid": c.uid, "generation": c.generation},
+				"status":   map[string]any{"installedCSV": c.installed, "lastUpdated": "2026-01-31T12:00:00Z"},
+			}}
+			fake := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), object)
+			conflicts := 2
+			fake.PrependReactor("update", "subscriptions", func(kubetesting.Action) (bool, runtime.Object, error) {
+				conflicts--
+				return conflicts >= 0, nil, apierrors.NewConflict(subscriptions.GroupResource(), "p", errors.New("the status was written"))
+			})
+			err := Client{Objects: fake}.SetValues(t.Context(), read, map[string]string{"ROLEARN": "new"})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			now := must.Get(toSubscription(must.Get(fake.Resource(subscriptions).Namespace("ns").Get(t.Context(), "p", metav1.GetOptions{}))(t)))(t)
+			if set := now.Env["ROLEARN"] == "new"; set != (c.want == nil) {
+				t.Errorf("the variables are %v", now.Env)
+			}
+		})
 	}
 }
 
@@ -127,7 +200,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add(`{"spec":{"install":{"spec":{"deployments":[{"name":1}]}}}}`)
 	f.Add("")
 	f.Fuzz(func(t *testing.T, manifest string) {
-		bundles, whys, err := cluster(t, manifest, nil).Planned(t.Context(), "ns", operator.Plan{Name: "install-a", CSVs: []string{"p.v1"}})
+		_, bundles, whys, err := cluster(t, manifest, nil).Waiting(t.Context(), "ns", "install-a")
 		if err != nil || len(bundles) != 1 || bundles["p.v1"].Name != "p.v1" || (whys["p.v1"] == "") != (bundles["p.v1"].Metadata != nil) {
 			t.Errorf("%v %v %v", bundles, whys, err)
 		}

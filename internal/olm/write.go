@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/tabard-dev/tabard/internal/core/operator"
 )
@@ -153,28 +154,41 @@ func (c Client) patch(ctx context.Context, of schema.GroupVersionResource, names
 }
 
 // SetValues gives a Subscription other values of a role. Other variables, and their order, stay; a
-// variable of a role that is not among the values is removed. A Subscription that was changed since it
-// was read is left as it is: ErrChanged.
+// variable of a role that is not among the values is removed. A Subscription whose spec was changed
+// since it was read, or of which another version is installed since, is left as it is: ErrChanged. Its
+// status alone OLM may change at any time.
 func (c Client) SetValues(ctx context.Context, s operator.Subscription, values map[string]string) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return c.setValues(ctx, s, values) })
+	if apierrors.IsConflict(err) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("the Subscription %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	return nil
+}
+
+func (c Client) setValues(ctx context.Context, s operator.Subscription, values map[string]string) error {
 	at := c.Objects.Resource(subscriptions).Namespace(s.Namespace)
 	found, err := at.Get(ctx, s.Name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("read the Subscription: %w", err)
+		return err
 	}
-	if found.GetResourceVersion() != s.ResourceVersion {
-		return fmt.Errorf("the Subscription %s/%s: %w", s.Namespace, s.Name, ErrChanged)
+	now, err := toSubscription(found)
+	if err != nil {
+		return err
+	}
+	if now.UID != s.UID || now.Generation != s.Generation || now.InstalledCSV != s.InstalledCSV {
+		return ErrChanged
 	}
 	env, _, err := unstructured.NestedSlice(found.Object, "spec", "config", "env")
 	if err != nil {
-		return fmt.Errorf("the Subscription %s/%s: spec.config.env: %w", s.Namespace, s.Name, err)
+		return fmt.Errorf("spec.config.env: %w", err)
 	}
 	if err := unstructured.SetNestedSlice(found.Object, merged(env, values), "spec", "config", "env"); err != nil {
-		return fmt.Errorf("the Subscription %s/%s: spec.config: %w", s.Namespace, s.Name, err)
+		return fmt.Errorf("spec.config: %w", err)
 	}
 	_, err = at.Update(ctx, found, metav1.UpdateOptions{FieldManager: Manager})
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("the Subscription %s/%s: %w", s.Namespace, s.Name, ErrChanged)
-	}
 	return err
 }
 

@@ -33,8 +33,8 @@ type approveFlags struct {
 	acceptance
 	namespace  string
 	kubeconfig command.Kubeconfig
-	dry, wait  bool
-	timeout    time.Duration
+	dry        bool
+	waitFlags
 }
 
 func newApprove(streams command.Streams, world World) *cobra.Command {
@@ -48,7 +48,7 @@ func newApprove(streams command.Streams, world World) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  oneName(streams, "the name of a Subscription or an InstallPlan"),
 		RunE: command.Spoken(streams, func(c *cobra.Command, args []string) error {
-			if err := f.acceptance.check(); err != nil {
+			if err := errors.Join(f.acceptance.check(), f.checkRead(), f.waitFlags.check()); err != nil {
 				return err
 			}
 			return f.run(c.Context(), streams, world, args[0])
@@ -56,10 +56,10 @@ func newApprove(streams command.Streams, world World) *cobra.Command {
 	}
 	flags := out.Flags()
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "the `namespace` of the Subscription (default: that of the kubeconfig's context)")
-	flags.StringVar(&f.documents, "role-documents", "", "a `directory` with what the AWS command line printed of the role (default: read from AWS)")
+	f.addRead(flags)
 	f.acceptance.add(flags)
 	flags.BoolVar(&f.dry, "dry-run", false, "show the verdict, and approve nothing")
-	addWait(flags, &f.wait, &f.timeout)
+	f.waitFlags.add(flags)
 	f.kubeconfig.AddFlags(flags)
 	return out
 }
@@ -69,7 +69,7 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	plan, err := f.judgePlan(ctx, streams, world, client, &f.kubeconfig, namespace, name)
+	plan, err := f.judgePlan(ctx, streams, world, client, namespace, name)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,10 @@ func newDiff(streams command.Streams, world World) *cobra.Command {
 	}
 	flags := out.Flags()
 	f.source.add(flags)
-	flags.StringVar(&f.documents, "role-documents", "", "of a Subscription: a `directory` with what the AWS command line printed of the role (default: read from AWS)")
+	f.addRead(flags)
+	for _, name := range []string{"role-documents", "issuer"} {
+		flags.Lookup(name).Usage = "of a Subscription: " + flags.Lookup(name).Usage
+	}
 	f.cloud.add(flags, "requests to one cloud only, and the support of its tokens")
 	flags.StringVar(&f.from, "from", "", "the installed `VERSION`, or the name of its ClusterServiceVersion")
 	flags.StringVar(&f.to, "to", "", "the next `VERSION`, or the name of its ClusterServiceVersion")
@@ -79,10 +82,10 @@ func (f *diffFlags) isOfSubscription() bool {
 
 func (f *diffFlags) check() error {
 	if f.isOfSubscription() {
-		return f.output.Check()
+		return errors.Join(f.checkRead(), f.output.Check())
 	}
-	if f.documents != "" {
-		return errors.New("--role-documents is of the role of a Subscription, and the versions are of a catalogue: leave it out")
+	if f.documents+f.issuer != "" {
+		return errors.New("--role-documents and --issuer are of the role of a Subscription, and the versions are of a catalogue: leave them out")
 	}
 	if f.from == "" || f.to == "" {
 		return errors.New("--from and --to are the two versions that are compared, and one is not set: type both")
@@ -133,7 +136,7 @@ func (f *diffFlags) ofSubscription(ctx context.Context, streams command.Streams,
 	if err != nil {
 		return err
 	}
-	plan, err := f.judgePlan(ctx, streams, world, client, &f.kubeconfig, namespace, name)
+	plan, err := f.judgePlan(ctx, streams, world, client, namespace, name)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
@@ -13,6 +15,24 @@ import (
 
 // glance is the time between two looks at an install.
 const glance = time.Second
+
+// waitFlags are those of commands that follow an operator.
+type waitFlags struct {
+	wait    bool
+	timeout time.Duration
+}
+
+func (w *waitFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&w.wait, "wait", false, "follow the operator to its end")
+	flags.DurationVar(&w.timeout, "timeout", 15*time.Minute, "how long to follow it")
+}
+
+func (w *waitFlags) check() error {
+	if w.timeout <= 0 {
+		return fmt.Errorf("--timeout is %s, expected more than 0", w.timeout)
+	}
+	return nil
+}
 
 // follower follows an install to its end.
 type follower struct {

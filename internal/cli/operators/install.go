@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
-	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 const installLong = `Install an operator by OLM v0 with the role that it becomes by short-lived tokens: a namespace, an
@@ -42,11 +39,10 @@ type installFlags struct {
 	demand
 	roleFlags
 	acceptance
+	waitFlags
 	installIn, catalog  string
 	mode, approval, dry string
 	without, force, yes bool
-	wait                bool
-	timeout             time.Duration
 	variables           []string
 
 	install operator.Install
@@ -90,13 +86,7 @@ func (f *installFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.force, "force", false, "go on though the cluster is not in token mode, or the operator does not say that it takes tokens of its cloud")
 	flags.StringVar(&f.dry, "dry-run", "none", "`none|client|server|files`: show the plan; have the API server check it, too; or print the objects as YAML. Nothing is written")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
-	addWait(flags, &f.wait, &f.timeout)
-}
-
-// addWait adds the flags of commands that follow an install.
-func addWait(flags *pflag.FlagSet, wait *bool, timeout *time.Duration) {
-	flags.BoolVar(wait, "wait", false, "follow the operator to its end")
-	flags.DurationVar(timeout, "timeout", 15*time.Minute, "how long to follow it")
+	f.waitFlags.add(flags)
 }
 
 func (f *installFlags) check() error {
@@ -122,10 +112,7 @@ func (f *installFlags) check() error {
 	default:
 		return fmt.Errorf("--approval is %.80q, expected manual or automatic", f.approval)
 	}
-	if f.timeout <= 0 {
-		return fmt.Errorf("--timeout is %s, expected more than 0", f.timeout)
-	}
-	return f.checkVariables()
+	return errors.Join(f.checkRead(), f.waitFlags.check(), f.checkVariables())
 }
 
 // checkPlace reads where the operator is installed from, and into.
@@ -172,7 +159,11 @@ func (f *installFlags) checkVariables() error {
 }
 
 func (f *installFlags) run(ctx context.Context, streams command.Streams, world World, name string) error {
-	facts, client, err := f.connect(ctx, world)
+	client, err := world.OLM(&f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	facts, err := observe(ctx, client.Objects)
 	if err != nil {
 		return err
 	}
@@ -201,8 +192,12 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 	if bundle.Metadata != nil && objects.InstallModes == nil {
 		objects.InstallModes = bundle.Metadata.InstallModes
 	}
+	issuer, err := f.issuerOf(ctx, streams, client)
+	if err != nil {
+		return err
+	}
 	judged, err := f.judge(ctx, streams, world, operator.Upgrade{
-		CSV: bundle.Name, New: set, Namespace: f.install.Namespace, Values: f.install.Values, Issuer: facts.issuerOf(),
+		CSV: bundle.Name, New: set, Namespace: f.install.Namespace, Values: f.install.Values, Issuer: issuer,
 	})
 	if err != nil {
 		return err
@@ -210,28 +205,11 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 	return f.write(ctx, streams, client, objects, judged)
 }
 
-func (f *installFlags) connect(ctx context.Context, world World) (seen, olm.Client, error) {
-	objects, err := world.Connect(&f.kubeconfig)
-	if err != nil {
-		return seen{}, olm.Client{}, err
-	}
-	client, err := world.OLM(&f.kubeconfig)
-	if err != nil {
-		return seen{}, client, err
-	}
-	facts, err := observe(ctx, objects)
-	return facts, client, err
-}
-
 // chooseRole takes the role of the flags, of the cluster's partition, and refuses one for a cluster
 // that gives no tokens of its cloud. Without a role the cloud is the cluster's, in token mode.
 func (f *installFlags) chooseRole(streams command.Streams, facts seen, mode mode) (*catalogue.Cloud, error) {
-	partition := ""
-	if region := text(facts.objects.Infrastructure, "status", "platformStatus", "aws", "region"); region != "" {
-		partition = identity.Partition(region)
-	}
 	clusters, known := cloudNamed(strings.ToLower(mode.Cloud))
-	values, cloud, err := f.values(partition)
+	values, cloud, err := f.values(facts.partition())
 	switch {
 	case errors.Is(err, errNoRole) && mode.TokenMode == yes && known:
 		return &clusters, nil

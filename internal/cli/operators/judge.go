@@ -116,11 +116,6 @@ func record(ctx context.Context, streams command.Streams, client olm.Client, abo
 	}
 }
 
-// issuerOf is the issuer of the cluster's tokens; empty where it is not known.
-func (s seen) issuerOf() string {
-	return text(s.objects.Authentication, "spec", "serviceAccountIssuer")
-}
-
 // judge says whether a role is enough, reading the role's documents if they decide.
 func (r *roleFlags) judge(ctx context.Context, streams command.Streams, world World, u operator.Upgrade) (operator.Judgement, error) {
 	out := operator.Judge(u)

@@ -59,6 +59,21 @@ func TestStatusOfWhatIsInstalled(t *testing.T) {
 	says(t, withOperator().run(t, "", "status", "my-operator", "-n", "my-operator").out, "10/10 done     credentials", "An upgrade to my-operator.v2 waits", "tabard operators approve my-operator -n my-operator")
 }
 
+func TestFlagsOfCommandsForWhatIsInstalled(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--timeout is -1s, expected more than 0": {"approve", "my-operator", "-n", "my-operator", "--timeout", "-1s"},
+		"--issuer: the issuer is \"http://a\"":   {"approve", "my-operator", "-n", "my-operator", "--issuer", "http://a"},
+		"the issuer is \"a\", expected a URL":    {"upgrade-diff", "my-operator", "-n", "my-operator", "--issuer", "a"},
+		"--role-documents and --issuer are of":   {"upgrade-diff", "my-operator", "--issuer", "https://a.example.com", "--from", "1", "--to", "2"},
+	} {
+		got := withOperator().run(t, "", args...)
+		if got.code != 2 {
+			t.Errorf("%q: exit code %d", args, got.code)
+		}
+		says(t, got.errOut, want)
+	}
+}
+
 func TestApproveWhatAsksForTheSame(t *testing.T) {
 	got := withOperator().run(t, "", "approve", "my-operator", "-n", "my-operator")
 	if got.code != 0 {

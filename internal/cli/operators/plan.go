@@ -26,8 +26,11 @@ type planned struct {
 func waiting(o *operator.Objects, name string) (operator.Plan, error) {
 	for _, p := range o.Plans {
 		if p.Name == name {
-			if p.Approved {
+			switch {
+			case p.Approved:
 				return p, fmt.Errorf("the InstallPlan %s is approved already", catalogue.Quoted(name))
+			case !p.Waits():
+				return p, fmt.Errorf("the InstallPlan %s does not wait for an approval: its phase is %s", catalogue.Quoted(name), orDash(p.Phase))
 			}
 			return p, nil
 		}
@@ -47,7 +50,7 @@ func waiting(o *operator.Objects, name string) (operator.Plan, error) {
 
 // judgePlan reads a waiting plan, by the name of the plan or of a Subscription, and judges each
 // operator of it by the role in its Subscription.
-func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, world World, client olm.Client, kubeconfig *command.Kubeconfig, namespace, name string) (planned, error) {
+func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, world World, client olm.Client, namespace, name string) (planned, error) {
 	out := planned{namespace: namespace}
 	objects, err := client.Observe(ctx, operator.Wanted{Namespace: namespace, Subscription: name})
 	if err != nil {
@@ -62,15 +65,15 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 	if out.plan, err = waiting(objects, name); err != nil {
 		return out, streams.Refuse(command.CodeOf(err, command.Found), err)
 	}
-	bundles, whys, err := client.Planned(ctx, namespace, out.plan)
-	if err != nil {
+	var bundles map[string]catalogue.Bundle
+	var whys map[string]string
+	if out.plan, bundles, whys, err = client.Waiting(ctx, namespace, out.plan.Name); err != nil {
 		return out, streams.Refuse(command.Found, err)
 	}
-	cluster, err := world.Connect(kubeconfig)
-	if err != nil {
-		return out, err
+	if !out.plan.Waits() {
+		return out, streams.Refuse(command.Found, fmt.Errorf("the InstallPlan %s/%s does not wait for an approval any more: it was approved or deleted in between", namespace, command.Plain(out.plan.Name)))
 	}
-	facts, err := observe(ctx, cluster)
+	issuer, err := r.issuerOf(ctx, streams, client)
 	if err != nil {
 		return out, err
 	}
@@ -85,7 +88,7 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 		if warning != "" {
 			out.warnings = append(out.warnings, warning)
 		}
-		u.Issuer = facts.issuerOf()
+		u.Issuer = issuer
 		judgement, err := r.judge(ctx, streams, world, u)
 		if err != nil {
 			return out, err

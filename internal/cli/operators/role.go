@@ -11,7 +11,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 // roleFlags say which role an operator gets.
@@ -19,7 +21,8 @@ type roleFlags struct {
 	arn                   string
 	azure                 operator.Azure
 	audience, googleEmail string
-	documents             string
+	// documents and issuer say what cannot be read: of the role, and of the cluster.
+	documents, issuer string
 }
 
 func (r *roleFlags) add(flags *pflag.FlagSet) {
@@ -31,7 +34,35 @@ func (r *roleFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&r.azure.Region, "azure-region", "", "the Azure `region`, for operators that need it, such as westeurope")
 	flags.StringVar(&r.audience, "gcp-audience", "", "the `audience` of the provider in Google Cloud: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER")
 	flags.StringVar(&r.googleEmail, "gcp-service-account", "", "the e-mail `address` of the service account in Google Cloud")
+	r.addRead(flags)
+}
+
+// addRead adds the flags for what cannot be read.
+func (r *roleFlags) addRead(flags *pflag.FlagSet) {
 	flags.StringVar(&r.documents, "role-documents", "", "a `directory` with what the AWS command line printed of the role (default: read from AWS)")
+	flags.StringVar(&r.issuer, "issuer", "", "the `URL` of the issuer of the cluster's tokens, which the role has to trust (default: the cluster's)")
+}
+
+func (r *roleFlags) checkRead() error {
+	if r.issuer == "" {
+		return nil
+	}
+	if err := rolerequest.CheckIssuer(r.issuer); err != nil {
+		return fmt.Errorf("--issuer: %w", err)
+	}
+	return nil
+}
+
+// issuerOf is the issuer of the cluster's tokens; empty where it is not known.
+func (r *roleFlags) issuerOf(ctx context.Context, streams command.Streams, client olm.Client) (string, error) {
+	if r.issuer != "" {
+		return r.issuer, nil
+	}
+	issuer, err := client.Issuer(ctx)
+	if err != nil {
+		return "", streams.Refuse(command.Found, err)
+	}
+	return issuer, nil
 }
 
 // errNoRole is that no flag says a role.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,10 +28,10 @@ not done after --timeout; 2 the input cannot be used.`
 type setRoleFlags struct {
 	roleFlags
 	acceptance
-	namespace      string
-	kubeconfig     command.Kubeconfig
-	dry, yes, wait bool
-	timeout        time.Duration
+	namespace  string
+	kubeconfig command.Kubeconfig
+	dry, yes   bool
+	waitFlags
 }
 
 func newSetRole(streams command.Streams, world World) *cobra.Command {
@@ -49,7 +48,7 @@ func newSetRole(streams command.Streams, world World) *cobra.Command {
 			if _, _, err := f.values(""); err != nil {
 				return usage.Wrong(err)
 			}
-			if err := f.acceptance.check(); err != nil {
+			if err := errors.Join(f.acceptance.check(), f.checkRead(), f.waitFlags.check()); err != nil {
 				return err
 			}
 			return f.run(c.Context(), streams, world, args[0])
@@ -61,7 +60,7 @@ func newSetRole(streams command.Streams, world World) *cobra.Command {
 	f.acceptance.add(flags)
 	flags.BoolVar(&f.dry, "dry-run", false, "show what would change, and write nothing")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
-	addWait(flags, &f.wait, &f.timeout)
+	f.waitFlags.add(flags)
 	f.kubeconfig.AddFlags(flags)
 	return out
 }
@@ -80,15 +79,15 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 		return usage.Wrong(fmt.Errorf("there is no Subscription %s in the namespace %s: tabard operators status -A shows all", catalogue.Quoted(name), namespace))
 	}
 	s := all[at]
-	values, cloud, err := f.values("")
-	if err != nil {
-		return usage.Wrong(err)
-	}
-	cluster, err := world.Connect(&f.kubeconfig)
+	facts, err := observe(ctx, client.Objects)
 	if err != nil {
 		return err
 	}
-	facts, err := observe(ctx, cluster)
+	values, cloud, err := f.values(facts.partition())
+	if err != nil {
+		return usage.Wrong(err)
+	}
+	issuer, err := f.issuerOf(ctx, streams, client)
 	if err != nil {
 		return err
 	}
@@ -97,12 +96,11 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 		return streams.Refuse(command.Found, err)
 	}
 	set := permission.OfBundle(s.Package, installed, &cloud)
-	judged, err := f.judge(ctx, streams, world, operator.Upgrade{CSV: s.InstalledCSV, New: set, Namespace: namespace, Values: values, Issuer: facts.issuerOf()})
+	judged, err := f.judge(ctx, streams, world, operator.Upgrade{CSV: s.InstalledCSV, New: set, Namespace: namespace, Values: values, Issuer: issuer})
 	if err != nil {
 		return err
 	}
-	had, _ := operator.ValuesOf(s)
-	if maps.Equal(had, values) {
+	if operator.HasRole(s, values) {
 		if err := streams.Print(fmt.Sprintf("the Subscription %s/%s has this role already\n", namespace, command.Plain(name))); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awsauth/kube/tokenmode"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 )
@@ -183,6 +184,15 @@ func (s seen) credentialsMode() fact {
 		judged.Why = said.Reason + ", unless the legacy ConfigMap says so; the missing right is: " + right
 	}
 	return judged
+}
+
+// partition is that of the cluster's region in AWS; empty where that is not known.
+func (s seen) partition() string {
+	region := text(s.objects.Infrastructure, "status", "platformStatus", "aws", "region")
+	if region == "" {
+		return ""
+	}
+	return identity.Partition(region)
 }
 
 func (s seen) issuer() fact {

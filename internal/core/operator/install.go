@@ -202,6 +202,22 @@ func ValuesOf(s Subscription) (values map[string]string, identity string) {
 	return nil, ""
 }
 
+// HasRole says whether a Subscription has exactly the values of a role. REGION and AUDIENCE, which may
+// be there for other reasons, count only where the values have them.
+func HasRole(s Subscription, values map[string]string) bool {
+	for _, name := range roleVariables {
+		if s.Env[name] != values[name] {
+			return false
+		}
+	}
+	for name, value := range values {
+		if s.Env[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
 // CloudOf is the cloud of a role's values; nil without any.
 func CloudOf(values map[string]string) *catalogue.Cloud {
 	for _, one := range []struct {

@@ -79,11 +79,13 @@ type Group struct {
 
 // Subscription is one.
 type Subscription struct {
-	Namespace, Name, UID, ResourceVersion string
-	Package, Channel                      string
-	Source, SourceNamespace               string
-	StartingCSV, Approval                 string
-	CurrentCSV, InstalledCSV              string
+	Namespace, Name, UID     string
+	Package, Channel         string
+	Source, SourceNamespace  string
+	StartingCSV, Approval    string
+	CurrentCSV, InstalledCSV string
+	// Generation counts the changes of the spec.
+	Generation int64
 	// Env are the variables with a value that OLM gives to each container.
 	Env map[string]string
 	// References says that more variables come from other objects, so that a role may be among them.

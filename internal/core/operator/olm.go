@@ -131,7 +131,8 @@ func (o *Objects) installed(time.Time) Stage {
 		return Stage{State: Waiting, Since: csv.Since, Sentence: "requirements are missing: " + strings.Join(csv.Unmet, ", "), Next: "install what is missing, if no Subscription of this namespace brings it", Object: at}
 	}
 	next := ""
-	if csv.Phase == "Failed" || csv.Phase == "Installing" {
+	// OLM goes from Failed over NeedsReinstall and InstallReady to Installing again.
+	if slices.Contains([]string{"Failed", "Installing", "InstallReady"}, csv.Phase) || csv.Reason == "NeedsReinstall" {
 		next = "kubectl -n " + o.Namespace + " get pods: OLM tries again, and the pods say why they do not start"
 	}
 	return Stage{State: Waiting, Since: csv.Since, Sentence: because(fmt.Sprintf("the ClusterServiceVersion is %s (%s)", orNone(csv.Phase), orNone(csv.Reason)), csv.Message), Next: next, Object: at}

@@ -247,6 +247,18 @@ func TestAnInstallIsFollowed(t *testing.T) {
 	}
 }
 
+// TestAnOperatorThatCrashesLeadsToItsPods in each phase of the circle in which OLM tries again.
+func TestAnOperatorThatCrashesLeadsToItsPods(t *testing.T) {
+	for _, at := range [][2]string{{"Failed", "InstallCheckFailed"}, {"Pending", "NeedsReinstall"}, {"InstallReady", "AllRequirementsMet"}, {"Installing", "InstallWaiting"}} {
+		o := installed()
+		o.CSV.Phase, o.CSV.Reason = at[0], at[1]
+		got := operator.Progress(o, now)
+		if last := got[len(got)-1]; len(got) != 7 || !strings.Contains(last.Next, "kubectl -n ns get pods") {
+			t.Errorf("%v: %+v", at, last)
+		}
+	}
+}
+
 // FuzzProgress: whatever is read, there is an answer, and who is needed is told what to do.
 func FuzzProgress(f *testing.F) {
 	f.Add("READY", "Succeeded", "InstallSucceeded", "ResolutionFailed", "x", uint16(0))

@@ -34,6 +34,27 @@ func TestValuesOfAWS(t *testing.T) {
 	}
 }
 
+func TestHasRole(t *testing.T) {
+	role, both := map[string]string{"ROLEARN": arn}, map[string]string{"ROLEARN": arn, "REGION": "westeurope"}
+	for name, c := range map[string]struct {
+		env, values map[string]string
+		want        bool
+	}{
+		"the role":                {role, role, true},
+		"beside a region":         {both, role, true},
+		"with a region":           {both, both, true},
+		"without the region":      {role, both, false},
+		"another role":            {map[string]string{"ROLEARN": arn + "x"}, role, false},
+		"beside another cloud's":  {map[string]string{"ROLEARN": arn, "CLIENTID": "c"}, role, false},
+		"no role":                 {nil, role, false},
+		"beside another variable": {map[string]string{"ROLEARN": arn, "LEVEL": "debug"}, role, true},
+	} {
+		if got := operator.HasRole(operator.Subscription{Env: c.env}, c.values); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestValuesOfAzure(t *testing.T) {
 	const id = "11111111-2222-3333-4444-555555555555"
 	whole := operator.Azure{Client: id, Tenant: id, Subscription: id, ResourceGroup: "rg.one", Region: "westeurope"}

@@ -111,7 +111,7 @@ func (r Request) check() error {
 	if !partition().MatchString(r.partition()) {
 		return fmt.Errorf("the partition is %.100q, expected one of AWS's, such as aws or aws-cn", r.Partition)
 	}
-	if err := checkIssuer(r.Issuer); err != nil {
+	if err := CheckIssuer(r.Issuer); err != nil {
 		return err
 	}
 	return r.checkRequests()
@@ -140,8 +140,8 @@ func (r Request) checkRequests() error {
 	return nil
 }
 
-// checkIssuer refuses what cannot stand in the condition keys of a trust policy.
-func checkIssuer(issuer string) error {
+// CheckIssuer refuses what cannot stand in the condition keys of a trust policy.
+func CheckIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(issuer, "*?#$ \\\"'<>\n") || len(issuer) > 255 {
 		return fmt.Errorf("the issuer is %.300q, expected a URL with https:// and without query", issuer)

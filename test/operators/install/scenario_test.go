@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/fakeolm"
@@ -277,7 +278,7 @@ func TestWhatGoesWrongIsAStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, map[string]fakeolm.Fault{c.of: c.fault})
-			w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "5s")...), 1, c.says...)
+			w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "10s")...), 1, c.says...)
 		})
 	}
 	t.Run("the catalogue dies", func(t *testing.T) {
@@ -318,6 +319,13 @@ func TestAnotherRoleIsSet(t *testing.T) {
 		t.Errorf("env is %v", env)
 	}
 	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", other), 0, "has this role already")
+	// REGION is the person's own, and stays.
+	beside := fmt.Appendf(nil, `{"spec":{"config":{"env":[{"name":"ROLEARN","value":%q},{"name":"REGION","value":"eu-central-1"}]}}}`, other)
+	must.Do(t, w.Patch(t.Context(), &subscription, client.RawPatch(types.MergePatchType, beside)))
+	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", other), 0, "has this role already")
+	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", strings.Replace(other, "aws", "aws-cn", 1)), 2, "of the partition aws-cn, expected the partition aws")
+	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", other, "--timeout", "0s"), 2, "--timeout is 0s, expected more than 0")
+	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", arn, "--issuer", "https://other.example.com"), 1, "oidc-provider/other.example.com")
 	w.allow("s3:ListBucket")
 	w.wants(w.tabard("set-role", "p", "-n", w.namespace, "--role-arn", arn), 1, "the role is not enough for p.v1.0.0")
 }
