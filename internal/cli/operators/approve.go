@@ -90,7 +90,22 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err := may(ctx, streams, client, olm.Approves(namespace)); err != nil {
 		return err
 	}
-	if err := f.approve(ctx, streams, client, plan, operator.Checked{Verdict: verdict, Digest: digest, At: time.Now()}, judged); err != nil {
+	checked := operator.Checked{Verdict: verdict, Digest: digest, At: time.Now()}
+	err = f.approve(ctx, client, plan, checked)
+	if errors.Is(err, olm.ErrChanged) {
+		// Somebody else may have noted a verdict, as the controller operators does.
+		again, failed := f.judgePlan(ctx, streams, world, client, namespace, plan.plan.Name)
+		if failed != nil {
+			return failed
+		}
+		if plan.isAs(again) {
+			err = f.approve(ctx, client, again, checked)
+		}
+	}
+	if err != nil {
+		return streams.Refuse(command.Found, fmt.Errorf("not approved: %w", err))
+	}
+	if err := f.tell(ctx, streams, client, plan, checked, judged); err != nil {
 		return err
 	}
 	if !f.wait {
@@ -109,17 +124,19 @@ func connected(world World, kubeconfig *command.Kubeconfig, namespace string) (o
 }
 
 // approve approves the plan as it was judged.
-func (f *approveFlags) approve(ctx context.Context, streams command.Streams, client olm.Client, p planned, checked operator.Checked, judged operator.Verdict) error {
+func (f *approveFlags) approve(ctx context.Context, client olm.Client, p planned, checked operator.Checked) error {
 	now, err := client.List(ctx, p.namespace)
 	if err != nil {
-		return streams.Refuse(command.Found, err)
+		return err
 	}
 	if !p.unchanged(now) {
-		return streams.Refuse(command.Found, errors.New("not approved: the role in a Subscription was changed in between: look again"))
+		return errors.New("the role in a Subscription was changed in between: look again")
 	}
-	if err := client.Approve(ctx, p.namespace, p.plan, checked.String()); err != nil {
-		return streams.Refuse(command.Found, fmt.Errorf("not approved: %w", err))
-	}
+	return client.Approve(ctx, p.namespace, p.plan, checked.String())
+}
+
+// tell says that the plan is approved, to the person and by an event.
+func (f *approveFlags) tell(ctx context.Context, streams command.Streams, client olm.Client, p planned, checked operator.Checked, judged operator.Verdict) error {
 	kind, reason := "Normal", "PermissionsApproved"
 	if checked.Verdict == operator.VerdictOverridden {
 		kind, reason = "Warning", "PermissionsOverridden"

@@ -98,6 +98,13 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 	return out, nil
 }
 
+// isAs says whether a plan that was read anew installs the same, and is judged the same.
+func (p planned) isAs(again planned) bool {
+	verdict, digest := operator.Sum(p.judged)
+	now, nowDigest := operator.Sum(again.judged)
+	return p.plan.UID == again.plan.UID && slices.Equal(p.plan.CSVs, again.plan.CSVs) && verdict == now && digest == nowDigest
+}
+
 // text is what is said of the plan for people.
 func (p planned) text() string {
 	var out lines

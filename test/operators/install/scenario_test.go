@@ -237,7 +237,11 @@ func TestScenario29AnUpgradeNeedsARoleThatIsEnough(t *testing.T) {
 
 	// The plan, and then the Subscription's role, change while the role is looked at.
 	w.allow("s3:GetObject", "s3:PutObject", "sqs:SendMessage")
-	w.reading = func() { w.touch("installplans", waiting().GetName(), `{"metadata":{"labels":{"a":"b"}}}`) }
+	changes := 0
+	w.reading = func() {
+		changes++
+		w.touch("installplans", waiting().GetName(), fmt.Sprintf(`{"metadata":{"labels":{"a":"%d"}}}`, changes))
+	}
 	w.wants(w.tabard(approve...), 1, "changed in between")
 	w.reading = func() {
 		w.touch("subscriptions", "p", `{"spec":{"config":{"env":[{"name":"ROLEARN","value":"arn:aws:iam::123456789012:role/other"}]}}}`)
@@ -249,6 +253,10 @@ func TestScenario29AnUpgradeNeedsARoleThatIsEnough(t *testing.T) {
 		t.Fatal("it was approved")
 	}
 
+	// Somebody else notes a verdict in between.
+	w.reading = func() {
+		w.touch("installplans", waiting().GetName(), `{"metadata":{"annotations":{"`+operator.CheckedAnnotation+`":"Unknown - 2026-01-31T12:00:00Z"}}}`)
+	}
 	w.wants(w.tabard(append(approve, "--wait")...), 0, "p.v1.1.0: Satisfied", "approved InstallPlan", "p.v1.1.0 is installed")
 	if checked, err := operator.ParseChecked(waiting().GetAnnotations()[operator.CheckedAnnotation]); err != nil || checked.Verdict != operator.VerdictSatisfied {
 		t.Errorf("the plan says %v: %v", checked, err)

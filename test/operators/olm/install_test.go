@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/onlab"
 )
 
@@ -23,6 +24,8 @@ func (c *cluster) fromTheHandoffToTheUpgrade() {
 	c.awaits("token-operator.v1.1.0", "{.status.currentCSV}", "subscription.operators.coreos.com", "token-operator", "-n", ns)
 	c.awaits("RequiresApproval", "{.status.phase}", "installplan", c.plan("token-operator.v1.1.0"), "-n", ns)
 	says(c.T, c.Bed.Run("operators", "status", "token-operator", "-n", ns), "10/10 done", "An upgrade to token-operator.v1.1.0 waits")
+
+	c.noted(ns, c.plan("token-operator.v1.1.0"), operator.VerdictMissing, operator.ReasonMissing)
 
 	// The plan of the next version was made at once, and was left alone.
 	says(c.T, c.refused("operators", "approve", "token-operator", "-n", ns), "s3:ListAllMyBuckets", "the role is not enough", "missing=sha256:")

@@ -16,6 +16,7 @@ func TestOLM(t *testing.T) {
 	c.inTokenMode()
 	c.fulfils(ns, "arn:aws:iam::"+c.Account+":role/lab-team-a-*")
 	c.knows()
+	c.watches()
 	t.Run("from the hand-off to the upgrade", func(t *testing.T) { c.For(t).fromTheHandoffToTheUpgrade() })
 	t.Run("the newest version of the cluster's catalogue", func(t *testing.T) { c.For(t).theNewestVersion() })
 	t.Run("a bundle that a Job unpacks", func(t *testing.T) { c.For(t).unpacksABundle(images) })

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
+	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -92,6 +93,9 @@ func (c *cluster) unpacksABundle(u unpacker) {
 	plan := c.planIn(other, "token-operator.v1.1.0")
 	c.awaits("RequiresApproval", "{.status.phase}", "installplan", plan, "-n", other)
 	says(c.T, c.Kubectl("get", "installplan", plan, "-n", other, "-o", "jsonpath={.status.plan[*].resource.manifest}"), `"catalogSourceName":"bundled"`)
+	c.noted(other, plan, operator.VerdictSatisfied, operator.ReasonSatisfied)
+	// Without OpenShift's Authentication the issuer is the one that the API server names.
+	c.Kubectl("delete", "authentication.config.openshift.io", "cluster")
 	says(c.T, c.Bed.Run("operators", "approve", "token-operator", "-n", other), "token-operator.v1.1.0: Satisfied", "approved InstallPlan "+other+"/")
 	c.awaits("Complete", "{.status.phase}", "installplan", plan, "-n", other)
 }
