@@ -119,7 +119,7 @@ func record(ctx context.Context, streams command.Streams, client olm.Client, abo
 // judge says whether a role is enough, reading the role's documents if they decide.
 func (r *roleFlags) judge(ctx context.Context, streams command.Streams, world World, u operator.Upgrade) (operator.Judgement, error) {
 	out := operator.Judge(u)
-	if out.Verdict != operator.VerdictUnknown || u.Role != nil || !u.IsOfAWS() {
+	if out.Verdict != operator.VerdictUnknown || u.Role != nil || u.NotRead != "" || !u.IsOfAWS() {
 		return out, nil
 	}
 	var err error

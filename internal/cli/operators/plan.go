@@ -77,9 +77,6 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 	if err != nil {
 		return out, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(whys)) {
-		out.warnings = append(out.warnings, name+": "+whys[name])
-	}
 	for _, name := range out.plan.CSVs {
 		u, warning, err := client.Upgrade(ctx, namespace, objects.Subscriptions, bundles[name])
 		if err != nil {
@@ -88,7 +85,7 @@ func (r *roleFlags) judgePlan(ctx context.Context, streams command.Streams, worl
 		if warning != "" {
 			out.warnings = append(out.warnings, warning)
 		}
-		u.Issuer = issuer
+		u.Issuer, u.NotRead = issuer, whys[name]
 		judgement, err := r.judge(ctx, streams, world, u)
 		if err != nil {
 			return out, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/controller/operators"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -25,6 +28,21 @@ func TestTheControllerIsAddedWithTheManagersMetrics(t *testing.T) {
 		Scheme: cluster.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 	}))(t)
 	must.Do(t, operators.Add(mgr, operators.Options{}))
+}
+
+// TestAClusterWithoutOLM: the controller has nothing to do, and finds the kinds when they come.
+func TestAClusterWithoutOLM(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	w := &world{Cluster: testkit.StartCluster(t, testkit.ClusterOptions{}), roles: map[string]sufficiency.Documents{}}
+	w.namespace = w.NewNamespace()
+	grant(w.Cluster)
+	w.run(t)
+	w.InstallForeign(t, testkit.OLM)
+	w.subscribe("p", "")
+	w.patchStatus("subscriptions", "p", `{"status":{"currentCSV":"p.v1","lastUpdated":"2026-01-31T12:00:00Z"}}`)
+	w.create("v1alpha1", "InstallPlan", "a", map[string]any{"approval": "Manual", "approved": false, "clusterServiceVersionNames": []any{"p.v1"}})
+	w.patchStatus("installplans", "a", `{"status":{"phase":"RequiresApproval","plan":[],"catalogSources":[]}}`)
+	w.awaitVerdict("a", operator.VerdictUnknown)
 }
 
 // TestAWaitingPlanIsJudged from an upgrade for which the role is not enough to one for which it is.

@@ -45,12 +45,17 @@ const (
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 var shared = testkit.SharedCluster(testkit.ClusterOptions{Foreign: []testkit.ForeignKinds{testkit.OLM, testkit.OpenShiftCredentials}}, func(c *testkit.Cluster) {
-	c.MakeFiles("config/rbac/operators.yaml")
-	c.Shell("kubectl create clusterrolebinding tabard-operators --clusterrole=tabard-operators --serviceaccount=tabard-system:tabard-operators")
+	grant(c)
 	c.Make(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "config.openshift.io/v1", "kind": "Authentication", "metadata": map[string]any{"name": "cluster"}, "spec": map[string]any{"serviceAccountIssuer": issuer},
 	}})
 })
+
+// grant gives the controller the shipped rights.
+func grant(c *testkit.Cluster) {
+	c.MakeFiles("config/rbac/operators.yaml")
+	c.Shell("kubectl create clusterrolebinding tabard-operators --clusterrole=tabard-operators --serviceaccount=tabard-system:tabard-operators")
+}
 
 // world is a namespace in which a fake of OLM acts, and what AWS says of roles.
 type world struct {

@@ -129,12 +129,10 @@ func (p *pass) judgements(ctx context.Context, plan operator.Plan, bundles map[s
 		if err != nil {
 			return nil, err
 		}
+		u.NotRead = whys[csv]
 		judged, err := p.judge(ctx, u)
 		if err != nil {
 			return nil, err
-		}
-		if why := whys[csv]; why != "" && judged.Verdict == operator.VerdictUnknown {
-			judged.Why += ": " + why
 		}
 		out = append(out, judged)
 	}
@@ -145,7 +143,7 @@ func (p *pass) judgements(ctx context.Context, plan operator.Plan, bundles map[s
 func (p *pass) judge(ctx context.Context, u operator.Upgrade) (operator.Judgement, error) {
 	u.Issuer = p.issuer
 	out := operator.Judge(u)
-	if out.Verdict != operator.VerdictUnknown || !u.IsOfAWS() {
+	if out.Verdict != operator.VerdictUnknown || u.NotRead != "" || !u.IsOfAWS() {
 		return out, nil
 	}
 	var err error

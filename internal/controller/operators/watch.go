@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -31,26 +30,25 @@ func metadataOf(kind operator.Kind) *metav1.PartialObjectMetadata {
 	return out
 }
 
-// follow wakes the controller by the objects of OLM. The cache is its own, and has of each the
-// names and the resourceVersion: an InstallPlan has the manifests of all that it installs.
+// follow wakes the controller by the objects of OLM. The caches are its own, and have of each object
+// the names and the resourceVersion: an InstallPlan has the manifests of all that it installs. What is
+// returned has the plans.
 func follow(mgr ctrl.Manager, build *builder.Builder) (cache.Cache, error) {
 	notCopied, err := labels.NewRequirement(copied, selection.DoesNotExist, nil)
 	if err != nil {
 		return nil, err
 	}
-	versions := metadataOf(operator.KindCSV)
-	found, err := cache.New(mgr.GetConfig(), cache.Options{
-		Scheme: mgr.GetScheme(), DefaultTransform: trim,
-		ByObject: map[client.Object]cache.ByObject{versions: {Label: labels.NewSelector().Add(*notCopied)}},
-	})
-	if err == nil {
-		err = mgr.Add(found)
-	}
+	found, err := newCache(mgr, nil)
 	if err != nil {
-		return nil, fmt.Errorf("make a cache of OLM's objects: %w", err)
+		return nil, err
 	}
-	for _, object := range []*metav1.PartialObjectMetadata{metadataOf(operator.KindSubscription), metadataOf(operator.KindPlan), versions} {
-		each := source.Kind(found, object, handler.TypedEnqueueRequestsFromMapFunc(
+	// A selector of one kind in a cache of several needs the kind to be served when the cache is made.
+	versions, err := newCache(mgr, labels.NewSelector().Add(*notCopied))
+	if err != nil {
+		return nil, err
+	}
+	for kind, of := range map[operator.Kind]cache.Cache{operator.KindSubscription: found, operator.KindPlan: found, operator.KindCSV: versions} {
+		each := source.Kind(of, metadataOf(kind), handler.TypedEnqueueRequestsFromMapFunc(
 			func(_ context.Context, changed *metav1.PartialObjectMetadata) []reconcile.Request {
 				return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: changed.Namespace, Name: Name}}}
 			}))
@@ -59,6 +57,18 @@ func follow(mgr ctrl.Manager, build *builder.Builder) (cache.Cache, error) {
 		build.WatchesRawSource(source.Func(each.Start))
 	}
 	return found, nil
+}
+
+// newCache makes a cache that the manager runs.
+func newCache(mgr ctrl.Manager, selector labels.Selector) (cache.Cache, error) {
+	out, err := cache.New(mgr.GetConfig(), cache.Options{Scheme: mgr.GetScheme(), DefaultTransform: trim, DefaultLabelSelector: selector})
+	if err == nil {
+		err = mgr.Add(out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a cache of OLM's objects: %w", err)
+	}
+	return out, nil
 }
 
 // trim leaves what the controller goes by.

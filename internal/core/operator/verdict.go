@@ -16,6 +16,8 @@ type Upgrade struct {
 	CSV, From string
 	// Old and New are what the two ask for; Old is of no meaning where From is empty.
 	Old, New permission.Set
+	// NotRead says why the version could not be read; empty where it was.
+	NotRead string
 	// Namespace is where the operator is.
 	Namespace string
 	// Values are those of its role; empty where it was given none. References says that variables come
@@ -67,6 +69,9 @@ func Judge(u Upgrade) Judgement {
 func (u Upgrade) judge(next permission.Set, known bool, out *Judgement) (Verdict, string) {
 	requests, _ := next.Requests()
 	switch {
+	case u.NotRead != "":
+		out.Orphan = u.Orphan
+		return VerdictUnknown, because("the version could not be read", u.NotRead)
 	case u.Orphan && (u.TakesTokens || len(requests) > 0):
 		out.Orphan = true
 		return VerdictUnknown, "it takes a role by tokens, and no Subscription names this version: it may be a dependency, or OLM has just planned it, so look again in some seconds"

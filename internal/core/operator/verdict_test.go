@@ -57,6 +57,8 @@ func TestJudge(t *testing.T) {
 		"another namespace":   {func(u *operator.Upgrade) { u.Namespace = "other" }, operator.VerdictMissing, ""},
 		"nothing declared":    {func(u *operator.Upgrade) { u.New = asking(second, catalogue.Yes, nil) }, operator.VerdictUnknown, "unknown what the version asks"},
 		"asks for nothing":    {func(u *operator.Upgrade) { u.New, u.Role = asking(second, catalogue.Yes, []string{}), nil }, operator.VerdictSatisfied, "asks the cloud for nothing"},
+		"not read":            {func(u *operator.Upgrade) { u.NotRead = "the ConfigMap is forbidden" }, operator.VerdictUnknown, "could not be read: the ConfigMap is forbidden"},
+		"not read, no role":   {func(u *operator.Upgrade) { u.NotRead, u.Values = "the ConfigMap is forbidden", nil }, operator.VerdictUnknown, "could not be read"},
 		"a part is not read":  {func(u *operator.Upgrade) { u.New.Incomplete = true }, operator.VerdictUnknown, "could not be read"},
 		"the support is lost": {func(u *operator.Upgrade) { u.New = asking(second, catalogue.No, put) }, operator.VerdictUnknown, "lose its role"},
 		"the same":            {func(u *operator.Upgrade) { u.Old, u.Role = asking(first, catalogue.Yes, put), nil }, operator.VerdictNoChange, "asks for what the installed"},
