@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 )
@@ -15,11 +17,11 @@ func (w *world) attacks(from account, grants []grant) []attack {
 		found = append(found, w.secretAttacks(from, grants, namespace)...)
 		found = append(found, w.podAttacks(grants, namespace)...)
 		found = append(found, w.steeringAttacks(namespace)...)
-		found = append(found, w.tokenAttacks(namespace)...)
+		found = append(found, w.tokenAttacks(grants, namespace)...)
 		found = append(found, machineAttacks(grants, namespace)...)
 		found = append(found, clusterAttacks(grants, namespace)...)
 		found = append(found, planAttacks(grants, namespace)...)
-		found = append(found, powerAttacks(grants, namespace)...)
+		found = append(found, w.powerAttacks(from, grants, namespace)...)
 	}
 	found = append(found, hookAttacks(w, grants)...)
 	return append(found, w.answering(from)...)
@@ -75,15 +77,48 @@ func (w *world) secretAttacks(from account, grants []grant, namespace string) []
 			found = append(found, attack{to, "a token in a Secret that is there", []request{read}})
 		}
 	}
+	found = append(found, w.shownAttacks(from, names, namespace)...)
+	for _, secret := range names[:len(names)-1] {
+		for _, verb := range reading { // a list of one name is one with a field selector
+			read := request{verb: verb, version: "v1", resource: "secrets", namespace: namespace, name: secret}
+			found = append(found, attack{secretOf(namespace + "/" + secret), "it reads it", []request{read}})
+		}
+	}
 	for _, secret := range names {
 		plain := on("create", "", "v1", "secrets", "Secret", namespace, secret, map[string]any{"type": "kubernetes.io/tls", "data": map[string]any{}})
 		for _, verb := range []string{"update", "patch"} {
 			owned := plain.variant(verb, marks["an owner, with which it is deleted"])
 			found = append(found, attack{"a Secret of any type named " + secret + " in " + namespace, "its Secret is deleted with an owner, and made anew", []request{owned, plain}})
 		}
-		gone := plain
-		gone.verb, gone.old, gone.object = "delete", plain.object, nil
-		found = append(found, attack{"a Secret of any type named " + secret + " in " + namespace, "its Secret is deleted, and made anew", []request{gone, plain}})
+		for _, gone := range plain.removals() {
+			found = append(found, attack{"a Secret of any type named " + secret + " in " + namespace, "its Secret is deleted, and made anew", []request{gone, plain}})
+		}
+	}
+	return found
+}
+
+// shownAttacks write Secrets, and are shown in the answer what was in them: by a patch that changes
+// nothing, and by the deletion of all.
+func (w *world) shownAttacks(from account, names []string, namespace string) []attack {
+	var found []attack
+	for _, kind := range []string{"Opaque", "kubernetes.io/tls", "kubernetes.io/service-account-token"} {
+		for i, name := range names {
+			there := on("create", "", "v1", "secrets", "Secret", namespace, name, map[string]any{"type": kind, "data": map[string]any{"key": "x"}})
+			shown := []request{there.variant("patch", func(map[string]any) {})}
+			to := []string{secretOf(namespace + "/" + name)}
+			if i == len(names)-1 { // it is any
+				shown = append(shown, there.removals()[1])
+				to = slices.Sorted(maps.Keys(w.inhabitants(namespace)))
+			}
+			for _, each := range to {
+				if each == from.String() {
+					each += ", for ever"
+				}
+				for _, r := range shown {
+					found = append(found, attack{each, "what is in a Secret that is there stands in the answer", []request{r}})
+				}
+			}
+		}
 	}
 	return found
 }
@@ -92,6 +127,16 @@ func (w *world) secretAttacks(from account, grants []grant, namespace string) []
 var workloadKinds = []struct{ group, version, resource, kind string }{
 	{"apps", "v1", "deployments", "Deployment"}, {"apps", "v1", "daemonsets", "DaemonSet"}, {"apps", "v1", "statefulsets", "StatefulSet"},
 	{"apps", "v1", "replicasets", "ReplicaSet"}, {"batch", "v1", "jobs", "Job"}, {"batch", "v1", "cronjobs", "CronJob"}, {"", "v1", "replicationcontrollers", "ReplicationController"},
+}
+
+// podWays are the ways into a pod that is there.
+var podWays = []struct {
+	sub, how string
+	verbs    []string
+}{
+	{"", "another image in its pod", []string{"update", "patch"}},
+	{"ephemeralcontainers", "one more container in its pod", []string{"update", "patch"}},
+	{"exec", "a way into its pod", into}, {"attach", "a way into its pod", into}, {"portforward", "a way into its pod", into}, {"proxy", "a way into its pod", into},
 }
 
 // podAttacks make pods, change them or go into them: a pod of a namespace may be of any
@@ -105,16 +150,15 @@ func (w *world) podAttacks(grants []grant, namespace string) []attack {
 		spec := map[string]any{"serviceAccountName": name, "containers": []any{map[string]any{"name": "attack", "image": "attack"}}}
 		pod := on("create", "", "v1", "pods", "Pod", namespace, "attack", map[string]any{"spec": spec})
 		found = append(found, attack{to, "a pod of that account", []request{pod}})
-		for _, verb := range []string{"update", "patch"} {
-			found = append(found, attack{to, "another image in its pod", []request{pod.variant(verb, func(map[string]any) {})}})
-			debugged := pod.variant(verb, func(map[string]any) {})
-			debugged.sub = "ephemeralcontainers"
-			found = append(found, attack{to, "one more container in its pod", []request{debugged}})
-		}
-		for _, sub := range []string{"exec", "attach", "portforward", "proxy"} {
-			for _, verb := range []string{"create", "get"} {
-				into := request{verb: verb, version: "v1", resource: "pods", sub: sub, kind: "Pod", namespace: namespace, name: "attack"}
-				found = append(found, attack{to, "a way into its pod", []request{into}})
+		for _, of := range podWays {
+			for _, name := range append(namesOf(grants, "", strings.TrimSuffix("pods/"+of.sub, "/"), namespace), "attack") {
+				for _, verb := range of.verbs {
+					r := request{verb: verb, version: "v1", resource: "pods", sub: of.sub, kind: "Pod", namespace: namespace, name: name}
+					if r.operation() == "UPDATE" {
+						r.object, r.old = pod.object, pod.object
+					}
+					found = append(found, attack{to, of.how, []request{r}})
+				}
 			}
 		}
 		found = append(found, workloadAttacks(grants, namespace, to, spec)...)
@@ -140,12 +184,21 @@ func workloadAttacks(grants []grant, namespace, to string, spec map[string]any) 
 }
 
 // tokenAttacks ask for a token of an account, or speak in its name.
-func (w *world) tokenAttacks(namespace string) []attack {
+func (w *world) tokenAttacks(grants []grant, namespace string) []attack {
 	if namespace == "" {
 		return nil
 	}
 	var found []attack
-	for to, name := range w.inhabitants(namespace) {
+	of := w.inhabitants(namespace)
+	known := slices.Collect(maps.Values(of))
+	for _, resource := range []string{"serviceaccounts", "serviceaccounts/token"} {
+		for _, name := range namesOf(grants, "", resource, namespace) {
+			if !slices.Contains(known, name) {
+				of[account{namespace, name}.String()] = name
+			}
+		}
+	}
+	for to, name := range of {
 		ask := request{verb: "create", version: "v1", resource: "serviceaccounts", sub: "token", kind: "TokenRequest", namespace: namespace, name: name}
 		be := request{verb: "impersonate", version: "v1", resource: "serviceaccounts", namespace: namespace, name: name}
 		found = append(found, attack{to, "a token that it asks for", []request{ask}}, attack{to, "a name that it speaks in", []request{be}})

@@ -27,9 +27,10 @@ func clusterAttacks(grants []grant, namespace string) []attack {
 			"spec": map[string]any{"hubAcceptsClient": false}, "status": map[string]any{},
 		})
 		base.sub = sub
-		gone := base.as("delete")
-		gone.old, gone.object = base.object, nil
-		found = append(found, attack{clusters, "a cluster of its own", []request{base}}, attack{clusters, "a cluster that it removes", []request{gone}})
+		found = append(found, attack{clusters, "a cluster of its own", []request{base}})
+		for _, gone := range base.removals() {
+			found = append(found, attack{clusters, "a cluster that it removes", []request{gone}})
+		}
 		for how, change := range clusterChanges() {
 			for _, verb := range []string{"update", "patch"} {
 				found = append(found, attack{clusters, how, []request{base.variant(verb, change)}})

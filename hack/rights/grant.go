@@ -90,21 +90,25 @@ func (w *world) rulesOf(b binding) ([]rbacv1.PolicyRule, error) {
 	return rules, nil
 }
 
+// in says that a list of a rule has a value, or all.
+func in(list []string, value string) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, value)
+}
+
 // covers says that a grant is of a verb on a resource, some of its names at least.
 func (g grant) covers(verb, group, resource string) bool {
-	in := func(list []string, value string) bool {
-		return slices.Contains(list, "*") || slices.Contains(list, value)
-	}
-	if !in(g.Verbs, verb) || !in(g.APIGroups, group) {
-		return false
-	}
+	return in(g.Verbs, verb) && g.isOf(group, resource)
+}
+
+// isOf says that a grant is of a resource, whatever the verb is.
+func (g grant) isOf(group, resource string) bool {
 	_, sub, isSub := strings.Cut(resource, "/")
-	return in(g.Resources, resource) || isSub && slices.Contains(g.Resources, "*/"+sub)
+	return in(g.APIGroups, group) && (in(g.Resources, resource) || isSub && slices.Contains(g.Resources, "*/"+sub))
 }
 
 // allows says that an account may do it by RBAC. Kubernetes: a create cannot be limited
 // to names, for it has none yet; but for one by server-side apply, which needs the right
-// to patch that name too.
+// to patch that name too. A collection is deleted by no name, either.
 func allows(grants []grant, r request) bool {
 	resource := r.resource
 	if r.sub != "" {
@@ -112,6 +116,9 @@ func allows(grants []grant, r request) bool {
 	}
 	return slices.ContainsFunc(grants, func(g grant) bool {
 		if g.namespace != "" && g.namespace != r.namespace || !g.covers(r.verb, r.group, resource) {
+			return false
+		}
+		if len(g.ResourceNames) > 0 && r.verb == "deletecollection" {
 			return false
 		}
 		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, r.name) && (r.verb != "create" || r.sub != "" || allows(grants, r.as("patch")))
@@ -128,11 +135,11 @@ func (g grant) writes(group, resource, namespace string) bool {
 }
 
 // namesOf are the names to which an account's rights on a resource are limited in a
-// namespace.
+// namespace, whatever the verbs are.
 func namesOf(grants []grant, group, resource, namespace string) []string {
 	var found []string
 	for _, g := range grants {
-		if g.writes(group, resource, namespace) {
+		if (g.namespace == "" || g.namespace == namespace) && g.isOf(group, resource) {
 			found = append(found, g.ResourceNames...)
 		}
 	}

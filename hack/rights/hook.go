@@ -61,9 +61,9 @@ func hookAttacks(w *world, grants []grant) []attack {
 		for _, name := range append(namesOf(grants, admissionv1.GroupName, of.resource, ""), "attack") {
 			base := on("create", admissionv1.GroupName, "v1", of.resource, of.kind, "", name, w.configuration(of.kind, name))
 			found = append(found, attack{everybody, "a webhook of its own", []request{base}})
-			gone := base
-			gone.verb, gone.old, gone.object = "delete", base.object, nil
-			found = append(found, attack{everybody, "no webhook where identity is required", []request{gone}})
+			for _, gone := range base.removals() {
+				found = append(found, attack{everybody, "no webhook where identity is required", []request{gone}})
+			}
 			for _, changes := range []map[string]func(map[string]any){hookChanges, marks} {
 				for how, change := range changes {
 					for _, verb := range []string{"update", "patch"} {

@@ -6,7 +6,8 @@
 //
 //	cd hack/rights && go run . ../../config/manifests ../../config/rbac
 //
-// With --each, each argument is an installation of its own. With --page it writes
+// With --each, each argument is an installation of its own. With --planted and --from it says what an
+// account could take besides, with one more manifest at a time. With --page it writes
 // docs/reference/rights.md instead. What it takes for refused is attacked on a real API
 // server by test/rights.
 package main
@@ -23,10 +24,15 @@ import (
 func main() {
 	page := flag.String("page", "", "file to write the table of rights to, instead of searching")
 	each := flag.Bool("each", false, "search each argument as an installation of its own, not all as one")
+	planted := flag.String("planted", "", "folder of manifests, each of which is added alone; what the account of --from could take is printed, a line each")
+	from := flag.String("from", "", "the account of --planted, NAMESPACE/NAME")
 	flag.Parse()
 	search := func() error { return run(flag.Args(), *page, os.Stdout) }
 	if *each {
 		search = func() error { return runEach(flag.Args(), os.Stdout) }
+	}
+	if *planted != "" {
+		search = func() error { return runPlanted(flag.Args(), *planted, *from, os.Stdout) }
 	}
 	if err := search(); err != nil {
 		fmt.Fprintln(os.Stderr, "rights:", err)

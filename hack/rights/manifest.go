@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -89,31 +89,77 @@ func readFiles(paths []string) (map[string][]byte, error) {
 
 // parse takes manifests apart. Kinds that give no rights are left out.
 func parse(texts map[string][]byte) (*world, error) {
-	w := &world{namespaces: map[string]map[string]string{}}
-	files := make([]string, 0, len(texts))
-	for file := range texts {
-		files = append(files, file)
+	return (&world{}).with(texts)
+}
+
+// with is the world with more manifests.
+func (w *world) with(texts map[string][]byte) (*world, error) {
+	out := &world{
+		accounts: slices.Clone(w.accounts), namespaces: maps.Clone(w.namespaces), roles: slices.Clone(w.roles), bindings: slices.Clone(w.bindings),
+		workloads: slices.Clone(w.workloads), services: slices.Clone(w.services), mutating: slices.Clone(w.mutating), validating: slices.Clone(w.validating),
+		policies: slices.Clone(w.policies), bound: slices.Clone(w.bound), guards: w.guards,
 	}
-	sort.Strings(files)
-	for _, file := range files {
+	if out.namespaces == nil {
+		out.namespaces = map[string]map[string]string{}
+	}
+	for _, file := range slices.Sorted(maps.Keys(texts)) {
 		for document := range strings.SplitSeq("\n"+string(texts[file]), "\n---") {
 			var object unstructured.Unstructured
 			if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			if err := w.add(object, []byte(document)); err != nil {
-				return nil, fmt.Errorf("%s: %s %s: %w", file, object.GetKind(), object.GetName(), err)
+			if err := out.addAll(object, []byte(document)); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 		}
 	}
-	slices.SortFunc(w.accounts, func(a, b account) int { return strings.Compare(a.String(), b.String()) })
-	w.accounts = slices.Compact(w.accounts)
+	slices.SortFunc(out.accounts, func(a, b account) int { return strings.Compare(a.String(), b.String()) })
+	out.accounts = slices.Compact(out.accounts)
+	if len(out.policies)+len(out.bound) == len(w.policies)+len(w.bound) {
+		return out, nil
+	}
 	var err error
-	w.guards, err = compile(w.policies, w.bound)
-	return w, err
+	out.guards, err = compile(out.policies, out.bound)
+	return out, err
 }
 
-// add takes one object in.
+// addAll takes a document in: an object, a list of them, which may have lists in it, or nothing.
+func (w *world) addAll(object unstructured.Unstructured, text []byte) error {
+	if len(object.Object) == 0 {
+		return nil
+	}
+	of, isList := strings.CutSuffix(object.GetKind(), "List")
+	items, has := object.Object["items"].([]any)
+	if !isList && !has {
+		if err := w.add(object, text); err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		return nil
+	}
+	for _, each := range items {
+		fields, _ := each.(map[string]any)
+		item := unstructured.Unstructured{Object: fields}
+		if item.GetKind() == "" && len(fields) > 0 { // in a list of one kind the items may leave it out
+			item.SetKind(of)
+		}
+		text, err := yaml.Marshal(fields)
+		if err == nil {
+			err = w.addAll(item, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rightless are the kinds that give nobody a right.
+var rightless = []string{"ConfigMap", "CustomResourceDefinition", "NetworkPolicy", "PodDisruptionBudget", "PrometheusRule", "ServiceMonitor"}
+
+// workloadsOf are the kinds with a pod template, and the Pod.
+var workloadsOf = []string{"Pod", "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"}
+
+// add takes one object in. A kind that is not known may give rights.
 func (w *world) add(object unstructured.Unstructured, text []byte) error {
 	name, namespace := object.GetName(), object.GetNamespace()
 	switch object.GetKind() {
@@ -149,7 +195,12 @@ func (w *world) add(object unstructured.Unstructured, text []byte) error {
 	case "ValidatingAdmissionPolicyBinding":
 		return grow(&w.bound, text)
 	default:
-		return w.addWorkload(object)
+		if slices.Contains(workloadsOf, object.GetKind()) {
+			return w.addWorkload(object)
+		}
+		if !slices.Contains(rightless, object.GetKind()) {
+			return fmt.Errorf("it may give rights: hack/rights does not know the kind %q of %s", object.GetKind(), object.GetAPIVersion())
+		}
 	}
 	return nil
 }
@@ -164,9 +215,9 @@ func grow[T any](list *[]T, text []byte) error {
 
 // addWorkload takes a pod template in, of whatever kind has one.
 func (w *world) addWorkload(object unstructured.Unstructured) error {
-	for _, path := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
+	for _, path := range [][]string{nil, {"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
 		template, ok, _ := unstructured.NestedMap(object.Object, path...)
-		if !ok {
+		if isPod := object.GetKind() == "Pod"; !ok || isPod != (path == nil) {
 			continue
 		}
 		var read struct {
@@ -212,6 +263,17 @@ func (l *workload) steeredBy(pod corev1.PodSpec) {
 		}
 		if volume.Secret != nil {
 			l.secrets = append(l.secrets, volume.Secret.SecretName)
+		}
+		if volume.Projected == nil {
+			continue
+		}
+		for _, source := range volume.Projected.Sources {
+			if source.ConfigMap != nil {
+				l.configMaps = append(l.configMaps, source.ConfigMap.Name)
+			}
+			if source.Secret != nil {
+				l.secrets = append(l.secrets, source.Secret.Name)
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 func (w *world) page() string {
 	var text strings.Builder
 	text.WriteString("# Rights\n\n<!-- Written by hack/rights from config/manifests and config/rbac; do not edit. -->\n\n" +
-		"What each ServiceAccount of the manifests may do, optional manifests included. What follows from it\nstands in [Security](../security.md).\n")
+		"What each ServiceAccount of the manifests may do, optional manifests included, and what it reaches by that beyond\nitself. Of an account without such a table nothing is found. What follows from it stands in\n[Security](../security.md).\n")
 	for _, of := range w.accounts {
 		grants, err := w.grants(of)
 		if err != nil {
@@ -40,8 +40,27 @@ func (w *world) page() string {
 				fmt.Fprintf(&text, "\nHeld by the policy `%s`.\n", guard.policy.Name)
 			}
 		}
+		text.WriteString(w.reached(of))
 	}
 	return text.String()
+}
+
+// reached is what an account can take for a reason.
+func (w *world) reached(of account) string {
+	var rows strings.Builder
+	found, err := w.searchFrom(of)
+	if err != nil {
+		return fmt.Sprintf("\n%v\n", err)
+	}
+	for _, root := range roots {
+		if slices.ContainsFunc(found, func(e edge) bool { return e.from == root.from && e.to == root.to }) {
+			fmt.Fprintf(&rows, "| %s | %s |\n", root.to, root.reason)
+		}
+	}
+	if rows.Len() == 0 {
+		return ""
+	}
+	return "\n| who has this account reaches | why it has the rights |\n| --- | --- |\n" + rows.String()
 }
 
 // conditions are those under which a policy is asked.

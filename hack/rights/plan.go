@@ -22,9 +22,10 @@ func planAttacks(grants []grant, namespace string) []attack {
 			"status":   map[string]any{"phase": "RequiresApproval"},
 		})
 		base.sub = sub
-		gone := base.as("delete")
-		gone.old, gone.object = base.object, nil
-		found = append(found, attack{everybody, "an InstallPlan of its own", []request{base}}, attack{everybody, "an InstallPlan that it removes", []request{gone}})
+		found = append(found, attack{everybody, "an InstallPlan of its own", []request{base}})
+		for _, gone := range base.removals() {
+			found = append(found, attack{everybody, "an InstallPlan that it removes", []request{gone}})
+		}
 		for how, change := range planChanges() {
 			for _, verb := range []string{"update", "patch"} {
 				found = append(found, attack{everybody, how, []request{base.variant(verb, change)}})

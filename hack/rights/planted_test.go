@@ -151,6 +151,25 @@ func TestOneRightMoreIsFound(t *testing.T) {
 		"InstallPlans":                         {operator, "", `{apiGroups: [operators.coreos.com], resources: [installplans], verbs: [patch]}`, everybody},
 		"what is said of InstallPlans":         {operator, "", `{apiGroups: [operators.coreos.com], resources: [installplans/status], verbs: [update]}`, everybody},
 		"a plan that it makes, of the watcher": {"tabard-system/tabard-operators", "", `{apiGroups: [operators.coreos.com], resources: [installplans, installplans/status], verbs: [create, delete, update]}`, ""},
+		"the name of a controller":             {operator, "", `{apiGroups: [""], resources: [users], resourceNames: ["system:kube-controller-manager"], verbs: [impersonate]}`, everybody},
+		"the name of another's account":        {operator, "kube-system", `{apiGroups: [""], resources: [serviceaccounts], resourceNames: [escalator], verbs: [impersonate]}`, "kube-system/escalator"},
+		"a token of another's account":         {operator, "kube-system", `{apiGroups: [""], resources: [serviceaccounts/token], resourceNames: [escalator], verbs: [create]}`, "kube-system/escalator"},
+		"a signer by its name":                 {operator, "", `{apiGroups: [certificates.k8s.io], resources: [signers], resourceNames: [kubernetes.io/kube-apiserver-client], verbs: [approve]}`, everybody},
+		"a Secret by its name":                 {operator, "default", `{apiGroups: [""], resources: [secrets], resourceNames: [cloud], verbs: [get]}`, "the Secret default/cloud"},
+		"a list of one Secret":                 {operator, "default", `{apiGroups: [""], resources: [secrets], resourceNames: [cloud], verbs: [list]}`, "the Secret default/cloud"},
+		"a Secret of a name everywhere":        {operator, "", `{apiGroups: [""], resources: [secrets], resourceNames: [cloud], verbs: [watch]}`, "the Secret somebody-elses/cloud"},
+		"all webhooks, deleted":                {operator, "", `{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [deletecollection]}`, everybody},
+		"all policies, deleted":                {operator, "", `{apiGroups: [admissionregistration.k8s.io], resources: [validatingadmissionpolicies], verbs: [deletecollection]}`, everybody},
+		"all pods, deleted":                    {operator, system, `{apiGroups: [""], resources: [pods], verbs: [deletecollection]}`, unknown},
+		"grants":                               {operator, "", `{apiGroups: [identity.tabard.dev], resources: [credentialsgrants], verbs: [patch]}`, bound},
+		"what is said of grants":               {operator, "", `{apiGroups: [identity.tabard.dev], resources: [credentialsgrants/status], verbs: [update]}`, bound},
+		"the record of the hub":                {operator, "", `{apiGroups: [identity.tabard.dev], resources: [hubaccesses], verbs: [create]}`, accesses},
+		"another account's boundaries' status": {operator, "", `{apiGroups: [identity.tabard.dev], resources: [credentialsboundaries/status], verbs: [update]}`, unknown},
+		"everything of a new group":            {operator, "", `{apiGroups: [example.com], resources: ["*"], verbs: [create]}`, unknown},
+		"one kind of all groups":               {operator, "", `{apiGroups: ["*"], resources: [widgets], verbs: [create]}`, unknown},
+		"every verb on leases":                 {operator, system, `{apiGroups: [coordination.k8s.io], resources: [leases], verbs: ["*"]}`, unknown},
+		"a path that is no object":             {operator, "", `{nonResourceURLs: ["/*"], verbs: [post]}`, unknown},
+		"requests, of the controller":          {"tabard-system/tabard-credentials", "", `{apiGroups: [cloudcredential.openshift.io], resources: [credentialsrequests], verbs: [create, delete, update]}`, ""},
 		"Services":                             {operator, system, `{apiGroups: [""], resources: [services], verbs: [patch]}`, traffic},
 	}
 	clean := shipped(t)
@@ -209,5 +228,50 @@ subjects: [{kind: ServiceAccount, name: tabard-capacity, namespace: tabard-syste
 		t.Error(err)
 	} else if _, err := w.search(); err == nil || !strings.Contains(err.Error(), "which no manifest has") {
 		t.Errorf("a role that is not there: %v, want an error", err)
+	}
+}
+
+// TestAListIsTakenApart: what "kubectl apply" applies is searched, in whatever lists it stands.
+func TestAListIsTakenApart(t *testing.T) {
+	const binding = `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: planted},
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin},
+  subjects: [{kind: ServiceAccount, name: tabard-capacity, namespace: tabard-system}]}`
+	for name, text := range map[string]string{
+		"a list":             "apiVersion: v1\nkind: List\nitems: [" + binding + "]\n",
+		"a list in a list":   "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: [" + binding + "]}]\n",
+		"a list of bindings": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBindingList\nitems: [" + strings.Replace(binding, "kind: ClusterRoleBinding, ", "", 1) + "]\n",
+		"JSON":               `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"planted"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"ServiceAccount","name":"tabard-capacity","namespace":"tabard-system"}]}]}`,
+	} {
+		texts := shipped(t)
+		texts["planted.yaml"] = []byte(text)
+		if found := ways(t, texts); !strings.Contains(strings.Join(found, "\n"), "tabard-system/tabard-capacity becomes ") {
+			t.Errorf("%s: not found; there is %q", name, found)
+		}
+	}
+}
+
+// TestAKindThatMayGiveRightsIsRefused: nothing that is not known is left out.
+func TestAKindThatMayGiveRightsIsRefused(t *testing.T) {
+	for _, text := range []string{
+		"apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: a}\n",
+		"apiVersion: rbac.authorization.k8s.io/v2\nkind: Grant\nmetadata: {name: a}\n",
+		"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Unknown, metadata: {name: a}}]\n",
+		"apiVersion: v1\nmetadata: {name: a}\n",
+	} {
+		texts := shipped(t)
+		texts["planted.yaml"] = []byte(text)
+		if _, err := parse(texts); err == nil || !strings.Contains(err.Error(), "it may give rights") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestAPodIsReadAsItsTemplateIs, with what its volumes are made of.
+func TestAPodIsReadAsItsTemplateIs(t *testing.T) {
+	texts := plant(shipped(t), "tabard-system/tabard-operator", "tabard-probe", `{apiGroups: [""], resources: [configmaps], resourceNames: [told], verbs: [update]}`)
+	texts["pod.yaml"] = []byte(`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: tabard-probe}, spec: {serviceAccountName: tabard-probe,
+  containers: [{name: a, image: a}], volumes: [{name: a, projected: {sources: [{configMap: {name: told}}]}}]}}`)
+	if found := ways(t, texts); !strings.Contains(strings.Join(found, "\n"), "tabard-system/tabard-operator becomes tabard-probe/tabard-probe: what its process is told by") {
+		t.Errorf("not found; there is %q", found)
 	}
 }

@@ -29,6 +29,8 @@ type guard struct {
 	policy      admissionv1.ValidatingAdmissionPolicy
 	matcher     matchconditions.Matcher
 	validations cel.ConditionEvaluator
+	// literals are the texts in its expressions.
+	literals []string
 }
 
 // language is the CEL of the API server, which takes long to make.
@@ -80,7 +82,11 @@ func compiledOnce(policy admissionv1.ValidatingAdmissionPolicy, in *cel.Composit
 	known.Lock()
 	defer known.Unlock()
 	if _, is := known.guards[string(text)]; !is {
-		known.guards[string(text)] = read(policy, in)
+		made := read(policy, in)
+		if made.literals, err = literals(policy); err != nil {
+			return guard{}, err
+		}
+		known.guards[string(text)] = made
 	}
 	return known.guards[string(text)], nil
 }
@@ -171,9 +177,6 @@ func (g guard) refuses(asked *admission.VersionedAttributes) (bool, error) {
 func (r request) matches(rule admissionv1.NamedRuleWithOperations) bool {
 	if len(rule.ResourceNames) > 0 && !slices.Contains(rule.ResourceNames, r.name) {
 		return false
-	}
-	in := func(list []string, value string) bool {
-		return slices.Contains(list, "*") || slices.Contains(list, value)
 	}
 	operation := slices.Contains(rule.Operations, admissionv1.OperationAll) || slices.Contains(rule.Operations, admissionv1.OperationType(r.operation()))
 	return operation && in(rule.APIGroups, r.group) && in(rule.APIVersions, r.version) && slices.ContainsFunc(rule.Resources, func(pattern string) bool {

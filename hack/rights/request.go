@@ -65,11 +65,17 @@ func (r request) as(verb string) request {
 	return r
 }
 
+// removals are the two ways to delete the object.
+func (r request) removals() []request {
+	gone := r.as("delete")
+	gone.old, gone.object = r.object, nil
+	return []request{gone, gone.as("deletecollection")}
+}
+
 // variant is the update of an object by a change.
 func (r request) variant(verb string, change func(map[string]any)) request {
 	r.verb, r.old = verb, r.object
-	r.object = runtime.DeepCopyJSON(r.object)
-	change(r.object)
+	r.object = copied(r.object, change)
 	return r
 }
 
@@ -86,4 +92,11 @@ var marks = map[string]func(map[string]any){
 	"an annotation":               func(o map[string]any) { metaOf(o)["annotations"] = map[string]any{"note": "x", "attack": "x"} },
 	"another value of somebody's": func(o map[string]any) { metaOf(o)["annotations"] = map[string]any{"note": "y"} },
 	"no annotation of somebody's": func(o map[string]any) { metaOf(o)["annotations"] = map[string]any{} },
+}
+
+// copied is a copy of an object with a change.
+func copied(object map[string]any, change func(map[string]any)) map[string]any {
+	out := runtime.DeepCopyJSON(object)
+	change(out)
+	return out
 }

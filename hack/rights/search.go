@@ -16,6 +16,9 @@ const (
 	thePods   = "the accounts of pods that its hooks are asked about"
 	selectors = "the roles of IAMRoleSelectors"
 	minted    = "the roles of CredentialsRequests"
+	bound     = "the record of who is bound to which role"
+	accesses  = "the record of which cluster has which access"
+	assumed   = "the roles of ServiceAccounts in namespaces of others"
 	clusters  = "the clusters of an Open Cluster Management hub"
 	agents    = "the agents of Open Cluster Management"
 	traffic   = "the traffic of Services"
@@ -33,7 +36,30 @@ var roots = []struct{ from, to, reason string }{
 	{"tabard-system/tabard-ocm", agents, "it changes Klusterlets, which is its work; a Klusterlet says which agents run"},
 	{"tabard-system/tabard-ocm", "tabard-probe/tabard-probe", "pods there are dry runs that are never made, and the account has no rights"},
 	{"tabard-system/tabard-ocm", "tabard-probe/tabard-ocm-probe", "pods there are dry runs that are never made, and the account has no rights"},
+	{"tabard-system/tabard-credentials", bound, "it makes the roles of CredentialsRequests and binds them to ServiceAccounts, which is its work"},
+	{"tabard-system/tabard-credentials", assumed, "it writes the role of a request to the request's ServiceAccount, which is its work: each ServiceAccount outside the namespaces of Tabard and Kubernetes can get any role that trusts it"},
+	{"tabard-system/tabard-hub", accesses, "it keeps the record of the access of each cluster, and makes that access, which is its work"},
+	{"tabard-certificate/tabard-certificate", secretOf("tabard-certificate/tabard-webhook-authority"), "it keeps the webhook's authority, which is its work"},
+	{"tabard-certificate/tabard-certificate", secretOf("tabard-certificate/tabard-webhook-cert"), "it keeps the webhook's certificate, which is its work"},
+	{"tabard-certificate/tabard-certificate", secretOf("tabard-certificate/tabard-ocm-authority"), "it keeps the authority of the webhook for Open Cluster Management, which is its work"},
+	{"tabard-certificate/tabard-certificate", secretOf("tabard-certificate/tabard-ocm-cert"), "it keeps the certificate of the webhook for Open Cluster Management, which is its work"},
+	{"tabard-certificate/tabard-certificate", secretOf("tabard-system/tabard-webhook-cert"), "an earlier version kept certificate and authority there; it goes on from them"},
+	{"tabard-system/tabard-webhook", secretOf("tabard-certificate/tabard-webhook-cert"), "it serves by this certificate"},
+	{"tabard-system/tabard-ocm", secretOf("tabard-certificate/tabard-ocm-cert"), "it serves by this certificate"},
+	{"tabard-system/tabard-capacity", secretOf("openshift-machine-api/aws-cloud-credentials"), "on OpenShift it may ask AWS for the types of instances as the Machine API does"},
+	{"tabard-system/tabard-credentials", secretOf("openshift-cloud-credential-operator/cloud-credential-operator-iam-ro-creds"), requested},
+	{"tabard-system/tabard-credentials", secretOf("openshift-cloud-network-config-controller/cloud-credentials"), requested},
+	{"tabard-system/tabard-credentials", secretOf("openshift-cluster-csi-drivers/ebs-cloud-credentials"), requested},
+	{"tabard-system/tabard-credentials", secretOf("openshift-image-registry/installer-cloud-credentials"), requested},
+	{"tabard-system/tabard-credentials", secretOf("openshift-ingress-operator/cloud-credentials"), requested},
+	{"tabard-system/tabard-credentials", secretOf("openshift-machine-api/aws-cloud-credentials"), requested},
 }
+
+// requested is the reason for the Secrets of OpenShift's own CredentialsRequests.
+const requested = "it writes this Secret of a CredentialsRequest of OpenShift's, and looks whether it is its own"
+
+// secretOf is a Secret by namespace and name.
+func secretOf(name string) string { return "the Secret " + name }
 
 // reasonFor is why a way is there, if there is a reason.
 func reasonFor(e edge) (string, bool) {
@@ -52,7 +78,8 @@ func staleRoots(w *world, found []edge) []edge {
 		return slices.ContainsFunc(w.accounts, func(a account) bool { return a.String() == name })
 	}
 	for _, root := range roots {
-		there := isThere(root.from) && (!strings.Contains(root.to, "/") || isThere(root.to))
+		// The rights on a Secret are of a part of the manifests that may be left out.
+		there := isThere(root.from) && (!strings.Contains(root.to, "/") || isThere(root.to)) && !strings.HasPrefix(root.to, secretOf(""))
 		if there && !slices.ContainsFunc(found, func(e edge) bool { return e.from == root.from && e.to == root.to }) {
 			stale = append(stale, edge{from: root.from, to: root.to})
 		}
@@ -82,11 +109,14 @@ func (w *world) searchFrom(from account) ([]edge, error) {
 	var found []edge
 	seen := map[string]bool{}
 	for _, each := range w.attacks(from, grants) {
+		if each.to == from.String() || seen[each.to] {
+			continue
+		}
 		open, err := w.open(from, grants, each.needs)
 		if err != nil {
 			return nil, err
 		}
-		if !open || each.to == from.String() || seen[each.to] {
+		if !open {
 			continue
 		}
 		seen[each.to] = true

@@ -61,7 +61,7 @@ export class Page {
     const light = await this.tab.evaluate(background)
     await this.tab.emulateMedia({ colorScheme: 'dark' })
     try {
-      await this.tab.waitForFunction((light) => getComputedStyle(document.body).backgroundColor !== light, light, { timeout: 5000 })
+      await this.tab.waitForFunction((light) => getComputedStyle(document.body).backgroundColor !== light, light, { timeout: 60_000 })
     } catch {
       this.complain(`is as light for readers who prefer a dark page: its background stays ${light}`)
     }
