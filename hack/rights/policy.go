@@ -31,6 +31,9 @@ type guard struct {
 	validations cel.ConditionEvaluator
 	// literals are the texts in its expressions.
 	literals []string
+	// answers are those that it gave, by account and request: searches of several installations ask it
+	// most of the same.
+	answers *sync.Map
 }
 
 // language is the CEL of the API server, which takes long to make.
@@ -83,6 +86,7 @@ func compiledOnce(policy admissionv1.ValidatingAdmissionPolicy, in *cel.Composit
 	defer known.Unlock()
 	if _, is := known.guards[string(text)]; !is {
 		made := read(policy, in)
+		made.answers = &sync.Map{}
 		if made.literals, err = literals(policy); err != nil {
 			return guard{}, err
 		}
@@ -140,7 +144,7 @@ func (w *world) refuses(by account, r request) (string, error) {
 		if !slices.ContainsFunc(guard.policy.Spec.MatchConstraints.ResourceRules, r.matches) {
 			continue
 		}
-		refused, err := guard.refuses(r.attributes(by))
+		refused, err := guard.answer(by, r)
 		if err != nil {
 			return "", fmt.Errorf("policy %s cannot be evaluated for %s: %w", guard.policy.Name, r, err)
 		}
@@ -149,6 +153,23 @@ func (w *world) refuses(by account, r request) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// answer is what the policy says of an account's request, evaluated once.
+func (g guard) answer(by account, r request) (bool, error) {
+	objects, err := json.Marshal([]any{r.object, r.old})
+	if err != nil {
+		return false, err
+	}
+	key := fmt.Sprintf("%s %s %s %s %s %s", by, r, r.version, r.kind, r.operation(), objects)
+	if before, is := g.answers.Load(key); is {
+		return before == true, nil
+	}
+	refused, err := g.refuses(r.attributes(by))
+	if err == nil {
+		g.answers.Store(key, refused)
+	}
+	return refused, err
 }
 
 // refuses evaluates a policy as the API server does, without its cache.
