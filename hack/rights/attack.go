@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 )
@@ -151,7 +150,7 @@ func (w *world) podAttacks(grants []grant, namespace string) []attack {
 		pod := on("create", "", "v1", "pods", "Pod", namespace, "attack", map[string]any{"spec": spec})
 		found = append(found, attack{to, "a pod of that account", []request{pod}})
 		for _, of := range podWays {
-			for _, name := range append(namesOf(grants, "", strings.TrimSuffix("pods/"+of.sub, "/"), namespace), "attack") {
+			for _, name := range append(namesOf(grants, "", withSub("pods", of.sub), namespace), "attack") {
 				for _, verb := range of.verbs {
 					r := request{verb: verb, version: "v1", resource: "pods", sub: of.sub, kind: "Pod", namespace: namespace, name: name}
 					if r.operation() == "UPDATE" {
@@ -219,6 +218,27 @@ func (w *world) steeringAttacks(namespace string) []attack {
 					told := on(verb, "", "v1", resource, map[string]string{"configmaps": "ConfigMap", "secrets": "Secret"}[resource], namespace, name, map[string]any{"data": map[string]any{}})
 					found = append(found, attack{each.account.String(), "what its process is told by", []request{told}})
 				}
+			}
+		}
+	}
+	return found
+}
+
+// objectAttacks make an object as base does, remove it, and change it or its status in each way.
+func objectAttacks(grants []grant, base request, to, what string, changes map[string]func(map[string]any)) []attack {
+	var found []attack
+	for _, sub := range []string{"", "status"} {
+		if !writes(grants, base.group, withSub(base.resource, sub), base.namespace) {
+			continue
+		}
+		base.sub = sub
+		found = append(found, attack{to, what + " of its own", []request{base}})
+		for _, gone := range base.removals() {
+			found = append(found, attack{to, what + " that it removes", []request{gone}})
+		}
+		for how, change := range changes {
+			for _, verb := range []string{"update", "patch"} {
+				found = append(found, attack{to, how, []request{base.variant(verb, change)}})
 			}
 		}
 	}

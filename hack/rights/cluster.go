@@ -6,38 +6,17 @@ import "maps"
 // get its access, or remove it. Every change of a ManagedCluster counts that a policy does
 // not refuse.
 func clusterAttacks(grants []grant, namespace string) []attack {
-	const group, resource = "cluster.open-cluster-management.io", "managedclusters"
 	if namespace != "" {
 		return nil // it has none
 	}
-	var found []attack
-	for _, sub := range []string{"", "status"} {
-		full := resource
-		if sub != "" {
-			full += "/" + sub
-		}
-		if !writes(grants, group, full, namespace) {
-			continue
-		}
-		base := on("create", group, "v1", resource, "ManagedCluster", namespace, "attack", map[string]any{
-			"metadata": map[string]any{
-				"annotations": map[string]any{"note": "x"}, "labels": map[string]any{"place": "x"},
-				"finalizers": []any{"example.com/first", "example.com/second"},
-			},
-			"spec": map[string]any{"hubAcceptsClient": false}, "status": map[string]any{},
-		})
-		base.sub = sub
-		found = append(found, attack{clusters, "a cluster of its own", []request{base}})
-		for _, gone := range base.removals() {
-			found = append(found, attack{clusters, "a cluster that it removes", []request{gone}})
-		}
-		for how, change := range clusterChanges() {
-			for _, verb := range []string{"update", "patch"} {
-				found = append(found, attack{clusters, how, []request{base.variant(verb, change)}})
-			}
-		}
-	}
-	return found
+	base := on("create", "cluster.open-cluster-management.io", "v1", "managedclusters", "ManagedCluster", namespace, "attack", map[string]any{
+		"metadata": map[string]any{
+			"annotations": map[string]any{"note": "x"}, "labels": map[string]any{"place": "x"},
+			"finalizers": []any{"example.com/first", "example.com/second"},
+		},
+		"spec": map[string]any{"hubAcceptsClient": false}, "status": map[string]any{},
+	})
+	return objectAttacks(grants, base, clusters, "a cluster", clusterChanges())
 }
 
 // clusterChanges are changes of a ManagedCluster other than the finalizer of the controller

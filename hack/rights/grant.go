@@ -110,10 +110,7 @@ func (g grant) isOf(group, resource string) bool {
 // to names, for it has none yet; but for one by server-side apply, which needs the right
 // to patch that name too. A collection is deleted by no name, either.
 func allows(grants []grant, r request) bool {
-	resource := r.resource
-	if r.sub != "" {
-		resource += "/" + r.sub
-	}
+	resource := withSub(r.resource, r.sub)
 	return slices.ContainsFunc(grants, func(g grant) bool {
 		if g.namespace != "" && g.namespace != r.namespace || !g.covers(r.verb, r.group, resource) {
 			return false

@@ -6,33 +6,12 @@ import "maps"
 // all rights. Every change of an InstallPlan counts that a policy does not refuse, beside the
 // annotation of the controller operators.
 func planAttacks(grants []grant, namespace string) []attack {
-	const group, resource = "operators.coreos.com", "installplans"
-	var found []attack
-	for _, sub := range []string{"", "status"} {
-		full := resource
-		if sub != "" {
-			full += "/" + sub
-		}
-		if !writes(grants, group, full, namespace) {
-			continue
-		}
-		base := on("create", group, "v1alpha1", resource, "InstallPlan", namespace, "attack", map[string]any{
-			"metadata": map[string]any{"annotations": map[string]any{"note": "x"}, "labels": map[string]any{"place": "x"}},
-			"spec":     map[string]any{"approved": false, "clusterServiceVersionNames": []any{"a.v1"}},
-			"status":   map[string]any{"phase": "RequiresApproval"},
-		})
-		base.sub = sub
-		found = append(found, attack{everybody, "an InstallPlan of its own", []request{base}})
-		for _, gone := range base.removals() {
-			found = append(found, attack{everybody, "an InstallPlan that it removes", []request{gone}})
-		}
-		for how, change := range planChanges() {
-			for _, verb := range []string{"update", "patch"} {
-				found = append(found, attack{everybody, how, []request{base.variant(verb, change)}})
-			}
-		}
-	}
-	return found
+	base := on("create", "operators.coreos.com", "v1alpha1", "installplans", "InstallPlan", namespace, "attack", map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{"note": "x"}, "labels": map[string]any{"place": "x"}},
+		"spec":     map[string]any{"approved": false, "clusterServiceVersionNames": []any{"a.v1"}},
+		"status":   map[string]any{"phase": "RequiresApproval"},
+	})
+	return objectAttacks(grants, base, everybody, "an InstallPlan", planChanges())
 }
 
 // checkAnnotation is the annotation that the controller operators writes.

@@ -121,7 +121,7 @@ func (s shape) reaches(from account, p power) string {
 func (w *world) powerAttacks(from account, grants []grant, namespace string) []attack {
 	var found []attack
 	for _, p := range powers {
-		for _, name := range append(namesOf(grants, p.group, p.full(), namespace), "attack") {
+		for _, name := range append(namesOf(grants, p.group, withSub(p.resource, p.sub), namespace), "attack") {
 			asked := map[string]bool{}
 			for _, verb := range p.verbs {
 				r := request{verb: verb, group: p.group, version: p.version, resource: p.resource, sub: p.sub, namespace: namespace, name: name}
@@ -187,12 +187,4 @@ func isJudged(from account, key, verb string) bool {
 }
 
 // key is the resource with its group, as the tables name it.
-func (p power) key() string { return p.group + "/" + p.full() }
-
-// full is the resource with what is below it.
-func (p power) full() string {
-	if p.sub == "" {
-		return p.resource
-	}
-	return p.resource + "/" + p.sub
-}
+func (p power) key() string { return p.group + "/" + withSub(p.resource, p.sub) }

@@ -15,11 +15,16 @@ type request struct {
 	object, old map[string]any
 }
 
-func (r request) String() string {
-	resource := r.resource
-	if r.sub != "" {
-		resource += "/" + r.sub
+// withSub is a resource with what is below it, as RBAC names it.
+func withSub(resource, sub string) string {
+	if sub == "" {
+		return resource
 	}
+	return resource + "/" + sub
+}
+
+func (r request) String() string {
+	resource := withSub(r.resource, r.sub)
 	if r.group != "" {
 		resource += "." + r.group
 	}

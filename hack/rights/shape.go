@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -10,11 +11,16 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
+// parser is the CEL of the API server, for what is only read.
+var parser = sync.OnceValues(func() (*celgo.Env, error) {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
+})
+
 // literals are the texts that the expressions of a policy have: the keys, finalizers and values that
 // it lets pass are among them, and those that it speaks against. They are read by the API server's
 // own CEL. Of what that cannot read there are none: the policy then refuses everything.
 func literals(policy admissionv1.ValidatingAdmissionPolicy) ([]string, error) {
-	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
+	env, err := parser()
 	if err != nil {
 		return nil, err
 	}
