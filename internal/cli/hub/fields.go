@@ -168,8 +168,8 @@ func (f *fields) say(name string, changes []core.FieldChange) error {
 	return f.streams.Print(text)
 }
 
-// write changes the definition, if that was asked for. The API server refuses it where somebody
-// has changed it in between.
+// write changes the definition, if that was asked for. It is refused where somebody has changed the
+// definition's spec in between.
 func (f *fields) write(ctx context.Context, definition *unstructured.Unstructured, changes []core.FieldChange) error {
 	if !f.apply || len(changes) == 0 && !f.undo {
 		return nil
@@ -178,17 +178,20 @@ func (f *fields) write(ctx context.Context, definition *unstructured.Unstructure
 	if f.undo {
 		merge = core.Restore
 	}
-	if err := merge(definition.Object, changes); err != nil {
-		return err
-	}
 	var options []client.UpdateOption
 	if f.dryRun {
 		options = append(options, client.DryRunAll)
 	}
-	if err := f.cluster.Update(ctx, definition, options...); err != nil {
-		return fmt.Errorf("change %s: %w", definition.GetName(), err)
-	}
-	return nil
+	return whileUnmoved(ctx, f.cluster, definition, func(current *unstructured.Unstructured) error {
+		changed := current.DeepCopy()
+		if err := merge(changed.Object, changes); err != nil {
+			return err
+		}
+		if err := f.cluster.Update(ctx, changed, options...); err != nil {
+			return fmt.Errorf("change %s: %w", definition.GetName(), err)
+		}
+		return nil
+	})
 }
 
 // conclude says what was done, and what to do next.

@@ -161,7 +161,7 @@ func (i *initialization) findHub(existing map[string]any) error {
 
 // write has the ClusterManager checked, shows what becomes of it, writes it and waits.
 func (i *initialization) write(ctx context.Context, cluster Cluster, existing, wanted map[string]any) error {
-	after, err := i.apply(ctx, cluster, wanted, true)
+	after, err := i.apply(ctx, cluster, existing, wanted, true)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (i *initialization) write(ctx context.Context, cluster Cluster, existing, w
 		say(i.out, "this was a dry run: nothing was written")
 		return nil
 	}
-	if _, err := i.apply(ctx, cluster, wanted, false); err != nil {
+	if _, err := i.apply(ctx, cluster, existing, wanted, false); err != nil {
 		return err
 	}
 	say(i.out, "the ClusterManager is written")
@@ -196,9 +196,9 @@ func (i *initialization) write(ctx context.Context, cluster Cluster, existing, w
 }
 
 // apply applies the ClusterManager, and refuses one that is not as wanted then.
-func (i *initialization) apply(ctx context.Context, cluster Cluster, wanted map[string]any, dry bool) (map[string]any, error) {
+func (i *initialization) apply(ctx context.Context, cluster Cluster, existing, wanted map[string]any, dry bool) (map[string]any, error) {
 	const field = "disableManagedIam"
-	after, err := apply(ctx, cluster, wanted, dry)
+	after, err := applyOver(ctx, cluster, existing, wanted, dry)
 	if lacks := lacksField(err, field); lacks != nil {
 		return nil, lacks
 	}

@@ -99,7 +99,7 @@ const (
 
 // applyKlusterlet applies the Klusterlet, and refuses one that is not as wanted then.
 func (j *joining) applyKlusterlet(ctx context.Context, dry bool) (map[string]any, error) {
-	after, err := apply(ctx, j.cluster, j.klusterlet, dry)
+	after, err := applyOver(ctx, j.cluster, j.existing, j.klusterlet, dry)
 	if lacks := lacksField(err, configField); lacks != nil {
 		return nil, lacks
 	}

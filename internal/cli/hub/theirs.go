@@ -110,14 +110,25 @@ func apply(ctx context.Context, cluster client.Client, wanted map[string]any, dr
 	if dry {
 		options = append(options, client.DryRunAll)
 	}
-	err := cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...)
-	switch {
-	case apierrors.IsConflict(err):
-		return nil, fmt.Errorf("the %s %s was changed by somebody else in between: run the command again (%w)", object.GetKind(), object.GetName(), err)
-	case err != nil:
+	if err := cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
 		return nil, fmt.Errorf("write the %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	return object.Object, nil
+}
+
+// applyOver applies an object that was decided on by the existing one, nil for none.
+func applyOver(ctx context.Context, cluster client.Client, existing, wanted map[string]any, dry bool) (after map[string]any, err error) {
+	if existing == nil {
+		return apply(ctx, cluster, wanted, dry)
+	}
+	err = whileUnmoved(ctx, cluster, &unstructured.Unstructured{Object: existing}, func(current *unstructured.Unstructured) error {
+		over := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(wanted)}
+		over.SetResourceVersion(current.GetResourceVersion())
+		over.SetUID(current.GetUID()) // one that is deleted since is not made anew
+		after, err = apply(ctx, cluster, over.Object, dry)
+		return err
+	})
+	return after, err
 }
 
 // undeclared is what an API server says of a field that is in no schema, when it is applied.

@@ -16,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/controller"
 	core "github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 // BoundaryName is the name of the controller that judges CredentialsBoundaries.
@@ -62,26 +63,29 @@ func (b *Boundaries) Reconcile(ctx context.Context, boundary *v1alpha1.Credentia
 		return reconcile.Result{}, err
 	}
 	world := core.BoundaryWorld{Boundary: boundary, Settings: b.of.options.Settings, Now: b.of.options.Now()}
-	for i := range issuers.Items {
-		world.Buckets = append(world.Buckets, bucketsOf(&issuers.Items[i])...)
-	}
-	slices.Sort(world.Buckets)
-	b.observe(ctx, &world)
+	b.observe(ctx, &world, issuers.Items)
 	status, again := core.DecideBoundary(world)
 	set := func(o *v1alpha1.CredentialsBoundary) { o.Status = status }
 	return controller.Keep(b.kit, boundary).Finish(ctx, set, controller.Outcome{Again: again})
 }
 
-// observe reads the policy that bounds the boundary's roles.
-func (b *Boundaries) observe(ctx context.Context, world *core.BoundaryWorld) {
+// observe reads the policy that bounds the boundary's roles, and says what it has to keep them from.
+func (b *Boundaries) observe(ctx context.Context, world *core.BoundaryWorld, issuers []v1alpha1.OIDCIssuer) {
 	arn := core.PermissionsBoundaryOf(world.Boundary, world.Settings)
 	if arn == "" {
 		return
 	}
-	_, caller, known := b.of.minter.who(ctx)
+	account, caller, known := b.of.minter.who(ctx)
 	if world.Fault = known; known != nil {
 		return
 	}
-	world.Settings.Partition = identity.PartitionOfARN(caller)
+	partition := identity.PartitionOfARN(caller)
+	world.Settings.Partition = partition
+	for i := range issuers {
+		world.Protected.Buckets = append(world.Protected.Buckets, bucketsOf(&issuers[i])...)
+		world.Protected.Providers = append(world.Protected.Providers, issuer.ProviderARN(partition, account, issuers[i].Spec.URL))
+	}
+	slices.Sort(world.Protected.Buckets)
+	slices.Sort(world.Protected.Providers)
 	world.PolicyInAWS = b.of.policies.get(ctx, arn, time.Time{})
 }

@@ -16,9 +16,9 @@ type BoundaryWorld struct {
 	Settings Settings
 	// PolicyInAWS is the policy of PermissionsBoundaryOf.
 	PolicyInAWS
-	// Buckets are those of all issuers.
-	Buckets []string
-	Now     time.Time
+	// Protected are the buckets of all issuers, and their providers in the account.
+	Protected Protected
+	Now       time.Time
 }
 
 // PermissionsBoundaryOf is the ARN of the policy that bounds a boundary's roles; empty if
@@ -67,9 +67,9 @@ func judgeInAWS(w BoundaryWorld) condition.Verdict {
 		return condition.No(ReasonBeyondAWSBoundary, "the policy %s in AWS cannot be read: %v", arn, err)
 	}
 	// What no request may reach is asked as a request's own statements are: see unprotected.
-	protected := Protected{Buckets: w.Buckets}.all(cmp.Or(w.Settings.Partition, "aws"))
+	protected := w.Protected.all(cmp.Or(w.Settings.Partition, "aws"))
 	if name, _ := protected.reached(anything(), inAWS); name != "" {
-		return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from %s: run tabard credentials bootstrap, which adds it", arn, name)
+		return condition.No(ReasonIssuerNotKept, "the policy %s in AWS does not keep roles from %s: run tabard credentials bootstrap, which adds it to the policy that it makes; to one of your own, add a statement that denies it", arn, name)
 	}
 	within := WithinAWSBoundary(w.Boundary, inAWS)
 	switch {
@@ -97,7 +97,7 @@ func withoutDeny(document string) []byte {
 // BoundaryReference explains the condition of a CredentialsBoundary and its reasons.
 var BoundaryReference = condition.Kind{
 	Name:  "CredentialsBoundary",
-	Types: []condition.Type{{Name: TypeReady, Holds: "the boundary can be used, and the permissions boundary in AWS allows all that its ceiling does and keeps roles from the issuers' buckets"}},
+	Types: []condition.Type{{Name: TypeReady, Holds: "the boundary can be used, and the permissions boundary in AWS allows all that its ceiling does and keeps roles from the issuers' buckets and providers"}},
 	Reasons: []condition.Explanation{
 		condition.Explain(ReasonReady, TypeReady, "Requests of its namespaces are judged by it.", "Nothing to do."),
 		condition.Explain(ReasonBoundaryInvalid, TypeReady, "A field cannot be used. Every request of its namespaces is refused, or where the message names spec.aws.permissionsBoundary, those for which a role is to be made.", "Correct the field that the message names."),
@@ -105,7 +105,7 @@ var BoundaryReference = condition.Kind{
 		condition.Explain(ReasonCeilingTooWide, TypeReady, "The ceiling does not list services and resources. Requests for which a role is to be made are refused.", "Write the services and ARNs that are meant."),
 		condition.Explain(ReasonBeyondAWSBoundary, TypeReady, "The ceiling, or the path, goes beyond what AWS lets the roles do, or that cannot be decided; requests are accepted that AWS cuts down.", "Lower the ceiling, or raise the permissions boundary that the message names."),
 		condition.Explain(ReasonNoPermissionsBoundary, TypeReady, "There is no policy for the permissions boundary of its roles, so that none can be made.", "Run tabard credentials bootstrap, or set spec.aws.permissionsBoundary."),
-		condition.Explain(ReasonIssuerNotKept, TypeReady, "The permissions boundary in AWS was made before an issuer, and does not keep roles from its bucket. Requests are still refused that reach it.", "Run tabard credentials bootstrap again."),
+		condition.Explain(ReasonIssuerNotKept, TypeReady, "The permissions boundary in AWS was made before an issuer, and does not keep roles from its bucket or its provider. Requests are still refused that reach it.", "Run tabard credentials bootstrap again; a policy of your own has to deny it."),
 		condition.Explain(ReasonNotAuthenticated, TypeReady, "AWS does not accept the controller's token.", "Run tabard credentials bootstrap with an AWS session of your own."),
 		condition.Explain(ReasonAccessDenied, TypeReady, "The controller may not read the policy.", "Run tabard credentials bootstrap; name the policy with --permissions-boundary if it is your own."),
 		condition.Explain(ReasonAWSUnavailable, TypeReady, "AWS did not answer, or asked for fewer calls.", "Nothing to do: it is tried again by itself."),

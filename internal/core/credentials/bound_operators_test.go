@@ -33,7 +33,7 @@ func TestTheOperatorsBoundariesAreWithinWhatTheBootstrapMakes(t *testing.T) {
 	for name, boundary := range boundaries {
 		status, _ := credentials.DecideBoundary(credentials.BoundaryWorld{
 			Boundary: &boundary, Settings: credentials.Settings{Partition: "aws", PermissionsBoundary: testBound},
-			PolicyInAWS: credentials.PolicyInAWS{Document: bootstrapped(t, "keys"), Exists: true}, Buckets: []string{"keys"}, Now: noon,
+			PolicyInAWS: credentials.PolicyInAWS{Document: bootstrapped(t, "keys"), Exists: true}, Protected: credentials.Protected{Buckets: []string{"keys"}}, Now: noon,
 		})
 		if ready, _ := condition.Read(status.Conditions, credentials.TypeReady); !ready.IsTrue() {
 			t.Errorf("the boundary of %s is %+v", name, ready)

@@ -48,11 +48,14 @@ func boundTarget(w World, boundary *v1alpha1.CredentialsBoundary, target Target)
 	if wrong := validation.IsDNS1123Subdomain(target.Name); len(wrong) > 0 {
 		return condition.No(ReasonInvalidTarget, "the target's name is %q, expected the name of a %s: %s", target.Name, target.Kind, wrong[0])
 	}
+	if whose := closedTo(target.Namespace); whose != "" {
+		return condition.No(ReasonTargetNotAllowed, "%s is in a namespace %s, where the controller writes for no request, whatever its CredentialsBoundary says: name a %s in another namespace", target, whose, target.Kind)
+	}
 	own := w.Request.Namespace
 	if isOwn(w, own) {
 		return within(boundary.Name)
 	}
-	if why := reserved(w, target.Namespace); why != "" && (target.Namespace != own || why == ofKubernetes) && !isOfPayload(w, target) {
+	if why := reserved(w, target.Namespace); why != "" && target.Namespace != own && !isOfPayload(w, target) {
 		return condition.No(ReasonTargetNotAllowed, "%s is in a namespace %s, which no request of the namespace %s may write to, whatever its CredentialsBoundary says: name a %s in %s", target, why, own, target.Kind, own)
 	}
 	allowed := boundary.Spec.TargetNamespaces
@@ -77,17 +80,29 @@ func isOfPayload(w World, target Target) bool {
 		reserved(w, target.Namespace) == ofOpenShift && strings.HasPrefix(target.Namespace, "openshift-")
 }
 
-const ofKubernetes, ofOpenShift = "of Kubernetes", "of OpenShift"
+// closed are the beginnings of the names of namespaces in which the controller writes for no
+// request, and whose they are (Kubernetes: Namespaces, for kube-). The admission policies
+// tabard-credentials-accounts and tabard-credentials-secrets refuse the writes, too.
+var closed = map[string]string{"kube-": "of Kubernetes", "tabard-": ofTabard}
 
-// reserved says what namespaces a team's request never reaches from outside; empty for
-// others. Into those of Kubernetes, whose names begin with kube-, it does not reach from
-// inside, either (Kubernetes: Namespaces).
+const ofTabard, ofOpenShift = "of Tabard", "of OpenShift"
+
+// closedTo says whose a namespace is in which the controller writes for no request; empty for
+// others.
+func closedTo(namespace string) string {
+	for head, whose := range closed {
+		if strings.HasPrefix(namespace, head) {
+			return whose
+		}
+	}
+	return ""
+}
+
+// reserved says what namespaces a team's request never reaches from outside; empty for others.
 func reserved(w World, namespace string) string {
 	switch {
-	case strings.HasPrefix(namespace, "kube-"):
-		return ofKubernetes
-	case isOwn(w, namespace) || strings.HasPrefix(namespace, "tabard-"):
-		return "of Tabard"
+	case isOwn(w, namespace):
+		return ofTabard
 	case namespace == "openshift" || strings.HasPrefix(namespace, "openshift-"):
 		return ofOpenShift
 	}

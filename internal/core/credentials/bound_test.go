@@ -58,7 +58,9 @@ func TestTheBoundaryOfANamespace(t *testing.T) {
 		"Tabard's own namespace has none by accident": {ownNamespace, []v1alpha1.CredentialsBoundary{named}, false, "", credentials.ReasonNoBoundary, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := teamWorld(smallRequest(t, each.namespace), each.boundaries...)
+			request := smallRequest(t, "team")
+			request.Namespace = each.namespace
+			w := teamWorld(request, each.boundaries...)
 			if w.NamespaceLabels = map[string]string{"team": "a"}; each.unread || each.namespace == ownNamespace {
 				w.NamespaceLabels = nil
 			}

@@ -56,6 +56,9 @@ const ownFile = "arn:aws:s3:::example-data/reports/x"
 
 func fitting() string { return allow("s3:GetObject", ownFile) }
 
+// elsewhere is a target outside of Tabard's own namespace.
+const elsewhere = "storage: {serviceAccount: {namespace: team, name: app}}"
+
 // Each is refused for the reason that is named, or accepted.
 var escalations = map[string]attempt{
 	"a ServiceAccount of another namespace":                       {target: "storage: {serviceAccount: {namespace: other, name: app}}", want: credentials.ReasonTargetNotAllowed},
@@ -65,6 +68,7 @@ var escalations = map[string]attempt{
 	"a ServiceAccount of Kubernetes that a boundary allows":       {namespace: "mean", target: "storage: {serviceAccount: {namespace: kube-system, name: default}}", want: credentials.ReasonTargetNotAllowed},
 	"Tabard's own ServiceAccount that a boundary allows":          {namespace: "mean", target: "storage: {serviceAccount: {namespace: tabard-credentials, name: tabard-credentials}}", want: credentials.ReasonTargetNotAllowed},
 	"a Secret of another namespace of Tabard's, allowed":          {namespace: "mean", target: "secretRef: {namespace: tabard-system, name: app}, serviceAccountNames: [app]", want: credentials.ReasonTargetNotAllowed},
+	"Tabard's own ServiceAccount, by a request of Tabard's own":   {namespace: ownNamespace, target: "storage: {serviceAccount: {namespace: tabard-system, name: tabard-issuer}}", want: credentials.ReasonTargetNotAllowed},
 	"a Secret of OpenShift's that a boundary allows":              {namespace: "mean", target: "secretRef: {namespace: openshift-ingress, name: app}, serviceAccountNames: [app]", want: credentials.ReasonTargetNotAllowed},
 	"another namespace by annotation":                             {target: "secretRef: {namespace: reports, name: app}", annotation: "other/app", want: credentials.ReasonTargetNotAllowed},
 	"an annotation with two slashes":                              {target: "secretRef: {namespace: reports, name: app}", annotation: "reports/other/app", want: credentials.ReasonInvalidTarget},
@@ -155,9 +159,9 @@ var escalations = map[string]attempt{
 	"a target of another namespace that is allowed":       {namespace: "mean", target: "storage: {serviceAccount: {namespace: other, name: app}}", statements: allow("s3:GetObject", "arn:aws:s3:::mean/x"), want: ""},
 	"a role that a pattern has":                           {namespace: "mean", statements: "[], stsIAMRoleARN: 'arn:aws:iam::111122223333:role/mean/x'", want: ""},
 	"a function that is the team's":                       {namespace: "mean", statements: allow("lambda:UpdateFunctionCode", "arn:aws:lambda:eu-central-1:111122223333:function:mean-x"), want: ""},
-	"Tabard's own request for a Secret of Kubernetes":     {namespace: ownNamespace, target: "secretRef: {namespace: kube-system, name: app}, serviceAccountNames: [app]", statements: allow("ec2:*", "*"), want: ""},
-	"Tabard's own request for the bucket of an issuer":    {namespace: ownNamespace, statements: allow("s3:*", "*"), want: credentials.ReasonReachesProtected},
-	"Tabard's own request for its own role, by all of it": {namespace: ownNamespace, statements: allow("*", "*"), want: credentials.ReasonReachesProtected},
+	"Tabard's own request for a Secret of Kubernetes":     {namespace: ownNamespace, target: "secretRef: {namespace: kube-system, name: app}, serviceAccountNames: [app]", statements: allow("ec2:*", "*"), want: credentials.ReasonTargetNotAllowed},
+	"Tabard's own request for the bucket of an issuer":    {namespace: ownNamespace, target: elsewhere, statements: allow("s3:*", "*"), want: credentials.ReasonReachesProtected},
+	"Tabard's own request for its own role, by all of it": {namespace: ownNamespace, target: elsewhere, statements: allow("*", "*"), want: credentials.ReasonReachesProtected},
 }
 
 func manyNames(n int) string {

@@ -12,9 +12,8 @@ const (
 	maxGrantName = 253
 	// maxPolicyName bounds names of policies (AWS: IAM name requirements).
 	maxPolicyName = 128
-	// hashLength and grantHashLength are how many hexadecimal digits of a hash end a name. A
-	// role of a name that somebody else has is told by its tags, and left alone.
-	hashLength, grantHashLength = 10, 40
+	// grantHashLength is how many hexadecimal digits of a hash end the name of a grant.
+	grantHashLength = 40
 )
 
 // GrantName is the name of the grant of a request. Two requests never have the same: a
@@ -39,11 +38,13 @@ func Owner(request v1alpha1.RequestRef) string {
 
 // RoleName is the name of the role of a request: "<infrastructure>-<name>" in Tabard's
 // own namespaces; in others with a hash of namespace and name, so that two namespaces
-// never mean the same role. What is cut has a hash of all of it.
+// never mean the same role. What is cut has a hash of all of it. A role of a name that
+// somebody else has is told by its tags, and left alone. A grant records the name: a role
+// that was named by another rule keeps it, see RoleNameOf.
 func RoleName(settings Settings, infrastructure, namespace, name string) string {
 	full := infrastructure + "-" + name
 	if !slices.Contains(settings.OwnNamespaces, namespace) {
-		return iamname.Cut(full, iamname.MaxRole, hexOf(namespace+"/"+name, hashLength))
+		return iamname.Cut(full, iamname.MaxRole, hexOf(namespace+"/"+name, iamname.HashLength))
 	}
 	return iamname.Within(full, iamname.MaxRole)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
@@ -12,10 +13,10 @@ func TestRoleName(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	tests := map[string]struct{ namespace, name, want string }{
 		"in Tabard's own namespace": {"openshift-cloud-credential-operator", "openshift-image-registry", "sjenning-abcde-openshift-image-registry"},
-		"in another namespace":      {"team", "app", "sjenning-abcde-app-e46f7d7478"},
-		"the same name elsewhere":   {"team-b", "app", "sjenning-abcde-app-9d0dd8803f"},
-		"cut in its own namespace":  {"openshift-cloud-credential-operator", long, "sjenning-abcde-" + strings.Repeat("x", 38) + "-1cd7688c80"},
-		"cut elsewhere":             {"team", long, "sjenning-abcde-" + strings.Repeat("x", 38) + "-0f586b54d3"},
+		"in another namespace":      {"team", "app", "sjenning-abcde-app-e46f7d74783804fa"},
+		"the same name elsewhere":   {"team-b", "app", "sjenning-abcde-app-9d0dd8803fccfd2c"},
+		"cut in its own namespace":  {"openshift-cloud-credential-operator", long, "sjenning-abcde-" + strings.Repeat("x", 32) + "-1cd7688c807c8b48"},
+		"cut elsewhere":             {"team", long, "sjenning-abcde-" + strings.Repeat("x", 32) + "-0f586b54d3eee81f"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -45,5 +46,18 @@ func TestPolicyName(t *testing.T) {
 	}
 	if got := credentials.PolicyName(strings.Repeat("x", 128)); len(got) != 128 {
 		t.Errorf("the policy's name has %d characters, want 128 at most", len(got))
+	}
+}
+
+// TestARoleKeepsItsRecordedName: one that was made by an earlier version has fewer digits.
+func TestARoleKeepsItsRecordedName(t *testing.T) {
+	w := newModel(0).Observe()
+	if name := credentials.RoleNameOf(w); name != "infra-app-e46f7d74783804fa" {
+		t.Errorf("the name of a new role is %s", name)
+	}
+	w.Grant = &v1alpha1.CredentialsGrant{}
+	w.Grant.Status.Role = &v1alpha1.GrantedRole{Name: "infra-app-e46f7d7478"}
+	if name := credentials.RoleNameOf(w); name != "infra-app-e46f7d7478" {
+		t.Errorf("the name of a role that was made is %s, want the recorded one", name)
 	}
 }

@@ -92,11 +92,11 @@ func TestConditionsOfTheRequestKeepTheOperatorsRules(t *testing.T) {
 
 func TestTheRequestsProviderStatusNamesRoleAndPolicy(t *testing.T) {
 	m := settled(t, 0)
-	want := `{"kind":"AWSProviderStatus","apiVersion":"cloudcredential.openshift.io/v1","user":"infra-app-e46f7d7478","policy":"infra-app-e46f7d7478-policy"}`
+	want := `{"kind":"AWSProviderStatus","apiVersion":"cloudcredential.openshift.io/v1","user":"infra-app-e46f7d74783804fa","policy":"infra-app-e46f7d74783804fa-policy"}`
 	if got := string(m.request.Status.ProviderStatus.Raw); got != want {
 		t.Errorf("the provider status is %s, want %s", got, want)
 	}
-	reordered := `{"user":"infra-app-e46f7d7478","policy":"infra-app-e46f7d7478-policy","kind":"AWSProviderStatus","apiVersion":"cloudcredential.openshift.io/v1"}`
+	reordered := `{"user":"infra-app-e46f7d74783804fa","policy":"infra-app-e46f7d74783804fa-policy","kind":"AWSProviderStatus","apiVersion":"cloudcredential.openshift.io/v1"}`
 	m.request.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(reordered)}
 	if got := string(m.next().Project.ProviderStatus.Raw); got != reordered {
 		t.Errorf("the API server's order of keys was changed to %s", got)

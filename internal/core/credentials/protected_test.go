@@ -181,7 +181,7 @@ func TestARequestIsAcceptedExactlyWhenNothingProtectedIsReached(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(many) { //nolint:gosec // it is positive
 		r := rand.New(rand.NewPCG(seed, 30)) //nolint:gosec // it shall be the same each time
-		request := requestOf(t, ownNamespace, "storage: {serviceAccount: {namespace: "+ownNamespace+", name: app}}")
+		request := requestOf(t, ownNamespace, elsewhere)
 		entries, bound := randomEntries(r), randomBoundary(r)
 		w := teamWorld(request, boundaryOf(t, "default", `aws: {ceiling: '`+looseBound+`'}`))
 		w.Provider = credentials.Provider{Kind: cloudv1.AWSProviderSpecKind, AWS: &cloudv1.AWSProviderSpec{StatementEntries: entries}}

@@ -89,8 +89,8 @@ func TestTheRoleIsNamedTaggedAndBound(t *testing.T) {
 	}
 	got.Trust, got.Policy = "", ""
 	want := credentials.RoleWant{
-		Name: "infra-app-e46f7d7478", Path: "/tabard/", ARN: "arn:aws:iam::111122223333:role/tabard/infra-app-e46f7d7478", Owner: "team/app/uid1",
-		PolicyName: "infra-app-e46f7d7478-policy", Boundary: testBound, MaxSession: time.Hour,
+		Name: "infra-app-e46f7d74783804fa", Path: "/tabard/", ARN: "arn:aws:iam::111122223333:role/tabard/infra-app-e46f7d74783804fa", Owner: "team/app/uid1",
+		PolicyName: "infra-app-e46f7d74783804fa-policy", Boundary: testBound, MaxSession: time.Hour,
 		Tags: credentials.ValuesOf(map[string]string{
 			"cost": "x", "kubernetes.io/cluster/infra": "owned", "tabard.dev/cluster": "infra", "tabard.dev/credentials-request": "team/app/uid1",
 		}),
@@ -112,8 +112,8 @@ func TestDriftIsPutBackAndTold(t *testing.T) {
 		"another boundary":       {func(r *credentials.Role) { r.Boundary = "arn:p" }, 0, "SetBoundary", "boundary was arn:p, wanted " + testBound},
 		"a tag is gone":          {func(r *credentials.Role) { delete(r.Tags, credentials.ClusterTag) }, 0, "SetTags", "tags differed: " + credentials.ClusterTag},
 		"a longer session":       {func(r *credentials.Role) { r.MaxSession = 12 * time.Hour }, 0, "SetSession", "longest session was 12h0m0s, wanted 1h0m0s"},
-		"no inline policy":       {func(r *credentials.Role) { r.Policies = nil }, 0, "PutPolicy", "inline policy infra-app-e46f7d7478-policy was removed"},
-		"a wider inline policy":  {func(r *credentials.Role) { r.Policies["infra-app-e46f7d7478-policy"] = "{}" }, 0, "PutPolicy", "inline policy infra-app-e46f7d7478-policy differed: was {}, wanted {"},
+		"no inline policy":       {func(r *credentials.Role) { r.Policies = nil }, 0, "PutPolicy", "inline policy infra-app-e46f7d74783804fa-policy was removed"},
+		"a wider inline policy":  {func(r *credentials.Role) { r.Policies["infra-app-e46f7d74783804fa-policy"] = "{}" }, 0, "PutPolicy", "inline policy infra-app-e46f7d74783804fa-policy differed: was {}, wanted {"},
 		"a second inline policy": {func(r *credentials.Role) { r.Policies["q"] = "{}" }, 0, "RemovePolicy", "inline policy q was added"},
 		"an attached policy":     {func(r *credentials.Role) { r.Attached = []string{"arn:q"} }, 0, "Detach", "policy arn:q was attached"},
 		"reported, not enforced": {func(r *credentials.Role) { r.Attached, r.Policies["q"] = []string{"arn:q"}, "{}" }, 8, "", "has policies that others gave it: inline policy q was added; policy arn:q was attached"},

@@ -35,8 +35,9 @@ func IsPath(text string) bool { return len(text) <= maxPath && path().MatchStrin
 // IsPolicyARN says that the text is the ARN of a managed policy: an account's, or one of AWS.
 func IsPolicyARN(text string) bool { return policy().MatchString(text) }
 
-// hashLength is how many hexadecimal digits of a hash end a name that was cut.
-const hashLength = 10
+// HashLength is how many hexadecimal digits of a hash end a name. Who may choose one of the hashed
+// names, such as that of a package or a request, would have to try some 2⁶⁴ to meet another's.
+const HashLength = 16
 
 // Within is a name if it has at most so many bytes. A longer one is cut, and ends with a hash of
 // all of it, so that two names stay two.
@@ -45,7 +46,7 @@ func Within(name string, most int) string {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	return Cut(name, most, hex.EncodeToString(sum[:])[:hashLength])
+	return Cut(name, most, hex.EncodeToString(sum[:])[:HashLength])
 }
 
 // Cut is the beginning of a name and a hash, with at most so many bytes.

@@ -10,16 +10,18 @@ import (
 )
 
 // guessable says that a bucket's name holds nothing that others would not hit
-// upon: no account ID or other long number, and no part of at least four
-// characters in which a letter follows a digit, as in a random one.
+// upon: no account ID or other long number, no part of at least four characters in
+// which a letter follows a digit, and no part of eight hexadecimal digits or more, of
+// which one in eighty has its letters first.
 func guessable(bucket string) bool {
 	return !longNumber().MatchString(bucket) && !slices.ContainsFunc(strings.Split(bucket, "-"), func(part string) bool {
-		return len(part) >= 4 && letterAfterDigit().MatchString(part)
+		return len(part) >= 4 && letterAfterDigit().MatchString(part) || hexadecimal().MatchString(part)
 	})
 }
 
 var (
 	longNumber       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]{6}`) })
+	hexadecimal      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8,}$`) })
 	letterAfterDigit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9][a-z]`) })
 )
 

@@ -101,7 +101,7 @@ func TestAPrefixBeginsTheDefaultName(t *testing.T) {
 		"a prefix":            {"prod", rolerequest.Role{Prefix: "x-"}, "x-prod-keeper-object-keeper"},
 		"no prefix":           {"prod", rolerequest.Role{}, "prod-keeper-object-keeper"},
 		"a name beside it":    {"prod", rolerequest.Role{Prefix: "x-", Name: "keeper"}, "keeper"},
-		"a cut with the hash": {strings.Repeat("c", 60), rolerequest.Role{Prefix: "x-"}, "x-" + strings.Repeat("c", 51) + "-"},
+		"a cut with the hash": {strings.Repeat("c", 60), rolerequest.Role{Prefix: "x-"}, "x-" + strings.Repeat("c", 45) + "-"},
 	} {
 		at := place
 		at.Cluster = c.cluster
