@@ -22,7 +22,7 @@ They mean the same in all commands of tabard and in tabard-eks-token. A command 
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", code.Number, code.Meaning, strings.Join(code.Such, "; "))
 	}
 	b.WriteString(`
-A command that cannot read what it is to check ends with 1, never with 0: what was not seen is not well.
+A command that cannot read what it is to check ends with 1 or 3, never with 0: what was not seen is not well.
 `)
 	return b.String()
 }

@@ -1,6 +1,6 @@
 // Command reference writes docs/reference: the fields of our kinds, from the
 // generated CRDs; the reasons of their conditions, from each kind's list in
-// internal/core; what the local AWS plays, from its own tables and the AWS
+// internal/core; the findings of tabard explain; what the local AWS plays, from its own tables and the AWS
 // SDK's; the exit codes, from the table of all programs; and the commands with their
 // flags, from the programs. It is run in the root of the repository:
 //
@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/cli/usage"
+	"github.com/tabard-dev/tabard/internal/core/chain"
 )
 
 const folder = "docs/reference"
@@ -64,7 +65,7 @@ func run(ctx context.Context) error {
 	for name, page := range commands {
 		failed = errors.Join(failed, write(filepath.Join("cli", name+".md"), page))
 	}
-	return errors.Join(failed, write("awslocal.md", page), write("reasons.md", reasonPage(explained)), write("exit-codes.md", codePage(usage.Codes())))
+	return errors.Join(failed, write("awslocal.md", page), write("reasons.md", reasonPage(explained)), write("exit-codes.md", codePage(usage.Codes())), write("findings.md", findingPage(chain.Codes())))
 }
 
 // write puts a page into the folder, after a line that says where it is from.

@@ -58,7 +58,7 @@ func (p aProgram) each(visit func(words []string, c *cobra.Command)) {
 var needed = map[string]string{
 	"credentials adopt": "a", "credentials bind": "a --role-arn=arn:aws:iam::123456789012:role/a", "credentials describe": "a",
 	"credentials unbind": "a", "credentials render": "a", "credentials resync": "a", "credentials bootstrap": "--print=terraform --account=123456789012",
-	"explain": "resource/bucket.example.com/try", "selector explain": "bucket.example.com/try",
+	"explain": "resource/bucket.example.com/try", "explain pod": "a", "explain serviceaccount": "a", "selector explain": "bucket.example.com/try",
 	"hub accept": "--clusters=a --timeout=0s", "hub status": "a", "hub role": "a",
 	"hub join":       "--hub-token=a.b --hub-apiserver=https://hub.example --cluster-name=a",
 	"hub suffix":     "a --hub-cluster-arn=arn:aws:eks:eu-central-1:123456789012:cluster/hub",

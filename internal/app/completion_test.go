@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -140,7 +141,7 @@ func TestNamesAreCompletedByAskingTheCluster(t *testing.T) {
 	object("cloudcredential.openshift.io/v1", "CredentialsRequest", "team-a", "reports", request)
 	object("cloudcredential.openshift.io/v1", "CredentialsRequest", "team-a", "disks", request)
 	object("cloudcredential.openshift.io/v1", "CredentialsRequest", "team-b", "other", request)
-	cluster.Make(issuerNamed("blue"), issuerNamed("green"))
+	cluster.Make(issuerNamed("blue"), issuerNamed("green"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "checkout"}})
 	object("s3.services.k8s.aws/v1alpha1", "Bucket", "team-a", "logs", nil)
 	kubeconfig := cluster.Kubeconfig(cluster.Config)
 	none := filepath.Join(t.TempDir(), "none")
@@ -160,6 +161,7 @@ func TestNamesAreCompletedByAskingTheCluster(t *testing.T) {
 		"the cluster that a flag names":      {none, []string{"issuer", "verify", "--kubeconfig", kubeconfig, "b"}, []string{"blue"}},
 		"the user whom a flag names":         {kubeconfig, []string{"issuer", "status", "--as", "nobody", ""}, []string{""}},
 		"kinds of resources":                 {kubeconfig, []string{"explain", "res"}, []string{"resource/buckets.s3.services.k8s.aws/", "resource/organizations.organizations.services.k8s.aws/", "resource/queues.sqs.services.k8s.aws/"}},
+		"ServiceAccounts":                    {kubeconfig, []string{"explain", "serviceaccount", "-n", "team-a", "checkout"}, []string{"checkout"}},
 		"a kind without the first word":      {kubeconfig, []string{"selector", "explain", "bu"}, []string{"buckets.s3.services.k8s.aws/"}},
 		"resources of a kind":                {kubeconfig, []string{"explain", "-n", "team-a", "resource/buckets.s3.services.k8s.aws/"}, []string{"resource/buckets.s3.services.k8s.aws/logs"}},
 		"resources of a kind's short name":   {kubeconfig, []string{"explain", "-n", "team-a", "resource/buckets/l"}, []string{"resource/buckets/logs"}},

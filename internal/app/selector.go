@@ -14,10 +14,6 @@ func selectorCommand() *cobra.Command {
 	return selector.New(program.StandardStreams(), connectSelectors)
 }
 
-func explainCommand() *cobra.Command {
-	return selector.NewExplain(program.StandardStreams(), connectSelectors)
-}
-
 // connectSelectors makes the clients that explaining needs.
 func connectSelectors(kubeconfig *command.Kubeconfig) (selector.Cluster, error) {
 	config, err := program.KubeConfigOf(kubeconfig)

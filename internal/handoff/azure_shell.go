@@ -3,6 +3,8 @@ package handoff
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // azureShell is a script of calls of the Azure command line, which may be run again. What is there
@@ -25,7 +27,7 @@ func azureShell(w AzureWork) (string, error) {
 		s.role(*w.Custom)
 	}
 	s.WriteString(`
-printf 'client id: %s\ntenant id: %s\nsubscription id: %s\n' "$client" "$tenant" ` + quoted(w.Subscription) + "\n")
+printf 'client id: %s\ntenant id: %s\nsubscription id: %s\n' "$client" "$tenant" ` + line.Quoted(w.Subscription) + "\n")
 	return s.String(), s.err
 }
 
@@ -41,7 +43,7 @@ func (s *azureScript) value(text string) string {
 	if strings.HasPrefix(text, "@") {
 		s.err = fmt.Errorf("%q begins with @, and az would read it from a file: hand this over as %s", text, Terraform)
 	}
-	return quoted(text)
+	return line.Quoted(text)
 }
 
 // option is an option of az with its value, as one word.
@@ -74,13 +76,13 @@ if test "$subscription" != %[1]s; then
   exit 1
 fi
 tenant=$(az account show --query=tenantId --output=tsv)
-`, quoted(strings.ToLower(s.work.Subscription)))
+`, line.Quoted(strings.ToLower(s.work.Subscription)))
 	if s.work.Tenant != "" {
 		fmt.Fprintf(s, `if test "$tenant" != %[1]s; then
   printf 'the subscription is in the tenant %%s, expected %%s\n' "$tenant" %[1]s >&2
   exit 1
 fi
-`, quoted(strings.ToLower(s.work.Tenant)))
+`, line.Quoted(strings.ToLower(s.work.Tenant)))
 	}
 }
 
@@ -98,7 +100,7 @@ else
   az identity create %[2]s %[6]s %[7]s --output=none
 fi
 client=$(az identity show %[2]s --query=clientId --output=tsv)
-`, comment([]string{what}), s.itself(), s.option("query", `tags."`+tag.Key+`"`), quoted(what), quoted(tag.Value), s.option("location", s.work.Region), s.option("tags", tag.mark()))
+`, comment([]string{what}), s.itself(), s.option("query", `tags."`+tag.Key+`"`), line.Quoted(what), line.Quoted(tag.Value), s.option("location", s.work.Region), s.option("tags", tag.mark()))
 }
 
 // credential is made or changed: the identity is the owner's, and so is all in it.
@@ -143,7 +145,7 @@ else
   role=$(%[2]s '--query=[].name' --output=tsv)
 fi
 assigned "$role" %[6]s
-`, comment([]string{what}), find, quoted(what), quoted(s.work.Owner.mark()), definition, quoted(r.Scope))
+`, comment([]string{what}), find, line.Quoted(what), line.Quoted(s.work.Owner.mark()), definition, line.Quoted(r.Scope))
 }
 
 // definition is the role as az takes it (learn.microsoft.com, "Create or update Azure custom roles using

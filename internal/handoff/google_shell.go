@@ -3,6 +3,8 @@ package handoff
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // googleShell is a script of calls of gcloud, which may be run again. What is there already and is not
@@ -26,7 +28,7 @@ func googleShell(w GoogleWork) (string, error) {
 	}
 	fmt.Fprintf(s, `
 printf 'service account: %%s\nproject number: %%s\npool: %%s\nprovider: %%s\naudience: %%s\n' %s %s %s %s %s
-`, quoted(w.Email()), quoted(w.Number), quoted(w.Pool), quoted(w.Provider), quoted(w.Audience()))
+`, line.Quoted(w.Email()), line.Quoted(w.Number), line.Quoted(w.Pool), line.Quoted(w.Provider), line.Quoted(w.Audience()))
 	return s.String(), nil
 }
 
@@ -38,9 +40,9 @@ type googleScript struct {
 // gcloud is one call: what it is about, and options by name and value. A value is one word with its
 // option, so that none is taken for another option.
 func gcloud(command, about string, options ...string) string {
-	out := "gcloud " + command + " " + quoted(about)
+	out := "gcloud " + command + " " + line.Quoted(about)
 	for i := 0; i < len(options); i += 2 {
-		out += " --" + options[i] + "=" + quoted(options[i+1])
+		out += " --" + options[i] + "=" + line.Quoted(options[i+1])
 	}
 	return out + " --quiet"
 }
@@ -68,14 +70,14 @@ if test "$issuer" != %[5]s; then
   printf 'the provider %%s trusts the issuer %%s, expected %%s\n' %[6]s "$issuer" %[5]s >&2
   exit 1
 fi
-`, gcloud("projects describe", w.Project, "format", "value(projectNumber)"), quoted(w.Number), quoted(w.Project),
+`, gcloud("projects describe", w.Project, "format", "value(projectNumber)"), line.Quoted(w.Number), line.Quoted(w.Project),
 		gcloud("iam workload-identity-pools providers describe", w.Provider, "workload-identity-pool", w.Pool, "location", "global", "project", w.Project, "format", "value(oidc.issuerUri)"),
-		quoted(w.Issuer), quoted(w.Provider))
+		line.Quoted(w.Issuer), line.Quoted(w.Provider))
 }
 
 // unless makes a thing that is not there; one that is there is changed if it is the owner's.
 func (s *googleScript) unless(what, look, create, change string) {
-	fmt.Fprintf(s, "\n%sif found=$(%s 2>/dev/null); then\n  owned %s \"$found\" %s\n", comment([]string{what}), look, quoted(what), quoted(s.work.Owner.mark()))
+	fmt.Fprintf(s, "\n%sif found=$(%s 2>/dev/null); then\n  owned %s \"$found\" %s\n", comment([]string{what}), look, line.Quoted(what), line.Quoted(s.work.Owner.mark()))
 	if change != "" {
 		s.WriteString("  " + change + "\n")
 	}

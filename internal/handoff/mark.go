@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // mark is the owner's tag as a text, for the description of what has no tags.
@@ -35,7 +37,7 @@ func ownedFunction(owner Tag) string {
 # as $2, expected $3.
 owned() {
   test "$2" = "$3" && return
-  printf '%s is there and is not marked %s: it stays as it is\n' "$1" ` + quoted(owner.mark()) + ` >&2
+  printf '%s is there and is not marked %s: it stays as it is\n' "$1" ` + line.Quoted(owner.mark()) + ` >&2
   exit 1
 }
 `

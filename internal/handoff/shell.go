@@ -3,6 +3,8 @@ package handoff
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // shell is a script of calls of the AWS command line, which may be run again. What is
@@ -13,8 +15,8 @@ func shell(w Work) (string, error) {
 
 # owned ends the script for a thing that is there and belongs to somebody else.
 owned() {
-  test "$2" = ` + quoted(w.Owner.Value) + ` && return
-  printf '%s is there and is not tagged %s=%s: it stays as it is\n' "$1" ` + quoted(w.Owner.Key) + " " + quoted(w.Owner.Value) + ` >&2
+  test "$2" = ` + line.Quoted(w.Owner.Value) + ` && return
+  printf '%s is there and is not tagged %s=%s: it stays as it is\n' "$1" ` + line.Quoted(w.Owner.Key) + " " + line.Quoted(w.Owner.Value) + ` >&2
   exit 1
 }
 `)
@@ -50,7 +52,7 @@ type in = map[string]any
 // call writes one call. All of its input is JSON: an option's value that begins with
 // file:// or http:// would be read from there.
 func call(operation string, input in, options ...string) string {
-	out := "aws " + operation + " --cli-input-json " + quoted(encoded(input))
+	out := "aws " + operation + " --cli-input-json " + line.Quoted(encoded(input))
 	for _, option := range options {
 		out += " " + option
 	}
@@ -58,14 +60,16 @@ func call(operation string, input in, options ...string) string {
 }
 
 // document is an option whose value is a policy; it begins with a brace.
-func document(option string, policy Policy) string { return option + " " + quoted(encoded(policy)) }
+func document(option string, policy Policy) string {
+	return option + " " + line.Quoted(encoded(policy))
+}
 
-func region(name string) string { return "--region " + quoted(name) }
+func region(name string) string { return "--region " + line.Quoted(name) }
 
 // unless makes a thing that is not there; look is the call that finds it and says its
 // owner. One that is there is changed if it is the owner's.
 func (s *script) unless(what, look string, create, change []string) {
-	fmt.Fprintf(s, "\n%sif found=$(%s --output text 2>/dev/null); then\n  owned %s \"$found\"\n", comment([]string{what}), look, quoted(what))
+	fmt.Fprintf(s, "\n%sif found=$(%s --output text 2>/dev/null); then\n  owned %s \"$found\"\n", comment([]string{what}), look, line.Quoted(what))
 	for _, line := range change {
 		s.WriteString("  " + line + "\n")
 	}
@@ -78,7 +82,7 @@ func (s *script) unless(what, look string, create, change []string) {
 
 // query finds the owner's tag in a list of tags.
 func (s *script) query(list string) string {
-	return "--query " + quoted(list+"[?Key=='"+s.owner.Key+"'].Value | [0]")
+	return "--query " + line.Quoted(list+"[?Key=='"+s.owner.Key+"'].Value | [0]")
 }
 
 func (s *script) bucket(w Work, b Bucket) {
@@ -89,7 +93,7 @@ func (s *script) bucket(w Work, b Bucket) {
 	}
 	fmt.Fprintf(s, "\n%sif %s >/dev/null 2>&1; then\n  owned %s \"$(%s --output text)\"\nelse\n  %s\n  %s\nfi\n",
 		comment([]string{"the bucket " + b.Name}),
-		call("s3api head-bucket", name, at), quoted("the bucket "+b.Name),
+		call("s3api head-bucket", name, at), line.Quoted("the bucket "+b.Name),
 		call("s3api get-bucket-tagging", name, at, s.query("TagSet")),
 		call("s3api create-bucket", create, at),
 		call("s3api put-bucket-tagging", in{"Bucket": b.Name, "Tagging": in{"TagSet": w.tags()}}, at))
@@ -121,10 +125,10 @@ func (s *script) provider(w Work, p Provider) {
 func (s *script) needs(p Provider) {
 	look := call("iam get-open-id-connect-provider", in{"OpenIDConnectProviderArn": p.ARN}, "--query ClientIDList --output text")
 	fmt.Fprintf(s, "\n%sif ! audiences=$(%s); then\n  printf '%%s is not there, or cannot be read: nothing was made\\n' %s >&2\n  exit 1\nfi\n",
-		comment([]string{"the provider " + p.ARN}), look, quoted("the provider "+p.ARN))
+		comment([]string{"the provider " + p.ARN}), look, line.Quoted("the provider "+p.ARN))
 	for _, audience := range p.Audiences {
 		fmt.Fprintf(s, "if ! printf '%%s' \"$audiences\" | tr '\\t' '\\n' | grep -Fqx -e %s; then\n  printf '%%s does not know the audience %%s: add it by aws iam add-client-id-to-open-id-connect-provider\\n' %s %s >&2\n  exit 1\nfi\n",
-			quoted(audience), quoted("the provider "+p.ARN), quoted(audience))
+			line.Quoted(audience), line.Quoted("the provider "+p.ARN), line.Quoted(audience))
 	}
 }
 
@@ -141,7 +145,7 @@ func (s *script) policy(w Work, p ManagedPolicy) {
 	s.unless("the policy "+p.ARN, call("iam get-policy", itself, s.query("Policy.Tags")),
 		[]string{call("iam create-policy", create, document("--policy-document", p.Document))},
 		[]string{
-			"old=$(" + call("iam list-policy-versions", itself, "--query", quoted("Versions[?!IsDefaultVersion].VersionId | [3]"), "--output text") + ")",
+			"old=$(" + call("iam list-policy-versions", itself, "--query", line.Quoted("Versions[?!IsDefaultVersion].VersionId | [3]"), "--output text") + ")",
 			"case $old in v*) " + call("iam delete-policy-version", itself, `--version-id "$old"`) + ";; esac",
 			call("iam create-policy-version", itself, "--set-as-default", document("--policy-document", p.Document)),
 		})
@@ -182,9 +186,6 @@ func (s *script) entry(w Work, e AccessEntry) {
 	change := call("eks update-access-entry", whole, at)
 	whole["tags"] = in{w.Owner.Key: w.Owner.Value}
 	s.unless("the access entry of "+e.PrincipalARN+" in cluster "+e.Cluster,
-		call("eks describe-access-entry", which, at, "--query "+quoted(`accessEntry.tags."`+w.Owner.Key+`"`)),
+		call("eks describe-access-entry", which, at, "--query "+line.Quoted(`accessEntry.tags."`+w.Owner.Key+`"`)),
 		[]string{call("eks create-access-entry", whole, at)}, []string{change})
 }
-
-// quoted is a text as one word of a POSIX shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -75,6 +75,10 @@ func (s *Story) startWebhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.detachWebhook(ctx)
+}
+
+func (s *Story) detachWebhook(ctx context.Context) error {
 	return s.detach(ctx, "tabard-webhook", "deployment/tabard-webhook", "webhook",
 		"--bind-address=127.0.0.1", "--port="+s.Env["TABARD_WEBHOOK_PORT"], "--metrics-port=-1",
 		"--namespace="+system, "--tls-secret-namespace=tabard-certificate", "--aws-default-region="+s.Env["AWS_REGION"])

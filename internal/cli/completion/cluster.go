@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -32,24 +33,30 @@ const page = 500
 
 // What is listed.
 var (
+	pods       = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	accounts   = schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
 	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	requests   = schema.GroupVersionResource{Group: "cloudcredential.openshift.io", Version: "v1", Resource: "credentialsrequests"}
 	issuers    = schema.GroupVersionResource{Group: "identity.tabard.dev", Version: "v1alpha1", Resource: "oidcissuers"}
 )
 
 // arguments complete the first argument of commands, by their path.
-var arguments = map[string]cobra.CompletionFunc{
-	"credentials adopt":    first(namesIn(requests)),
-	"credentials bind":     first(namesIn(requests)),
-	"credentials describe": first(namesIn(requests)),
-	"credentials render":   first(namesIn(requests)),
-	"credentials resync":   first(namesIn(requests)),
-	"credentials unbind":   first(namesIn(requests)),
-	"issuer status":        first(namesOf(issuers)),
-	"issuer verify":        first(namesOf(issuers)),
-	"explain":              first(resources("resource/")),
-	"selector explain":     first(resources("")),
-}
+var arguments = sync.OnceValue(func() map[string]cobra.CompletionFunc {
+	return map[string]cobra.CompletionFunc{
+		"credentials adopt":      first(namesIn(requests)),
+		"credentials bind":       first(namesIn(requests)),
+		"credentials describe":   first(namesIn(requests)),
+		"credentials render":     first(namesIn(requests)),
+		"credentials resync":     first(namesIn(requests)),
+		"credentials unbind":     first(namesIn(requests)),
+		"issuer status":          first(namesOf(issuers)),
+		"issuer verify":          first(namesOf(issuers)),
+		"explain":                first(resources("resource/")),
+		"explain pod":            first(namesIn(pods)),
+		"explain serviceaccount": first(namesIn(accounts)),
+		"selector explain":       first(resources("")),
+	}
+})
 
 // first completes the first argument, and no other.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {

@@ -89,7 +89,7 @@ func Add(root *cobra.Command) { add(root, root.CommandPath()) }
 
 func add(c *cobra.Command, program string) {
 	path := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), program))
-	if complete, ok := arguments[path]; ok {
+	if complete, ok := arguments()[path]; ok {
 		c.ValidArgsFunction = complete
 	} else if c.ValidArgsFunction == nil && !takesArguments(c) {
 		c.ValidArgsFunction = cobra.NoFileCompletions

@@ -113,20 +113,15 @@ func (p *Proposal) proposeBucket(ctx context.Context) error {
 			p.say("AWS does not know your session (%v), so the bucket's name has a random part instead of the account: sign in, or name it with --account, for the account", err)
 		}
 	}
-	for tail == "" || core.NameWarning(named(p.Name, tail)) != "" {
+	if tail == "" {
 		random := make([]byte, randomBytes)
 		if _, err := io.ReadFull(p.Random, random); err != nil {
 			return fmt.Errorf("no random part for the bucket's name: %w", err)
 		}
 		tail = fmt.Sprintf("%x", random)
 	}
-	p.Bucket = named(p.Name, tail).Publication.S3.Bucket
+	p.Bucket = p.Name + "-oidc-" + tail
 	return nil
-}
-
-func named(name, tail string) (spec v1alpha1.OIDCIssuerSpec) {
-	spec.Publication.S3.Bucket = name + "-oidc-" + tail
-	return spec
 }
 
 // files are all that is written.

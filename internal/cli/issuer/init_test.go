@@ -111,15 +111,3 @@ func wantIssuer(t *testing.T, text, bucket, url string) {
 		t.Errorf("the spec is %+v", got.Spec)
 	}
 }
-
-// TestRandomNamesAreNeverForeseeable draws until the name is one that nobody hits upon.
-func TestRandomNamesAreNeverForeseeable(t *testing.T) {
-	p := Proposal{
-		Name: "prod", Region: "eu-central-1", File: "-", Say: &bytes.Buffer{}, Write: func(...File) error { return nil },
-		Caller: func(context.Context, string) (string, error) { return "", nil },
-		Random: bytes.NewReader([]byte{0xab, 0xcd, 0xef, 0xab, 0xcd, 0x4f, 0x1c, 0x00, 0xaa, 0x77}),
-	}
-	if err := p.Run(t.Context()); err != nil || p.Bucket != "prod-oidc-4f1c00aa77" {
-		t.Errorf("the bucket is %s (%v), want the second draw: the first has no digit", p.Bucket, err)
-	}
-}

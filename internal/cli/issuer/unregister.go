@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // Registration is what an account knows of an issuer.
@@ -142,7 +143,7 @@ func (u *Unregister) left(url string, seen Registration) {
 		}
 	}
 	u.say("to undo:")
-	u.say("  aws iam create-open-id-connect-provider --url %s --client-id-list%s --tags Key=%s,Value=%s", shell(url), words(seen.Audiences), core.OwnerTag, shell(url))
+	u.say("  aws iam create-open-id-connect-provider --url %s --client-id-list%s --tags Key=%s,Value=%s", line.Quoted(url), words(seen.Audiences), core.OwnerTag, line.Quoted(url))
 }
 
 // isOperatorRole says that a role has a name which a bootstrap gives for the URL, whatever the OIDCIssuer's.
@@ -153,12 +154,9 @@ func isOperatorRole(role, url string) bool {
 
 func words(texts []string) (out string) {
 	for _, text := range texts {
-		out += " " + shell(text)
+		out += " " + line.Quoted(text)
 	}
 	return out
 }
-
-// shell is a text as one word of a shell.
-func shell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (u *Unregister) say(format string, args ...any) { fmt.Fprintf(u.Out, format+"\n", args...) }

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/hub"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
@@ -29,7 +32,7 @@ type printed struct {
 // TestThePoliciesThatTabardPrintsAreClean: policy check finds nothing in them, warnings neither.
 // Those on pages and in manifests are TestOurOwnPoliciesAreClean's.
 func TestThePoliciesThatTabardPrintsAreClean(t *testing.T) {
-	for name, one := range map[string]func(*testing.T) map[string]printed{"hub": ofHub, "issuer": ofIssuer, "credentials": ofCredentials, "permission": ofPermission, "hand-off": ofHandoff} {
+	for name, one := range map[string]func(*testing.T) map[string]printed{"hub": ofHub, "issuer": ofIssuer, "credentials": ofCredentials, "permission": ofPermission, "hand-off": ofHandoff, "chain": ofChain} {
 		for what, p := range one(t) {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				for _, text := range everyFinding(p.kind, p.document) {
@@ -123,12 +126,26 @@ func ofHandoff(t *testing.T) map[string]printed {
 	return map[string]printed{"trust": {iampolicy.TrustPolicy, operator.Trust(request)}}
 }
 
+// ofChain is the trust policy that a finding makes a role with.
+func ofChain(t *testing.T) map[string]printed {
+	t.Helper()
+	issuer, account := "https://issuer.example.com", &metav1.PartialObjectMetadata{}
+	account.Namespace, account.Name = "shop", "checkout"
+	account.Annotations = map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/checkout"}
+	found := chain.Explain(chain.Evidence{
+		Subject: chain.Subject{Namespace: "shop", Account: "checkout"}, Issuer: chain.Seen[string]{Value: &issuer}, Account: chain.Seen[metav1.PartialObjectMetadata]{Value: account},
+		Provider: chain.Seen[chain.OIDCProvider]{Value: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}}},
+	})
+	_, document, _ := strings.Cut(found.First.Mend[0], " --assume-role-policy-document ")
+	return map[string]printed{"trust": {iampolicy.TrustPolicy, strings.Trim(document, "'")}}
+}
+
 // TestEveryWriterOfPoliciesIsWalked: who adds a policy in another package adds it to
 // TestThePoliciesThatTabardPrintsAreClean too.
 func TestEveryWriterOfPoliciesIsWalked(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := []string{
-		"core/hub", "core/issuer", "core/credentials", "core/permission", "handoff/operator",
+		"core/hub", "core/issuer", "core/credentials", "core/permission", "core/chain", "handoff/operator",
 		"core/sufficiency", // statements of roles that are read
 		"cli/credentials",  // a ceiling that allows everything
 		"cli/policy",       // the help of policy eval

@@ -17,6 +17,8 @@ const (
 	Refused = 1
 	// Unusable says that what was typed cannot be used.
 	Unusable = 2
+	// Undetermined says that nothing wrong was seen, and that not everything could be.
+	Undetermined = 3
 	// Interrupted is 128 and the number of SIGINT, as shells have it.
 	Interrupted = 130
 )
@@ -45,6 +47,7 @@ func Codes() []Code {
 			"a file that is missing, empty, or has something else in it", "no kubeconfig, or a context that it does not have",
 			"`tabard migrate carm`: selectors cannot express what is to be migrated",
 		}},
+		{Undetermined, "nothing wrong was seen, and not everything could be", []string{"`tabard explain pod`, by somebody who may not read the role"}},
 		{Interrupted, "interrupted by Ctrl-C or SIGTERM before it was done", []string{"what was done until then stays"}},
 	}
 }

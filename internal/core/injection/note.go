@@ -6,6 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // maxNamed bounds how many containers a note names.
@@ -47,15 +50,35 @@ func containers(names []string) string {
 	return "containers " + strings.Join(names, ", ")
 }
 
-// remedy is what to type.
+// remedy is what to type, and what follows.
 func (f Finding) remedy() string {
+	command := remedy(f.Pod, f.Owner, f.Restartable)
 	switch {
 	case f.Restartable:
-		return fmt.Sprintf("kubectl -n %s rollout restart %s", f.Pod.Namespace, f.Owner)
+		return command
 	case f.Owner != "":
-		return fmt.Sprintf("kubectl -n %s delete pod %s (%s makes another)", f.Pod.Namespace, f.Pod.Name, f.Owner)
+		return fmt.Sprintf("%s (%s makes another)", command, f.Owner)
 	}
-	return fmt.Sprintf("kubectl -n %s delete pod %s, and create it again (nothing else does)", f.Pod.Namespace, f.Pod.Name)
+	return command + ", and create it again (nothing else does)"
+}
+
+func remedy(pod types.NamespacedName, owner string, restartable bool) string {
+	if restartable {
+		return fmt.Sprintf("kubectl -n %s rollout restart %s", pod.Namespace, line.Word(owner))
+	}
+	return fmt.Sprintf("kubectl -n %s delete pod %s", pod.Namespace, pod.Name)
+}
+
+// Remedy is the command by which a pod is made anew. A pod that nothing makes is only deleted.
+func Remedy(pod *corev1.Pod) string {
+	owner, restartable := ownerOf(pod)
+	return remedy(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, owner, restartable)
+}
+
+// Workload is what has the template of a pod, as kubectl names it; empty for a pod that nothing makes.
+func Workload(pod *corev1.Pod) string {
+	owner, _ := ownerOf(pod)
+	return owner
 }
 
 // ownerOf is what makes a pod anew, and whether kubectl rollout restart can tell it

@@ -215,15 +215,15 @@ func (e *Examiner) TrimAccount(account *metav1.PartialObjectMetadata) *metav1.Pa
 // created without any field and never applied.
 func ownedSince(managed []metav1.ManagedFieldsEntry, annotation string) (first *metav1.Time) {
 	for _, entry := range managed {
-		if entry.Time != nil && owns(entry.FieldsV1, annotation) && (first == nil || entry.Time.Before(first)) {
+		if entry.Time != nil && Owns(entry.FieldsV1, annotation) && (first == nil || entry.Time.Before(first)) {
 			first = entry.Time
 		}
 	}
 	return first
 }
 
-// owns says that fields have an annotation.
-func owns(fields *metav1.FieldsV1, annotation string) bool {
+// Owns says that the fields of a manager have an annotation.
+func Owns(fields *metav1.FieldsV1, annotation string) bool {
 	if fields == nil {
 		return false
 	}

@@ -1,4 +1,5 @@
-// Package line makes one line of a text of which others wrote a part, for people to read.
+// Package line makes one line, or one word of a shell, of a text of which others wrote a part, for
+// people to read and to type.
 package line
 
 import (

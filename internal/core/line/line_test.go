@@ -23,3 +23,14 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"deployment/app": "deployment/app", "arn:aws:iam::1:role/a+b=c,d@e-f": "arn:aws:iam::1:role/a+b=c,d@e-f",
+		"": "''", "a b": "'a b'", "$(id)": "'$(id)'", "it's": `'it'\''s'`, "*": "'*'", "~": "'~'",
+	} {
+		if got := line.Word(text); got != want {
+			t.Errorf("%q becomes %s, want %s", text, got, want)
+		}
+	}
+}

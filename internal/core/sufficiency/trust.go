@@ -120,7 +120,15 @@ func (t *trusting) split(text string) error {
 	return errors.Join(err[:]...)
 }
 
-// conditions are those of a statement on the token's subject and audience, and the other keys of
+// isClaim says that a condition key is the subject or the audience of a token, of whatever issuer. A
+// session has the keys of the issuer of its own token alone, so that those of others are known: they are
+// absent (IAM User Guide, "AWS global and IAM condition context keys", keys for OIDC federation).
+func isClaim(key string) bool {
+	issuer, claim := key[:max(0, strings.LastIndexByte(key, ':'))], key[strings.LastIndexByte(key, ':')+1:]
+	return strings.ContainsAny(issuer, "./") && (strings.EqualFold(claim, "sub") || strings.EqualFold(claim, "aud"))
+}
+
+// conditions are those of a statement on the subject and audience of tokens, and the other keys of
 // the statement, which are not known from here: where a caller is, or how it names its session.
 func (t *trusting) conditions(s credentials.Statement) (own map[string]map[string]json.RawMessage, others []string, err error) {
 	own = map[string]map[string]json.RawMessage{}
@@ -133,7 +141,7 @@ func (t *trusting) conditions(s credentials.Statement) (own map[string]map[strin
 	}
 	for operator, keys := range all {
 		for key, values := range keys {
-			if !strings.EqualFold(key, t.bare+":sub") && !strings.EqualFold(key, t.bare+":aud") || strings.Contains(string(values), "${") {
+			if !isClaim(key) || strings.Contains(string(values), "${") {
 				others = append(others, key)
 				continue
 			}

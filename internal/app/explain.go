@@ -1,0 +1,106 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tabard-dev/tabard/awsauth"
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/app/program"
+	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/cli/explain"
+	"github.com/tabard-dev/tabard/internal/cli/selector"
+	"github.com/tabard-dev/tabard/internal/cloud"
+	"github.com/tabard-dev/tabard/internal/cloud/caller"
+	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
+	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
+	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/core/fault"
+)
+
+func explainCommand() *cobra.Command {
+	c := selector.NewExplain(program.StandardStreams(), connectSelectors)
+	explain.AddTo(c, explain.World{Streams: program.StandardStreams(), Cluster: connectExplain, AWS: &explainAWS{}})
+	return c
+}
+
+// connectExplain makes the client by which pods and ServiceAccounts are read.
+func connectExplain(kubeconfig *command.Kubeconfig) (explain.Cluster, error) {
+	config, err := program.KubeConfigOf(kubeconfig)
+	if err != nil {
+		return explain.Cluster{}, err
+	}
+	namespace, err := kubeconfig.Namespace()
+	if err != nil {
+		return explain.Cluster{}, err
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	return explain.Cluster{Kube: kube, Namespace: namespace}, err
+}
+
+// explainAWS reads by the session of whoever runs the program. It is made when it is first asked: most
+// ways to fail need no AWS.
+type explainAWS struct {
+	once sync.Once
+	auth *awsauth.Auth
+	err  error
+}
+
+// as is the session, in a region of a partition.
+func (a *explainAWS) as(partition string) (identity.Identity, error) {
+	a.once.Do(func() { a.auth, a.err = newAuth() })
+	if a.err != nil {
+		return identity.Identity{}, a.err
+	}
+	return session(cmp.Or(a.auth.Region(), homeRegion[partition], "us-east-1")), nil
+}
+
+// Account implements explain.AWS.
+func (a *explainAWS) Account(ctx context.Context, partition string) (string, error) {
+	defer waitingForAWS()()
+	as, err := a.as(partition)
+	if err != nil {
+		return "", err
+	}
+	account, _, err := caller.New(a.auth).Caller(ctx, as)
+	return account, err
+}
+
+// Role implements explain.AWS.
+func (a *explainAWS) Role(ctx context.Context, partition, name string) (*chain.Role, error) {
+	as, err := a.as(partition)
+	if err != nil {
+		return nil, err
+	}
+	role, err := iamrole.New(a.auth).GetBare(ctx, as, name)
+	if err != nil || !role.Exists {
+		return nil, denied(err)
+	}
+	return &chain.Role{ARN: role.ARN, Trust: role.Trust}, nil
+}
+
+// Provider implements explain.AWS.
+func (a *explainAWS) Provider(ctx context.Context, arn string) (*chain.OIDCProvider, error) {
+	as, err := a.as(identity.PartitionOfARN(arn))
+	if err != nil {
+		return nil, err
+	}
+	provider, err := oidcprovider.New(a.auth).Get(ctx, as, arn)
+	if err != nil || !provider.Exists {
+		return nil, denied(err)
+	}
+	return &chain.OIDCProvider{ARN: arn, Audiences: provider.Audiences}, nil
+}
+
+// denied marks an error that says that the session may not.
+func denied(err error) error {
+	if cloud.Is(err, fault.Denied) {
+		return fmt.Errorf("%w: %w", explain.ErrDenied, err)
+	}
+	return err
+}

@@ -1,0 +1,155 @@
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/core/line"
+)
+
+// longest is how long AWS is waited for, in all.
+const longest = 30 * time.Second
+
+// Cluster is a connection to the cluster.
+type Cluster struct {
+	Kube kubernetes.Interface
+	// Namespace is that of the kubeconfig.
+	Namespace string
+}
+
+// AWS reads by a person's session. Of an error, ErrDenied says that the session may not make the call.
+type AWS interface {
+	// Account is that of the session.
+	Account(ctx context.Context, partition string) (string, error)
+	// Role is one of the session's account by its name, nil for none.
+	Role(ctx context.Context, partition, name string) (*chain.Role, error)
+	// Provider is an OIDC provider of the session's account, nil for none.
+	Provider(ctx context.Context, arn string) (*chain.OIDCProvider, error)
+}
+
+// ErrDenied says that AWS knows the session, and that it may not make the call.
+var ErrDenied = errors.New("AWS denies it")
+
+// read reads all evidence. The error is about what was asked for itself: it is not there, or nobody
+// may see it, or the cluster does not answer.
+func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) (chain.Evidence, error) {
+	e := chain.Evidence{Subject: subject}
+	account := subject.Account
+	if subject.Pod != "" {
+		pod, err := cluster.Kube.CoreV1().Pods(subject.Namespace).Get(ctx, subject.Pod, metav1.GetOptions{})
+		if err != nil {
+			return e, missing(err, "pod", subject.Namespace, subject.Pod)
+		}
+		e.Pod.Value = chain.Prune(pod)
+		account = pod.Spec.ServiceAccountName
+	}
+	var together sync.WaitGroup
+	together.Go(func() { e.Issuer = issuerOf(ctx, cluster.Kube) })
+	found, err := accountOf(ctx, cluster.Kube, subject.Namespace, account)
+	together.Wait()
+	if e.Account = found; err != nil && subject.Pod == "" {
+		return e, missing(err, "serviceaccount", subject.Namespace, account)
+	}
+	readAWS(ctx, aws, &e)
+	return e, ctx.Err()
+}
+
+// missing is the error of what was asked for.
+func missing(err error, kind, namespace, name string) error {
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("there is no %s %s/%s; kubectl -n %s get %ss shows what there is", kind, namespace, name, namespace, kind)
+	}
+	return fmt.Errorf("read the %s %s/%s: %w", kind, namespace, name, err)
+}
+
+// accountOf reads a ServiceAccount. One that is not there is an error, and no evidence is unread then.
+func accountOf(ctx context.Context, kube kubernetes.Interface, namespace, name string) (out chain.Seen[metav1.PartialObjectMetadata], err error) {
+	found, err := kube.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return out, err
+	case err != nil:
+		out.Unread, out.Needs = line.Of(err.Error()), "get serviceaccounts in the namespace "+namespace
+		return out, err
+	}
+	out.Value = &metav1.PartialObjectMetadata{ObjectMeta: found.ObjectMeta}
+	return out, nil
+}
+
+// issuerOf reads the issuer from the discovery document, which all ServiceAccounts and users may read
+// (https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery).
+func issuerOf(ctx context.Context, kube kubernetes.Interface) (out chain.Seen[string]) {
+	const path = "/.well-known/openid-configuration"
+	text, err := kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	var document struct {
+		Issuer string `json:"issuer"`
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return out
+	case err != nil:
+		out.Unread, out.Needs = line.Of(err.Error()), "get "+path+", which the ClusterRole system:service-account-issuer-discovery has"
+		return out
+	case json.Unmarshal(text, &document) != nil:
+		out.Unread, out.Needs = path+" is no JSON", "an API server that answers"
+		return out
+	}
+	out.Value = &document.Issuer
+	return out
+}
+
+// readAWS reads the role and the provider.
+func readAWS(ctx context.Context, aws AWS, e *chain.Evidence) {
+	role, ok := identity.ParseRoleARN(chain.Wanted(*e))
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	own, err := aws.Account(ctx, role.Partition)
+	unread, needs := "", "a session of account "+role.Account+" in AWS, such as by AWS_PROFILE"
+	switch {
+	case err != nil:
+		unread = line.Of(err.Error())
+	case own != role.Account:
+		unread = "your session in AWS is of account " + own
+	}
+	if unread != "" {
+		e.Role.Unread, e.Role.Needs, e.Provider.Unread, e.Provider.Needs = unread, needs, unread, needs
+		return
+	}
+	var together sync.WaitGroup
+	together.Go(func() {
+		e.Role.Value, err = aws.Role(ctx, role.Partition, role.Name)
+		e.Role.Unread, e.Role.Needs = refusal(err, "iam:GetRole on role "+role.Name)
+	})
+	if arn := chain.WantedProvider(*e); arn != "" {
+		together.Go(func() {
+			provider, err := aws.Provider(ctx, arn)
+			e.Provider.Value = provider
+			e.Provider.Unread, e.Provider.Needs = refusal(err, "iam:GetOpenIDConnectProvider on "+arn)
+		})
+	}
+	together.Wait()
+}
+
+// refusal is what a failed call leaves unread, and the right that is needed.
+func refusal(err error, right string) (unread, needs string) {
+	switch {
+	case err == nil:
+		return "", ""
+	case errors.Is(err, ErrDenied):
+		return line.Of(err.Error()), right
+	}
+	return line.Of(err.Error()), "an answer of AWS; try again"
+}

@@ -1,0 +1,125 @@
+package chain
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/core/line"
+)
+
+// Seen is one thing that was looked for.
+type Seen[T any] struct {
+	// Value is what is there; nil where nothing is, or where it was not read.
+	Value *T `json:"value,omitempty"`
+	// Unread says why it is not known; empty where it is.
+	Unread string `json:"unread,omitempty"`
+	// Needs is the right by which it would be, such as "iam:GetRole on role checkout".
+	Needs string `json:"needs,omitempty"`
+}
+
+// Subject is what is asked about.
+type Subject struct {
+	Namespace string `json:"namespace"`
+	// Pod is empty where a ServiceAccount alone is asked about.
+	Pod string `json:"pod,omitempty"`
+	// Account is the ServiceAccount; empty for that of the pod.
+	Account string `json:"serviceAccount,omitempty"`
+}
+
+// again is the command that asks the same.
+func (s Subject) again() string {
+	if s.Pod != "" {
+		return "tabard explain pod " + line.Word(s.Pod) + " -n " + line.Word(s.Namespace)
+	}
+	return "tabard explain serviceaccount " + line.Word(s.Account) + " -n " + line.Word(s.Namespace)
+}
+
+// String is the subject as people write it.
+func (s Subject) String() string {
+	if s.Pod != "" {
+		return "pod " + s.Namespace + "/" + s.Pod
+	}
+	return "ServiceAccount " + s.Namespace + "/" + s.Account
+}
+
+// Role is a role in AWS.
+type Role struct {
+	ARN string `json:"arn"`
+	// Trust is its trust policy in JSON.
+	Trust string `json:"trust"`
+}
+
+// OIDCProvider is a provider in the account of the role.
+type OIDCProvider struct {
+	ARN       string   `json:"arn"`
+	Audiences []string `json:"audiences"`
+}
+
+// Evidence is all that is known. It can be written and read as JSON, and holds no secret: see Prune.
+type Evidence struct {
+	Subject Subject `json:"subject"`
+	// Pod is pruned. It is not looked at where the subject names none.
+	Pod     Seen[corev1.Pod]                   `json:"pod"`
+	Account Seen[metav1.PartialObjectMetadata] `json:"serviceAccount"`
+	// Issuer is what the API server's discovery document says.
+	Issuer Seen[string] `json:"issuer"`
+	// Role is the one that Wanted names, Provider that of the issuer in its account.
+	Role     Seen[Role]         `json:"role"`
+	Provider Seen[OIDCProvider] `json:"provider"`
+}
+
+// Wanted is the role that the workload is to become, by what is known of the cluster; empty for none.
+// Readers ask AWS about it.
+func Wanted(e Evidence) string { return newWalk(e).role }
+
+// WantedProvider is the ARN of the OIDC provider that AWS looks for when the workload comes with its
+// token; empty where the role or the issuer is not known.
+func WantedProvider(e Evidence) string { return newWalk(e).providerARN() }
+
+// told are the variables whose values are kept: they say where credentials come from, and are none.
+var told = []string{
+	roleVariable, tokenVariable, uriVariable, "AWS_ROLE_SESSION_NAME", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_STS_REGIONAL_ENDPOINTS", "AWS_PROFILE",
+	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED",
+}
+
+// Prune is what of a pod is evidence. Of its variables it has those of AWS alone, and no value that
+// could be a secret.
+func Prune(pod *corev1.Pod) *corev1.Pod {
+	kept := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, CreationTimestamp: pod.CreationTimestamp,
+		Labels: pod.Labels, OwnerReferences: pod.OwnerReferences, DeletionTimestamp: pod.DeletionTimestamp,
+	}, Status: corev1.PodStatus{Phase: pod.Status.Phase}}
+	for name, value := range pod.Annotations {
+		if strings.HasPrefix(name, annotationPrefix()+"/") {
+			metav1.SetMetaDataAnnotation(&kept.ObjectMeta, name, value)
+		}
+	}
+	kept.Spec.ServiceAccountName, kept.Spec.OS = pod.Spec.ServiceAccountName, pod.Spec.OS
+	kept.Spec.Containers, kept.Spec.InitContainers = pruned(pod.Spec.Containers), pruned(pod.Spec.InitContainers)
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Projected != nil {
+			kept.Spec.Volumes = append(kept.Spec.Volumes, *volume.DeepCopy())
+		}
+	}
+	return kept
+}
+
+func pruned(containers []corev1.Container) (out []corev1.Container) {
+	for _, container := range containers {
+		kept := corev1.Container{Name: container.Name, VolumeMounts: container.VolumeMounts}
+		for _, variable := range container.Env {
+			if !strings.HasPrefix(variable.Name, "AWS_") {
+				continue
+			}
+			if !slices.Contains(told, variable.Name) {
+				variable.Value = ""
+			}
+			kept.Env = append(kept.Env, variable)
+		}
+		out = append(out, kept)
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package chain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/line"
+)
+
+// statement is one statement of a trust policy, with what is not known of it as it is.
+type statement credentials.Statement
+
+// statementAt is a copy of a statement.
+func statementAt(document string, index int) statement {
+	all := credentials.Statements(document)
+	if index >= len(all) {
+		return statement{}
+	}
+	return statement(maps.Clone(all[index]))
+}
+
+// setAction lets tokens become the role.
+func (s statement) setAction() statement {
+	s["Action"] = raw(assumeWithToken)
+	return s
+}
+
+// conditions is the statement with conditions that admit the token, and nil where a statement more is
+// safer. Whom it admits, it still does. A statement that compares with names that no token has, such as
+// one with a star or of another issuer, admits nobody: it is made for the token. Another one has to ask
+// about subject and audience by StringEquals, and gets the token's as one more value of each.
+func (s statement) conditions(a *admission) statement {
+	var all map[string]map[string]json.RawMessage
+	if json.Unmarshal(s["Condition"], &all) != nil {
+		return nil
+	}
+	asks := questions{alive: map[string][]string{}}
+	for operator, keys := range all {
+		for key, value := range keys {
+			claim, is := claimOf(key)
+			if !is {
+				continue
+			}
+			if operator != "StringEquals" && operator != "StringLike" {
+				return nil
+			}
+			asks.take(operator, claim, strings.EqualFold(key, a.bare+":"+claim), values(value))
+			delete(keys, key)
+		}
+		if len(keys) == 0 {
+			delete(all, operator)
+		}
+	}
+	if asks.patterns || !asks.dead && len(asks.alive) < 2 {
+		return nil
+	}
+	if all["StringEquals"] == nil {
+		all["StringEquals"] = map[string]json.RawMessage{}
+	}
+	for claim, value := range map[string]string{"sub": a.tokenSubject(), "aud": a.audience} {
+		kept := asks.alive[claim]
+		if !slices.Contains(kept, value) {
+			kept = append(kept, value)
+		}
+		all["StringEquals"][a.bare+":"+claim] = raw(oneOrMany(kept))
+	}
+	s["Condition"] = raw(all)
+	return s
+}
+
+// questions are what the conditions of a statement ask about the claims of a token.
+type questions struct {
+	// alive are the values that a token of the issuer may have, by claim.
+	alive map[string][]string
+	// dead says that a condition holds for no token of the issuer.
+	dead bool
+	// patterns says that a condition admits by a pattern, which no list of names says.
+	patterns bool
+}
+
+// take adds a condition; own says that its key is of the issuer that the principal is.
+func (q *questions) take(operator, claim string, own bool, values []string) {
+	if !own { // the key is in no token of the issuer
+		q.dead = true
+		return
+	}
+	if operator == "StringLike" {
+		q.patterns = true
+		return
+	}
+	values = slices.DeleteFunc(values, func(text string) bool {
+		return strings.ContainsAny(text, "*?") || (claim == "aud") == strings.HasPrefix(text, "system:serviceaccount:")
+	})
+	q.dead = q.dead || len(values) == 0
+	q.alive[claim] = append(q.alive[claim], values...)
+}
+
+// claimOf is the claim that a condition key is about: "sub" or "aud" of whatever issuer.
+func claimOf(key string) (claim string, is bool) {
+	at := strings.LastIndexByte(key, ':')
+	claim = strings.ToLower(key[at+1:])
+	return claim, at >= 0 && (claim == "sub" || claim == "aud")
+}
+
+func values(value json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(value, &one) == nil {
+		return []string{one}
+	}
+	var many []string
+	if json.Unmarshal(value, &many) != nil {
+		return nil
+	}
+	return many
+}
+
+func oneOrMany(all []string) any {
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
+}
+
+// with is the trust policy with one statement in place of another.
+func (a *admission) with(index int, s statement) string {
+	all := credentials.Statements(a.document)
+	if index >= len(all) || s == nil {
+		return ""
+	}
+	all[index] = credentials.Statement(s)
+	return a.whole(all)
+}
+
+// whole is the trust policy with other statements.
+func (a *admission) whole(all []credentials.Statement) string {
+	var statements []json.RawMessage
+	for _, one := range all {
+		statements = append(statements, ordered(one, "Sid", "Effect", "Principal", "Action", "Condition"))
+	}
+	var document map[string]json.RawMessage
+	if json.Unmarshal([]byte(a.document), &document) != nil {
+		return ""
+	}
+	document["Statement"] = raw(statements)
+	return string(ordered(document, "Version", "Id", "Statement"))
+}
+
+// ordered is an object with some members first, as people write policies.
+func ordered(object map[string]json.RawMessage, first ...string) json.RawMessage {
+	names := slices.Sorted(maps.Keys(object))
+	slices.SortStableFunc(names, func(a, b string) int { return place(first, a) - place(first, b) })
+	var out bytes.Buffer
+	for i, name := range names {
+		out.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+		out.Write(raw(name))
+		out.WriteByte(':')
+		out.Write(object[name])
+	}
+	return append(out.Bytes(), '}')
+}
+
+func place(first []string, name string) int {
+	if at := slices.Index(first, name); at >= 0 {
+		return at
+	}
+	return len(first)
+}
+
+// mend gives a finding the command that corrects the trust policy. Where no corrected document is
+// given, or it does not admit the token, a statement for the token is added.
+func (a *admission) mend(f *Finding, corrected string) {
+	if corrected == "" || !a.admits(corrected) {
+		one := raw(iampolicy.WebIdentity(a.provider, a.audience, a.tokenSubject()))
+		var added credentials.Statement
+		if err := json.Unmarshal(one, &added); err != nil {
+			panic("chain: what was encoded does not decode: " + err.Error())
+		}
+		corrected = a.whole(append(credentials.Statements(a.document), added))
+	}
+	f.Mend = []string{"aws iam update-assume-role-policy --role-name " + line.Word(a.name) + " --policy-document " + line.Quoted(corrected)}
+	f.Note = "It adds this token and takes nobody out. Remove by hand what nobody needs."
+	if room, err := iampolicy.RoomIn(iampolicy.TrustQuota, []byte(corrected)); err == nil && room.Left < 0 {
+		f.Note = fmt.Sprintf("The document has %d characters, and AWS allows %d without a raised quota: take out what nobody needs.", room.Used, room.Limit)
+	}
+}
+
+// admits says whether a trust policy admits the token.
+func (a *admission) admits(document string) bool {
+	policy, err := iampolicy.Parse([]byte(document))
+	return err == nil && iampolicy.Evaluate(a.request(), &iampolicy.Policies{Resource: policy}).Allowed()
+}
+
+// raw is a value in JSON, with <, > and & as they are.
+func raw(value any) json.RawMessage {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic("chain: " + err.Error())
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+func compact(value any) string { return string(raw(value)) }

@@ -1,0 +1,83 @@
+package chain_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
+)
+
+const (
+	issuerURL = "https://prod-oidc-4f1c00aa77.s3.eu-central-1.amazonaws.com"
+	bare      = "prod-oidc-4f1c00aa77.s3.eu-central-1.amazonaws.com"
+	account   = "111122223333"
+	roleARN   = "arn:aws:iam::" + account + ":role/checkout"
+	provider  = "arn:aws:iam::" + account + ":oidc-provider/" + bare
+	subject   = "system:serviceaccount:shop:checkout"
+	audience  = "sts.amazonaws.com"
+	tokenFile = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token" //nolint:gosec // a path, and no secret
+)
+
+var noon = metav1.NewTime(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
+
+// world is a workload and its role, of which all is well.
+func world() chain.Evidence {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "checkout-6d9c-x2k4p", CreationTimestamp: metav1.NewTime(noon.Add(time.Hour)), Labels: map[string]string{"pod-template-hash": "6d9c"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "checkout-6d9c", Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{
+			ServiceAccountName: "checkout",
+			Containers: []corev1.Container{{
+				Name: "app", Env: []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: roleARN}, {Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: tokenFile}},
+				VolumeMounts: []corev1.VolumeMount{{Name: "aws-iam-token", MountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount"}},
+			}},
+			Volumes: []corev1.Volume{{Name: "aws-iam-token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: audience, Path: "token"}}},
+			}}}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	of := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "checkout", Annotations: map[string]string{"eks.amazonaws.com/role-arn": roleARN},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Time: &noon, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:eks.amazonaws.com/role-arn":{}}}}`)}},
+	}}
+	return chain.Evidence{
+		Subject: chain.Subject{Namespace: "shop", Pod: pod.Name},
+		Pod:     chain.Seen[corev1.Pod]{Value: chain.Prune(pod)}, Account: chain.Seen[metav1.PartialObjectMetadata]{Value: of},
+		Issuer: chain.Seen[string]{Value: new(issuerURL)}, Role: chain.Seen[chain.Role]{Value: &chain.Role{ARN: roleARN, Trust: trusting(provider, audience, subject)}},
+		Provider: chain.Seen[chain.OIDCProvider]{Value: &chain.OIDCProvider{ARN: provider, Audiences: []string{audience}}},
+	}
+}
+
+// trusting is a trust policy as Tabard writes it.
+func trusting(provider, audience string, subjects ...string) string {
+	return string(must.Get(json.Marshal(iampolicy.Document{iampolicy.WebIdentity(provider, audience, subjects...)}))(&testing.T{}))
+}
+
+// copyOf is evidence that was written and read: what a test changes of it changes no other.
+func copyOf(t *testing.T, e chain.Evidence) (out chain.Evidence) {
+	t.Helper()
+	must.Do(t, json.Unmarshal(must.Get(json.Marshal(e))(t), &out))
+	return out
+}
+
+// app is the container of the evidence's pod.
+func app(e *chain.Evidence) *corev1.Container { return &e.Pod.Value.Spec.Containers[0] }
+
+// trust sets the trust policy.
+func trust(document string) func(*chain.Evidence) {
+	return func(e *chain.Evidence) { e.Role.Value.Trust = document }
+}
+
+// conditioned is a statement for the provider with a condition.
+func conditioned(condition string) string {
+	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"` + provider + `"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":` + condition + `}]}`
+}
