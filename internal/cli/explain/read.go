@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,7 @@ func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) 
 			return e, missing(err, "pod", subject.Namespace, subject.Pod)
 		}
 		e.Pod.Value = chain.Prune(pod)
-		account = pod.Spec.ServiceAccountName
+		account = cmp.Or(pod.Spec.ServiceAccountName, "default")
 	}
 	var together sync.WaitGroup
 	together.Go(func() { e.Issuer = issuerOf(ctx, cluster.Kube) })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/chain"
 )
 
@@ -27,7 +28,7 @@ func text(r *chain.Report) string {
 	if role == "" {
 		role = "no role"
 	}
-	fmt.Fprintf(&out, "%s → %s\n\n", r.Subject, role)
+	fmt.Fprintf(&out, "%s → %s\n\n", r.Subject, command.Plain(role))
 	over := false
 	var unasked []string
 	for _, step := range r.Links {
@@ -35,9 +36,9 @@ func text(r *chain.Report) string {
 			unasked = append(unasked, string(step.Link)+" "+step.Name)
 			continue
 		}
-		fmt.Fprintf(&out, " %s %-3s %-10s %s\n", markOf(step.State, over), step.Link, step.Name, step.Text)
+		fmt.Fprintf(&out, " %s %-3s %-10s %s\n", markOf(step.State, over), step.Link, step.Name, command.Plain(step.Text))
 		if step.State == chain.Unseen {
-			fmt.Fprintf(&out, "%snot seen: needs %s\n", indent, step.Needs)
+			fmt.Fprintf(&out, "%snot seen: needs %s\n", indent, command.Plain(step.Needs))
 		}
 		if step.State == chain.Broken && !over {
 			over = true
@@ -48,7 +49,7 @@ func text(r *chain.Report) string {
 	if others := r.Others(); len(others) > 0 {
 		out.WriteString("\nWrong besides:\n")
 		for _, f := range others {
-			fmt.Fprintf(&out, "\n %s %s\n", f.Link, f.Symptom)
+			fmt.Fprintf(&out, "\n %s %s\n", f.Link, command.Plain(f.Symptom))
 			finding(&out, f)
 		}
 	}
@@ -62,18 +63,18 @@ const indent = "                  "
 func finding(out *strings.Builder, f chain.Finding) {
 	say := func(what, text string) {
 		if text != "" {
-			fmt.Fprintf(out, "%s%-9s %s\n", indent, what, text)
+			fmt.Fprintf(out, "%s%-9s %s\n", indent, what, command.Plain(text))
 		}
 	}
 	say("code:", fmt.Sprintf("%s (%s)", f.Code, f.Certainty))
 	say("observed:", f.Observed)
 	say("required:", f.Required)
-	for i, command := range f.Mend {
+	for i, typed := range f.Mend {
 		what := "mend:"
 		if i > 0 {
 			what = "  then:"
 		}
-		say(what, command)
+		say(what, typed)
 	}
 	say("note:", f.Note)
 	say("verify:", f.Verify)

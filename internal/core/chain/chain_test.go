@@ -28,6 +28,7 @@ const updates = "aws iam update-assume-role-policy --role-name checkout --policy
 
 var faults = map[string]fault{
 	"an issuer that AWS cannot reach": {func(e *chain.Evidence) { e.Issuer.Value = new("kubernetes/serviceaccount") }, chain.CodeIssuerURL, "kubernetes/serviceaccount", "tabard issuer init"},
+	"the issuer of kubeadm":           {func(e *chain.Evidence) { e.Issuer.Value = new("https://kubernetes.default.svc.cluster.local") }, chain.CodeIssuerURL, "https://kubernetes.default.svc.cluster.local", "tabard issuer init"},
 	"no provider":                     {func(e *chain.Evidence) { e.Provider.Value = nil }, chain.CodeNoProvider, "account 111122223333", "aws iam create-open-id-connect-provider --url " + issuerURL + " --client-id-list sts.amazonaws.com"},
 	"the audience is misspelt in the provider": {func(e *chain.Evidence) { e.Provider.Value.Audiences = []string{"sts.amazon.com"} }, chain.CodeProviderAudience, "sts.amazon.com",
 		"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn " + provider + " --client-id sts.amazonaws.com"},

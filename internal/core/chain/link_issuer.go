@@ -2,6 +2,7 @@ package chain
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func (w *walk) issuer() Step {
 		return unseen("the issuer of the cluster's tokens is not known", w.Issuer.Unread, w.Issuer.Needs)
 	case w.Issuer.Value == nil || *w.Issuer.Value == "":
 		return unseen("the issuer of the cluster's tokens is not known", "the API server has no discovery document", "the flag --service-account-issuer of the API server")
-	case issuer.ValidateForeignURL(*w.Issuer.Value) != nil:
+	case issuer.ValidateForeignURL(*w.Issuer.Value) != nil || isInner(*w.Issuer.Value):
 		return broken(Finding{
 			Code: CodeIssuerURL, Symptom: "the API server signs as an issuer of which AWS cannot fetch the keys",
 			Observed: *w.Issuer.Value, Required: "an https URL that AWS reaches, such as that of a bucket", Mend: []string{"tabard issuer init NAME"},
@@ -24,6 +25,13 @@ func (w *walk) issuer() Step {
 		})
 	}
 	return Step{State: Sound, Text: "the API server signs as " + *w.Issuer.Value}
+}
+
+// isInner says that the host of a URL is a Service of the cluster, as kubeadm has it where nobody chose
+// an issuer (https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/).
+func isInner(text string) bool {
+	at, err := url.Parse(text)
+	return err == nil && (slices.Contains(strings.Split(at.Hostname(), "."), "svc") || strings.HasSuffix(at.Hostname(), ".local"))
 }
 
 // url is the issuer's, empty where it is not known.
