@@ -155,6 +155,23 @@ func TestAPodThatNamesItsRoleItself(t *testing.T) {
 	}
 }
 
+// TestAPodOfAnAgentIsNotJudgedByAnAnnotation that was left from before, whatever the role of that trusts.
+func TestAPodOfAnAgentIsNotJudgedByAnAnnotation(t *testing.T) {
+	e := world()
+	app(&e).Env = []corev1.EnvVar{{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: "http://169.254.170.23/v1/credentials"}}
+	e.Role.Value.Trust = `{"Version":"2012-10-17","Statement":[]}`
+	r := chain.Explain(e)
+	if lacking := r.Lacking(); r.Verdict != chain.Undetermined || len(lacking) != 1 || lacking[0].Link != chain.Binding || lacking[0].Needs != "eks:ListPodIdentityAssociations" {
+		t.Errorf("%+v", r)
+	}
+	e = world()
+	e.Pod.Value.Spec.Containers = append(e.Pod.Value.Spec.Containers, corev1.Container{Name: "minio", Env: []corev1.EnvVar{{Name: "AWS_ACCESS_KEY_ID"}}})
+	e.Pod.Value.Annotations = map[string]string{"eks.amazonaws.com/skip-containers": "minio"}
+	if r := chain.Explain(e); r.Verdict != chain.Healthy {
+		t.Errorf("keys of a container without the role are %+v", r.First)
+	}
+}
+
 // TestWhatIsNotSeenIsSaid: evidence is taken away piece by piece. A finding stays, or its link is
 // Unseen; nothing that was broken becomes sound, and what was sound breaks nothing.
 func TestWhatIsNotSeenIsSaid(t *testing.T) {

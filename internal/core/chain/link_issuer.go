@@ -89,6 +89,9 @@ func (w *walk) binding() Step {
 	account := w.Account.Value
 	name := w.subject.Namespace + "/" + w.subject.Account
 	switch {
+	case w.agent:
+		return unseen("the pod gets its credentials from an agent of its node, such as EKS Pod Identity, whose associations are in AWS",
+			"this version does not read them", "eks:ListPodIdentityAssociations")
 	case w.Account.Unread != "" && w.own != nil:
 		return unseen("whether ServiceAccount "+name+" still names "+w.role+", which the pod has", w.Account.Unread, w.Account.Needs)
 	case w.Account.Unread != "":
@@ -117,14 +120,6 @@ func (w *walk) binding() Step {
 
 // unbound is the step where no annotation and no variable names a role.
 func (w *walk) unbound(name string) Step {
-	if pod := w.pod(); pod != nil {
-		for i := range pod.Spec.Containers {
-			if isSet(&pod.Spec.Containers[i], uriVariable) {
-				return unseen("the pod gets its credentials from an agent of its node, such as EKS Pod Identity, whose associations are in AWS",
-					"this version does not read them", "eks:ListPodIdentityAssociations")
-			}
-		}
-	}
 	_, examiner := deciders()
 	if slip := examiner.AccountSlip(examiner.TrimAccount(w.Account.Value)); slip != nil {
 		return broken(Finding{

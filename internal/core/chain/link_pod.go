@@ -65,6 +65,7 @@ func (w *walk) injection() Step {
 		return broken(Finding{
 			Code: CodeStaleRole, Symptom: "the pod has another role than its ServiceAccount names today",
 			Observed: has + " in container " + w.own.Name, Required: w.role, Mend: []string{w.restart()},
+			Note: "If the pod's template sets " + roleVariable + " itself, take it out there.",
 		})
 	}
 	if has := w.audienceIn(w.own); has != "" && has != w.asked.Audience {
@@ -151,6 +152,9 @@ func (w *walk) sdk() Step {
 	pod := w.pod()
 	for i := range pod.Spec.Containers {
 		container := &pod.Spec.Containers[i]
+		if valueOf(container, roleVariable) == "" {
+			continue // its keys may be for something else than the role
+		}
 		at := slices.IndexFunc(container.Env, func(v corev1.EnvVar) bool { return slices.Contains(earlier, v.Name) })
 		if at < 0 {
 			continue

@@ -44,6 +44,9 @@ type walk struct {
 	asked inject.Request
 	// own is the container of the pod that has AWS_ROLE_ARN, nil for none.
 	own *corev1.Container
+	// agent says that the pod gets its credentials from an agent of its node: SDKs take these if no
+	// role is in its variables.
+	agent bool
 	// role and audience are those that the workload is to come with: of the annotations, or else of
 	// the pod itself.
 	role, audience string
@@ -54,11 +57,15 @@ func newWalk(e Evidence) *walk {
 	injector, _ := deciders()
 	if pod := w.pod(); pod != nil {
 		w.subject.Account = cmp.Or(w.subject.Account, pod.Spec.ServiceAccountName, "default")
-		w.own = holder(pod)
+		w.own = holder(pod, roleVariable)
+		w.agent = w.own == nil && holder(pod, uriVariable) != nil
 	}
 	if account := e.Account.Value; account != nil {
 		w.subject.Account = cmp.Or(w.subject.Account, account.Name)
 		w.asked = injector.Request(&inject.ServiceAccount{Annotations: account.Annotations})
+	}
+	if w.agent {
+		w.asked.RoleARN = ""
 	}
 	w.role, w.audience = w.asked.RoleARN, w.asked.Audience
 	if w.role == "" && w.own != nil && (e.Account.Value != nil || e.Account.Unread != "") { // a ServiceAccount that is gone has no tokens
@@ -76,11 +83,11 @@ func (w *walk) pod() *corev1.Pod {
 	return w.Pod.Value
 }
 
-// holder is the first container that is told of a role, nil for none.
-func holder(pod *corev1.Pod) *corev1.Container {
+// holder is the first container that is told of a role, or of what else a variable says; nil for none.
+func holder(pod *corev1.Pod, variable string) *corev1.Container {
 	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 		for i := range containers {
-			if valueOf(&containers[i], roleVariable) != "" {
+			if valueOf(&containers[i], variable) != "" {
 				return &containers[i]
 			}
 		}
@@ -97,16 +104,6 @@ func valueOf(container *corev1.Container, name string) string {
 		}
 	}
 	return out
-}
-
-// isSet says whether a container has a variable, wherever its value comes from.
-func isSet(container *corev1.Container, name string) bool {
-	for _, variable := range container.Env {
-		if variable.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // tokenIn is the projection of the token whose file a container is told of, nil for none.
