@@ -151,7 +151,7 @@ func (a *admission) nearly(r iampolicy.Reason) (Finding, string) {
 		switch {
 		case f.Element == "Action":
 			return Finding{Code: CodeTrustAction, Symptom: nearly + "it does not allow the action by which tokens become roles", Observed: listed(f.Required), Required: assumeWithToken},
-				a.with(r.Statement, s.setAction())
+				a.with(r.Statement, s.setAction(a))
 		case f.Element == "Principal":
 			return Finding{Code: CodeWrongProvider, Symptom: "the trust policy lets in the tokens of another issuer", Observed: listed(a.others()), Required: a.provider}, ""
 		}

@@ -25,8 +25,13 @@ func statementAt(document string, index int) statement {
 	return statement(maps.Clone(all[index]))
 }
 
-// setAction lets tokens become the role.
-func (s statement) setAction() statement {
+// setAction is the statement with the action by which tokens become roles. It is nil where the statement
+// does not name the ServiceAccounts that it is for: with the action it would let in whoever comes.
+func (s statement) setAction(a *admission) statement {
+	var all map[string]map[string]json.RawMessage
+	if json.Unmarshal(s["Condition"], &all) != nil || len(values(all["StringEquals"][a.bare+":sub"])) == 0 {
+		return nil
+	}
 	s["Action"] = raw(assumeWithToken)
 	return s
 }
