@@ -122,7 +122,7 @@ func (s *shop) mends(code chain.Code) {
 		s.Errorf("%s: the pod becomes its role all the same", code)
 	}
 	for _, command := range r.First.Mend {
-		command = strings.ReplaceAll(command, "ROLE_ARN", s.role) // what a person fills in
+		command = strings.ReplaceAll(command, "=ROLE_ARN", "="+s.role) // what a person fills in
 		s.Logf("$ %s", command)
 		if _, err := s.sh(command); err != nil {
 			s.Fatalf("%s: the command that mends it: %v", code, err)
@@ -165,6 +165,7 @@ func TestCommandLineExplainFindsWhatIsBrokenAndMendsIt(t *testing.T) {
 		{chain.CodeKeyIssuer, func() {
 			s.trust(issuer+":sub", s.ProviderARN(s.AccountID)+":sub", issuer+":aud", s.ProviderARN(s.AccountID)+":aud")
 		}},
+		{chain.CodeKeysSwapped, func() { s.trust(`"`+audience+`"`, `"`+subject+`"`) }},
 		{chain.CodeTrustAction, func() { s.trust("sts:AssumeRoleWithWebIdentity", "sts:AssumeRole") }},
 		{chain.CodeWrongProvider, func() {
 			s.trust(issuer, "oidc.eks.eu-central-1.amazonaws.com/id/FORMER")
@@ -225,6 +226,23 @@ func (s *shop) inTheCluster() []planted {
 			typed(annotate + "eks.amazonaws.com/role-arn- eks.amazonaws.com/role_arn-")
 			typed(restart)
 			must.Do(s.T, onlab.Eventually(s.Context(), onlab.Patience, func(context.Context) error { return s.has("") }))
+		}},
+		{chain.CodeRoleARN, func() {
+			typed(annotate + "eks.amazonaws.com/role-arn=" + RoleName)
+			typed(restart)
+			must.Do(s.T, onlab.Eventually(s.Context(), onlab.Patience, func(context.Context) error { return s.has("") }))
+		}},
+		{chain.CodeNoToken, func() {
+			typed(annotate + "eks.amazonaws.com/role-arn-")
+			typed("kubectl -n " + team + " set env deployment/shop AWS_ROLE_ARN=" + s.role)
+		}},
+		{chain.CodeAPIToken, func() {
+			typed(annotate + "eks.amazonaws.com/role-arn-")
+			typed("kubectl -n " + team + " set env deployment/shop AWS_ROLE_ARN=" + s.role + " AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/secrets/kubernetes.io/serviceaccount/token")
+		}},
+		{chain.CodeNoProvider, func() {
+			must.Do(s.T, s.Stop(s.Context(), "tabard-issuer")) // it would register the issuer again
+			typed("aws iam delete-open-id-connect-provider --open-id-connect-provider-arn " + s.ProviderARN(s.AccountID))
 		}},
 		{chain.CodeNoRoleInAWS, func() {
 			typed("aws iam delete-role-policy --role-name " + RoleName + " --policy-name " + onlab.PolicyName)

@@ -104,7 +104,7 @@ func (w *walk) binding() Step {
 	case w.asked.RoleARN != "" && !identity.IsRoleARN(w.asked.RoleARN):
 		return broken(Finding{
 			Code: CodeRoleARN, Symptom: fmt.Sprintf("the annotation of ServiceAccount %s names no IAM role", name),
-			Observed: w.asked.RoleARN, Required: "arn:aws:iam::ACCOUNT:role/NAME", Mend: []string{w.annotate("arn:aws:iam::ACCOUNT:role/NAME")},
+			Observed: w.asked.RoleARN, Required: "arn:aws:iam::ACCOUNT:role/NAME", Mend: []string{w.annotate("ROLE_ARN"), w.restart()},
 		})
 	case w.asked.RoleARN != "":
 		by := ""

@@ -117,20 +117,30 @@ func (w *walk) token() Step {
 		return broken(Finding{
 			Code: CodeAPIToken, Symptom: "the container shows AWS the token that is for the API server",
 			Observed: tokenVariable + "=" + file, Required: "a projected token with the audience " + w.audience,
-			Mend: []string{w.kubectl(fmt.Sprintf("set env %s -c %s %s- %s-", line.Word(w.workload()), line.Word(w.own.Name), roleVariable, tokenVariable)), w.annotate(w.role)},
-			Note: "The webhook puts a token of its own in place of what is taken out.",
+			Mend: w.leaveToWebhook(roleVariable, tokenVariable), Note: byWebhook,
 		})
 	case token == nil && file == "":
 		return broken(Finding{
 			Code: CodeNoToken, Symptom: fmt.Sprintf("container %s has a role and is told of no token", w.own.Name),
 			Observed: "no " + tokenVariable, Required: "a projected token with the audience " + w.audience,
-			Mend: []string{w.kubectl(fmt.Sprintf("set env %s -c %s %s-", line.Word(w.workload()), line.Word(w.own.Name), roleVariable)), w.annotate(w.role)},
-			Note: "The webhook puts role and token in place of what is taken out.",
+			Mend: w.leaveToWebhook(roleVariable), Note: byWebhook,
 		})
 	case token == nil:
 		return unseen("the token at "+file, "no projected volume of the pod brings it", "a look into the container")
 	}
 	return Step{State: Sound, Text: fmt.Sprintf("sub %s, aud %s, at %s", w.tokenSubject(), token.Audience, file)}
+}
+
+const byWebhook = "The webhook puts the role and a token in place of what is taken out."
+
+// leaveToWebhook are the commands by which the webhook injects what a template says by hand. The
+// ServiceAccount comes first: the other command makes new pods.
+func (w *walk) leaveToWebhook(variables ...string) []string {
+	take := "set env " + line.Word(w.workload()) + " -c " + line.Word(w.own.Name)
+	for _, name := range variables {
+		take += " " + name + "-"
+	}
+	return []string{w.annotate(w.role), w.kubectl(take)}
 }
 
 // workload is what has the pod's template.
