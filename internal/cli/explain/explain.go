@@ -32,9 +32,11 @@ It needs nothing of Tabard in the cluster, and works with the webhook of EKS. It
 by your kubeconfig and AWS by your session, and writes nothing. What you may not read is said in a
 line of its own, with the right that is missing; it never counts as well.
 
-The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace; what is
-signed as which issuer every user may read. In AWS, iam:GetRole and
-iam:GetOpenIDConnectProvider in the account of the role.
+The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace, and for the
+issuer either the ClusterRole system:service-account-issuer-discovery, or create
+serviceaccounts/token in the namespace, which edit has: then a token is requested that is for nobody,
+and only its issuer is kept. In AWS, iam:GetRole and iam:GetOpenIDConnectProvider in the account of
+the role.
 
 Exit codes: 0 every link that is looked at is sound; 1 a link is broken, or the cluster refuses to
 show what is asked about; 2 what was typed cannot be used, such as a name that is not there; 3 nothing

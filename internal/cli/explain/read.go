@@ -9,12 +9,15 @@ import (
 	"sync"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/core/inject"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
@@ -55,7 +58,7 @@ func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) 
 		account = cmp.Or(pod.Spec.ServiceAccountName, "default")
 	}
 	var together sync.WaitGroup
-	together.Go(func() { e.Issuer = issuerOf(ctx, cluster.Kube) })
+	together.Go(func() { e.Issuer = issuerOf(ctx, cluster.Kube, subject.Namespace, account) })
 	found, err := accountOf(ctx, cluster.Kube, subject.Namespace, account)
 	together.Wait()
 	if e.Account = found; err != nil && subject.Pod == "" {
@@ -87,9 +90,11 @@ func accountOf(ctx context.Context, kube kubernetes.Interface, namespace, name s
 	return out, nil
 }
 
-// issuerOf reads the issuer from the discovery document, which all ServiceAccounts and users may read
+// issuerOf is the issuer of the cluster's tokens. The discovery document has it, which ServiceAccounts
+// may read, and people by a binding only. Who may not read it and may request tokens in the namespace
+// gets one that lives for ten minutes and is for nobody, of which only the issuer is kept
 // (https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery).
-func issuerOf(ctx context.Context, kube kubernetes.Interface) (out chain.Seen[string]) {
+func issuerOf(ctx context.Context, kube kubernetes.Interface, namespace, account string) (out chain.Seen[string]) {
 	const path = "/.well-known/openid-configuration"
 	text, err := kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
 	var document struct {
@@ -99,7 +104,11 @@ func issuerOf(ctx context.Context, kube kubernetes.Interface) (out chain.Seen[st
 	case apierrors.IsNotFound(err):
 		return out
 	case err != nil:
-		out.Unread, out.Needs = line.Of(err.Error()), "get "+path+", which the ClusterRole system:service-account-issuer-discovery has"
+		out.Unread = line.Of(err.Error())
+		out.Needs = "get " + path + ", which the ClusterRole system:service-account-issuer-discovery has, or create serviceaccounts/token in the namespace " + namespace
+		if issuer, err := tokenIssuer(ctx, kube, namespace, account); err == nil {
+			out = chain.Seen[string]{Value: &issuer}
+		}
 		return out
 	case json.Unmarshal(text, &document) != nil:
 		out.Unread, out.Needs = path+" is no JSON", "an API server that answers"
@@ -107,6 +116,18 @@ func issuerOf(ctx context.Context, kube kubernetes.Interface) (out chain.Seen[st
 	}
 	out.Value = &document.Issuer
 	return out
+}
+
+// tokenIssuer is the issuer of a token of a ServiceAccount.
+func tokenIssuer(ctx context.Context, kube kubernetes.Interface, namespace, account string) (string, error) {
+	made, err := kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"tabard.dev/explain"}, ExpirationSeconds: new(int64(inject.MinTokenExpiration))},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	seen, err := core.TokenHeader(made.Status.Token)
+	return seen.Issuer, err
 }
 
 // readAWS reads the role and the provider.
