@@ -173,3 +173,41 @@ func writer(account *metav1.PartialObjectMetadata, annotation string) string {
 	}
 	return last.Manager
 }
+
+func listed(all []string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// noPod is the step of a link that only a pod has, where none is there to look at.
+func (w *walk) noPod() (Step, bool) {
+	switch {
+	case w.Evidence.Subject.Pod == "":
+		return Step{State: Unreached, Text: "only a pod tells: tabard explain pod NAME -n " + w.subject.Namespace}, true
+	case w.Pod.Unread != "":
+		return unseen("pod "+w.subject.Namespace+"/"+w.subject.Pod, w.Pod.Unread, w.Pod.Needs), true
+	case w.Pod.Value == nil:
+		return unseen("pod "+w.subject.Namespace+"/"+w.subject.Pod, "it is not there", "the name of a pod"), true
+	case w.role == "":
+		return Step{State: Unreached, Text: "no role is named"}, true
+	}
+	return Step{}, false
+}
+
+// restart is what makes the pod anew; of all pods of the ServiceAccount, where none was named.
+func (w *walk) restart() string {
+	if pod := w.pod(); pod != nil {
+		return injection.Remedy(pod)
+	}
+	return w.kubectl("rollout restart WORKLOAD")
+}
+
+// workload is what has the pod's template.
+func (w *walk) workload() string {
+	if name := injection.Workload(w.pod()); name != "" {
+		return name
+	}
+	return "pod/" + w.subject.Pod
+}
