@@ -17,8 +17,8 @@ func (w *walk) issuer() Step {
 	case issuer.ValidateForeignURL(*w.Issuer.Value) != nil || isInner(*w.Issuer.Value):
 		return broken(Finding{
 			Code: CodeIssuerURL, Symptom: "the API server signs as an issuer of which AWS cannot fetch the keys",
-			Observed: *w.Issuer.Value, Required: "an https URL that AWS reaches, such as that of a bucket", Mend: []string{"tabard issuer init NAME"},
-			Note: "It is the start of publishing the issuer: docs/oidc-issuer.md goes on from there. EKS and OpenShift have an issuer of their own.",
+			Observed: *w.Issuer.Value, Required: "an https URL that AWS reaches, such as that of a bucket", Mend: []string{"tabard issuer init"},
+			Note: "It begins to publish an issuer, and prints what to set on kube-apiserver: docs/oidc-issuer.md. EKS and OpenShift have an issuer of their own.",
 		})
 	}
 	return Step{State: Sound, Text: "the API server signs as " + *w.Issuer.Value}
