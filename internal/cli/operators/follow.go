@@ -48,19 +48,19 @@ type follower struct {
 }
 
 // follow looks until the install is done, needs a person, or the time is over. Each stage that is
-// done is told, and each change of the one that is not.
+// done is told, and each change of the one that is not. A look that fails changes nothing of what was
+// seen before: at the end, the last stage is told, and the error only where no stage was ever seen.
 func (f *follower) follow(ctx context.Context) error {
 	end := time.Now().Add(f.timeout)
+	var last operator.Stage
 	for {
 		objects, err := f.look(ctx, end)
-		if ctx.Err() != nil || errors.Is(err, olm.ErrNoOLM) {
+		switch {
+		case ctx.Err() != nil || errors.Is(err, olm.ErrNoOLM):
 			return err
-		}
-		last := operator.Stage{State: operator.Waiting, Sentence: "the cluster does not answer"}
-		if err != nil {
-			f.say("  the cluster cannot be read, and is asked again: %v", err)
-			last.Sentence = err.Error()
-		} else {
+		case err != nil:
+			last = f.unseen(last, err, end)
+		default:
 			all := operator.Progress(objects, time.Now())
 			f.tell(objects, all)
 			last = all[len(all)-1]
@@ -80,6 +80,18 @@ func (f *follower) follow(ctx context.Context) error {
 		case <-time.After(glance):
 		}
 	}
+}
+
+// unseen is the stage to go on with after a look that failed. A look that the end of the time cut off
+// says nothing about the cluster.
+func (f *follower) unseen(last operator.Stage, err error, end time.Time) operator.Stage {
+	if time.Now().Before(end) {
+		f.say("  the cluster cannot be read, and is asked again: %v", err)
+	}
+	if last.Name == "" {
+		return operator.Stage{State: operator.Waiting, Sentence: err.Error()}
+	}
+	return last
 }
 
 // look reads the install. A cluster that does not answer takes no longer than the person waits.

@@ -3,8 +3,10 @@ package install
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tabard-dev/tabard/internal/core/operator"
@@ -286,25 +289,32 @@ func TestWhatGoesWrongIsAStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, map[string]fakeolm.Fault{c.of: c.fault})
-			w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "10s")...), 1, c.says...)
+			w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "30s")...), 1, c.says...)
 		})
 	}
 	t.Run("the catalogue dies", func(t *testing.T) {
 		t.Parallel()
 		w := begin(t, nil)
 		w.olm.Fail(w.namespace+"/vendor", fakeolm.Fault{How: fakeolm.CatalogueStops})
-		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "5s")...), 1, "1/10 catalogue", "TRANSIENT_FAILURE", "get pods")
+		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "20s")...), 1, "1/10 catalogue", "TRANSIENT_FAILURE", "get pods")
+	})
+	t.Run("the cluster falls silent", func(t *testing.T) { // what was seen before counts
+		t.Parallel()
+		w := begin(t, map[string]fakeolm.Fault{first: {How: fakeolm.CheckFails}})
+		w.person = rest.CopyConfig(w.Config)
+		w.person.Wrap(func(next http.RoundTripper) http.RoundTripper { return &silent{next: next} })
+		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "30s")...), 1, "not done after 30s: the ClusterServiceVersion is", "get pods")
 	})
 	t.Run("the operator asks for nothing", func(t *testing.T) {
 		t.Parallel()
 		w := begin(t, nil)
-		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "10s")...), 1, "9/10 request: the operator has not made a CredentialsRequest")
+		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "30s")...), 1, "9/10 request: the operator has not made a CredentialsRequest")
 	})
 	t.Run("the operator ignores the value", func(t *testing.T) {
 		t.Parallel()
 		w := begin(t, nil)
 		must.Do(t, w.asks("arn:aws:iam::123456789012:role/own", []string{"s3:GetObject"}))
-		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "10s")...), 1, "9/10 request", "role/own", "not the role that was given")
+		w.wants(w.tabard(append(w.install("1.0.0", "--wait"), "--timeout", "30s")...), 1, "9/10 request", "role/own", "not the role that was given")
 	})
 	t.Run("the operator asks for more", func(t *testing.T) {
 		t.Parallel()
@@ -312,6 +322,21 @@ func TestWhatGoesWrongIsAStage(t *testing.T) {
 		w.operates("s3:GetObject", "iam:CreateUser")
 		w.wants(w.tabard(w.install("1.0.0", "--wait")...), 0, "9/10 request", "more than its version declares", "iam:CreateUser")
 	})
+}
+
+// silent answers the first two reads of a Deployment, and no other one.
+type silent struct {
+	next http.RoundTripper
+	read atomic.Int32
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.Contains(r.URL.Path, "/deployments/") && s.read.Add(1) > 2 {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return s.next.RoundTrip(r)
 }
 
 func TestAnotherRoleIsSet(t *testing.T) {
