@@ -141,10 +141,14 @@ var productRules = []rule{
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab's commands are a thin layer over internal/lab",
 	}, {
-		in:   []string{"./internal/lab/..."},
+		in: []string{"./internal/lab/..."}, except: []string{"./internal/lab/scenario"},
 		own:  []string{"./internal/lab/...", "./awslocal/...", "./api/...", "./internal/image"},
 		deny: []ban{noSDK, noControllers},
 		why:  "the lab starts the real programs; it must not share their decisions",
+	}, {
+		in: []string{"./internal/lab/scenario"}, own: []string{"./internal/lab/...", "./awslocal", "./internal/core/chain", "./iampolicy"},
+		deny: []ban{noControllers},
+		why:  "a scenario breaks what people have, by the clients that people have, and names the finding that explain is to begin with",
 	}, {
 		in: []string{"./internal/catalogue"}, own: []string{"./internal/core/catalogue", "./internal/core/line"}, foreign: []string{"go.yaml.in/yaml/v3"},
 		why: "a reader of catalogues makes the model of what strangers wrote, and decides nothing: see ADR 31",

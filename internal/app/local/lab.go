@@ -21,8 +21,10 @@ That is a Kubernetes control plane and a local AWS. docs/quickstart.md goes on f
 
 // Commands are those of the lab.
 func Commands() program.Extra {
+	command := lab.New(program.StandardStreams(), scenes{})
+	command.AddCommand(scenarioCall())
 	return program.Extra{
-		Use:       []*cobra.Command{lab.New(program.StandardStreams())},
+		Use:       []*cobra.Command{command},
 		Processes: []*cobra.Command{awslocalCommand()},
 		Hint:      hint,
 	}

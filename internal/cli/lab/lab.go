@@ -19,7 +19,7 @@ import (
 // New returns the command "lab" with its sub-commands. An error that is an
 // *command.Exit has been said already and names the program's exit code (2 for unusable
 // input); any other is for the caller to say, with code 1.
-func New(streams command.Streams) *cobra.Command {
+func New(streams command.Streams, scenes Scenes) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lab",
 		Short: "Run a Kubernetes cluster and a local AWS on this machine",
@@ -39,7 +39,7 @@ func New(streams command.Streams) *cobra.Command {
 	command.AddCommand(
 		newUp(streams, flags), newStatus(streams, flags), newEnv(streams, flags), newJournal(streams, flags),
 		newRun(streams, flags), newRunInit(streams), newStop(streams, flags), newDown(streams, flags),
-		newLoad(streams, flags), newNodeInit(flags), newNodeExec(flags), newPause(),
+		newLoad(streams, flags), newScenario(streams, flags, scenes), newNodeInit(flags), newNodeExec(flags), newPause(),
 	)
 	return command
 }

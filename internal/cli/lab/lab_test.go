@@ -20,7 +20,7 @@ import (
 func execute(t *testing.T, arguments ...string) (string, string, error) {
 	t.Helper()
 	var out, err bytes.Buffer
-	lab := New(command.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+	lab := New(command.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, scenes{})
 	lab.SetArgs(arguments)
 	failed := lab.ExecuteContext(t.Context())
 	return out.String(), err.String(), failed
@@ -35,6 +35,9 @@ func TestUnusableInputHasExitCode2(t *testing.T) {
 		arguments []string
 		said      string
 	}{
+		"no such scenario":                {[]string{"scenario", "p99", "--dir", empty}, "no scenario \"p99\"; there are p01, p02"},
+		"a scenario without a lab":        {[]string{"scenario", "p01", "--dir", empty}, "tabard lab up --dir " + empty},
+		"a call without a lab":            {[]string{"scenario", "call", "--dir", empty}, "tabard lab up --dir " + empty},
 		"status without a lab":            {[]string{"status", "--dir", empty}, "tabard lab up --dir " + empty},
 		"status in an unknown format":     {[]string{"status", "-o", "yaml", "--dir", empty}, "json"},
 		"env in an unknown format":        {[]string{"env", "-o", "csh", "--dir", empty}, "shell, fish, powershell, dotenv, json"},

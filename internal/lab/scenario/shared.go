@@ -1,0 +1,161 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tabard-dev/tabard/internal/lab"
+)
+
+// webhookName is the name of the webhook's configuration in a lab.
+const webhookName = "tabard-webhook"
+
+// prepared says what of docs/quickstart.md is to be done before.
+func (s *shop) prepared(ctx context.Context) error {
+	_, err := s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, webhookName, metav1.GetOptions{})
+	if _, kept := os.Stat(s.kept()); apierrors.IsNotFound(err) && kept != nil {
+		return errors.New("the lab has no webhook: type the steps 2 to 5 of docs/quickstart.md, then this again")
+	} else if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if err := s.get(ctx, "/"+s.Lab.Bucket+"/.well-known/openid-configuration"); err != nil {
+		return fmt.Errorf("the lab's issuer is not published: type the steps 2 to 5 of docs/quickstart.md, then this again (%w)", err)
+	}
+	return nil
+}
+
+// putBack puts back what scenarios change beside their own workload.
+func (s *shop) putBack(ctx context.Context) error {
+	return errors.Join(s.webhookBack(ctx), s.providerBack(ctx), s.tokensAge(ctx, "0s"))
+}
+
+// providerBack makes the lab's OIDC provider accept the audience of pods.
+func (s *shop) providerBack(ctx context.Context) error {
+	found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)})
+	if isAbsent(err) {
+		_, err = s.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{Url: aws.String(s.Lab.IssuerURL()), ClientIDList: []string{audience}})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	for _, other := range found.ClientIDList {
+		if other != own {
+			continue
+		}
+		if _, err := s.iam.RemoveClientIDFromOpenIDConnectProvider(ctx, &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider), ClientID: aws.String(own)}); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(found.ClientIDList, audience) {
+		return nil
+	}
+	_, err = s.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider), ClientID: aws.String(audience)})
+	return err
+}
+
+// kept is the file that has the webhook's configuration while it is away.
+func (s *shop) kept() string { return s.Lab.Path("scenario-webhook.json") }
+
+// keepWebhook writes the webhook's configuration down.
+func (s *shop) keepWebhook(ctx context.Context) error {
+	found, err := s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, webhookName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	found.ObjectMeta = metav1.ObjectMeta{Name: found.Name, Labels: found.Labels, Annotations: found.Annotations}
+	text, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.kept(), text, 0o600)
+}
+
+// webhookBack creates the webhook's configuration as it was written down, if it was.
+func (s *shop) webhookBack(ctx context.Context) error {
+	text, err := os.ReadFile(s.kept())
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	var found admissionv1.MutatingWebhookConfiguration
+	if err := json.Unmarshal(text, &found); err != nil {
+		return fmt.Errorf("%s: %w", s.kept(), err)
+	}
+	_, err = s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, &found, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return os.Remove(s.kept())
+}
+
+// tokensAge moves the clock by which the local AWS judges tokens, and only that one.
+func (s *shop) tokensAge(ctx context.Context, offset string) error {
+	body, err := json.Marshal(map[string]string{"tokenOffset": offset})
+	if err != nil {
+		return err
+	}
+	secret, err := s.folder.AdminToken()
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Lab.AWSURL()+"/_awslocal/clock", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+secret)
+	return s.do(request)
+}
+
+// get asks the local AWS for what anybody may read.
+func (s *shop) get(ctx context.Context, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Lab.AWSURL()+path, nil)
+	if err != nil {
+		return err
+	}
+	return s.do(request)
+}
+
+func (s *shop) do(request *http.Request) error {
+	client, err := s.folder.Client()
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it is only read
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", request.URL, answer.Status)
+	}
+	return nil
+}
+
+// stop ends a process of the lab that would mend what is planted.
+func (s *shop) stop(ctx context.Context, name string) error {
+	err := lab.Stop(ctx, s.Lab.Dir, name)
+	if err == nil {
+		s.Say("%s is stopped, which would mend this by itself; docs/quickstart.md starts it", name)
+	}
+	return ignoreAbsent(err)
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
