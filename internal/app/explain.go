@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -81,7 +82,7 @@ func (a *explainAWS) Role(ctx context.Context, partition, name string) (*chain.R
 	if err != nil || !role.Exists {
 		return nil, denied(err)
 	}
-	return &chain.Role{ARN: role.ARN, Trust: role.Trust}, nil
+	return &chain.Role{ARN: role.ARN, Trust: role.Trust, Boundary: role.Boundary}, nil
 }
 
 // Provider implements explain.AWS.
@@ -95,6 +96,52 @@ func (a *explainAWS) Provider(ctx context.Context, arn string) (*chain.OIDCProvi
 		return nil, denied(err)
 	}
 	return &chain.OIDCProvider{ARN: arn, Audiences: provider.Audiences}, nil
+}
+
+// InlineNames implements explain.AWS.
+func (a *explainAWS) InlineNames(ctx context.Context, partition, role string) ([]string, error) {
+	as, err := a.as(partition)
+	if err != nil {
+		return nil, err
+	}
+	names, err := iamrole.New(a.auth).InlineNames(ctx, as, role)
+	return names, denied(err)
+}
+
+// Attached implements explain.AWS.
+func (a *explainAWS) Attached(ctx context.Context, partition, role string) ([]string, error) {
+	as, err := a.as(partition)
+	if err != nil {
+		return nil, err
+	}
+	arns, err := iamrole.New(a.auth).Attached(ctx, as, role)
+	return arns, denied(err)
+}
+
+// InlinePolicy implements explain.AWS.
+func (a *explainAWS) InlinePolicy(ctx context.Context, partition, role, name string) (string, error) {
+	as, err := a.as(partition)
+	if err != nil {
+		return "", err
+	}
+	return document(iamrole.New(a.auth).InlinePolicy(ctx, as, role, name))
+}
+
+// ManagedPolicy implements explain.AWS.
+func (a *explainAWS) ManagedPolicy(ctx context.Context, partition, arn string) (string, error) {
+	as, err := a.as(partition)
+	if err != nil {
+		return "", err
+	}
+	return document(iamrole.New(a.auth).Policy(ctx, as, arn))
+}
+
+// document is a policy that was read. One that went after it was listed is an error.
+func document(text string, exists bool, err error) (string, error) {
+	if err == nil && !exists {
+		err = errors.New("it is gone")
+	}
+	return text, denied(err)
 }
 
 // denied marks an error that says that the session may not.

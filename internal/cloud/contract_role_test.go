@@ -71,6 +71,37 @@ func (l *lab) attach(t *testing.T, role string, policies ...string) {
 	}
 }
 
+// TestPoliciesOfARoleAreReadOneByOne, and a role or a policy that is gone has none.
+func TestPoliciesOfARoleAreReadOneByOne(t *testing.T) {
+	l := newLab(t)
+	l.mint(t)
+	l.attach(t, minted, fullAccess)
+	if got := must.Get(l.roles.GetBare(t.Context(), person, minted))(t); got.Boundary != readOnly {
+		t.Errorf("the boundary is %q, want %s", got.Boundary, readOnly)
+	}
+	for role, want := range map[string][2][]string{minted: {{mintedPolicy}, {fullAccess}}, "gone": {}} {
+		inline, attached := must.Get(l.roles.InlineNames(t.Context(), person, role))(t), must.Get(l.roles.Attached(t.Context(), person, role))(t)
+		if diff := cmp.Diff(want, [2][]string{inline, attached}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", role, diff)
+		}
+	}
+	for name, want := range map[string]string{mintedPolicy: reading, "gone": ""} {
+		document, exists, err := l.roles.InlinePolicy(t.Context(), person, minted, name)
+		if document != want || exists != (want != "") || err != nil {
+			t.Errorf("%s is %s, %t, %v", name, document, exists, err)
+		}
+	}
+	nobody := l.powerless(t)
+	_, errOfInline := l.roles.InlineNames(t.Context(), nobody, minted)
+	_, errOfAttached := l.roles.Attached(t.Context(), nobody, minted)
+	_, _, errOfPolicy := l.roles.InlinePolicy(t.Context(), nobody, minted, mintedPolicy)
+	for _, err := range []error{errOfInline, errOfAttached, errOfPolicy} {
+		if !cloud.Is(err, fault.Denied) {
+			t.Errorf("who may not read is told %v", err)
+		}
+	}
+}
+
 func TestMintedRoleComesAndGoes(t *testing.T) {
 	l := newLab(t)
 	if diff := cmp.Diff(cloud.Role{}, l.role(t, minted)); diff != "" {

@@ -104,6 +104,8 @@ type BareRole struct {
 	Trust string
 	// Tags are all of them; nil where a list told of the role, which knows none.
 	Tags map[string]string
+	// Boundary is the ARN of the permissions boundary; empty for none, and where a list told of the role.
+	Boundary string
 }
 
 // AccessEntry is what EKS makes of a principal on one cluster. The zero value is none.

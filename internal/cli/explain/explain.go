@@ -24,8 +24,8 @@ type World struct {
 	AWS AWS
 }
 
-const about = `Walks the chain from the API server's key to the role's trust policy, and marks the first link
-that is broken: what was observed, what is required, the command that mends it, and the one that
+const about = `Walks the chain from the API server's key to the role's trust policy and its permissions, and marks
+the first link that is broken: what was observed, what is required, the command that mends it, and the one that
 shows that it is mended. Other faults are listed behind it.
 
 It needs nothing of Tabard in the cluster, and works with the webhook of EKS. It reads the cluster
@@ -35,8 +35,12 @@ line of its own, with the right that is missing; it never counts as well.
 The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace, and for the
 issuer either the ClusterRole system:service-account-issuer-discovery, or create
 serviceaccounts/token in the namespace, which edit has: then a token is requested that is for nobody,
-and only its issuer is kept. In AWS, iam:GetRole and iam:GetOpenIDConnectProvider in the account of
-the role.
+and only its issuer is kept. In AWS, iam:GetRole, iam:GetOpenIDConnectProvider,
+iam:ListRolePolicies and iam:ListAttachedRolePolicies in the account of the role; with --action also
+iam:GetRolePolicy, iam:GetPolicy and iam:GetPolicyVersion.
+
+With --action and --resource it reads the role's policies and its permissions boundary, and says
+whether they allow the call. Policies of organizations, of sessions and of resources are not seen.
 
 Exit codes: 0 every link that is looked at is sound; 1 a link is broken, or the cluster refuses to
 show what is asked about; 2 what was typed cannot be used, such as a name that is not there; 3 nothing
@@ -47,12 +51,14 @@ type flags struct {
 	kubeconfig command.Kubeconfig
 	namespace  string
 	output     command.Output
+	calls      calls
 }
 
 // AddTo adds the commands to "explain", which takes pod/NAME and serviceaccount/NAME too then.
 func AddTo(parent *cobra.Command, world World) {
 	pod := newCommand(world, "pod", []string{"pods", "po"}, "Show why a pod gets its role, or the broken link and what mends it",
 		`  tabard explain pod checkout-6d9c -n shop
+  tabard explain pod checkout-6d9c -n shop --action s3:GetObject --resource arn:aws:s3:::orders/today.csv
   tabard explain pod shop/checkout-6d9c
   tabard explain pod/checkout-6d9c -n shop -o json`)
 	account := newCommand(world, "serviceaccount", []string{"serviceaccounts", "sa"}, "Show why a ServiceAccount gets its role, or the broken link and what mends it",
@@ -68,11 +74,18 @@ func AddTo(parent *cobra.Command, world World) {
 			known[word] = c
 		}
 	}
+	var ofResource calls
+	ofResource.addFlags(parent.Flags())
 	run := parent.RunE
 	parent.RunE = func(c *cobra.Command, args []string) error {
 		word, name, has := strings.Cut(args[0], "/")
 		if below := known[word]; has && below != nil {
 			return below.RunE(passed(c, below), []string{name})
+		}
+		if c.Flags().Changed("action") || c.Flags().Changed(resourceFlag) {
+			return command.Spoken(world.Streams, func(*cobra.Command, []string) error {
+				return fmt.Errorf("--action and --resource are for pods and ServiceAccounts, as in %s pod/NAME, and not for %.300q", c.CommandPath(), args[0])
+			})(c, args)
 		}
 		return run(c, args)
 	}
@@ -120,12 +133,17 @@ func newCommand(world World, kind string, aliases []string, short, example strin
 			return nil
 		}),
 		RunE: command.Spoken(world.Streams, func(c *cobra.Command, args []string) error {
-			return f.run(c.Context(), world, kind, args[0])
+			asked, err := f.calls.typed(c.Flags())
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), world, kind, args[0], asked)
 		}),
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "the `namespace` (default: that of the kubeconfig)")
 	f.kubeconfig.AddFlags(c.Flags())
 	f.output.AddFlags(c)
+	f.calls.addFlags(c.Flags())
 	return c
 }
 
@@ -150,7 +168,7 @@ func (f *flags) subject(kind, argument, usual string) (chain.Subject, error) {
 	return chain.Subject{Namespace: namespace, Account: name}, nil
 }
 
-func (f *flags) run(ctx context.Context, world World, kind, argument string) error {
+func (f *flags) run(ctx context.Context, world World, kind, argument string, asked calls) error {
 	if err := f.output.Check(); err != nil {
 		return err
 	}
@@ -162,6 +180,7 @@ func (f *flags) run(ctx context.Context, world World, kind, argument string) err
 	if err != nil {
 		return err
 	}
+	subject.Actions, subject.Resource = asked.actions, asked.resource
 	evidence, err := read(ctx, cluster, world.AWS, subject)
 	if err != nil {
 		return err

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,8 +63,11 @@ type cloud struct {
 	role     *chain.Role
 	provider *chain.OIDCProvider
 	denies   error
-	calls    int
-	mu       sync.Mutex
+	// inline and attached are the role's policies, by name and by ARN; those in unread may not be read.
+	inline, attached map[string]string
+	unread           []string
+	calls            int
+	mu               sync.Mutex
 }
 
 func (c *cloud) call() {
@@ -92,6 +97,35 @@ func (c *cloud) Provider(context.Context, string) (*chain.OIDCProvider, error) {
 	return c.provider, c.denies
 }
 
+func (c *cloud) InlineNames(context.Context, string, string) ([]string, error) {
+	c.call()
+	return slices.Sorted(maps.Keys(c.inline)), c.denied("ListRolePolicies")
+}
+
+func (c *cloud) Attached(context.Context, string, string) ([]string, error) {
+	c.call()
+	return slices.Sorted(maps.Keys(c.attached)), c.denied("ListAttachedRolePolicies")
+}
+
+func (c *cloud) InlinePolicy(_ context.Context, _, _, name string) (string, error) {
+	c.call()
+	return c.inline[name], c.denied(name)
+}
+
+func (c *cloud) ManagedPolicy(_ context.Context, _, arn string) (string, error) {
+	c.call() // of the policy, and of its version
+	c.call()
+	return c.attached[arn], c.denied(arn)
+}
+
+// denied says whether a call may be made.
+func (c *cloud) denied(what string) error {
+	if slices.Contains(c.unread, what) {
+		return fmt.Errorf("%w: %s", explain.ErrDenied, what)
+	}
+	return c.denies
+}
+
 const (
 	podPath     = "/api/v1/namespaces/shop/pods/checkout-6d9c"
 	accountPath = "/api/v1/namespaces/shop/serviceaccounts/checkout"
@@ -101,14 +135,20 @@ const (
 // world is a cluster without Tabard, whose hook is EKS's, and the account of the role.
 func world(trusted string) (*api, *cloud) {
 	return &api{objects: map[string]string{
-		podPath: `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"checkout-6d9c","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"checkout","uid":"1","controller":true}]},
+			podPath: `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"checkout-6d9c","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"checkout","uid":"1","controller":true}]},
 			"spec":{"serviceAccountName":"checkout","containers":[{"name":"app","env":[{"name":"AWS_ROLE_ARN","value":"` + roleARN + `"},{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"},{"name":"PASSWORD","value":"hunter2"}],
 			"volumeMounts":[{"name":"aws-iam-token","mountPath":"/var/run/secrets/eks.amazonaws.com/serviceaccount"}]}],
 			"volumes":[{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":{"audience":"sts.amazonaws.com","path":"token"}}]}}]},"status":{"phase":"Running"}}`,
-		accountPath: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"shop","name":"checkout","annotations":{"eks.amazonaws.com/role-arn":"` + roleARN + `"}}}`,
-		issuerPath:  `{"issuer":"https://` + bare + `"}`,
-	}}, &cloud{account: "111122223333", role: &chain.Role{ARN: roleARN, Trust: fmt.Sprintf(trusts, trusted)}, provider: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}}}
+			accountPath: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"shop","name":"checkout","annotations":{"eks.amazonaws.com/role-arn":"` + roleARN + `"}}}`,
+			issuerPath:  `{"issuer":"https://` + bare + `"}`,
+		}}, &cloud{account: "111122223333", role: &chain.Role{ARN: roleARN, Trust: fmt.Sprintf(trusts, trusted)}, provider: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}},
+			inline: map[string]string{"orders": `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::orders/*"}}`}, attached: map[string]string{queues: `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sqs:*","Resource":"*"}}`}}
 }
+
+const (
+	queues = "arn:aws:iam::111122223333:policy/queues"
+	limit  = "arn:aws:iam::111122223333:policy/limit"
+)
 
 // typed types "explain" with some words.
 func typed(t *testing.T, a *api, c *cloud, words ...string) (code int, out, said string) {
@@ -202,6 +242,15 @@ func TestASubjectIsNamedInEachOfTheUsualWays(t *testing.T) {
 		"resource/bucket/logs":                 {2, "a resource: resource/bucket/logs"},
 		"pod shop/checkout-6d9c -o xml":        {2, "xml"},
 		"serviceaccount shop/checkout -o json": {0, `"verdict": "healthy"`},
+		"pod/checkout-6d9c -n shop --action s3:GetObject --resource arn:aws:s3:::orders/a": {0, "allow s3:GetObject on arn:aws:s3:::orders/a"},
+		"sa shop/checkout --action s3:PutObject --resource *":                              {1, `"Action":["s3:PutObject"],"Resource":["*"]`},
+		"sa shop/checkout --action s3:PutObject":                                           {1, `"Resource":["RESOURCE_ARN"]`},
+		"sa/checkout -n shop --action s3:GetObject":                                        {3, "--resource with the ARN"},
+		"pod shop/checkout-6d9c --action GetObject":                                        {2, "expected SERVICE:ACTION"},
+		"pod shop/checkout-6d9c --action s3:Get*":                                          {2, "expected SERVICE:ACTION"},
+		"pod shop/checkout-6d9c --action s3:GetObject --resource orders":                   {2, "expected one that begins with arn:"},
+		"pod shop/checkout-6d9c --resource *":                                              {2, "expected --action SERVICE:ACTION too"},
+		"resource/bucket/logs --action s3:GetObject":                                       {2, "for pods and ServiceAccounts"},
 	} {
 		a, c := world("checkout")
 		if code, out, said := typed(t, a, c, strings.Fields(words)...); code != want.code || !strings.Contains(out+said, want.says) {
@@ -247,8 +296,8 @@ func TestThePageAndTheHelpAreTyped(t *testing.T) {
 			lines = append(lines, strings.Split(strings.TrimSpace(text), "\n")...)
 		}
 	}
-	if len(lines) != 5 {
-		t.Errorf("the page has %d commands, want 5", len(lines))
+	if len(lines) != 6 {
+		t.Errorf("the page has %d commands, want 6", len(lines))
 	}
 	parent := &cobra.Command{Use: "explain", RunE: func(*cobra.Command, []string) error { return nil }}
 	explain.AddTo(parent, explain.World{})
@@ -272,7 +321,7 @@ func TestThePageAndTheHelpAreTyped(t *testing.T) {
 				t.Errorf("%s: exit code %d: %s", line, code, said)
 			}
 		}
-		if want := []int{1, 0, 0, 0, 0, 0, 0, 0, 0}; !cmp.Equal(codes, want) {
+		if want := []int{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; !cmp.Equal(codes, want) {
 			t.Errorf("the exit codes are %v, want %v", codes, want)
 		}
 	}

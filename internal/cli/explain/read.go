@@ -39,6 +39,12 @@ type AWS interface {
 	Role(ctx context.Context, partition, name string) (*chain.Role, error)
 	// Provider is an OIDC provider of the session's account, nil for none.
 	Provider(ctx context.Context, arn string) (*chain.OIDCProvider, error)
+	// InlineNames are the names of a role's inline policies, and Attached the ARNs of its managed ones.
+	InlineNames(ctx context.Context, partition, role string) ([]string, error)
+	Attached(ctx context.Context, partition, role string) ([]string, error)
+	// InlinePolicy and ManagedPolicy are policies in JSON; of a managed one, the version that counts.
+	InlinePolicy(ctx context.Context, partition, role, name string) (string, error)
+	ManagedPolicy(ctx context.Context, partition, arn string) (string, error)
 }
 
 // ErrDenied says that AWS knows the session, and that it may not make the call.
@@ -148,6 +154,7 @@ func readAWS(ctx context.Context, aws AWS, e *chain.Evidence) {
 	}
 	if unread != "" {
 		e.Role.Unread, e.Role.Needs, e.Provider.Unread, e.Provider.Needs = unread, needs, unread, needs
+		e.Policies.Unread, e.Policies.Needs = unread, needs
 		return
 	}
 	var together sync.WaitGroup
@@ -162,7 +169,11 @@ func readAWS(ctx context.Context, aws AWS, e *chain.Evidence) {
 			e.Provider.Unread, e.Provider.Needs = refusal(err, "iam:GetOpenIDConnectProvider on "+arn)
 		})
 	}
+	together.Go(func() { e.Policies = policiesOf(ctx, aws, role) })
 	together.Wait()
+	if len(e.Subject.Actions) > 0 {
+		readDocuments(ctx, aws, role, e)
+	}
 }
 
 // refusal is what a failed call leaves unread, and the right that is needed.

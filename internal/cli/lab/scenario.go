@@ -113,7 +113,11 @@ func play(ctx context.Context, streams command.Streams, folder *folder, scenes S
 }
 
 func indented(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(command.Plain(text)), "\n", "\n  ")
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		lines = append(lines, command.Plain(strings.TrimSuffix(line, "\n")))
+	}
+	return command.Indented(lines)
 }
 
 func newScenarioCall(streams command.Streams, folder *folder, scenes Scenes) *cobra.Command {

@@ -126,7 +126,7 @@ func ofHandoff(t *testing.T) map[string]printed {
 	return map[string]printed{"trust": {iampolicy.TrustPolicy, operator.Trust(request)}}
 }
 
-// ofChain is the trust policy that a finding makes a role with.
+// ofChain are the trust policy that a finding makes a role with, and the policy that it gives a role.
 func ofChain(t *testing.T) map[string]printed {
 	t.Helper()
 	issuer, account := "https://issuer.example.com", &metav1.PartialObjectMetadata{}
@@ -137,7 +137,13 @@ func ofChain(t *testing.T) map[string]printed {
 		Provider: chain.Seen[chain.OIDCProvider]{Value: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}}},
 	})
 	_, document, _ := strings.Cut(found.First.Mend[0], " --assume-role-policy-document ")
-	return map[string]printed{"trust": {iampolicy.TrustPolicy, strings.Trim(document, "'")}}
+	role := "arn:aws:iam::111122223333:role/checkout"
+	lacking := chain.Explain(chain.Evidence{
+		Subject: chain.Subject{Namespace: "shop", Account: "checkout", Actions: []string{"s3:GetObject"}, Resource: "arn:aws:s3:::orders/today.csv"}, Account: chain.Seen[metav1.PartialObjectMetadata]{Value: account},
+		Role: chain.Seen[chain.Role]{Value: &chain.Role{ARN: role}}, Policies: chain.Seen[chain.Policies]{Value: &chain.Policies{}},
+	})
+	_, policy, _ := strings.Cut(lacking.First.Mend[0], " --policy-document ")
+	return map[string]printed{"trust": {iampolicy.TrustPolicy, strings.Trim(document, "'")}, "policy": {iampolicy.IdentityPolicy, strings.Trim(policy, "'")}}
 }
 
 // TestEveryWriterOfPoliciesIsWalked: who adds a policy in another package adds it to

@@ -33,7 +33,7 @@ func (r *Roles) GetBare(ctx context.Context, id identity.Identity, name string) 
 		return cloud.BareRole{}, withoutRole("GetRole")
 	}
 	seen := bareOf(out.Role)
-	seen.Tags = tagsOf(out.Role.Tags)
+	seen.Tags, seen.Boundary = tagsOf(out.Role.Tags), boundaryOf(out.Role.PermissionsBoundary)
 	return seen, nil
 }
 

@@ -60,6 +60,54 @@ func roleOf(role *types.Role) cloud.Role {
 	return seen
 }
 
+// InlineNames are the names of a role's inline policies, of a role that is gone none. It costs one call
+// for a hundred of them.
+func (r *Roles) InlineNames(ctx context.Context, id identity.Identity, role string) ([]string, error) {
+	c, err := r.client(ctx, id)
+	if err != nil {
+		return nil, api.Fault("ListRolePolicies", err)
+	}
+	names, err := policyNames(ctx, c, role)
+	if cloud.Is(err, fault.Gone) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// Attached are the ARNs of a role's managed policies, of a role that is gone none. It costs one call for
+// a hundred of them.
+func (r *Roles) Attached(ctx context.Context, id identity.Identity, role string) ([]string, error) {
+	c, err := r.client(ctx, id)
+	if err != nil {
+		return nil, api.Fault("ListAttachedRolePolicies", err)
+	}
+	arns, err := attachedPolicies(ctx, c, role)
+	if cloud.Is(err, fault.Gone) {
+		return nil, nil
+	}
+	return arns, err
+}
+
+// InlinePolicy reads an inline policy as plain JSON, in one call. One that is gone is exists=false.
+func (r *Roles) InlinePolicy(ctx context.Context, id identity.Identity, role, name string) (document string, exists bool, err error) {
+	c, err := r.client(ctx, id)
+	if err != nil {
+		return "", false, api.Fault("GetRolePolicy", err)
+	}
+	return inlinePolicy(ctx, c, role, name)
+}
+
+func inlinePolicy(ctx context.Context, c client, role, name string) (document string, exists bool, err error) {
+	out, err := c.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
+	switch known := api.Fault("GetRolePolicy", err); {
+	case cloud.Is(known, fault.Gone):
+		return "", false, nil
+	case known != nil:
+		return "", false, known
+	}
+	return plain(aws.ToString(out.PolicyDocument)), true, nil
+}
+
 // inlinePolicies reads all inline policies of a role. One that goes after it was
 // listed is not there.
 func inlinePolicies(ctx context.Context, c client, role string) (map[string]string, error) {
@@ -69,12 +117,12 @@ func inlinePolicies(ctx context.Context, c client, role string) (map[string]stri
 	}
 	policies := map[string]string{}
 	for _, name := range names {
-		out, err := c.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
-		switch known := api.Fault("GetRolePolicy", err); {
-		case known == nil:
-			policies[name] = plain(aws.ToString(out.PolicyDocument))
-		case !cloud.Is(known, fault.Gone):
-			return nil, known
+		document, exists, err := inlinePolicy(ctx, c, role, name)
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			policies[name] = document
 		}
 	}
 	return policies, nil

@@ -233,7 +233,9 @@ func (w *walk) judge(link Link) Step {
 		return w.sdk()
 	case Trust:
 		return w.trust()
-	case Publication, Webhook, Network, Session, Permission, Target:
+	case Permission:
+		return w.permission()
+	case Publication, Webhook, Network, Session, Target:
 	}
 	return Step{State: Unasked, Text: link.Asks()}
 }

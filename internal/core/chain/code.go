@@ -32,6 +32,10 @@ const (
 	CodeSubjectOperator  Code = "L9-SUB-OPERATOR"
 	CodeSubject          Code = "L9-SUB-MISMATCH"
 	CodeNoStatement      Code = "L9-NO-STATEMENT"
+	CodeNoPolicy         Code = "L11-NO-POLICY"
+	CodeDenied           Code = "L11-DENIED"
+	CodeNotAllowed       Code = "L11-NOT-ALLOWED"
+	CodeBoundary         Code = "L11-BOUNDARY"
 )
 
 // Explanation is what the reference says of a code.
@@ -71,5 +75,9 @@ func Codes() []Explanation {
 		{CodeSubjectOperator, "A condition has a star under StringEquals, where it means a star.", "Write the whole name, or use StringLike."},
 		{CodeSubject, "The condition on the subject names another ServiceAccount, often another namespace or spelling.", "Add the token's subject."},
 		{CodeNoStatement, "No statement of the trust policy is about tokens of the issuer.", "Add one."},
+		{CodeNoPolicy, "The role has no policy, neither inline nor attached: AWS refuses its calls, but for sts:GetCallerIdentity and what a policy of the resource allows by itself.", "Give the role a policy for what the pod calls."},
+		{CodeDenied, "A Deny in a policy of the role, or in its permissions boundary, takes the call. No Allow outweighs it.", "Change that statement, if it is wrong."},
+		{CodeNotAllowed, "No policy of the role allows the call, or none allows all of what is asked about. AWS says: no identity-based policy allows the action. A policy of the resource may allow it by itself.", "Give the role a policy for that call and that resource."},
+		{CodeBoundary, "A policy of the role allows the call, and its permissions boundary does not. AWS says: no permissions boundary allows the action.", "Ask whoever set the boundary to allow the call in it, too."},
 	}
 }

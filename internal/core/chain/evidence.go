@@ -27,14 +27,26 @@ type Subject struct {
 	Pod string `json:"pod,omitempty"`
 	// Account is the ServiceAccount; empty for that of the pod.
 	Account string `json:"serviceAccount,omitempty"`
+	// Actions are the calls that are asked about, such as s3:GetObject, and Resource is the ARN of what
+	// they are about, or *; empty where nobody says.
+	Actions  []string `json:"actions,omitempty"`
+	Resource string   `json:"resource,omitempty"`
 }
 
 // again is the command that asks the same.
 func (s Subject) again() string {
+	out := "tabard explain serviceaccount " + line.Word(s.Account)
 	if s.Pod != "" {
-		return "tabard explain pod " + line.Word(s.Pod) + " -n " + line.Word(s.Namespace)
+		out = "tabard explain pod " + line.Word(s.Pod)
 	}
-	return "tabard explain serviceaccount " + line.Word(s.Account) + " -n " + line.Word(s.Namespace)
+	out += " -n " + line.Word(s.Namespace)
+	for _, action := range s.Actions {
+		out += " --action " + line.Word(action)
+	}
+	if s.Resource != "" {
+		out += " --resource " + line.Word(s.Resource)
+	}
+	return out
 }
 
 // String is the subject as people write it.
@@ -50,6 +62,24 @@ type Role struct {
 	ARN string `json:"arn"`
 	// Trust is its trust policy in JSON.
 	Trust string `json:"trust"`
+	// Boundary is the ARN of its permissions boundary, empty for none.
+	Boundary string `json:"boundary,omitempty"`
+}
+
+// Policy is one policy of a role.
+type Policy struct {
+	// Name is that of an inline policy, and the ARN of a managed one.
+	Name string `json:"name"`
+	// Document is the policy in JSON. It is read where a call is asked about.
+	Document Seen[string] `json:"document"`
+}
+
+// Policies are all policies of a role.
+type Policies struct {
+	Inline   []Policy `json:"inline,omitempty"`
+	Attached []Policy `json:"attached,omitempty"`
+	// Boundary is the document of the permissions boundary, of a role that has one.
+	Boundary Seen[string] `json:"boundary"`
 }
 
 // OIDCProvider is a provider in the account of the role.
@@ -69,6 +99,8 @@ type Evidence struct {
 	// Role is the one that Wanted names, Provider that of the issuer in its account.
 	Role     Seen[Role]         `json:"role"`
 	Provider Seen[OIDCProvider] `json:"provider"`
+	// Policies are those of the role.
+	Policies Seen[Policies] `json:"policies"`
 }
 
 // Wanted is the role that the workload is to become, by what is known of the cluster; empty for none.

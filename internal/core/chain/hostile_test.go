@@ -36,6 +36,11 @@ func TestNoCommandIsMoreThanItself(t *testing.T) {
 			"the trust policy": func(e *chain.Evidence) {
 				e.Role.Value.Trust = strings.ReplaceAll(e.Role.Value.Trust, "sts.amazonaws.com", strings.Trim(string(must.Get(json.Marshal(hostile))(t)), `"`))
 			},
+			"the policies": func(e *chain.Evidence) {
+				e.Policies.Value.Inline[0].Name, e.Policies.Value.Attached[0].Name = hostile, "arn:aws:iam::"+hostile
+			},
+			"the boundary":  func(e *chain.Evidence) { e.Role.Value.Boundary = hostile },
+			"the call":      func(e *chain.Evidence) { asks(e, hostile, hostile) },
 			"the container": func(e *chain.Evidence) { app(e).Name = hostile },
 		} {
 			e := copyOf(t, world())

@@ -1,12 +1,14 @@
 package chain
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 )
@@ -16,10 +18,12 @@ const assumeWithToken = "sts:AssumeRoleWithWebIdentity"
 // admission is one trust policy, and the token that it is asked about.
 type admission struct {
 	*walk
-	name, arn, account string
-	provider, bare     string
-	document           string
-	policy             *iampolicy.Policy
+	name           string
+	provider, bare string
+	policy         *sufficiency.TrustPolicy
+	// document has the members of the policy, and statements its statements.
+	document   map[string]json.RawMessage
+	statements []credentials.Statement
 }
 
 func (w *walk) trust() Step {
@@ -46,9 +50,13 @@ func (w *walk) trust() Step {
 	case w.url() == "":
 		return Step{State: Unreached, Text: "the issuer of the cluster's tokens is not known"}
 	}
-	a := admission{walk: w, name: role.Name, arn: w.role, account: role.Account, provider: w.providerARN(), bare: strings.TrimPrefix(w.url(), "https://"), document: w.Role.Value.Trust}
-	policy, err := iampolicy.Parse([]byte(a.document))
-	if policy == nil || err != nil {
+	a := admission{walk: w, name: role.Name, provider: w.providerARN(), bare: strings.TrimPrefix(w.url(), "https://"), statements: credentials.Statements(w.Role.Value.Trust)}
+	arn, _ := identity.ParseARN(w.role)
+	policy, err := sufficiency.ReadTrust(arn, w.Role.Value.Trust, w.url(), a.provider)
+	if err == nil {
+		err = json.Unmarshal([]byte(w.Role.Value.Trust), &a.document)
+	}
+	if err != nil {
 		return unseen("the trust policy of "+w.role, fmt.Sprintf("it cannot be read: %v", err), "a policy that AWS takes")
 	}
 	a.policy = policy
@@ -67,46 +75,32 @@ func (w *walk) createRole(name string) []string {
 	if arn == "" {
 		return []string{"aws iam create-role --role-name " + line.Word(name) + " --assume-role-policy-document file://TRUST.json"}
 	}
-	trust := compact(iampolicy.Document{iampolicy.WebIdentity(arn, w.audience, w.tokenSubject())})
+	trust := credentials.Encoded(iampolicy.Document{iampolicy.WebIdentity(arn, w.audience, w.tokenSubject())})
 	return []string{"aws iam create-role --role-name " + line.Word(name) + " --assume-role-policy-document " + line.Quoted(trust)}
 }
 
 // judge says whether the trust policy admits the token.
 func (a *admission) judge() Step {
-	report := sufficiency.Check(
-		sufficiency.Question{Issuer: a.url(), ProviderARN: a.provider, Subjects: []string{a.tokenSubject()}, Audiences: []string{a.audience}},
-		sufficiency.Documents{ARN: a.arn, Trust: sufficiency.Document{Text: a.document}, Unlisted: "they were not asked for"})
-	result := report.Trust[0]
-	switch result.Result {
+	result, why := a.policy.Judge(a.tokenSubject(), a.audience)
+	switch result {
 	case sufficiency.Trusted:
 		return Step{State: Sound, Text: fmt.Sprintf("the trust policy of %s admits %s", a.name, a.tokenSubject())}
 	case sufficiency.NotTrusted, sufficiency.WrongProvider:
-		return broken(a.refused(result.Why))
+		return broken(a.refused(why))
 	case sufficiency.Granted, sufficiency.Denied, sufficiency.Lacking, sufficiency.Partly, sufficiency.Conditional, sufficiency.Undecided, sufficiency.Unseen:
 	}
-	return unseen("whether the trust policy of "+a.name+" admits the token", result.Why, "a try: aws sts assume-role-with-web-identity from the pod")
-}
-
-// request is what the token asks for.
-func (a *admission) request() *iampolicy.Request {
-	context := iampolicy.NewContext()
-	context.Set(a.bare+":sub", a.tokenSubject())
-	context.Set(a.bare+":aud", a.audience)
-	return &iampolicy.Request{
-		Principal: iampolicy.Principal{Kind: iampolicy.Federated, ARN: a.provider, AccountID: a.account},
-		Action:    assumeWithToken, Resource: a.arn, ResourceAccountID: a.account, Context: context,
-	}
+	return unseen("whether the trust policy of "+a.name+" admits the token", why, "a try: aws sts assume-role-with-web-identity from the pod")
 }
 
 // refused is the finding of a token that is not admitted: what is in its way in the statement that
 // comes closest, and a whole document that admits it.
 func (a *admission) refused(why string) Finding {
-	reasons := iampolicy.Explain(a.request(), &iampolicy.Policies{Resource: a.policy}).Statements
+	reasons := a.policy.Reasons(a.tokenSubject(), a.audience)
 	for _, r := range reasons {
 		if r.Effect == "Deny" && r.Applied {
 			return Finding{
 				Code: CodeTrustDenies, Symptom: fmt.Sprintf("statement %d of the trust policy denies the token", r.Statement+1),
-				Observed: "Deny" + sid(r.Sid), Required: "no Deny for " + a.tokenSubject(),
+				Observed: "Deny" + sufficiency.Sid(r.Sid), Required: "no Deny for " + a.tokenSubject(),
 				Mend: []string{"aws iam get-role --role-name " + line.Word(a.name) + " --query Role.AssumeRolePolicyDocument > trust.json", "aws iam update-assume-role-policy --role-name " + line.Word(a.name) + " --policy-document file://trust.json"},
 				Note: "Somebody denied it on purpose: take the statement out of trust.json between the two commands only if that is wrong.",
 			}
@@ -145,15 +139,15 @@ func closest(reasons []iampolicy.Reason) int {
 // nearly is the finding about a statement that nearly admits the token, and the trust policy with that
 // statement corrected.
 func (a *admission) nearly(r iampolicy.Reason) (Finding, string) {
-	nearly := fmt.Sprintf("statement %d%s of the trust policy almost matches: ", r.Statement+1, sid(r.Sid))
-	s := statementAt(a.document, r.Statement)
+	nearly := fmt.Sprintf("statement %d%s of the trust policy almost matches: ", r.Statement+1, sufficiency.Sid(r.Sid))
+	s := a.statementAt(r.Statement)
 	for _, f := range r.Failures {
 		switch {
 		case f.Element == "Action":
 			return Finding{Code: CodeTrustAction, Symptom: nearly + "it does not allow the action by which tokens become roles", Observed: listed(f.Required), Required: assumeWithToken},
 				a.with(r.Statement, s.setAction(a))
 		case f.Element == "Principal":
-			return Finding{Code: CodeWrongProvider, Symptom: "the trust policy lets in the tokens of another issuer", Observed: listed(a.others()), Required: a.provider}, ""
+			return Finding{Code: CodeWrongProvider, Symptom: "the trust policy lets in the tokens of another issuer", Observed: listed(a.policy.OtherProviders()), Required: a.provider}, ""
 		}
 	}
 	return a.condition(nearly, r, s)
@@ -180,21 +174,4 @@ func (a *admission) condition(nearly string, r iampolicy.Reason, s statement) (F
 	f := r.Failures[0]
 	return Finding{Code: CodeSubject, Symptom: fmt.Sprintf("%s%q is %q, the token says %q", nearly, f.Key, listed(f.Required), a.tokenSubject()), Observed: fmt.Sprintf("%s %s %s", f.Operator, f.Key, listed(f.Required)), Required: subject + " " + a.tokenSubject()},
 		a.with(r.Statement, corrected)
-}
-
-// others are the providers of OIDC that the trust policy lets in.
-func (a *admission) others() (out []string) {
-	for _, m := range a.policy.Principals() {
-		if m.Type == iampolicy.TypeFederated && !m.Deny && !m.Not && m.Value != a.provider && !slices.Contains(out, m.Value) {
-			out = append(out, m.Value)
-		}
-	}
-	return out
-}
-
-func sid(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }

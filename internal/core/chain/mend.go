@@ -11,18 +11,18 @@ import (
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/line"
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 )
 
 // statement is one statement of a trust policy, with what is not known of it as it is.
 type statement credentials.Statement
 
 // statementAt is a copy of a statement.
-func statementAt(document string, index int) statement {
-	all := credentials.Statements(document)
-	if index >= len(all) {
+func (a *admission) statementAt(index int) statement {
+	if index >= len(a.statements) {
 		return statement{}
 	}
-	return statement(maps.Clone(all[index]))
+	return statement(maps.Clone(a.statements[index]))
 }
 
 // setAction is the statement with the action by which tokens become roles. It is nil where the statement
@@ -48,7 +48,7 @@ func (s statement) conditions(a *admission) statement {
 	asks := questions{alive: map[string][]string{}}
 	for operator, keys := range all {
 		for key, value := range keys {
-			claim, is := claimOf(key)
+			claim, is := sufficiency.Claim(key)
 			if !is {
 				continue
 			}
@@ -106,13 +106,6 @@ func (q *questions) take(operator, claim string, own bool, values []string) {
 	q.alive[claim] = append(q.alive[claim], values...)
 }
 
-// claimOf is the claim that a condition key is about: "sub" or "aud" of whatever issuer.
-func claimOf(key string) (claim string, is bool) {
-	at := strings.LastIndexByte(key, ':')
-	claim = strings.ToLower(key[at+1:])
-	return claim, at >= 0 && (claim == "sub" || claim == "aud")
-}
-
 func values(value json.RawMessage) []string {
 	var one string
 	if json.Unmarshal(value, &one) == nil {
@@ -134,10 +127,10 @@ func oneOrMany(all []string) any {
 
 // with is the trust policy with one statement in place of another.
 func (a *admission) with(index int, s statement) string {
-	all := credentials.Statements(a.document)
-	if index >= len(all) || s == nil {
+	if index >= len(a.statements) || s == nil {
 		return ""
 	}
+	all := slices.Clone(a.statements)
 	all[index] = credentials.Statement(s)
 	return a.whole(all)
 }
@@ -148,10 +141,7 @@ func (a *admission) whole(all []credentials.Statement) string {
 	for _, one := range all {
 		statements = append(statements, ordered(one, "Sid", "Effect", "Principal", "Action", "Condition"))
 	}
-	var document map[string]json.RawMessage
-	if json.Unmarshal([]byte(a.document), &document) != nil {
-		return ""
-	}
+	document := maps.Clone(a.document)
 	document["Statement"] = raw(statements)
 	return string(ordered(document, "Version", "Id", "Statement"))
 }
@@ -181,12 +171,11 @@ func place(first []string, name string) int {
 // given, or it does not admit the token, a statement for the token is added.
 func (a *admission) mend(f *Finding, corrected string) {
 	if corrected == "" || !a.admits(corrected) {
-		one := raw(iampolicy.WebIdentity(a.provider, a.audience, a.tokenSubject()))
 		var added credentials.Statement
-		if err := json.Unmarshal(one, &added); err != nil {
+		if err := json.Unmarshal(raw(iampolicy.WebIdentity(a.provider, a.audience, a.tokenSubject())), &added); err != nil {
 			panic("chain: what was encoded does not decode: " + err.Error())
 		}
-		corrected = a.whole(append(credentials.Statements(a.document), added))
+		corrected = a.whole(append(slices.Clone(a.statements), added))
 	}
 	f.Mend = []string{"aws iam update-assume-role-policy --role-name " + line.Word(a.name) + " --policy-document " + line.Quoted(corrected)}
 	f.Note = "It adds this token and takes nobody out. Remove by hand what nobody needs."
@@ -198,18 +187,8 @@ func (a *admission) mend(f *Finding, corrected string) {
 // admits says whether a trust policy admits the token.
 func (a *admission) admits(document string) bool {
 	policy, err := iampolicy.Parse([]byte(document))
-	return err == nil && iampolicy.Evaluate(a.request(), &iampolicy.Policies{Resource: policy}).Allowed()
+	return err == nil && iampolicy.Evaluate(a.policy.Request(a.tokenSubject(), a.audience), &iampolicy.Policies{Resource: policy}).Allowed()
 }
 
-// raw is a value in JSON, with <, > and & as they are.
-func raw(value any) json.RawMessage {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic("chain: " + err.Error())
-	}
-	return bytes.TrimSpace(out.Bytes())
-}
-
-func compact(value any) string { return string(raw(value)) }
+// raw is a value in JSON.
+func raw(value any) json.RawMessage { return json.RawMessage(credentials.Encoded(value)) }

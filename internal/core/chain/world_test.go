@@ -2,6 +2,7 @@ package chain_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,39 @@ func world() chain.Evidence {
 		Pod:     chain.Seen[corev1.Pod]{Value: chain.Prune(pod)}, Account: chain.Seen[metav1.PartialObjectMetadata]{Value: of},
 		Issuer: chain.Seen[string]{Value: new(issuerURL)}, Role: chain.Seen[chain.Role]{Value: &chain.Role{ARN: roleARN, Trust: trusting(provider, audience, subject)}},
 		Provider: chain.Seen[chain.OIDCProvider]{Value: &chain.OIDCProvider{ARN: provider, Audiences: []string{audience}}},
+		Policies: chain.Seen[chain.Policies]{Value: &chain.Policies{
+			Inline:   []chain.Policy{{Name: "orders", Document: seen(permits(call, object))}},
+			Attached: []chain.Policy{{Name: "arn:aws:iam::" + account + ":policy/queues", Document: seen(permits("sqs:*", "*"))}},
+		}},
 	}
+}
+
+const (
+	call   = "s3:GetObject"
+	object = "arn:aws:s3:::orders/today.csv"
+	limit  = "arn:aws:iam::" + account + ":policy/limit"
+)
+
+func seen(text string) chain.Seen[string] { return chain.Seen[string]{Value: &text} }
+
+// permits is a policy that allows one call.
+func permits(action, resource string) string {
+	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"` + action + `","Resource":"` + resource + `"}]}`
+}
+
+// denies is a policy that allows one call, and denies it.
+func denies(action, resource string) string {
+	return strings.Replace(permits(action, resource), "[", `[{"Sid":"Stop","Effect":"Deny","Action":"`+action+`","Resource":"`+resource+`"},`, 1)
+}
+
+// asks sets the calls that are asked about.
+func asks(e *chain.Evidence, resource string, actions ...string) {
+	e.Subject.Actions, e.Subject.Resource = actions, resource
+}
+
+// limits sets a permissions boundary.
+func limits(e *chain.Evidence, document string) {
+	e.Role.Value.Boundary, e.Policies.Value.Boundary = limit, seen(document)
 }
 
 // trusting is a trust policy as Tabard writes it.

@@ -88,7 +88,7 @@ func judgeInAWS(w BoundaryWorld) condition.Verdict {
 // withoutDeny are the statements of a policy that allow.
 func withoutDeny(document string) []byte {
 	allowing := slices.DeleteFunc(Statements(document), func(s Statement) bool { return s.text("Effect") != "Allow" })
-	return []byte(encoded(struct {
+	return []byte(Encoded(struct {
 		Version   string
 		Statement []Statement
 	}{"2012-10-17", allowing}))

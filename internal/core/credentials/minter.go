@@ -69,7 +69,7 @@ type rule struct {
 }
 
 func document(rules []rule) string {
-	return encoded(struct {
+	return Encoded(struct {
 		Version   string
 		Statement []rule
 	}{"2012-10-17", rules})
@@ -178,5 +178,5 @@ func MinterTrust(providers []string, namespace, account string) (string, error) 
 	for _, arn := range providers {
 		out = append(out, iampolicy.WebIdentity(arn, audienceSTS, "system:serviceaccount:"+namespace+":"+account))
 	}
-	return fitting("the trust policy", iampolicy.TrustQuota, encoded(out), fmt.Sprintf("it names %d issuers: delete those that are no longer used", len(providers)))
+	return fitting("the trust policy", iampolicy.TrustQuota, Encoded(out), fmt.Sprintf("it names %d issuers: delete those that are no longer used", len(providers)))
 }

@@ -22,7 +22,7 @@ func PermissionPolicy(entries []cloudv1.StatementEntry) string {
 	for _, e := range entries {
 		statements = append(statements, statement{e.Effect, append([]string{}, e.Action...), e.Resource, e.PolicyCondition})
 	}
-	return encoded(struct {
+	return Encoded(struct {
 		Version   string
 		Statement []statement
 	}{"2012-10-17", statements})
@@ -41,7 +41,7 @@ func trustPolicy(issuers []trusted, subjects []string) string {
 		}
 		document = append(document, statement)
 	}
-	return encoded(document)
+	return Encoded(document)
 }
 
 // closedTrust is the trust policy of a role that waits for its deletion: a ServiceAccount
@@ -50,8 +50,8 @@ const closedTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Prin
 
 func isClosed(role Role) bool { return canonical(role.Trust) == canonical(closedTrust) }
 
-// encoded is JSON in one line, with <, > and & as they are.
-func encoded(value any) string {
+// Encoded is JSON in one line, with <, > and & as they are.
+func Encoded(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -69,7 +69,7 @@ func canonical(document string) string {
 	if err := json.Unmarshal([]byte(document), &value); err != nil {
 		return document
 	}
-	return encoded(plain(value))
+	return Encoded(plain(value))
 }
 
 // plain takes lists of one apart. The order of longer lists stays: that of statements

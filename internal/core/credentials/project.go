@@ -133,5 +133,5 @@ func providerStatus(have *runtime.RawExtension, role v1alpha1.GrantedRole) *runt
 	if have != nil && json.Unmarshal(have.Raw, &was) == nil && was == want {
 		return have
 	}
-	return &runtime.RawExtension{Raw: []byte(encoded(want))}
+	return &runtime.RawExtension{Raw: []byte(Encoded(want))}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
-// trusting is the trust policy of a role, and whose tokens it is asked about.
-type trusting struct {
+// TrustPolicy is the trust policy of a role, and whose tokens it is asked about.
+type TrustPolicy struct {
 	role   identity.ARN
 	policy *iampolicy.Policy
 	// certain is the policy where conditions on other keys than the token's subject and audience are
@@ -41,7 +41,7 @@ func (r *Report) trust(q Question, d Documents) {
 			case unseen != "":
 				one.Result, one.Why = Unseen, unseen
 			default:
-				one.Result, one.Why = t.judge(subject, audience)
+				one.Result, one.Why = t.Judge(subject, audience)
 			}
 			if one.Result == Trusted {
 				r.looseness(t, subject, audience)
@@ -52,33 +52,40 @@ func (r *Report) trust(q Question, d Documents) {
 }
 
 // trustOf is what is needed to judge, or why it is not there.
-func trustOf(q Question, d Documents) (t trusting, unseen string) {
+func trustOf(q Question, d Documents) (t *TrustPolicy, unseen string) {
 	role, ok := identity.ParseARN(d.ARN)
 	switch {
 	case !ok:
-		return t, "the role has no ARN"
+		return nil, "the role has no ARN"
 	case d.Trust.Unread != "":
-		return t, "the trust policy was not read: " + d.Trust.Unread
+		return nil, "the trust policy was not read: " + d.Trust.Unread
 	case d.Trust.Text == "":
-		return t, "the trust policy was not read"
+		return nil, "the trust policy was not read"
 	}
-	policy, err := iampolicy.Parse([]byte(d.Trust.Text))
-	if err != nil {
-		return t, "the trust policy cannot be read: " + err.Error()
+	t, err := ReadTrust(role, d.Trust.Text, q.Issuer, q.ProviderARN)
+	switch {
+	case err != nil:
+		return nil, "the trust policy cannot be read: " + err.Error()
+	case t.bare == "":
+		return nil, "the issuer of the cluster's tokens is not known"
 	}
-	t = trusting{role: role, policy: policy, bare: strings.TrimPrefix(q.Issuer, "https://")}
-	if t.bare == "" {
-		return t, "the issuer of the cluster's tokens is not known"
-	}
-	if err := t.split(d.Trust.Text); err != nil {
-		return t, "the trust policy cannot be read: " + err.Error()
-	}
-	t.provider = cmp.Or(q.ProviderARN, identity.ARN{Partition: role.Partition, Service: "iam", Account: role.Account, Resource: "oidc-provider/" + t.bare}.String())
 	return t, ""
 }
 
-// request is what a token asks for.
-func (t trusting) request(subject, audience string) *iampolicy.Request {
+// ReadTrust reads the trust policy of a role, which is asked about tokens of an issuer that come by an
+// OIDC provider; of an empty one, by that of the issuer's name in the account of the role.
+func ReadTrust(role identity.ARN, text, issuer, provider string) (*TrustPolicy, error) {
+	policy, err := iampolicy.Parse([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	t := &TrustPolicy{role: role, policy: policy, bare: strings.TrimPrefix(issuer, "https://")}
+	t.provider = cmp.Or(provider, identity.ARN{Partition: role.Partition, Service: "iam", Account: role.Account, Resource: "oidc-provider/" + t.bare}.String())
+	return t, t.split(text)
+}
+
+// Request is what a token asks for.
+func (t *TrustPolicy) Request(subject, audience string) *iampolicy.Request {
 	context := iampolicy.NewContext()
 	context.Set(t.bare+":sub", subject)
 	context.Set(t.bare+":aud", audience)
@@ -89,7 +96,7 @@ func (t trusting) request(subject, audience string) *iampolicy.Request {
 }
 
 // split makes the certain and the generous policy of a trust policy.
-func (t *trusting) split(text string) error {
+func (t *TrustPolicy) split(text string) error {
 	var certain, generous []credentials.Statement
 	for _, s := range credentials.Statements(text) {
 		own, foreign, err := t.conditions(s)
@@ -120,17 +127,18 @@ func (t *trusting) split(text string) error {
 	return errors.Join(err[:]...)
 }
 
-// isClaim says that a condition key is the subject or the audience of a token, of whatever issuer. A
+// Claim is the claim of a token that a condition key is about: "sub" or "aud", of whatever issuer. A
 // session has the keys of the issuer of its own token alone, so that those of others are known: they are
 // absent (IAM User Guide, "AWS global and IAM condition context keys", keys for OIDC federation).
-func isClaim(key string) bool {
-	issuer, claim := key[:max(0, strings.LastIndexByte(key, ':'))], key[strings.LastIndexByte(key, ':')+1:]
-	return strings.ContainsAny(issuer, "./") && (strings.EqualFold(claim, "sub") || strings.EqualFold(claim, "aud"))
+func Claim(key string) (claim string, is bool) {
+	at := strings.LastIndexByte(key, ':')
+	claim = strings.ToLower(key[at+1:])
+	return claim, strings.ContainsAny(key[:max(0, at)], "./") && (claim == "sub" || claim == "aud")
 }
 
 // conditions are those of a statement on the subject and audience of tokens, and the other keys of
 // the statement, which are not known from here: where a caller is, or how it names its session.
-func (t *trusting) conditions(s credentials.Statement) (own map[string]map[string]json.RawMessage, others []string, err error) {
+func (t *TrustPolicy) conditions(s credentials.Statement) (own map[string]map[string]json.RawMessage, others []string, err error) {
 	own = map[string]map[string]json.RawMessage{}
 	if len(s["Condition"]) == 0 {
 		return own, nil, nil
@@ -141,7 +149,7 @@ func (t *trusting) conditions(s credentials.Statement) (own map[string]map[strin
 	}
 	for operator, keys := range all {
 		for key, values := range keys {
-			if !isClaim(key) || strings.Contains(string(values), "${") {
+			if _, is := Claim(key); !is || strings.Contains(string(values), "${") {
 				others = append(others, key)
 				continue
 			}
@@ -163,19 +171,26 @@ func encoded(value any) json.RawMessage {
 	return text
 }
 
-func (t trusting) admits(subject, audience string) bool { return t.by(t.generous, subject, audience) }
-
-func (t trusting) by(policy *iampolicy.Policy, subject, audience string) bool {
-	return iampolicy.Evaluate(t.request(subject, audience), &iampolicy.Policies{Resource: policy}).Allowed()
+func (t *TrustPolicy) admits(subject, audience string) bool {
+	return t.by(t.generous, subject, audience)
 }
 
-// judge says whether a token is admitted, and else what is in its way.
-func (t trusting) judge(subject, audience string) (Result, string) {
+func (t *TrustPolicy) by(policy *iampolicy.Policy, subject, audience string) bool {
+	return iampolicy.Evaluate(t.Request(subject, audience), &iampolicy.Policies{Resource: policy}).Allowed()
+}
+
+// Reasons say of each statement what is in a token's way.
+func (t *TrustPolicy) Reasons(subject, audience string) []iampolicy.Reason {
+	return iampolicy.Explain(t.Request(subject, audience), &iampolicy.Policies{Resource: t.policy}).Statements
+}
+
+// Judge says whether a token is admitted, and else what is in its way.
+func (t *TrustPolicy) Judge(subject, audience string) (Result, string) {
 	sure := t.by(t.certain, subject, audience)
 	if !sure && t.by(t.generous, subject, audience) {
 		return Undecided, "the trust policy asks for " + strings.Join(t.others, " and ") + " too, which is not known from here"
 	}
-	explained := iampolicy.Explain(t.request(subject, audience), &iampolicy.Policies{Resource: t.certain})
+	explained := iampolicy.Explain(t.Request(subject, audience), &iampolicy.Policies{Resource: t.certain})
 	switch {
 	case sure && explained.Certainty != iampolicy.Documented:
 		return Undecided, "the trust policy admits it only as AWS is assumed to read a condition"
@@ -183,7 +198,7 @@ func (t trusting) judge(subject, audience string) (Result, string) {
 		return Trusted, ""
 	}
 	// A Deny that holds for sure, and what Allow statements ask for, are found in the whole policy.
-	for _, reason := range iampolicy.Explain(t.request(subject, audience), &iampolicy.Policies{Resource: t.policy}).Statements {
+	for _, reason := range t.Reasons(subject, audience) {
 		if reason.Applied && reason.Effect == "Deny" {
 			return NotTrusted, fmt.Sprintf("%s of the trust policy denies it", statementName(reason.Statement, reason.Sid))
 		}
@@ -191,7 +206,7 @@ func (t trusting) judge(subject, audience string) (Result, string) {
 			return NotTrusted, why
 		}
 	}
-	if others := t.otherProviders(); len(others) > 0 {
+	if others := t.OtherProviders(); len(others) > 0 {
 		return WrongProvider, fmt.Sprintf("the trust policy names %s, and tokens of the cluster come by %s", strings.Join(others, ", "), t.provider)
 	}
 	return NotTrusted, fmt.Sprintf("no statement of the trust policy lets tokens of %s in", t.provider)
@@ -199,7 +214,7 @@ func (t trusting) judge(subject, audience string) (Result, string) {
 
 // failed says which of the token's keys a statement that lets the provider's tokens in asks
 // otherwise; empty if it is about other principals or actions.
-func (t trusting) failed(reason iampolicy.Reason) string {
+func (t *TrustPolicy) failed(reason iampolicy.Reason) string {
 	if reason.Effect != "Allow" || slices.ContainsFunc(reason.Failures, func(f iampolicy.Failure) bool { return f.Operator == "" }) {
 		return ""
 	}
@@ -212,8 +227,8 @@ func (t trusting) failed(reason iampolicy.Reason) string {
 	return strings.Join(texts, "; ")
 }
 
-// otherProviders are those of OIDC that the trust policy lets in.
-func (t trusting) otherProviders() []string {
+// OtherProviders are those of OIDC that the trust policy lets in.
+func (t *TrustPolicy) OtherProviders() []string {
 	var out []string
 	for _, m := range t.policy.Principals() {
 		if m.Type == "Federated" && !m.Deny && !m.Not && m.Value != t.provider && !slices.Contains(out, m.Value) {
@@ -224,7 +239,7 @@ func (t trusting) otherProviders() []string {
 }
 
 // looseness warns of a trust policy that admits more than it should.
-func (r *Report) looseness(t trusting, subject, audience string) {
+func (r *Report) looseness(t *TrustPolicy, subject, audience string) {
 	const another = "another-of-no-meaning"
 	if t.admits(subject, another) {
 		r.warn("the trust policy does not ask for an audience: a token that the same ServiceAccount has for any other program becomes the role, too. Add StringEquals %s:aud %s", t.bare, audience)
@@ -250,8 +265,13 @@ func quoted(all []string) string {
 }
 
 func statementName(index int, sid string) string {
-	if sid != "" {
-		return fmt.Sprintf("statement %d (%s)", index+1, sid)
+	return fmt.Sprintf("statement %d%s", index+1, Sid(sid))
+}
+
+// Sid is what stands behind the number of a statement that has a Sid; empty for none.
+func Sid(text string) string {
+	if text == "" {
+		return ""
 	}
-	return fmt.Sprintf("statement %d", index+1)
+	return " (" + text + ")"
 }

@@ -20,6 +20,11 @@ func ofAWS() []Scenario {
 		}},
 		{Name: "p02", Title: "the OIDC provider was deleted", Code: chain.CodeNoProvider, plant: (*shop).withoutProvider},
 		{Name: "p04", Title: "the ServiceAccount asks for an audience of its own", Code: chain.CodeProviderAudience, plant: (*shop).ownAudience},
+		{Name: "p27", Title: "the role may list a bucket, and the workload reads an object", Code: chain.CodeNotAllowed,
+			Call: "s3://" + bucket + "/" + object, Flags: "--action s3:GetObject --resource arn:aws:s3:::" + bucket + "/" + object,
+			plant: func(s *shop, ctx context.Context) error {
+				return s.setPolicy(ctx, allowing("s3:ListBucket", "arn:aws:s3:::"+bucket))
+			}},
 	}
 }
 

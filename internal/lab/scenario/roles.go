@@ -4,17 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/lab"
 )
 
-// bucket is what the workload's role may read of; it need not be there.
-const bucket = "scenario-shop"
+// bucket and object are what the workload's role may read. One scenario makes them.
+const (
+	bucket = "scenario-shop"
+	object = "orders/today.csv"
+)
+
+// allowing is a policy that allows a call.
+func allowing(action, resource string) string {
+	return iampolicy.Document{{Actions: []string{action}, Resources: []string{resource}}}.String()
+}
 
 // trust is the trust policy by which the workload becomes its role.
 func (s *shop) trust(audience string) string {
@@ -23,7 +35,6 @@ func (s *shop) trust(audience string) string {
 
 // roles makes the roles of the workload and of its node.
 func (s *shop) roles(ctx context.Context) error {
-	allow := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:ListBucket","Resource":"arn:aws:s3:::%s"}]}`, bucket)
 	node := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com","AWS":"arn:aws:iam::%s:root"},"Action":"sts:AssumeRole"}]}`, lab.AccountID)
 	for name, trust := range map[string]string{RoleName: s.trust(audience), NodeRoleName: node} {
 		if err := s.deleteRole(ctx, name); err != nil {
@@ -33,7 +44,36 @@ func (s *shop) roles(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := s.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String(RoleName), PolicyName: aws.String("own"), PolicyDocument: &allow})
+	return s.setPolicy(ctx, allowing("s3:GetObject", "arn:aws:s3:::"+bucket+"/*"))
+}
+
+// setPolicy writes what the workload's role may do.
+func (s *shop) setPolicy(ctx context.Context, document string) error {
+	_, err := s.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String(RoleName), PolicyName: aws.String("own"), PolicyDocument: &document})
+	return err
+}
+
+// bucket makes the bucket with the object.
+func (s *shop) bucket(ctx context.Context) error {
+	_, err := s.s3.CreateBucket(ctx, &s3.CreateBucketInput{
+		Bucket: aws.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: lab.Region},
+	})
+	if _, is := errors.AsType[*s3types.BucketAlreadyOwnedByYou](err); err != nil && !is {
+		return err
+	}
+	_, err = s.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(object), Body: strings.NewReader("order,item\n")})
+	return err
+}
+
+// deleteBucket deletes both.
+func (s *shop) deleteBucket(ctx context.Context) error {
+	_, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(bucket), Key: aws.String(object)})
+	if err == nil {
+		_, err = s.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: aws.String(bucket)})
+	}
+	if api, is := errors.AsType[smithy.APIError](err); is && api.ErrorCode() == "NoSuchBucket" {
+		return nil
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"k8s.io/client-go/kubernetes"
 
@@ -33,6 +34,7 @@ type shop struct {
 	kube   kubernetes.Interface
 	folder awslocal.Folder
 	iam    *iam.Client
+	s3     *s3.Client
 	sts    *sts.Client
 	// issuer is the lab's issuer without its scheme, provider the ARN of its OIDC provider.
 	issuer, provider, role string
@@ -57,7 +59,7 @@ func (s Stage) open() (*shop, error) {
 		Region: lab.Region, BaseEndpoint: aws.String(s.Lab.AWSURL()), HTTPClient: plain,
 		Credentials: credentials.NewStaticCredentialsProvider(key.AccessKeyID, key.SecretAccessKey, ""),
 	}
-	out := &shop{Stage: s, kube: kube, folder: folder, iam: iam.NewFromConfig(config), sts: sts.NewFromConfig(config)}
+	out := &shop{Stage: s, kube: kube, folder: folder, iam: iam.NewFromConfig(config), s3: s3.NewFromConfig(config), sts: sts.NewFromConfig(config)}
 	out.issuer = strings.TrimPrefix(s.Lab.IssuerURL(), "https://")
 	out.provider = "arn:aws:iam::" + lab.AccountID + ":oidc-provider/" + out.issuer
 	out.role = "arn:aws:iam::" + lab.AccountID + ":role/" + RoleName
@@ -111,13 +113,18 @@ func (s Stage) End(ctx context.Context) error {
 	if err := at.putBack(ctx); err != nil {
 		return err
 	}
-	return errors.Join(at.deleteNamespace(ctx), at.deleteRole(ctx, RoleName), at.deleteRole(ctx, NodeRoleName), ignoreAbsent(os.Remove(at.kept())))
+	return errors.Join(at.deleteNamespace(ctx), at.deleteRole(ctx, RoleName), at.deleteRole(ctx, NodeRoleName), at.deleteBucket(ctx), ignoreAbsent(os.Remove(at.kept())))
 }
 
 // set makes everything that a scenario needs, and puts back what another one changed.
 func (s *shop) set(ctx context.Context, scenario Scenario) error {
 	for _, step := range []func(context.Context) error{s.prepared, s.putBack, s.roles} {
 		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if scenario.Call != "" {
+		if err := s.bucket(ctx); err != nil {
 			return err
 		}
 	}
