@@ -207,7 +207,7 @@ func TestAWrongUseHasOneCodeInEveryCommand(t *testing.T) {
 				if c.HasSubCommands() {
 					wrong(with("no-such", "--help")...)
 				}
-				if strings.Contains(regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.Use, ""), " ") {
+				if strings.Contains(strings.TrimSpace(regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.Use, "")), " ") {
 					wrong(words...)
 				}
 				c.Flags().VisitAll(func(flag *pflag.Flag) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/tabard-dev/tabard/awsauth"
 	"github.com/tabard-dev/tabard/awsauth/identity"
@@ -40,6 +41,7 @@ func connectExplain(kubeconfig *command.Kubeconfig) (explain.Cluster, error) {
 	if err != nil {
 		return explain.Cluster{}, err
 	}
+	config.WarningHandler = rest.NoWarnings{} // they are about a pod that will never be
 	kube, err := kubernetes.NewForConfig(config)
 	return explain.Cluster{Kube: kube, Namespace: namespace}, err
 }

@@ -1,5 +1,5 @@
 // Package explain holds the commands "tabard explain pod" and "tabard explain serviceaccount": they
-// read the cluster and AWS, and core/chain says which link of the chain is broken. They write nothing.
+// read the cluster and AWS, and core/chain says which link of the chain is broken. They store nothing.
 package explain
 
 import (
@@ -29,15 +29,19 @@ the first link that is broken: what was observed, what is required, the command 
 shows that it is mended. Other faults are listed behind it.
 
 It needs nothing of Tabard in the cluster, and works with the webhook of EKS. It reads the cluster
-by your kubeconfig and AWS by your session, and writes nothing. What you may not read is said in a
+by your kubeconfig and AWS by your session, and stores nothing. What you may not read is said in a
 line of its own, with the right that is missing; it never counts as well.
+
+Where an annotation names the role, it asks the API server for a pod by dry run. Nothing is stored.
+The admission webhooks and the audit log see it: a pod called tabard-explain-*.
 
 The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace, and for the
 issuer either the ClusterRole system:service-account-issuer-discovery, or create
 serviceaccounts/token in the namespace, which edit has: then a token is requested that is for nobody,
-and only its issuer is kept. In AWS, iam:GetRole, iam:GetOpenIDConnectProvider,
-iam:ListRolePolicies and iam:ListAttachedRolePolicies in the account of the role; with --action also
-iam:GetRolePolicy, iam:GetPolicy and iam:GetPolicyVersion.
+and only its issuer is kept. For the webhook, create pods, which edit has; who may list
+mutatingwebhookconfigurations and get the namespace is told why no identity comes. In AWS,
+iam:GetRole, iam:GetOpenIDConnectProvider, iam:ListRolePolicies and iam:ListAttachedRolePolicies in
+the account of the role; with --action also iam:GetRolePolicy, iam:GetPolicy and iam:GetPolicyVersion.
 
 With --action and --resource it reads the role's policies and its permissions boundary, and says
 whether they allow the call. Policies of organizations, of sessions and of resources are not seen.

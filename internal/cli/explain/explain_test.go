@@ -41,7 +41,7 @@ type api struct {
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
-	a.reads = append(a.reads, r.Method+" "+r.URL.Path)
+	a.reads = append(a.reads, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery, "?"))
 	a.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	text, has := a.objects[r.URL.Path]
@@ -130,11 +130,17 @@ const (
 	podPath     = "/api/v1/namespaces/shop/pods/checkout-6d9c"
 	accountPath = "/api/v1/namespaces/shop/serviceaccounts/checkout"
 	issuerPath  = "/.well-known/openid-configuration"
+	newPodPath  = "/api/v1/namespaces/shop/pods"
+	hooksPath   = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+	spacePath   = "/api/v1/namespaces/shop"
 )
 
 // world is a cluster without Tabard, whose hook is EKS's, and the account of the role.
 func world(trusted string) (*api, *cloud) {
+	const injected = `"env":[{"name":"AWS_ROLE_ARN","value":"` + roleARN + `"},{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}]`
 	return &api{objects: map[string]string{
+			newPodPath: `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"tabard-explain-x2k4p"},"spec":{"serviceAccountName":"checkout","containers":[{"name":"none",` + injected + `}]}}`,
+			hooksPath:  "", spacePath: "",
 			podPath: `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"checkout-6d9c","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"checkout","uid":"1","controller":true}]},
 			"spec":{"serviceAccountName":"checkout","containers":[{"name":"app","env":[{"name":"AWS_ROLE_ARN","value":"` + roleARN + `"},{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"},{"name":"PASSWORD","value":"hunter2"}],
 			"volumeMounts":[{"name":"aws-iam-token","mountPath":"/var/run/secrets/eks.amazonaws.com/serviceaccount"}]}],
@@ -149,6 +155,9 @@ const (
 	queues = "arn:aws:iam::111122223333:policy/queues"
 	limit  = "arn:aws:iam::111122223333:policy/limit"
 )
+
+// silentPod is a new pod that no webhook has changed.
+const silentPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"tabard-explain-x2k4p"},"spec":{"serviceAccountName":"checkout","containers":[{"name":"none"}]}}`
 
 // typed types "explain" with some words.
 func typed(t *testing.T, a *api, c *cloud, words ...string) (code int, out, said string) {
@@ -194,6 +203,13 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 		"stranger": {func(_ *api, c *cloud) { c.account = "999988887777" }, 3},
 		"account":  {func(a *api, _ *cloud) { a.objects[accountPath] = "" }, 3},
 		"issuer":   {func(a *api, _ *cloud) { a.objects[issuerPath] = "" }, 3},
+		"nopod":    {func(a *api, _ *cloud) { a.objects[newPodPath] = "" }, 3},
+		"silent":   {func(a *api, _ *cloud) { a.objects[newPodPath] = silentPod }, 1},
+		"unasked": {func(a *api, _ *cloud) {
+			a.objects[newPodPath], a.objects[spacePath] = silentPod, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}`
+			a.objects[hooksPath] = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfigurationList","items":[{"metadata":{"name":"pod-identity-webhook"},"webhooks":[{"name":"pod-identity-webhook.amazonaws.com",
+				"clientConfig":{"service":{"namespace":"kube-system","name":"pod-identity-webhook","path":"/mutate"}},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}],"namespaceSelector":{"matchLabels":{"identity":"on"}}}]}]}`
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, c := world("checkout")
@@ -213,7 +229,7 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 				t.Errorf("%d reads of the cluster, and %d calls of AWS", len(a.reads), c.calls)
 			}
 			for _, read := range a.reads {
-				if !strings.HasPrefix(read, "GET ") && read != "POST "+accountPath+"/token" {
+				if !strings.HasPrefix(read, "GET ") && read != "POST "+accountPath+"/token" && read != "POST "+newPodPath+"?dryRun=All" {
 					t.Errorf("it does %s", read)
 				}
 			}

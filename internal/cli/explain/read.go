@@ -70,7 +70,13 @@ func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) 
 	if e.Account = found; err != nil && subject.Pod == "" {
 		return e, missing(err, "serviceaccount", subject.Namespace, account)
 	}
+	var webhook admission
+	if pod := chain.NewPod(e); pod != nil {
+		together.Go(func() { webhook = readWebhook(ctx, cluster.Kube, pod) })
+	}
 	readAWS(ctx, aws, &e)
+	together.Wait()
+	e.NewPod, e.Hooks, e.NamespaceLabels = webhook.pod, webhook.hooks, webhook.labels
 	return e, ctx.Err()
 }
 

@@ -45,7 +45,7 @@ func (l Link) words() (name, asks string) {
 	case Binding:
 		return "binding", "which role the ServiceAccount is bound to"
 	case Webhook:
-		return "webhook", "whether the webhook that injects identities answers"
+		return "webhook", "whether a webhook gives new pods their identity"
 	case Injection:
 		return "injection", "whether this pod has got today's binding"
 	case Token:
@@ -225,6 +225,8 @@ func (w *walk) judge(link Link) Step {
 		return w.provider()
 	case Binding:
 		return w.binding()
+	case Webhook:
+		return w.webhook()
 	case Injection:
 		return w.injection()
 	case Token:
@@ -235,7 +237,7 @@ func (w *walk) judge(link Link) Step {
 		return w.trust()
 	case Permission:
 		return w.permission()
-	case Publication, Webhook, Network, Session, Target:
+	case Publication, Network, Session, Target:
 	}
 	return Step{State: Unasked, Text: link.Asks()}
 }

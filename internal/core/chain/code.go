@@ -12,14 +12,21 @@ const (
 	CodeNoRole           Code = "L3-NO-ROLE"
 	CodeAnnotationSlip   Code = "L3-ANNOTATION-SLIP"
 	CodeRoleARN          Code = "L3-ROLE-ARN"
+	CodeNoWebhook        Code = "L4-NO-WEBHOOK"
+	CodeNotAsked         Code = "L4-NOT-ASKED"
+	CodeAuthorityExpired Code = "L4-CA-EXPIRED"
+	CodeNoAnswer         Code = "L4-NO-ANSWER"
+	CodeOtherRole        Code = "L4-OTHER-ROLE"
 	CodeNotInjected      Code = "L5-NOT-INJECTED"
 	CodeTooEarly         Code = "L5-TOO-EARLY"
 	CodeSkipped          Code = "L5-SKIPPED"
 	CodeTokenHidden      Code = "L5-TOKEN-HIDDEN" //nolint:gosec // a name, and no secret
 	CodeStaleRole        Code = "L5-STALE-ROLE"
 	CodeStaleAudience    Code = "L5-STALE-AUDIENCE"
-	CodeAPIToken         Code = "L6-API-TOKEN" //nolint:gosec // a name, and no secret
-	CodeNoToken          Code = "L6-NO-TOKEN"  //nolint:gosec // a name, and no secret
+	CodeAPIToken         Code = "L6-API-TOKEN"        //nolint:gosec // a name, and no secret
+	CodeNoToken          Code = "L6-NO-TOKEN"         //nolint:gosec // a name, and no secret
+	CodeTokenFixed       Code = "L6-TOKEN-FIXED"      //nolint:gosec // a name, and no secret
+	CodeTokenUnreadable  Code = "L6-TOKEN-UNREADABLE" //nolint:gosec // a name, and no secret
 	CodeStaticKeys       Code = "L7-STATIC-KEYS"
 	CodeNoRoleInAWS      Code = "L9-NO-ROLE"
 	CodeRolePath         Code = "L9-ROLE-ARN"
@@ -55,6 +62,11 @@ func Codes() []Explanation {
 		{CodeNoRole, "Nothing names a role for the ServiceAccount: the SDK finds no credentials, or those of the node.", "Annotate the ServiceAccount, and start the pod anew."},
 		{CodeAnnotationSlip, "An annotation is there that does not count, such as one with a misspelt name.", "Write the name that counts."},
 		{CodeRoleARN, "The annotation names what is no ARN of an IAM role. The webhook injects nothing.", "Write the whole ARN."},
+		{CodeNoWebhook, "A new pod of the ServiceAccount comes without its identity, and the cluster has no webhook that would give it one.", "Install one."},
+		{CodeNotAsked, "A new pod of the ServiceAccount comes without its identity: the labels of the namespace or of the pod are not those of which the webhook is asked.", "Label the namespace, or the pod's template."},
+		{CodeAuthorityExpired, "A new pod of the ServiceAccount comes without its identity: each certificate in the caBundle of the hook has expired, so the API server trusts no answer, and the hook lets pods pass.", "Renew the CA of the webhook."},
+		{CodeNoAnswer, "A new pod of the ServiceAccount comes without its identity, or is refused since the hook lets none pass: no webhook answers with an identity, and nothing that was seen says why. Most often the webhook does not run, or its certificate is not of the hook's caBundle.", "Start the webhook anew, and read its log."},
+		{CodeOtherRole, "A new pod of the ServiceAccount gets another role than the annotation names: the webhook has not seen the annotation yet, or another one writes the variable.", "Ask again; then look for the other webhook."},
 		{CodeNotInjected, "The pod runs without its identity: the webhook did not answer when it was created, and its hook lets pods pass. Calls come with the role of the node, or not at all.", "Start the pod anew, with a webhook that answers."},
 		{CodeTooEarly, "The pod is older than the annotation of its ServiceAccount.", "Start the pod anew."},
 		{CodeSkipped, "A label of the pod asks the webhook to leave it out.", "Take the label out of the template."},
@@ -63,6 +75,8 @@ func Codes() []Explanation {
 		{CodeStaleAudience, "The ServiceAccount asks for another audience since the pod was created.", "Start the pod anew."},
 		{CodeAPIToken, "The container shows AWS the token that is for the API server. STS answers InvalidIdentityToken: Incorrect token audience.", "Let the webhook inject one with the right audience."},
 		{CodeNoToken, "The container has AWS_ROLE_ARN, and no AWS_WEB_IDENTITY_TOKEN_FILE.", "Let the webhook inject both."},
+		{CodeTokenFixed, "The container takes its token from a Secret or a ConfigMap. The kubelet renews projected tokens alone. Hours after the token was made, STS answers ExpiredTokenException.", "Let the webhook inject a projected token."},
+		{CodeTokenUnreadable, "The file with the token belongs to root, and its mode lets nobody else read it. SDKs say: permission denied.", "Set fsGroup in the pod's securityContext."},
 		{CodeStaticKeys, "The container has AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY, which SDKs take before a role.", "Take the keys out."},
 		{CodeNoRoleInAWS, "The account has no role of that name. STS answers AccessDenied, as if it were the trust policy.", "Make the role, or correct the annotation."},
 		{CodeRolePath, "The role has another path than the ARN says. STS answers AccessDenied.", "Write the role's own ARN into the annotation."},

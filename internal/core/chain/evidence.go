@@ -101,6 +101,12 @@ type Evidence struct {
 	Provider Seen[OIDCProvider] `json:"provider"`
 	// Policies are those of the role.
 	Policies Seen[Policies] `json:"policies"`
+	// NewPod is what the API server makes of NewPod today, pruned. Nothing is there where none is asked for.
+	NewPod Seen[corev1.Pod] `json:"newPod"`
+	// Hooks are those that the API server asks about new pods, as PruneHooks leaves them.
+	Hooks Seen[[]Hook] `json:"hooks"`
+	// NamespaceLabels are those of the subject's namespace.
+	NamespaceLabels Seen[map[string]string] `json:"namespaceLabels"`
 }
 
 // Wanted is the role that the workload is to become, by what is known of the cluster; empty for none.
@@ -131,12 +137,31 @@ func Prune(pod *corev1.Pod) *corev1.Pod {
 	}
 	kept.Spec.ServiceAccountName, kept.Spec.OS = pod.Spec.ServiceAccountName, pod.Spec.OS
 	kept.Spec.Containers, kept.Spec.InitContainers = pruned(pod.Spec.Containers), pruned(pod.Spec.InitContainers)
-	for _, volume := range pod.Spec.Volumes {
-		if volume.Projected != nil {
-			kept.Spec.Volumes = append(kept.Spec.Volumes, *volume.DeepCopy())
+	for i := range pod.Spec.Volumes {
+		if volume, is := prunedVolume(&pod.Spec.Volumes[i]); is {
+			kept.Spec.Volumes = append(kept.Spec.Volumes, volume)
 		}
 	}
+	if all := pod.Spec.SecurityContext; all != nil {
+		kept.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: all.RunAsUser, RunAsGroup: all.RunAsGroup, FSGroup: all.FSGroup, SupplementalGroups: all.SupplementalGroups}
+	}
 	return kept
+}
+
+// prunedVolume is a volume that may bring a token: of a Secret or a ConfigMap, its name alone.
+func prunedVolume(volume *corev1.Volume) (kept corev1.Volume, is bool) {
+	kept.Name = volume.Name
+	switch {
+	case volume.Projected != nil:
+		return *volume.DeepCopy(), true
+	case volume.Secret != nil:
+		kept.Secret = &corev1.SecretVolumeSource{SecretName: volume.Secret.SecretName}
+		return kept, true
+	case volume.ConfigMap != nil:
+		kept.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: volume.ConfigMap.LocalObjectReference}
+		return kept, true
+	}
+	return kept, false
 }
 
 func pruned(containers []corev1.Container) (out []corev1.Container) {
@@ -150,6 +175,9 @@ func pruned(containers []corev1.Container) (out []corev1.Container) {
 				variable.Value = ""
 			}
 			kept.Env = append(kept.Env, variable)
+		}
+		if own := container.SecurityContext; own != nil {
+			kept.SecurityContext = &corev1.SecurityContext{RunAsUser: own.RunAsUser, RunAsGroup: own.RunAsGroup}
 		}
 		out = append(out, kept)
 	}

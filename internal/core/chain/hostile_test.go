@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -42,6 +45,21 @@ func TestNoCommandIsMoreThanItself(t *testing.T) {
 			"the boundary":  func(e *chain.Evidence) { e.Role.Value.Boundary = hostile },
 			"the call":      func(e *chain.Evidence) { asks(e, hostile, hostile) },
 			"the container": func(e *chain.Evidence) { app(e).Name = hostile },
+			"the hook": func(e *chain.Evidence) {
+				h := &(*e.Hooks.Value)[0]
+				h.Configuration, h.Name, h.Namespace, h.Service = hostile, "pod-identity"+hostile, hostile, hostile
+			},
+			"the hook's selectors": func(e *chain.Evidence) {
+				h := &(*e.Hooks.Value)[0]
+				h.Namespaces, h.Objects = &metav1.LabelSelector{MatchLabels: map[string]string{hostile: hostile}}, &metav1.LabelSelector{MatchLabels: map[string]string{hostile: hostile}}
+			},
+			"the hook's values": func(e *chain.Evidence) {
+				h := &(*e.Hooks.Value)[0]
+				h.Configuration, h.Name, h.Namespaces = hostile, "pod-identity", &metav1.LabelSelector{MatchLabels: map[string]string{"a": hostile}}
+			},
+			"a Secret": func(e *chain.Evidence) {
+				e.Pod.Value.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: hostile}}
+			},
 		} {
 			e := copyOf(t, world())
 			poison(&e)

@@ -30,6 +30,8 @@ func (w *walk) injection() Step {
 	switch {
 	case err != nil:
 		return unseen("what the pod lacks", err.Error(), "a pod as the API has it")
+	case found != nil && found.Cause == injection.Hidden && w.own != nil && w.fixedToken(w.own) != "":
+		return Step{State: Unreached, Text: "the pod has a token, and not that which a webhook injects"}
 	case found != nil:
 		return broken(w.notInjected(found))
 	case w.own == nil:
@@ -66,10 +68,12 @@ func (w *walk) notInjected(found *injection.Finding) Finding {
 		f.Note = "Mount nothing else in its place before."
 	case injection.Skipped:
 		f.Code, f.Symptom = CodeSkipped, "a label of the pod asks the webhook to leave it out"
-		f.Note = "Take the label eks.amazonaws.com/skip-pod-identity-webhook out of the pod's template before."
+		f.Note = "Take the label " + injection.SkipLabel + " out of the pod's template before."
 	case injection.LetThrough, injection.Unclear:
 		f.Code, f.Symptom = CodeNotInjected, "the pod runs without the role that its ServiceAccount names"
-		f.Note = "If the new pod is without it too, the webhook does not answer: kubectl get mutatingwebhookconfigurations shows whether there is one."
+		if w.identified() == nil {
+			f.Note = "If the new pod is without it too, the webhook does not answer: kubectl get mutatingwebhookconfigurations shows whether there is one."
+		}
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/injection"
 	"github.com/tabard-dev/tabard/internal/core/line"
@@ -106,23 +107,44 @@ func valueOf(container *corev1.Container, name string) string {
 	return out
 }
 
+// mountOf is the mount that has a file of a container, nil for none: of those above it, the deepest.
+func mountOf(container *corev1.Container, file string) *corev1.VolumeMount {
+	var deepest *corev1.VolumeMount
+	for i := range container.VolumeMounts {
+		mount := &container.VolumeMounts[i]
+		above := strings.TrimSuffix(mount.MountPath, "/")
+		if (file == above || strings.HasPrefix(file, above+"/")) && (deepest == nil || len(above) > len(strings.TrimSuffix(deepest.MountPath, "/"))) {
+			deepest = mount
+		}
+	}
+	return deepest
+}
+
+// volumeOf is the volume that has the file which a container is told its token is in, and the path of
+// the file below the volume's mount; nil for none.
+func volumeOf(pod *corev1.Pod, container *corev1.Container) (volume *corev1.Volume, below string) {
+	file := valueOf(container, tokenVariable)
+	mount := mountOf(container, file)
+	if file == "" || mount == nil {
+		return nil, ""
+	}
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].Name == mount.Name {
+			return &pod.Spec.Volumes[i], strings.TrimPrefix(strings.TrimPrefix(file, strings.TrimSuffix(mount.MountPath, "/")), "/")
+		}
+	}
+	return nil, ""
+}
+
 // tokenIn is the projection of the token whose file a container is told of, nil for none.
 func (w *walk) tokenIn(container *corev1.Container) *corev1.ServiceAccountTokenProjection {
-	file := valueOf(container, tokenVariable)
-	for _, mount := range container.VolumeMounts {
-		below, is := strings.CutPrefix(file, strings.TrimSuffix(mount.MountPath, "/")+"/")
-		if !is {
-			continue
-		}
-		for _, volume := range w.pod().Spec.Volumes {
-			if volume.Name != mount.Name || volume.Projected == nil {
-				continue
-			}
-			for _, source := range volume.Projected.Sources {
-				if source.ServiceAccountToken != nil && source.ServiceAccountToken.Path == below {
-					return source.ServiceAccountToken
-				}
-			}
+	volume, below := volumeOf(w.pod(), container)
+	if volume == nil || volume.Projected == nil {
+		return nil
+	}
+	for _, source := range volume.Projected.Sources {
+		if source.ServiceAccountToken != nil && source.ServiceAccountToken.Path == below {
+			return source.ServiceAccountToken
 		}
 	}
 	return nil
@@ -210,4 +232,18 @@ func (w *walk) workload() string {
 		return name
 	}
 	return "pod/" + w.subject.Pod
+}
+
+// patch is the command that changes the template of the pod's workload; where that has none which can
+// be changed, it is another one.
+func (w *walk) patch(template map[string]any, other string) string {
+	if w.pod() == nil {
+		return w.kubectl("patch WORKLOAD --patch " + line.Quoted(credentials.Encoded(map[string]any{"spec": map[string]any{"template": template}})))
+	}
+	workload := w.workload()
+	switch kind, _, _ := strings.Cut(workload, "/"); kind {
+	case "deployment", "statefulset", "daemonset":
+		return w.kubectl("patch " + line.Word(workload) + " --patch " + line.Quoted(credentials.Encoded(map[string]any{"spec": map[string]any{"template": template}})))
+	}
+	return other
 }

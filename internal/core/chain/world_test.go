@@ -59,6 +59,34 @@ func world() chain.Evidence {
 			Inline:   []chain.Policy{{Name: "orders", Document: seen(permits(call, object))}},
 			Attached: []chain.Policy{{Name: "arn:aws:iam::" + account + ":policy/queues", Document: seen(permits("sqs:*", "*"))}},
 		}},
+		NewPod: chain.Seen[corev1.Pod]{Value: chain.Prune(newPod(pod))}, Hooks: chain.Seen[[]chain.Hook]{Value: &[]chain.Hook{hook()}},
+		NamespaceLabels: chain.Seen[map[string]string]{Value: &map[string]string{"kubernetes.io/metadata.name": "shop"}},
+	}
+}
+
+// newPod is what the API server makes of a new pod of the ServiceAccount: the webhook gives it the same.
+func newPod(like *corev1.Pod) *corev1.Pod {
+	pod := like.DeepCopy()
+	pod.Name, pod.OwnerReferences, pod.Status.Phase, pod.Spec.Containers[0].Name = "tabard-explain-x", nil, corev1.PodPending, "none"
+	return pod
+}
+
+// hook is Tabard's, which is asked about all pods that do not ask it to leave them out.
+func hook() chain.Hook {
+	return chain.Hook{
+		Configuration: "tabard-webhook", Name: "pod-identity.tabard.dev", Path: "/mutate", Namespace: "tabard-system", Service: "tabard-webhook", FailurePolicy: "Ignore",
+		Bundle: true, Until: &metav1.Time{Time: noon.AddDate(10, 0, 0)},
+		Objects: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "eks.amazonaws.com/skip-pod-identity-webhook", Operator: metav1.LabelSelectorOpDoesNotExist}}},
+	}
+}
+
+// silent is a new pod that comes back as it was sent, and what is changed of the hook.
+func silent(change func(*chain.Hook)) func(*chain.Evidence) {
+	return func(e *chain.Evidence) {
+		e.NewPod.Value.Spec.Containers[0].Env, e.NewPod.Value.Spec.Volumes = nil, nil
+		if change != nil && e.Hooks.Value != nil && len(*e.Hooks.Value) > 0 {
+			change(&(*e.Hooks.Value)[0])
+		}
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// skipLabel is the label by which the hooks that are shipped leave a pod alone. Where
+// SkipLabel is the label by which the hooks that are shipped leave a pod alone. Where
 // a namespace requires identities they do so only if it allows that, too.
-const skipLabel = "eks.amazonaws.com/skip-pod-identity-webhook"
+const SkipLabel = "eks.amazonaws.com/skip-pod-identity-webhook"
 
 // The labels of namespaces that the shipped hooks look at, and their values.
 const (
@@ -23,7 +23,7 @@ const (
 // shipped are the hooks as they are shipped, as far as they say whom the webhook is
 // asked about.
 func shipped() (Hooks, error) {
-	skip := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skipLabel, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	skip := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: SkipLabel, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 	strict := metav1.LabelSelector{
 		MatchLabels:      map[string]string{modeLabel: required},
 		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: skippingLabel, Operator: metav1.LabelSelectorOpNotIn, Values: []string{permitted}}},
@@ -38,6 +38,9 @@ func shipped() (Hooks, error) {
 
 // paths are those under which the webhook is asked about AWS.
 var paths = []string{"/mutate", "/mutate/required", "/mutate/required/skippable"}
+
+// IsForAWS says that the webhook is asked about AWS under a path; EKS's is under the same.
+func IsForAWS(path string) bool { return slices.Contains(paths, path) }
 
 // Hooks are the webhook's for AWS: they say whom it is asked about.
 type Hooks []hook
@@ -54,7 +57,7 @@ func ReadHooks(configuration *admissionv1.MutatingWebhookConfiguration) (Hooks, 
 	}
 	var found Hooks
 	for _, each := range configuration.Webhooks {
-		if !slices.Contains(paths, pathOf(each.ClientConfig)) || len(each.MatchConditions) > 0 {
+		if !IsForAWS(PathOf(each.ClientConfig)) || len(each.MatchConditions) > 0 {
 			continue
 		}
 		namespaces, err := selector(each.NamespaceSelector)
@@ -70,7 +73,8 @@ func ReadHooks(configuration *admissionv1.MutatingWebhookConfiguration) (Hooks, 
 	return found, nil
 }
 
-func pathOf(config admissionv1.WebhookClientConfig) string {
+// PathOf is the path under which a hook is called, empty for none.
+func PathOf(config admissionv1.WebhookClientConfig) string {
 	switch {
 	case config.Service != nil && config.Service.Path != nil:
 		return *config.Service.Path

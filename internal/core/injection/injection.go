@@ -114,7 +114,7 @@ func (e *Examiner) Examine(pod *Pod, account *metav1.PartialObjectMetadata, seen
 		Account: pod.Account, Annotation: annotation, OwnAnnotation: own,
 		Containers: lack.Identity, Cause: LetThrough, Owner: pod.owner, Restartable: pod.restartable,
 	}
-	switch _, skipped := pod.Labels[skipLabel]; {
+	switch _, skipped := pod.Labels[SkipLabel]; {
 	case len(lack.Identity) == 0:
 		found.Containers, found.Cause = lack.Token, Hidden
 	case skipped:

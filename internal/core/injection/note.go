@@ -33,7 +33,7 @@ func (f Finding) Note(system string) string {
 		return fmt.Sprintf("%s This is because %s. Recreate it: %s", what, older, f.remedy())
 	case Skipped:
 		return fmt.Sprintf("%s Its label %s left it out when it was created, and its namespace requires identities. Recreate it, or have an administrator allow that (kubectl label namespace %s %s=%s): %s",
-			what, skipLabel, f.Pod.Namespace, skippingLabel, permitted, f.remedy())
+			what, SkipLabel, f.Pod.Namespace, skippingLabel, permitted, f.remedy())
 	case Unclear:
 		why = strings.TrimSuffix(why, ".") + "; or " + older + "."
 	}

@@ -78,9 +78,9 @@ func unique(all []string) (out []string) {
 // skipSlip says that the label to skip the webhook skips it whatever its value; empty where
 // the value does not say otherwise.
 func skipSlip(labels map[string]string) string {
-	value, has := labels[skipLabel]
+	value, has := labels[SkipLabel]
 	if says, err := strconv.ParseBool(value); !has || err != nil && !strings.EqualFold(value, "no") || says {
 		return ""
 	}
-	return fmt.Sprintf("label %s is %q, and the webhook skips the pod all the same: the label alone counts; remove it", skipLabel, value)
+	return fmt.Sprintf("label %s is %q, and the webhook skips the pod all the same: the label alone counts; remove it", SkipLabel, value)
 }

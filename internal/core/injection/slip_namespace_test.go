@@ -40,7 +40,7 @@ func TestALabelOfANamespaceThatDoesNotCountIsTold(t *testing.T) {
 
 func TestTheLabelToSkipSkipsWhateverItsValue(t *testing.T) {
 	for value, want := range map[string]bool{"false": true, "False": true, "no": true, "0": true, "": false, "true": false, "1": false, "because": false} {
-		if got := skipSlip(map[string]string{skipLabel: value}); (got != "") != want {
+		if got := skipSlip(map[string]string{SkipLabel: value}); (got != "") != want {
 			t.Errorf("of %q it is told %q, want something: %t", value, got, want)
 		}
 	}

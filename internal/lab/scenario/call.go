@@ -47,6 +47,9 @@ func (s *shop) call(ctx context.Context) (Answer, error) {
 	}
 	defer metadata.close()
 	command := []string{s.Self, "lab", CallCommand, "--metadata", metadata.url()}
+	if user := pod.Spec.Containers[0].SecurityContext; user != nil && user.RunAsUser != nil && !workload.HasOneUser(pod) {
+		command = append(command, "--other-user")
+	}
 	if object := at.Annotations[callKey]; object != "" {
 		command = append(command, "--get", object)
 	}

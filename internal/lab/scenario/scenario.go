@@ -42,9 +42,12 @@ type Scenario struct {
 	plant func(*shop, context.Context) error
 }
 
-// All are the scenarios in their order. P01 to P12 are the problems that people report most.
+// All are the scenarios by their names, which begin with the problem that they are about. P01 to P12 are
+// the problems that people report most.
 func All() []Scenario {
-	return slices.Concat(ofTrust(), ofAWS(), ofCluster(), ofPod())
+	out := slices.Concat(ofTrust(), ofAWS(), ofCluster(), ofPod())
+	slices.SortFunc(out, func(a, b Scenario) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // Find is the scenario of a name.

@@ -165,14 +165,14 @@ func itemMode(mode *int32, otherwise fs.FileMode) fs.FileMode {
 // same user; otherwise a container of another user could not read it.
 func tokenMode(pod *corev1.Pod, mode fs.FileMode) fs.FileMode {
 	security := pod.Spec.SecurityContext
-	if (security != nil && security.FSGroup != nil) || hasOneUser(pod) {
+	if (security != nil && security.FSGroup != nil) || HasOneUser(pod) {
 		return 0o600
 	}
 	return mode
 }
 
-// hasOneUser says whether all containers of a pod name the same user.
-func hasOneUser(pod *corev1.Pod) bool {
+// HasOneUser says whether all containers of a pod name the same user, whose the files of its tokens are then.
+func HasOneUser(pod *corev1.Pod) bool {
 	var user *int64
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for _, container := range list {

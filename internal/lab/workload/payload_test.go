@@ -124,7 +124,7 @@ func TestHasOneUser(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := hasOneUser(test.pod); got != test.want {
+			if got := HasOneUser(test.pod); got != test.want {
 				t.Errorf("got %v", got)
 			}
 		})
