@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -21,13 +22,15 @@ import (
 	"github.com/tabard-dev/tabard/internal/cloud/caller"
 	"github.com/tabard-dev/tabard/internal/cloud/iamrole"
 	"github.com/tabard-dev/tabard/internal/cloud/oidcprovider"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/core/fault"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
 )
 
 func explainCommand() *cobra.Command {
 	c := selector.NewExplain(program.StandardStreams(), connectSelectors)
-	explain.AddTo(c, explain.World{Streams: program.StandardStreams(), Cluster: connectExplain, AWS: &explainAWS{}})
+	explain.AddTo(c, explain.World{Streams: program.StandardStreams(), Cluster: connectExplain, AWS: &explainAWS{}, Public: fetchIssuer})
 	return c
 }
 
@@ -44,6 +47,15 @@ func connectExplain(kubeconfig *command.Kubeconfig) (explain.Cluster, error) {
 	config.WarningHandler = rest.NoWarnings{} // they are about a pod that will never be
 	kube, err := kubernetes.NewForConfig(config)
 	return explain.Cluster{Kube: kube, Namespace: namespace}, err
+}
+
+// fetchIssuer fetches the documents of an issuer as tabard issuer verify does.
+func fetchIssuer(ctx context.Context, url string) (core.Public, error) {
+	public, err := issuer.NewPublic(os.Getenv(envLabCA))
+	if err != nil {
+		return core.Public{}, fmt.Errorf("%s: %w", envLabCA, err)
+	}
+	return (&issuer.Observer{Public: public}).ObserveForeign(ctx, url), nil
 }
 
 // explainAWS reads by the session of whoever runs the program. It is made when it is first asked: most

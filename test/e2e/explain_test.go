@@ -127,13 +127,16 @@ func (s *stage) mends(each scenario.Scenario) {
 	if _, code, _ := s.sh("tabard lab scenario call"); code != 1 {
 		s.Errorf("before it is mended, the call ends with the exit code %d", code)
 	}
-	r, code, err := s.explained(explain)
-	must.Do(s.T, err)
-	if r.First == nil || r.First.Code != each.Code || code != 1 {
-		s.Fatalf("%s: exit code %d, the first finding is %+v, want %s", explain, code, r.First, each.Code)
-	}
+	var r chain.Report
+	must.Do(s.T, onlab.Eventually(s.Context(), onlab.Patience, func(context.Context) error { // the webhook sees a change a moment later
+		var code int
+		if r, code, err = s.explained(explain); r.First == nil || r.First.Code != each.Code || code != 1 {
+			return fmt.Errorf("%s: exit code %d, the first finding is %+v, want %s: %w", explain, code, r.First, each.Code, err)
+		}
+		return nil
+	}))
 	for _, command := range r.First.Mend {
-		command = strings.ReplaceAll(command, "=ROLE_ARN", "="+strings.TrimSuffix(s.role, RoleName)+scenario.RoleName) // what a person fills in
+		command = strings.NewReplacer("=ROLE_ARN", "="+strings.TrimSuffix(s.role, RoleName)+scenario.RoleName, " -f FILE", " -f "+s.IssuerManifest()).Replace(command) // what a person fills in
 		s.Logf("$ %s", command)
 		if _, _, err := s.sh(command); err != nil {
 			s.Fatalf("the command that mends it: %v", err)

@@ -22,6 +22,8 @@ type World struct {
 	Cluster func(*command.Kubeconfig) (Cluster, error)
 	// AWS is the person's own session.
 	AWS AWS
+	// Public fetches the documents of an issuer without credentials, as AWS does.
+	Public Public
 }
 
 const about = `Walks the chain from the API server's key to the role's trust policy and its permissions, and marks
@@ -36,12 +38,13 @@ Where an annotation names the role, it asks the API server for a pod by dry run.
 The admission webhooks and the audit log see it: a pod called tabard-explain-*.
 
 The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace, and for the
-issuer either the ClusterRole system:service-account-issuer-discovery, or create
+issuer and its keys either the ClusterRole system:service-account-issuer-discovery, or create
 serviceaccounts/token in the namespace, which edit has: then a token is requested that is for nobody,
-and only its issuer is kept. For the webhook, create pods, which edit has; who may list
-mutatingwebhookconfigurations and get the namespace is told why no identity comes. In AWS,
+and only its issuer and its key's ID are kept. For the webhook, create pods, which edit has; who may
+list mutatingwebhookconfigurations and get the namespace is told why no identity comes. In AWS,
 iam:GetRole, iam:GetOpenIDConnectProvider, iam:ListRolePolicies and iam:ListAttachedRolePolicies in
 the account of the role; with --action also iam:GetRolePolicy, iam:GetPolicy and iam:GetPolicyVersion.
+The issuer's documents are fetched from this machine, without credentials.
 
 With --action and --resource it reads the role's policies and its permissions boundary, and says
 whether they allow the call. Policies of organizations, of sessions and of resources are not seen.
@@ -185,7 +188,7 @@ func (f *flags) run(ctx context.Context, world World, kind, argument string, ask
 		return err
 	}
 	subject.Actions, subject.Resource = asked.actions, asked.resource
-	evidence, err := read(ctx, cluster, world.AWS, subject)
+	evidence, err := read(ctx, world, cluster, subject)
 	if err != nil {
 		return err
 	}

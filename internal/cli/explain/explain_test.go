@@ -37,6 +37,8 @@ type api struct {
 	objects map[string]string
 	mu      sync.Mutex
 	reads   []string
+	// documents are what anybody gets at the issuer's host, by path; what is not there is 404.
+	documents map[string]string
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -133,6 +135,8 @@ const (
 	newPodPath  = "/api/v1/namespaces/shop/pods"
 	hooksPath   = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 	spacePath   = "/api/v1/namespaces/shop"
+	keysPath    = "/openid/v1/jwks"
+	tokenPath   = accountPath + "/token"
 )
 
 // world is a cluster without Tabard, whose hook is EKS's, and the account of the role.
@@ -147,6 +151,10 @@ func world(trusted string) (*api, *cloud) {
 			"volumes":[{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":{"audience":"sts.amazonaws.com","path":"token"}}]}}]},"status":{"phase":"Running"}}`,
 			accountPath: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"shop","name":"checkout","annotations":{"eks.amazonaws.com/role-arn":"` + roleARN + `"}}}`,
 			issuerPath:  `{"issuer":"https://` + bare + `"}`,
+			keysPath:    keySet("signs"),
+		}, documents: map[string]string{
+			"/prod/.well-known/openid-configuration": `{"issuer":"https://` + bare + `","jwks_uri":"https://` + bare + `/keys"}`,
+			"/prod/keys":                             keySet("old", "signs"),
 		}}, &cloud{account: "111122223333", role: &chain.Role{ARN: roleARN, Trust: fmt.Sprintf(trusts, trusted)}, provider: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}},
 			inline: map[string]string{"orders": `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::orders/*"}}`}, attached: map[string]string{queues: `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sqs:*","Resource":"*"}}`}}
 }
@@ -171,7 +179,7 @@ func typed(t *testing.T, a *api, c *cloud, words ...string) (code int, out, said
 	})}
 	parent.Flags().StringP("namespace", "n", "", "")
 	parent.Flags().StringP("output", "o", "", "")
-	explain.AddTo(parent, explain.World{Streams: streams, AWS: c, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
+	explain.AddTo(parent, explain.World{Streams: streams, AWS: c, Public: a.fetch, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
 		kube, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 		return explain.Cluster{Kube: kube, Namespace: "default"}, err
 	}})
@@ -202,7 +210,9 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 		"nobody":   {func(_ *api, c *cloud) { c.account = "" }, 3},
 		"stranger": {func(_ *api, c *cloud) { c.account = "999988887777" }, 3},
 		"account":  {func(a *api, _ *cloud) { a.objects[accountPath] = "" }, 3},
-		"issuer":   {func(a *api, _ *cloud) { a.objects[issuerPath] = "" }, 3},
+		"issuer":   {func(a *api, _ *cloud) { a.objects[issuerPath], a.objects[keysPath] = "", "" }, 3},
+		"keys":     {func(a *api, _ *cloud) { a.documents["/prod/keys"] = keySet("old") }, 1},
+		"offline":  {func(a *api, _ *cloud) { a.documents = nil }, 3},
 		"nopod":    {func(a *api, _ *cloud) { a.objects[newPodPath] = "" }, 3},
 		"silent":   {func(a *api, _ *cloud) { a.objects[newPodPath] = silentPod }, 1},
 		"unasked": {func(a *api, _ *cloud) {
@@ -229,7 +239,7 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 				t.Errorf("%d reads of the cluster, and %d calls of AWS", len(a.reads), c.calls)
 			}
 			for _, read := range a.reads {
-				if !strings.HasPrefix(read, "GET ") && read != "POST "+accountPath+"/token" && read != "POST "+newPodPath+"?dryRun=All" {
+				if !strings.HasPrefix(read, "GET ") && read != "POST "+tokenPath && read != "POST "+newPodPath+"?dryRun=All" {
 					t.Errorf("it does %s", read)
 				}
 			}

@@ -3,21 +3,17 @@ package explain
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/core/chain"
-	"github.com/tabard-dev/tabard/internal/core/inject"
-	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
@@ -52,7 +48,7 @@ var ErrDenied = errors.New("AWS denies it")
 
 // read reads all evidence. The error is about what was asked for itself: it is not there, or nobody
 // may see it, or the cluster does not answer.
-func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) (chain.Evidence, error) {
+func read(ctx context.Context, world World, cluster Cluster, subject chain.Subject) (chain.Evidence, error) {
 	e := chain.Evidence{Subject: subject}
 	account := subject.Account
 	if subject.Pod != "" {
@@ -64,7 +60,7 @@ func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) 
 		account = cmp.Or(pod.Spec.ServiceAccountName, "default")
 	}
 	var together sync.WaitGroup
-	together.Go(func() { e.Issuer = issuerOf(ctx, cluster.Kube, subject.Namespace, account) })
+	together.Go(func() { e.Issuer, e.Signing = readIssuer(ctx, cluster.Kube, subject.Namespace, account) })
 	found, err := accountOf(ctx, cluster.Kube, subject.Namespace, account)
 	together.Wait()
 	if e.Account = found; err != nil && subject.Pod == "" {
@@ -74,9 +70,21 @@ func read(ctx context.Context, cluster Cluster, aws AWS, subject chain.Subject) 
 	if pod := chain.NewPod(e); pod != nil {
 		together.Go(func() { webhook = readWebhook(ctx, cluster.Kube, pod) })
 	}
-	readAWS(ctx, aws, &e)
+	var published chain.Seen[chain.Published]
+	signing := e.Signing.Value
+	if url := chain.WantedDocuments(e); url != "" {
+		together.Go(func() {
+			published = publishedAt(ctx, world.Public, url)
+			if chain.WantsToken(e.Signing, published) {
+				if token, err := freshToken(ctx, cluster.Kube, subject.Namespace, account); err == nil {
+					signing.Token = token.KeyID
+				}
+			}
+		})
+	}
+	readAWS(ctx, world.AWS, &e)
 	together.Wait()
-	e.NewPod, e.Hooks, e.NamespaceLabels = webhook.pod, webhook.hooks, webhook.labels
+	e.NewPod, e.Hooks, e.NamespaceLabels, e.Published = webhook.pod, webhook.hooks, webhook.labels, published
 	return e, ctx.Err()
 }
 
@@ -102,46 +110,6 @@ func accountOf(ctx context.Context, kube kubernetes.Interface, namespace, name s
 	return out, nil
 }
 
-// issuerOf is the issuer of the cluster's tokens. The discovery document has it, which ServiceAccounts
-// may read, and people by a binding only. Who may not read it and may request tokens in the namespace
-// gets one that lives for ten minutes and is for nobody, of which only the issuer is kept
-// (https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery).
-func issuerOf(ctx context.Context, kube kubernetes.Interface, namespace, account string) (out chain.Seen[string]) {
-	const path = "/.well-known/openid-configuration"
-	text, err := kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
-	var document struct {
-		Issuer string `json:"issuer"`
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return out
-	case err != nil:
-		out.Unread = line.Of(err.Error())
-		out.Needs = "get " + path + ", which the ClusterRole system:service-account-issuer-discovery has, or create serviceaccounts/token in the namespace " + namespace
-		if issuer, err := tokenIssuer(ctx, kube, namespace, account); err == nil {
-			out = chain.Seen[string]{Value: &issuer}
-		}
-		return out
-	case json.Unmarshal(text, &document) != nil:
-		out.Unread, out.Needs = path+" is no JSON", "an API server that answers"
-		return out
-	}
-	out.Value = &document.Issuer
-	return out
-}
-
-// tokenIssuer is the issuer of a token of a ServiceAccount.
-func tokenIssuer(ctx context.Context, kube kubernetes.Interface, namespace, account string) (string, error) {
-	made, err := kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"tabard.dev/explain"}, ExpirationSeconds: new(int64(inject.MinTokenExpiration))},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return "", err
-	}
-	seen, err := core.TokenHeader(made.Status.Token)
-	return seen.Issuer, err
-}
-
 // readAWS reads the role and the provider.
 func readAWS(ctx context.Context, aws AWS, e *chain.Evidence) {
 	role, ok := identity.ParseRoleARN(chain.Wanted(*e))
@@ -163,12 +131,14 @@ func readAWS(ctx context.Context, aws AWS, e *chain.Evidence) {
 		e.Policies.Unread, e.Policies.Needs = unread, needs
 		return
 	}
+	arn := chain.WantedProvider(*e)
 	var together sync.WaitGroup
 	together.Go(func() {
-		e.Role.Value, err = aws.Role(ctx, role.Partition, role.Name)
+		found, err := aws.Role(ctx, role.Partition, role.Name)
+		e.Role.Value = found
 		e.Role.Unread, e.Role.Needs = refusal(err, "iam:GetRole on role "+role.Name)
 	})
-	if arn := chain.WantedProvider(*e); arn != "" {
+	if arn != "" {
 		together.Go(func() {
 			provider, err := aws.Provider(ctx, arn)
 			e.Provider.Value = provider

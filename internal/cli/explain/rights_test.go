@@ -2,6 +2,9 @@ package explain_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -22,12 +25,22 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/explain"
+	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	core "github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+
+// anybody fetches the documents of an issuer by roots that vouch for it.
+func anybody(roots *x509.CertPool) explain.Public {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	return func(ctx context.Context, url string) (core.Public, error) {
+		return (&issuer.Observer{Public: client}).ObserveForeign(ctx, url), nil
+	}
+}
 
 // TestTheRightsOfANamespacesUserAreEnough: of one who may edit it. Who may only view it is told what is
 // missing, and who may see the whole cluster is told why no identity comes. The cluster has nothing of
@@ -42,18 +55,18 @@ func TestTheRightsOfANamespacesUserAreEnough(t *testing.T) {
 	bind(c, "shop")
 	c.Grant("owner", &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "owner"}, Rules: []rbacv1.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}}})
 	for user, want := range map[string]struct {
-		issuer, webhook chain.State
-		code            chain.Code
-		needs           string
+		issuer, publication, webhook chain.State
+		code                         chain.Code
+		needs                        string
 	}{
-		"viewer": {chain.Unseen, chain.Unseen, "", "create pods in the namespace shop"},
-		"editor": {chain.Sound, chain.Broken, chain.CodeNoAnswer, ""},
-		"owner":  {chain.Sound, chain.Broken, chain.CodeNoWebhook, ""},
+		"viewer": {chain.Unseen, chain.Unreached, chain.Unseen, "", "create pods in the namespace shop"},
+		"editor": {chain.Sound, chain.Sound, chain.Broken, chain.CodeNoAnswer, ""},
+		"owner":  {chain.Sound, chain.Sound, chain.Broken, chain.CodeNoWebhook, ""},
 	} {
 		r := explained(t, c, user, "pod", "shop/checkout")
 		webhook := r.Links[4]
-		if r.Verdict != chain.Unhealthy || r.Links[0].State != want.issuer || webhook.State != want.webhook || webhook.Needs != want.needs {
-			t.Errorf("%s sees %+v and %+v", user, r.Links[0], webhook)
+		if r.Verdict != chain.Unhealthy || r.Links[0].State != want.issuer || r.Links[1].State != want.publication || webhook.State != want.webhook || webhook.Needs != want.needs {
+			t.Errorf("%s sees %+v, %+v and %+v", user, r.Links[0], r.Links[1], webhook)
 		}
 		if want.code != "" && webhook.Findings[0].Code != want.code {
 			t.Errorf("%s finds %+v", user, webhook.Findings)
@@ -152,7 +165,7 @@ func explained(t *testing.T, c *testkit.Cluster, user string, words ...string) (
 	var out, said bytes.Buffer
 	parent := &cobra.Command{Use: "explain", SilenceUsage: true, SilenceErrors: true}
 	_, aws := world("checkout")
-	explain.AddTo(parent, explain.World{Streams: command.Streams{Out: &out, Err: &said}, AWS: aws, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
+	explain.AddTo(parent, explain.World{Streams: command.Streams{Out: &out, Err: &said}, AWS: aws, Public: anybody(c.Roots), Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
 		kube, err := kubernetes.NewForConfig(c.As(user))
 		return explain.Cluster{Kube: kube, Namespace: "default"}, err
 	}})

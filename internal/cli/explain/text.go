@@ -36,7 +36,7 @@ func text(r *chain.Report) string {
 			unasked = append(unasked, string(step.Link)+" "+step.Name)
 			continue
 		}
-		fmt.Fprintf(&out, " %s %-3s %-10s %s\n", markOf(step.State, over), step.Link, step.Name, command.Plain(step.Text))
+		fmt.Fprintf(&out, " %s %-3s %-11s %s\n", markOf(step.State, over), step.Link, step.Name, command.Plain(step.Text))
 		if step.State == chain.Unseen {
 			fmt.Fprintf(&out, "%snot seen: needs %s\n", indent, command.Plain(step.Needs))
 		}
@@ -57,7 +57,7 @@ func text(r *chain.Report) string {
 }
 
 // indent is where what is said of a link stands.
-const indent = "                  "
+const indent = "                   "
 
 // finding says what is wrong, and what to type.
 func finding(out *strings.Builder, f chain.Finding) {

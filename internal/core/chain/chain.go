@@ -221,6 +221,8 @@ func (w *walk) judge(link Link) Step {
 	switch link {
 	case Issuer:
 		return w.issuer()
+	case Publication:
+		return w.publication()
 	case Provider:
 		return w.provider()
 	case Binding:
@@ -237,7 +239,7 @@ func (w *walk) judge(link Link) Step {
 		return w.trust()
 	case Permission:
 		return w.permission()
-	case Publication, Network, Session, Target:
+	case Network, Session, Target:
 	}
 	return Step{State: Unasked, Text: link.Asks()}
 }

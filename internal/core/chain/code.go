@@ -6,6 +6,10 @@ type Code string
 // The codes.
 const (
 	CodeIssuerURL        Code = "L0-ISSUER-URL"
+	CodeNotPublic        Code = "L1-NOT-PUBLIC"
+	CodeDocument         Code = "L1-DOCUMENT"
+	CodeKeyMissing       Code = "L1-KEY-MISSING"
+	CodeKeysDiffer       Code = "L1-KEYS-DIFFER"
 	CodeNoProvider       Code = "L2-NO-PROVIDER"
 	CodeProviderAudience Code = "L2-AUDIENCE"
 	CodeNoAccount        Code = "L3-NO-SERVICEACCOUNT"
@@ -56,6 +60,10 @@ type Explanation struct {
 func Codes() []Explanation {
 	return []Explanation{
 		{CodeIssuerURL, "The API server signs as an issuer whose keys AWS cannot fetch, such as https://kubernetes.default.svc. STS answers InvalidIdentityToken.", "Publish the issuer: `tabard issuer init`."},
+		{CodeNotPublic, "The discovery document or the keys of the issuer are missing at its URL, or not everybody may read them. STS answers InvalidIdentityToken: Couldn't retrieve verification key from your identity provider.", "Publish them: `tabard issuer bootstrap`, if the issuer is yours."},
+		{CodeDocument, "A document of the issuer is there and cannot be used: it is no JSON, names another issuer, or has no key that verifies a token. STS answers InvalidIdentityToken.", "Publish it anew: `tabard issuer bootstrap`, if the issuer is yours."},
+		{CodeKeyMissing, "The key that the API server signs with is not published, such as after a rotation. STS answers InvalidIdentityToken: Couldn't retrieve verification key from your identity provider.", "Publish the key: `tabard issuer bootstrap`, if the issuer is yours."},
+		{CodeKeysDiffer, "Some of the API server's keys are published, and some are not. If it signs with one of these, STS answers InvalidIdentityToken.", "See which key signs, and publish it."},
 		{CodeNoProvider, "The account of the role has no OIDC provider for the cluster's issuer. STS answers InvalidIdentityToken: No OpenIDConnect provider found in your account. A provider in another account does not count.", "Make the provider in the role's account."},
 		{CodeProviderAudience, "The client IDs of the provider do not have the audience of the token. STS answers InvalidIdentityToken: Incorrect token audience.", "Add the audience to the provider."},
 		{CodeNoAccount, "The ServiceAccount is not there, often since a chart names it otherwise.", "Create it, or name the one that is there."},

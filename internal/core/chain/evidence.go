@@ -1,12 +1,14 @@
 package chain
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
@@ -88,6 +90,35 @@ type OIDCProvider struct {
 	Audiences []string `json:"audiences"`
 }
 
+// Answer is what came when one document of the issuer was fetched without credentials.
+type Answer struct {
+	// At is where it was fetched.
+	At string `json:"at"`
+	// Status is that of HTTP; 0 where no answer came, and Error says why.
+	Status int    `json:"status"`
+	Error  string `json:"error,omitempty"`
+	// Redirect is where the answer leads instead of being the document.
+	Redirect string `json:"redirect,omitempty"`
+	// Wrong says what is wrong with a document that came; empty for nothing.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+// Published is what anybody gets at the issuer's URL. Its documents themselves are not kept.
+type Published struct {
+	Discovery Answer `json:"discovery"`
+	Keys      Answer `json:"keys"`
+	// Held are the published keys that can verify a token.
+	Held []issuer.UsableKey `json:"held,omitempty"`
+}
+
+// Signing is what is known of the key that the API server signs with.
+type Signing struct {
+	// Token is the key ID of a token that was made just now; empty where none was requested.
+	Token string `json:"token,omitempty"`
+	// Keys are those of the API server's own key set. It verifies with all of them, and signs with one.
+	Keys []issuer.UsableKey `json:"keys,omitempty"`
+}
+
 // Evidence is all that is known. It can be written and read as JSON, and holds no secret: see Prune.
 type Evidence struct {
 	Subject Subject `json:"subject"`
@@ -96,6 +127,9 @@ type Evidence struct {
 	Account Seen[metav1.PartialObjectMetadata] `json:"serviceAccount"`
 	// Issuer is what the API server's discovery document says.
 	Issuer Seen[string] `json:"issuer"`
+	// Signing is of the API server, Published of the URL that WantedDocuments names.
+	Signing   Seen[Signing]   `json:"signing"`
+	Published Seen[Published] `json:"published"`
 	// Role is the one that Wanted names, Provider that of the issuer in its account.
 	Role     Seen[Role]         `json:"role"`
 	Provider Seen[OIDCProvider] `json:"provider"`
@@ -116,6 +150,49 @@ func Wanted(e Evidence) string { return newWalk(e).role }
 // WantedProvider is the ARN of the OIDC provider that AWS looks for when the workload comes with its
 // token; empty where the role or the issuer is not known.
 func WantedProvider(e Evidence) string { return newWalk(e).providerARN() }
+
+// WantedDocuments is the URL of the issuer whose documents AWS fetches; empty where it is not known, or
+// where AWS cannot reach it.
+func WantedDocuments(e Evidence) string {
+	w := newWalk(e)
+	if w.issuer().State != Sound {
+		return ""
+	}
+	return w.url()
+}
+
+// WantsToken says that some of the API server's keys are published and others are not. A new token shows
+// which one signs then.
+func WantsToken(signing Seen[Signing], published Seen[Published]) bool {
+	s, p := signing.Value, published.Value
+	if s == nil || p == nil || s.Token != "" {
+		return false
+	}
+	held := 0
+	for _, key := range s.Keys {
+		if slices.Contains(p.Held, key) {
+			held++
+		}
+	}
+	return held > 0 && held < len(s.Keys)
+}
+
+// PrunePublished is what of an issuer's documents is evidence: of a page that came in place of one,
+// nothing but that it is none.
+func PrunePublished(url string, seen issuer.Public) *Published {
+	answer := func(check issuer.Check, f issuer.Fetch) Answer {
+		out := Answer{At: check.What, Status: f.Status, Error: line.Of(f.Error), Redirect: line.Of(f.Redirect)}
+		switch {
+		case len(f.Body) >= issuer.MaxDocumentBytes:
+			out.Status, out.Error = 0, fmt.Sprintf("it is longer than %d bytes", issuer.MaxDocumentBytes)
+		case f.Status == statusOK && f.Redirect == "" && check.Result == issuer.CheckFailed:
+			out.Wrong = line.Of(check.Detail)
+		}
+		return out
+	}
+	checks := issuer.Examine(url, seen, nil)
+	return &Published{Discovery: answer(checks[0], seen.Discovery), Keys: answer(checks[1], seen.Keys), Held: issuer.UsableKeys(seen.Keys.Body)}
+}
 
 // told are the variables whose values are kept: they say where credentials come from, and are none.
 var told = []string{

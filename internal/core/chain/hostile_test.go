@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -36,6 +37,16 @@ func TestNoCommandIsMoreThanItself(t *testing.T) {
 				e.Account.Value.Annotations, app(e).Env[0].Value, app(e).Env[1].Value = nil, hostile, "/var/run/secrets/kubernetes.io/serviceaccount/token"
 			},
 			"the issuer": func(e *chain.Evidence) { e.Issuer.Value = new("https://" + hostile) },
+			"the published keys": func(e *chain.Evidence) {
+				e.Published.Value.Held = []issuer.UsableKey{keyOne, {ID: hostile}}
+				e.Published.Value.Discovery.Wrong, e.Published.Value.Discovery.Redirect = hostile, hostile
+			},
+			"the ServiceAccount's name": func(e *chain.Evidence) {
+				e.Pod.Value.Spec.ServiceAccountName, e.Account.Value.Name, e.Subject.Account = hostile, hostile, hostile
+			},
+			"the issuer's host": func(e *chain.Evidence) {
+				e.Issuer.Value = new("https://oidc.eks.$(touch${IFS}" + canary + ").amazonaws.com/'")
+			},
 			"the trust policy": func(e *chain.Evidence) {
 				e.Role.Value.Trust = strings.ReplaceAll(e.Role.Value.Trust, "sts.amazonaws.com", strings.Trim(string(must.Get(json.Marshal(hostile))(t)), `"`))
 			},

@@ -272,6 +272,9 @@ func (w *walk) notAsked(symptom string, hooks []Hook) Finding {
 		if len(namespace) > 0 {
 			f.Mend = append(f.Mend, "kubectl label namespace "+line.Word(w.subject.Namespace)+" --overwrite"+typed(namespace))
 			f.Note = "Who may label namespaces types it. All pods of the namespace are asked about then."
+			if w.pod() != nil && w.own == nil && len(pod) == 0 { // a template that changes makes new pods by itself
+				f.Mend = append(f.Mend, w.restart())
+			}
 		}
 		if len(pod) > 0 {
 			f.Mend = append(f.Mend, w.patch(map[string]any{"metadata": map[string]any{"labels": pod}}, h.look()))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -23,6 +24,13 @@ const (
 	subject   = "system:serviceaccount:shop:checkout"
 	audience  = "sts.amazonaws.com"
 	tokenFile = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token" //nolint:gosec // a path, and no secret
+)
+
+// The keys of the API server, and one that it has no more.
+var (
+	keyOne = issuer.UsableKey{ID: "one", Thumbprint: "1"}
+	keyTwo = issuer.UsableKey{ID: "two", Thumbprint: "2"}
+	keyOld = issuer.UsableKey{ID: "old", Thumbprint: "0"}
 )
 
 var noon = metav1.NewTime(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
@@ -58,6 +66,11 @@ func world() chain.Evidence {
 		Policies: chain.Seen[chain.Policies]{Value: &chain.Policies{
 			Inline:   []chain.Policy{{Name: "orders", Document: seen(permits(call, object))}},
 			Attached: []chain.Policy{{Name: "arn:aws:iam::" + account + ":policy/queues", Document: seen(permits("sqs:*", "*"))}},
+		}},
+		Signing: chain.Seen[chain.Signing]{Value: &chain.Signing{Keys: []issuer.UsableKey{keyOne, keyTwo}}},
+		Published: chain.Seen[chain.Published]{Value: &chain.Published{
+			Discovery: chain.Answer{At: issuerURL + "/.well-known/openid-configuration", Status: 200},
+			Keys:      chain.Answer{At: issuerURL + "/keys.json", Status: 200}, Held: []issuer.UsableKey{keyOld, keyOne, keyTwo},
 		}},
 		NewPod: chain.Seen[corev1.Pod]{Value: chain.Prune(newPod(pod))}, Hooks: chain.Seen[[]chain.Hook]{Value: &[]chain.Hook{hook()}},
 		NamespaceLabels: chain.Seen[map[string]string]{Value: &map[string]string{"kubernetes.io/metadata.name": "shop"}},

@@ -2,12 +2,15 @@ package issuer
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // discovery fixes the order of the discovery document's fields. It is composed
@@ -99,6 +102,29 @@ func publishedKeys(body []byte) []Key {
 		out = append(out, Key{ID: text(fields["kid"]), Algorithm: text(fields["alg"]), JWK: compact.String()})
 	}
 	sortKeys(out)
+	return slices.Compact(out)
+}
+
+// UsableKey is a public key by which AWS can verify a token.
+type UsableKey struct {
+	// ID is the "kid" that tokens name it by.
+	ID string `json:"id"`
+	// Thumbprint is the key's own, whatever ID it is given (RFC 7638, SHA-256 in base64url).
+	Thumbprint string `json:"thumbprint"`
+}
+
+// UsableKeys reads the public keys of a keys document that anybody may have written, sorted by ID. What
+// is no public key of a known type is left out.
+func UsableKeys(document []byte) (out []UsableKey) {
+	for _, key := range publishedKeys(document) {
+		var public jose.JSONWebKey
+		if public.UnmarshalJSON([]byte(key.JWK)) != nil || !public.Valid() || !public.IsPublic() {
+			continue
+		}
+		if sum, err := public.Thumbprint(crypto.SHA256); err == nil {
+			out = append(out, UsableKey{ID: key.ID, Thumbprint: encode(sum)})
+		}
+	}
 	return slices.Compact(out)
 }
 

@@ -53,6 +53,24 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
+// TestUsableKeys: a key is itself under whatever ID, and what verifies no token is left out.
+func TestUsableKeys(t *testing.T) {
+	document := string(issuer.JWKS(must.Get(issuer.ReadPEM(map[string]string{"rsa": read(t, "vector.pub"), "ec": read(t, "ec.pub")}))(t)))
+	keys := issuer.UsableKeys([]byte(document))
+	if len(keys) != 2 || keys[0].ID == "" || keys[0].Thumbprint == keys[1].Thumbprint {
+		t.Fatalf("of %s it reads %v", document, keys)
+	}
+	renamed := issuer.UsableKeys([]byte(strings.ReplaceAll(document, keys[0].ID, "a")))
+	if !slices.Contains(renamed, issuer.UsableKey{ID: "a", Thumbprint: keys[0].Thumbprint}) || !slices.Contains(renamed, keys[1]) {
+		t.Errorf("renamed, they are %v, want those of %v", renamed, keys)
+	}
+	for _, useless := range []string{"", "[]", "<html>", `{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"},{"kid":"x"},7,null]}`, document[:len(document)/2]} {
+		if got := issuer.UsableKeys([]byte(useless)); len(got) > 0 {
+			t.Errorf("of %s it reads %v", useless, got)
+		}
+	}
+}
+
 func TestPoliciesOfTheOperator(t *testing.T) {
 	spec := testIssuer().Spec
 	arn := issuer.ProviderARN("aws", testAccount, testURL)

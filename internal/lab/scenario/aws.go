@@ -2,9 +2,15 @@ package scenario
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tabard-dev/tabard/internal/core/chain"
 )
@@ -19,6 +25,7 @@ func ofAWS() []Scenario {
 			return s.deleteRole(ctx, RoleName)
 		}},
 		{Name: "p02", Title: "the OIDC provider was deleted", Code: chain.CodeNoProvider, plant: (*shop).withoutProvider},
+		{Name: "p03", Title: "a rule of the bucket deleted the issuer's keys", Code: chain.CodeNotPublic, plant: (*shop).withoutKeys},
 		{Name: "p04", Title: "the ServiceAccount asks for an audience of its own", Code: chain.CodeProviderAudience, plant: (*shop).ownAudience},
 		{Name: "p27", Title: "the role may list a bucket, and the workload reads an object", Code: chain.CodeNotAllowed,
 			Call: "s3://" + bucket + "/" + object, Flags: "--action s3:GetObject --resource arn:aws:s3:::" + bucket + "/" + object,
@@ -34,6 +41,45 @@ func (s *shop) withoutProvider(ctx context.Context) error {
 		return err
 	}
 	_, err := s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)})
+	return err
+}
+
+// withoutKeys deletes the issuer's keys. The issuer's controller would publish them again. The local AWS
+// keeps keys for five minutes, as AWS does, but not those of another thumbprint.
+func (s *shop) withoutKeys(ctx context.Context) error {
+	if err := s.stop(ctx, "tabard-issuer"); err != nil {
+		return err
+	}
+	found, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.Lab.Bucket), Key: aws.String(keysKey)})
+	if err != nil {
+		return err
+	}
+	defer found.Body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(found.Body)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.keptKeys(), text, 0o600); err != nil {
+		return err
+	}
+	if _, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(s.Lab.Bucket), Key: aws.String(keysKey)}); err != nil {
+		return err
+	}
+	thumbprint := fmt.Sprintf("%040x", time.Now().UnixNano())
+	_, err = s.iam.UpdateOpenIDConnectProviderThumbprint(ctx, &iam.UpdateOpenIDConnectProviderThumbprintInput{
+		OpenIDConnectProviderArn: aws.String(s.provider), ThumbprintList: []string{thumbprint},
+	})
+	return err
+}
+
+// keysKey is where the issuer's keys are in its bucket.
+const keysKey = "keys.json"
+
+// setKeys writes the issuer's keys document.
+func (s *shop) setKeys(ctx context.Context, document string) error {
+	_, err := s.s3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: aws.String(s.Lab.Bucket), Key: aws.String(keysKey), Body: strings.NewReader(document), ContentType: aws.String("application/json"),
+	})
 	return err
 }
 

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -14,6 +15,7 @@ func ofCluster() []Scenario {
 	return []Scenario{
 		{Name: "p06", Title: "the Deployment was created before its ServiceAccount was annotated", Code: chain.CodeTooEarly, plant: (*shop).tooEarly},
 		{Name: "p07", Title: "the webhook was away when the pod was created", Code: chain.CodeNotInjected, plant: (*shop).withoutWebhook},
+		{Name: "p07-label", Title: "the webhook was installed for labelled namespaces alone", Code: chain.CodeNotAsked, plant: (*shop).labelledAlone},
 		{Name: "p09", Title: "the ServiceAccount got another role, and its pods were not started anew", Code: chain.CodeStaleRole, plant: (*shop).staleRole},
 		{Name: "p11", Title: "an installer wrote the ServiceAccount again, without what others had added", Code: chain.CodeNoRole, plant: func(s *shop, ctx context.Context) error {
 			return s.reannotate(ctx, "olm", nil)
@@ -70,4 +72,26 @@ func (s *shop) withoutWebhook(ctx context.Context) error {
 		return back
 	}
 	return err
+}
+
+// labelKey is a label that namespaces do not have.
+const labelKey = "identity"
+
+// labelledAlone makes the API server ask the webhook about pods of labelled namespaces alone.
+func (s *shop) labelledAlone(ctx context.Context) error {
+	if err := s.keepWebhook(ctx); err != nil {
+		return err
+	}
+	if err := s.changeWebhook(ctx, func(hooks []admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook {
+		for i := range hooks {
+			if hooks[i].NamespaceSelector == nil {
+				hooks[i].NamespaceSelector = &metav1.LabelSelector{}
+			}
+			metav1.AddLabelToSelector(hooks[i].NamespaceSelector, labelKey, "on")
+		}
+		return hooks
+	}); err != nil {
+		return err
+	}
+	return s.restartUntil(ctx, "")
 }

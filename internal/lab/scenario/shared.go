@@ -16,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/tabard-dev/tabard/internal/lab"
 )
@@ -39,7 +40,7 @@ func (s *shop) prepared(ctx context.Context) error {
 
 // putBack puts back what scenarios change beside their own workload.
 func (s *shop) putBack(ctx context.Context) error {
-	return errors.Join(s.webhookBack(ctx), s.providerBack(ctx), s.tokensAge(ctx, "0s"))
+	return errors.Join(s.webhookBack(ctx), s.keysBack(ctx), s.providerBack(ctx), s.tokensAge(ctx, "0s"))
 }
 
 // providerBack makes the lab's OIDC provider accept the audience of pods.
@@ -65,6 +66,21 @@ func (s *shop) providerBack(ctx context.Context) error {
 	}
 	_, err = s.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider), ClientID: aws.String(audience)})
 	return err
+}
+
+// keptKeys is the file that has the issuer's keys while others are published.
+func (s *shop) keptKeys() string { return s.Lab.Path("scenario-keys.json") }
+
+// keysBack publishes the issuer's keys as they were written down, if they were.
+func (s *shop) keysBack(ctx context.Context) error {
+	text, err := os.ReadFile(s.keptKeys())
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	if err := s.setKeys(ctx, string(text)); err != nil {
+		return err
+	}
+	return os.Remove(s.keptKeys())
 }
 
 // kept is the file that has the webhook's configuration while it is away.
@@ -95,10 +111,27 @@ func (s *shop) webhookBack(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", s.kept(), err)
 	}
 	_, err = s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, &found, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if apierrors.IsAlreadyExists(err) {
+		err = s.changeWebhook(ctx, func([]admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook { return found.Webhooks })
+	}
+	if err != nil {
 		return err
 	}
 	return os.Remove(s.kept())
+}
+
+// changeWebhook changes the hooks of the webhook's configuration.
+func (s *shop) changeWebhook(ctx context.Context, change func([]admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook) error {
+	all := s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		found, err := all.Get(ctx, webhookName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		found.Webhooks = change(found.Webhooks)
+		_, err = all.Update(ctx, found, metav1.UpdateOptions{})
+		return err
+	})
 }
 
 // tokensAge moves the clock by which the local AWS judges tokens, and only that one.

@@ -84,6 +84,7 @@ func (s *shop) namespace(ctx context.Context, call string) error {
 		if found.DeletionTimestamp != nil {
 			return fmt.Errorf("the namespace %s is being deleted; type this again in a moment", Namespace)
 		}
+		delete(found.Labels, labelKey)
 		metav1.SetMetaDataAnnotation(&found.ObjectMeta, callKey, call)
 		_, err = all.Update(ctx, found, metav1.UpdateOptions{})
 		return err
