@@ -39,7 +39,7 @@ The admission webhooks and the audit log see it: a pod called tabard-explain-*.
 
 The rights that it uses: in the cluster, get pods and serviceaccounts in the namespace, and for the
 issuer and its keys either the ClusterRole system:service-account-issuer-discovery, or create
-serviceaccounts/token in the namespace, which edit has: then a token is requested that is for nobody,
+serviceaccounts/token in the namespace, which edit has: then a token is requested that no service accepts,
 and only its issuer and its key's ID are kept. For the webhook, create pods, which edit has; who may
 list mutatingwebhookconfigurations and get the namespace is told why no identity comes. In AWS,
 iam:GetRole, iam:GetOpenIDConnectProvider, iam:ListRolePolicies and iam:ListAttachedRolePolicies in

@@ -151,10 +151,10 @@ func world(trusted string) (*api, *cloud) {
 			"volumes":[{"name":"aws-iam-token","projected":{"sources":[{"serviceAccountToken":{"audience":"sts.amazonaws.com","path":"token"}}]}}]},"status":{"phase":"Running"}}`,
 			accountPath: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"shop","name":"checkout","annotations":{"eks.amazonaws.com/role-arn":"` + roleARN + `"}}}`,
 			issuerPath:  `{"issuer":"https://` + bare + `"}`,
-			keysPath:    keySet("signs"),
+			keysPath:    keySet("a1b2"),
 		}, documents: map[string]string{
 			"/prod/.well-known/openid-configuration": `{"issuer":"https://` + bare + `","jwks_uri":"https://` + bare + `/keys"}`,
-			"/prod/keys":                             keySet("old", "signs"),
+			"/prod/keys":                             keySet("old", "a1b2"),
 		}}, &cloud{account: "111122223333", role: &chain.Role{ARN: roleARN, Trust: fmt.Sprintf(trusts, trusted)}, provider: &chain.OIDCProvider{Audiences: []string{"sts.amazonaws.com"}},
 			inline: map[string]string{"orders": `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::orders/*"}}`}, attached: map[string]string{queues: `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"sqs:*","Resource":"*"}}`}}
 }

@@ -22,7 +22,7 @@ type Public func(ctx context.Context, url string) (core.Public, error)
 
 // readIssuer reads the issuer of the cluster's tokens, and the keys that the API server has for them.
 // ServiceAccounts may read both documents, and people by a binding only. Who may not read them and may
-// request tokens in the namespace gets one that lives for ten minutes and is for nobody, of which only
+// request tokens in the namespace gets one that lives for ten minutes and that no service accepts, of which only
 // the issuer and the key's ID are kept
 // (https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery).
 func readIssuer(ctx context.Context, kube kubernetes.Interface, namespace, account string) (issuer chain.Seen[string], signing chain.Seen[chain.Signing]) {

@@ -41,7 +41,7 @@ type Scenes interface {
 
 const aboutScenarios = `Breaks the cloud identity of a workload in a lab, in a way in which people break it, and shows what the
 workload sees of it. Find what is wrong with "tabard explain", mend it, and see with "tabard lab scenario
-call" whether the workload becomes its role. P01 to P12 are the problems that people report most.
+call" whether the workload becomes its role.
 
 It needs a lab with an issuer and a webhook: the steps 1 to 5 of docs/quickstart.md. The workload is the
 Deployment shop in the namespace scenario. Its pod runs on a node that has a role of its own, as on EC2.
@@ -67,7 +67,7 @@ func newScenario(streams command.Streams, folder *folder, scenes Scenes) *cobra.
 			if len(args) == 0 {
 				return listScenes(streams, scenes)
 			}
-			return play(c.Context(), streams, folder, scenes, args[0])
+			return play(c.Context(), streams, folder, scenes, strings.ToLower(args[0]))
 		},
 	}
 	out.AddCommand(newScenarioCall(streams, folder, scenes), newScenarioEnd(streams, folder, scenes))

@@ -178,7 +178,7 @@ func (a *admission) mend(f *Finding, corrected string) {
 		corrected = a.whole(append(slices.Clone(a.statements), added))
 	}
 	f.Mend = []string{"aws iam update-assume-role-policy --role-name " + line.Word(a.name) + " --policy-document " + line.Quoted(corrected)}
-	f.Note = "It adds this token and takes nobody out. Remove by hand what nobody needs."
+	f.Note = "It adds this token. Whoever is admitted today still is: remove by hand what is not needed."
 	if room, err := iampolicy.RoomIn(iampolicy.TrustQuota, []byte(corrected)); err == nil && room.Left < 0 {
 		f.Note = fmt.Sprintf("The document has %d characters, and AWS allows %d without a raised quota: take out what nobody needs.", room.Used, room.Limit)
 	}
