@@ -68,6 +68,9 @@ func shown[T any](ctx context.Context, kube kubernetes.Interface, path, namespac
 		return out
 	case err != nil:
 		out.Unread = line.Of(err.Error())
+		if apierrors.IsForbidden(err) { // of a path, the client has no words of the API server's
+			out.Unread = "the API server shows " + path + " to others alone"
+		}
 		out.Needs = "get " + path + ", which the ClusterRole system:service-account-issuer-discovery has, or create serviceaccounts/token in the namespace " + namespace
 		return out
 	}

@@ -71,7 +71,11 @@ func (w *walk) notInjected(found *injection.Finding) Finding {
 		f.Note = "Take the label " + injection.SkipLabel + " out of the pod's template before."
 	case injection.LetThrough, injection.Unclear:
 		f.Code, f.Symptom = CodeNotInjected, "the pod runs without the role that its ServiceAccount names"
-		if w.identified() == nil {
+		switch {
+		case w.identified() != nil:
+		case w.NewPod.Value != nil:
+			f.Note = "Mend the webhook before: today a new pod is without it too."
+		default:
 			f.Note = "If the new pod is without it too, the webhook does not answer: kubectl get mutatingwebhookconfigurations shows whether there is one."
 		}
 	}

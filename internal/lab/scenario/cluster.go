@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,10 +69,7 @@ func (s *shop) withoutWebhook(ctx context.Context) error {
 	if err == nil {
 		err = s.restartUntil(ctx, "")
 	}
-	if back := s.webhookBack(ctx); back != nil {
-		return back
-	}
-	return err
+	return errors.Join(err, s.webhookBack(context.WithoutCancel(ctx))) // also where somebody has interrupted it
 }
 
 // labelKey is a label that namespaces do not have.

@@ -70,6 +70,7 @@ func (s *shop) copiedToken(ctx context.Context) error {
 	if err := s.mount(ctx, corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: copied}}); err != nil {
 		return err
 	}
+	s.Say("the local AWS takes the time for 16 minutes later when it judges tokens, until the scenario ends or another one begins")
 	return s.tokensAge(ctx, "16m")
 }
 
