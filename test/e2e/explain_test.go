@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/lab/scenario"
 	"github.com/tabard-dev/tabard/internal/testkit"
@@ -80,6 +82,7 @@ func TestCommandLineExplainFindsWhatIsBrokenAndMendsIt(t *testing.T) {
 	t.Parallel()
 	s := openStage(t)
 	s.typesThePage()
+	before := s.shared()
 	for _, each := range scenario.All() {
 		if !t.Run(each.Name, func(t *testing.T) { (&stage{t, s.Story, s.bin}).mends(each) }) {
 			return // the next one may fail by what this one left
@@ -93,8 +96,22 @@ func TestCommandLineExplainFindsWhatIsBrokenAndMendsIt(t *testing.T) {
 			t.Errorf("when it is ended, %s prints %s", left, out)
 		}
 	}
+	if diff := cmp.Diff(before, s.shared()); diff != "" {
+		t.Errorf("what scenarios change is not put back (-before +after):\n%s", diff)
+	}
 	must.Get(s.injectedPod(t.Context(), team, podName, account))(t)
 	must.Do(t, s.runPod(t.Context()))
+}
+
+// shared is what scenarios change beside their own workload: the OIDC provider, the webhook's selectors,
+// and the issuer's keys.
+func (s *stage) shared() string {
+	s.Helper()
+	out, _, err := s.sh("aws iam get-open-id-connect-provider --open-id-connect-provider-arn " + s.ProviderARN(s.AccountID) + " --query '[Url,ClientIDList,ThumbprintList,Tags]'\n" +
+		"kubectl get mutatingwebhookconfiguration tabard-webhook -o jsonpath='{.webhooks[*].namespaceSelector}'\n" +
+		"aws s3 cp s3://" + s.Env["TABARD_ISSUER_BUCKET"] + "/keys.json -")
+	must.Do(s.T, err)
+	return out
 }
 
 // typesThePage types what docs/explain.md and the help have for a shell, twice.

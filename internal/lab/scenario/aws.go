@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +15,6 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/chain"
 )
-
-// own is an audience that one scenario uses.
-const own = "shop.example.com"
 
 // ofAWS are the scenarios in which something else in AWS is wrong.
 func ofAWS() []Scenario {
@@ -37,7 +35,7 @@ func ofAWS() []Scenario {
 
 // withoutProvider deletes the provider. The issuer's controller would make it again.
 func (s *shop) withoutProvider(ctx context.Context) error {
-	if err := s.stop(ctx, "tabard-issuer"); err != nil {
+	if err := errors.Join(s.stop(ctx, "tabard-issuer"), s.keepProvider(ctx)); err != nil {
 		return err
 	}
 	_, err := s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)})
@@ -47,7 +45,7 @@ func (s *shop) withoutProvider(ctx context.Context) error {
 // withoutKeys deletes the issuer's keys. The issuer's controller would publish them again. The local AWS
 // keeps keys for five minutes, as AWS does, but not those of another thumbprint.
 func (s *shop) withoutKeys(ctx context.Context) error {
-	if err := s.stop(ctx, "tabard-issuer"); err != nil {
+	if err := errors.Join(s.stop(ctx, "tabard-issuer"), s.keepProvider(ctx)); err != nil {
 		return err
 	}
 	found, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.Lab.Bucket), Key: aws.String(keysKey)})
@@ -85,7 +83,8 @@ func (s *shop) setKeys(ctx context.Context, document string) error {
 
 // ownAudience gives ServiceAccount and trust policy an audience that the provider does not accept.
 func (s *shop) ownAudience(ctx context.Context) error {
-	if err := s.setTrust(ctx, s.trust(own)); err != nil {
+	const own = "shop.example.com"
+	if err := errors.Join(s.keepProvider(ctx), s.setTrust(ctx, s.trust(own))); err != nil {
 		return err
 	}
 	if err := s.annotate(ctx, "helm", map[string]string{roleKey: s.role, "eks.amazonaws.com/audience": own}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -80,15 +79,7 @@ func (s *shop) labelledAlone(ctx context.Context) error {
 	if err := s.keepWebhook(ctx); err != nil {
 		return err
 	}
-	if err := s.changeWebhook(ctx, func(hooks []admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook {
-		for i := range hooks {
-			if hooks[i].NamespaceSelector == nil {
-				hooks[i].NamespaceSelector = &metav1.LabelSelector{}
-			}
-			metav1.AddLabelToSelector(hooks[i].NamespaceSelector, labelKey, "on")
-		}
-		return hooks
-	}); err != nil {
+	if err := s.changeWebhook(ctx, func(selector *metav1.LabelSelector) { metav1.AddLabelToSelector(selector, labelKey, "on") }); err != nil {
 		return err
 	}
 	return s.restartUntil(ctx, "")

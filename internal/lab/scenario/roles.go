@@ -97,6 +97,15 @@ func (s *shop) deleteRole(ctx context.Context, name string) error {
 			return err
 		}
 	}
+	attached, err := s.iam.ListAttachedRolePolicies(ctx, &iam.ListAttachedRolePoliciesInput{RoleName: &name})
+	if err != nil {
+		return err
+	}
+	for _, policy := range attached.AttachedPolicies {
+		if _, err := s.iam.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: policy.PolicyArn}); err != nil {
+			return err
+		}
+	}
 	_, err = s.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
 	return err
 }

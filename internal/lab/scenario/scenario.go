@@ -11,8 +11,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/chain"
 )
 
-// What a scenario makes, and what it changes nothing else than, but for the lab's OIDC provider,
-// webhook configuration and clock, which it puts back.
+// What a scenario makes. It changes nothing else, but for the lab's OIDC provider, the issuer's keys, the
+// webhook's configuration and the clock, which it puts back.
 const (
 	// Namespace has the workload, a Deployment and a ServiceAccount of the name Workload.
 	Namespace = "scenario"

@@ -9,10 +9,11 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,13 @@ func (s *shop) prepared(ctx context.Context) error {
 	} else if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
+	if _, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)}); isAbsent(err) {
+		if _, kept := os.Stat(s.keptProvider()); kept != nil {
+			return errors.New("the lab's issuer has no OIDC provider: type the steps 3 and 4 of docs/quickstart.md, then this again")
+		}
+	} else if err != nil {
+		return err
+	}
 	if err := s.get(ctx, "/"+s.Lab.Bucket+"/.well-known/openid-configuration"); err != nil {
 		return fmt.Errorf("the lab's issuer is not published: type the steps 2 to 5 of docs/quickstart.md, then this again (%w)", err)
 	}
@@ -43,41 +51,58 @@ func (s *shop) putBack(ctx context.Context) error {
 	return errors.Join(s.webhookBack(ctx), s.keysBack(ctx), s.providerBack(ctx), s.tokensAge(ctx, "0s"))
 }
 
-// providerBack makes the lab's OIDC provider accept the audience of pods.
-func (s *shop) providerBack(ctx context.Context) error {
+// keptProvider is the file that has the lab's OIDC provider while it is another one.
+func (s *shop) keptProvider() string { return s.Lab.Path("scenario-provider.json") }
+
+// keepProvider writes the lab's OIDC provider down, unless an earlier one is.
+func (s *shop) keepProvider(ctx context.Context) error {
 	found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)})
-	if isAbsent(err) {
-		_, err = s.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{Url: aws.String(s.Lab.IssuerURL()), ClientIDList: []string{audience}})
-		return err
-	}
 	if err != nil {
 		return err
 	}
-	for _, other := range found.ClientIDList {
-		if other != own {
-			continue
-		}
-		if _, err := s.iam.RemoveClientIDFromOpenIDConnectProvider(ctx, &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider), ClientID: aws.String(own)}); err != nil {
-			return err
-		}
+	text, err := json.Marshal(iam.CreateOpenIDConnectProviderInput{
+		Url: aws.String(s.Lab.IssuerURL()), ClientIDList: found.ClientIDList, ThumbprintList: found.ThumbprintList, Tags: found.Tags,
+	})
+	if err != nil {
+		return err
 	}
-	if slices.Contains(found.ClientIDList, audience) {
-		return nil
+	return os.WriteFile(s.keptProvider(), text, 0o600)
+}
+
+// providerBack makes the lab's OIDC provider as it was written down, if it was, with its tags: by these
+// the issuer's controller knows it for its own.
+func (s *shop) providerBack(ctx context.Context) error {
+	text, err := os.ReadFile(s.keptProvider())
+	if err != nil {
+		return ignoreAbsent(err)
 	}
-	_, err = s.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider), ClientID: aws.String(audience)})
-	return err
+	var kept iam.CreateOpenIDConnectProviderInput
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return fmt.Errorf("%s: %w", s.keptProvider(), err)
+	}
+	if _, err := s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(s.provider)}); err != nil && !isAbsent(err) {
+		return err
+	}
+	if _, err := s.iam.CreateOpenIDConnectProvider(ctx, &kept); err != nil {
+		return err
+	}
+	return os.Remove(s.keptProvider())
 }
 
 // keptKeys is the file that has the issuer's keys while others are published.
 func (s *shop) keptKeys() string { return s.Lab.Path("scenario-keys.json") }
 
-// keysBack publishes the issuer's keys as they were written down, if they were.
+// keysBack publishes the issuer's keys as they were written down, if they were, and are still away.
 func (s *shop) keysBack(ctx context.Context) error {
 	text, err := os.ReadFile(s.keptKeys())
 	if err != nil {
 		return ignoreAbsent(err)
 	}
-	if err := s.setKeys(ctx, string(text)); err != nil {
+	_, err = s.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: aws.String(s.Lab.Bucket), Key: aws.String(keysKey)})
+	if _, away := errors.AsType[*s3types.NotFound](err); away {
+		err = s.setKeys(ctx, string(text))
+	}
+	if err != nil {
 		return err
 	}
 	return os.Remove(s.keptKeys())
@@ -100,7 +125,8 @@ func (s *shop) keepWebhook(ctx context.Context) error {
 	return os.WriteFile(s.kept(), text, 0o600)
 }
 
-// webhookBack creates the webhook's configuration as it was written down, if it was.
+// webhookBack creates the webhook's configuration as it was written down, if it was and is away. Of one
+// that is there, it takes back what a scenario has added.
 func (s *shop) webhookBack(ctx context.Context) error {
 	text, err := os.ReadFile(s.kept())
 	if err != nil {
@@ -112,7 +138,7 @@ func (s *shop) webhookBack(ctx context.Context) error {
 	}
 	_, err = s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, &found, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		err = s.changeWebhook(ctx, func([]admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook { return found.Webhooks })
+		err = s.changeWebhook(ctx, func(selector *metav1.LabelSelector) { delete(selector.MatchLabels, labelKey) })
 	}
 	if err != nil {
 		return err
@@ -120,15 +146,20 @@ func (s *shop) webhookBack(ctx context.Context) error {
 	return os.Remove(s.kept())
 }
 
-// changeWebhook changes the hooks of the webhook's configuration.
-func (s *shop) changeWebhook(ctx context.Context, change func([]admissionv1.MutatingWebhook) []admissionv1.MutatingWebhook) error {
+// changeWebhook changes which namespaces the hooks of the webhook's configuration are asked about.
+func (s *shop) changeWebhook(ctx context.Context, change func(*metav1.LabelSelector)) error {
 	all := s.kube.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		found, err := all.Get(ctx, webhookName, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		found.Webhooks = change(found.Webhooks)
+		for i := range found.Webhooks {
+			if found.Webhooks[i].NamespaceSelector == nil {
+				found.Webhooks[i].NamespaceSelector = &metav1.LabelSelector{}
+			}
+			change(found.Webhooks[i].NamespaceSelector)
+		}
 		_, err = all.Update(ctx, found, metav1.UpdateOptions{})
 		return err
 	})

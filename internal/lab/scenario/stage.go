@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tabard-dev/tabard/awslocal"
@@ -110,15 +111,47 @@ func (s Stage) End(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := at.putBack(ctx); err != nil {
+	made, err := at.isMade(ctx)
+	if err == nil {
+		err = at.putBack(ctx)
+	}
+	if err != nil || !made {
 		return err
 	}
-	return errors.Join(at.deleteNamespace(ctx), at.deleteRole(ctx, RoleName), at.deleteRole(ctx, NodeRoleName), at.deleteBucket(ctx), ignoreAbsent(os.Remove(at.kept())))
+	if err := errors.Join(at.deleteRole(ctx, RoleName), at.deleteRole(ctx, NodeRoleName), at.deleteBucket(ctx)); err != nil {
+		return err
+	}
+	return at.deleteNamespace(ctx)
+}
+
+// isMade says whether scenarios have made anything: their namespace is what they make first and delete
+// last. One of this name that is somebody's own is an error, and so are roles without it.
+func (s *shop) isMade(ctx context.Context) (bool, error) {
+	found, err := s.kube.CoreV1().Namespaces().Get(ctx, Namespace, metav1.GetOptions{})
+	if err == nil {
+		if _, marked := found.Annotations[callKey]; !marked {
+			return false, fmt.Errorf("the lab has a namespace %s that no scenario has made: delete it, or use another lab", Namespace)
+		}
+		return true, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return false, err
+	}
+	for _, name := range []string{RoleName, NodeRoleName} {
+		if _, err := s.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name}); !isAbsent(err) {
+			return false, errors.Join(fmt.Errorf("the lab has a role %s that no scenario has made: delete it, or use another lab", name), err)
+		}
+	}
+	return false, nil
 }
 
 // set makes everything that a scenario needs, and puts back what another one changed.
 func (s *shop) set(ctx context.Context, scenario Scenario) error {
-	for _, step := range []func(context.Context) error{s.prepared, s.putBack, s.roles} {
+	if _, err := s.isMade(ctx); err != nil {
+		return err
+	}
+	namespace := func(ctx context.Context) error { return s.namespace(ctx, scenario.Call) }
+	for _, step := range []func(context.Context) error{s.prepared, s.putBack, namespace, s.roles} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -128,7 +161,7 @@ func (s *shop) set(ctx context.Context, scenario Scenario) error {
 			return err
 		}
 	}
-	return s.workload(ctx, scenario)
+	return s.workload(ctx)
 }
 
 // pause is long enough for the time of an object, which has whole seconds, to be another one.

@@ -23,10 +23,7 @@ const patience = 2 * time.Minute
 const callKey = "tabard.dev/scenario-call"
 
 // workload makes the workload anew, and waits for a pod with its role.
-func (s *shop) workload(ctx context.Context, scenario Scenario) error {
-	if err := s.namespace(ctx, scenario.Call); err != nil {
-		return err
-	}
+func (s *shop) workload(ctx context.Context) error {
 	core, now := s.kube.CoreV1(), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
 	for _, err := range []error{
 		s.kube.AppsV1().Deployments(Namespace).Delete(ctx, Workload, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}),
