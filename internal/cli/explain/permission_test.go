@@ -57,3 +57,52 @@ func TestWhatIsSaidOfACall(t *testing.T) {
 		})
 	}
 }
+
+// TestACallThatAWSWouldJudgeOtherwiseIsRefused: the name of a call that is no action, or a resource that the
+// call is never about.
+func TestACallThatAWSWouldJudgeOtherwiseIsRefused(t *testing.T) {
+	for words, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"s3:HeadObject":                 {2, "--action s3:HeadObject is the name of a call; its permission is s3:GetObject"},
+		"S3:listobjectsv2":              {2, "--action S3:listobjectsv2 is the name of a call; its permission is s3:ListBucket"},
+		"s3:HeadBucket":                 {2, "its permission is s3:ListBucket"},
+		"s3:ListBuckets":                {2, "its permission is s3:ListAllMyBuckets"},
+		"s3:UploadPart":                 {2, "its permission is s3:PutObject"},
+		"s3:DeleteObjects":              {2, "its permission is s3:DeleteObject"},
+		"s3:ListObjectVersions":         {2, "its permission is s3:ListBucketVersions"},
+		"s3:ListMultipartUploads":       {2, "its permission is s3:ListBucketMultipartUploads"},
+		"s3:ListParts":                  {2, "its permission is s3:ListMultipartUploadParts"},
+		"s3:GetObjectLockConfiguration": {2, "its permission is s3:GetBucketObjectLockConfiguration"},
+		"s3:PutObjectLockConfiguration": {2, "its permission is s3:PutBucketObjectLockConfiguration"},
+		"lambda:Invoke":                 {2, "its permission is lambda:InvokeFunction"},
+		"ec2:DescribeInstances --resource arn:aws:ec2:eu-central-1:111122223333:instance/i-1": {2, "ec2:DescribeInstances takes no resource: AWS looks for a policy about *; leave --resource out"},
+		"ec2:DescribeInstances":                                                                      {1, `"Action":["ec2:DescribeInstances"],"Resource":["*"]`},
+		"ec2:DescribeInstances --resource *":                                                         {1, `"Resource":["*"]`},
+		"ec2:DescribeInstances --action sts:GetCallerIdentity":                                       {1, `"Resource":["*"]`},
+		"ec2:DescribeInstances --action s3:GetObject":                                                {2, "--action ec2:DescribeInstances takes no resource, and s3:GetObject takes one"},
+		"ec2:DescribeVpcAttribute --resource arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1":        {1, ":vpc/vpc-1"},
+		"cloudwatch:PutMetricData --resource arn:aws:cloudwatch:eu-central-1:111122223333:dataset/a": {1, ":dataset/a"},
+		"cloudwatch:PutMetricData --resource arn:aws:cloudwatch:eu-central-1:111122223333:alarm:a":   {2, "takes no resource"},
+		"s3:GetObject --resource arn:aws:s3:::orders":                                                {2, "is a bucket, and s3:GetObject is about an object; expected arn:aws:s3:::BUCKET/KEY"},
+		"s3:DeleteObjectVersion --resource arn:aws:s3:::orders":                                      {2, "expected arn:aws:s3:::BUCKET/KEY"},
+		"s3:PutObject --resource arn:aws:s3:::orders*":                                               {1, "orders*"},
+		"s3:ListBucket --resource arn:aws:s3:::orders/*":                                             {2, "s3:ListBucket is about a bucket; expected arn:aws:s3:::BUCKET, without the key"},
+		"s3:PutObject --action S3:getbucketacl --resource arn:aws:s3:::orders/a":                     {2, "S3:getbucketacl is about a bucket"},
+		"s3:ListBucket --resource arn:aws:s3:::orders":                                               {1, "s3:ListBucket"},
+		"s3:PutObject --resource arn:aws:s3:eu-central-1:111122223333:accesspoint:orders":            {1, "accesspoint:orders"},
+		"s3:GetBucketAcl --resource arn:aws:s3:eu-central-1:111122223333:accesspoint/orders":         {1, "accesspoint/orders"},
+		"s3:GetObject --resource arn:aws:s3:::orders/\x1b[31m":                                       {2, `\x1b[31m" has characters that nobody sees`},
+		"s3:GetObject --resource arn:aws:s3:::orders/\u202eexe":                                      {2, "characters that nobody sees"},
+		"s3:GetObject --resource arn:aws:s3:::orders/\xff":                                           {2, "characters that nobody sees"},
+		"s3:GetObject --resource arn:aws:s3:::orders/today.csv":                                      {0, "allow s3:GetObject"},
+		"sts:GetCallerIdentity":                                                                      {0, "sts:GetCallerIdentity needs no right"},
+	} {
+		a, c := world("checkout")
+		code, out, said := typed(t, a, c, append([]string{"pod", "shop/checkout-6d9c", "--action"}, strings.Fields(words)...)...)
+		if code != want.code || !strings.Contains(out+said, want.says) {
+			t.Errorf("%q: exit code %d, want %d saying %q:\n%s%s", words, code, want.code, want.says, out, said)
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 )
@@ -43,6 +45,8 @@ func (w *walk) permission() Step {
 		return Step{State: Unreached, Text: "there is no such role"}
 	case w.Role.Value != nil && w.Role.Value.ARN != w.role:
 		return Step{State: Unreached, Text: "the role has another ARN than the one that is named"}
+	case len(w.subject.Actions) > 0 && len(w.actions()) == 0:
+		return Step{State: Sound, Text: "sts:GetCallerIdentity needs no right"}
 	case w.Policies.Unread != "":
 		return unseen("the policies of role "+role.Name, w.Policies.Unread, w.Policies.Needs)
 	case w.Policies.Value == nil:
@@ -148,8 +152,14 @@ func (p *permitting) judge() Step {
 			got.Why = why
 			findings = append(findings, p.denied(got, *denier))
 		case got.Result == sufficiency.Partly && p.isPart(action):
+			if alone := p.ask(action, p.limit()); alone.Result == sufficiency.Lacking {
+				bounded = append(bounded, alone)
+				continue
+			}
 			open = append(open, got.Why)
-			p.needs = append(p.needs, "--resource with the ARN of what the call is about")
+			if !TakesNoResource(action) {
+				p.needs = append(p.needs, "--resource with the ARN of what the call is about")
+			}
 		case got.Result != sufficiency.Lacking && got.Result != sufficiency.Partly:
 			open = append(open, got.Why)
 		case isRefused(p.ask(action, p.documents(owned)).Result):
@@ -164,7 +174,7 @@ func (p *permitting) judge() Step {
 	if len(bounded) > 0 {
 		findings = append(findings, p.bounded(bounded))
 	}
-	asked := strings.Join(p.subject.Actions, ", ") + " on " + p.resource()
+	asked := strings.Join(p.actions(), ", ") + " on " + p.resource()
 	switch {
 	case len(findings) > 0:
 		return Step{State: Broken, Text: findings[0].Symptom, Findings: findings}
@@ -178,8 +188,8 @@ func (p *permitting) judge() Step {
 
 // actions are those that are asked about and that policies decide. sts:GetCallerIdentity needs no right,
 // and no Deny takes it (https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html).
-func (p *permitting) actions() (out []string) {
-	for _, action := range p.subject.Actions {
+func (w *walk) actions() (out []string) {
+	for _, action := range w.subject.Actions {
 		known := func(other string) bool { return strings.EqualFold(action, other) }
 		if !known("sts:GetCallerIdentity") && !slices.ContainsFunc(out, known) {
 			out = append(out, action)
@@ -205,19 +215,60 @@ func isRefused(r sufficiency.Result) bool {
 	return r == sufficiency.Denied || r == sufficiency.Lacking || r == sufficiency.Partly
 }
 
+// limit is the permissions boundary beside a policy that allows everything: no answer is for want of a
+// policy.
+func (p *permitting) limit() sufficiency.Documents {
+	out := p.documents(func(h held) bool { return h.boundary })
+	out.Policies = []sufficiency.Document{{Name: "everything", Text: p.allow([]string{"*"}, "*")}}
+	return out
+}
+
 // isPart says that a call that is allowed in part may be about that part: nobody said what it is about,
 // or a Deny takes the other part, which no further Allow gives back.
 func (p *permitting) isPart(action string) bool {
-	if p.subject.Resource == "" {
+	if p.subject.Resource == "" && !TakesNoResource(action) {
 		return true
 	}
 	added := p.documents(every)
-	allow := sufficiency.Document{Name: "what is added", Text: p.allow([]string{action}, p.subject.Resource)}
+	allow := sufficiency.Document{Name: "what is added", Text: p.allow([]string{action}, cmp.Or(p.subject.Resource, "*"))}
 	added.Policies = append(added.Policies, allow)
 	if added.Boundary != nil {
-		added.Boundary = &allow
+		limit := extended(*added.Boundary, allow)
+		added.Boundary = &limit
 	}
 	return p.ask(action, added).Result != sufficiency.Granted
+}
+
+// extended is a boundary with more statements; of one that cannot be read, these alone.
+func extended(boundary, more sufficiency.Document) sufficiency.Document {
+	if _, err := iampolicy.Parse([]byte(boundary.Text)); err != nil || boundary.Unread != "" {
+		return more
+	}
+	boundary.Text = credentials.Encoded(map[string]any{
+		"Version": "2012-10-17", "Statement": append(credentials.Statements(boundary.Text), credentials.Statements(more.Text)...),
+	})
+	return boundary
+}
+
+// TakesNoResource says that AWS looks for a policy about * whatever a call is about, as far as is known
+// here: the call has no resource type on its service's page, such as
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html.
+func TakesNoResource(action string) bool {
+	action = strings.ToLower(action)
+	switch action {
+	case "s3:listallmybuckets", "sts:getsessiontoken", "sts:decodeauthorizationmessage", "sts:getaccesskeyinfo",
+		"ecr:getauthorizationtoken", "ecr-public:getauthorizationtoken", "cloudwatch:putmetricdata", "cloudwatch:getmetricstatistics",
+		"sqs:listqueues", "sns:listtopics", "dynamodb:listtables", "lambda:listfunctions", "kms:listkeys", "kms:listaliases",
+		"kms:createkey", "secretsmanager:listsecrets", "secretsmanager:getrandompassword", "ssm:describeparameters",
+		"route53:listhostedzones", "route53:listhostedzonesbyname", "iam:listroles", "iam:listusers", "tag:getresources":
+		return true
+	case "ec2:describecapacityblockextensionofferings", "ec2:describeclientvpnauthorizationrules", "ec2:describeclientvpnconnections",
+		"ec2:describeclientvpnroutes", "ec2:describeclientvpntargetnetworks", "ec2:describefleethistory", "ec2:describefleetinstances",
+		"ec2:describesecuritygroupreferences", "ec2:describespotfleetinstances", "ec2:describespotfleetrequesthistory",
+		"ec2:describevpcendpointservicepermissions":
+		return false
+	}
+	return strings.HasPrefix(action, "ec2:describe") && !strings.HasSuffix(action, "attribute")
 }
 
 // resource is what the calls are about, for people.

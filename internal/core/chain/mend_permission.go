@@ -104,7 +104,7 @@ func (p *permitting) edit(h held, change string) (mend []string, note string) {
 	case h.inline != "":
 		name := line.Word(h.inline)
 		return []string{
-			"aws iam get-role-policy --role-name " + role + " --policy-name " + name + " --query PolicyDocument > policy.json",
+			"aws iam get-role-policy --role-name " + role + " --policy-name " + name + " --query PolicyDocument --output json > policy.json",
 			"aws iam put-role-policy --role-name " + role + " --policy-name " + name + " --policy-document file://policy.json",
 		}, note
 	case foreign.Account == "aws" && h.boundary:
@@ -115,7 +115,7 @@ func (p *permitting) edit(h held, change string) (mend []string, note string) {
 			"It is a policy of AWS, which nobody can change. Somebody has attached it on purpose: take it from the role only if that is wrong. " + elsewhere
 	}
 	return []string{
-		"aws iam get-policy-version --policy-arn " + arn + ` --version-id "$(aws iam get-policy --policy-arn ` + arn + ` --query Policy.DefaultVersionId --output text)" --query PolicyVersion.Document > policy.json`,
+		"aws iam get-policy-version --policy-arn " + arn + ` --version-id "$(aws iam get-policy --policy-arn ` + arn + ` --query Policy.DefaultVersionId --output text)" --query PolicyVersion.Document --output json > policy.json`,
 		"aws iam create-policy-version --policy-arn " + arn + " --policy-document file://policy.json --set-as-default",
-	}, "The policy may be that of other roles too. " + note
+	}, "The policy may be that of other roles too. A policy has room for five versions: aws iam delete-policy-version makes room. " + note
 }

@@ -125,15 +125,46 @@ func TestWhatIsNotReadOfPoliciesIsSaid(t *testing.T) {
 		state chain.State
 		says  string
 	}{
-		"no call":                    {func(*chain.Evidence) {}, chain.Sound, "role checkout has 2 policies; whether it may make a call: --action SERVICE:ACTION --resource ARN"},
-		"no call, one policy":        {func(e *chain.Evidence) { e.Policies.Value.Inline = nil }, chain.Sound, "1 policy;"},
-		"a call that is allowed":     {func(e *chain.Evidence) { asks(e, object, call, "SQS:sendmessage") }, chain.Sound, "allow s3:GetObject, SQS:sendmessage on " + object + "; not seen: service control policies"},
-		"a call that needs no right": {func(e *chain.Evidence) { asks(e, "", "sts:GetCallerIdentity") }, chain.Sound, "sts:GetCallerIdentity"},
-		"a call about anything":      {func(e *chain.Evidence) { asks(e, "", call) }, chain.Unseen, "--resource with the ARN"},
+		"no call":                                   {func(*chain.Evidence) {}, chain.Sound, "role checkout has 2 policies; whether it may make a call: --action SERVICE:ACTION --resource ARN"},
+		"no call, one policy":                       {func(e *chain.Evidence) { e.Policies.Value.Inline = nil }, chain.Sound, "1 policy;"},
+		"a call that is allowed":                    {func(e *chain.Evidence) { asks(e, object, call, "SQS:sendmessage") }, chain.Sound, "allow s3:GetObject, SQS:sendmessage on " + object + "; not seen: service control policies"},
+		"a call that needs no right":                {func(e *chain.Evidence) { asks(e, "", "sts:GetCallerIdentity") }, chain.Sound, "sts:GetCallerIdentity needs no right"},
+		"a call that needs none, and one that does": {func(e *chain.Evidence) { asks(e, object, "STS:getcalleridentity", call) }, chain.Sound, "allow s3:GetObject on " + object + "; not"},
+		"a call that needs no right, of policies that were not read": {func(e *chain.Evidence) {
+			asks(e, "", "sts:GetCallerIdentity")
+			e.Policies = chain.Seen[chain.Policies]{Unread: "denied", Needs: "iam:ListRolePolicies"}
+		}, chain.Sound, "needs no right"},
+		"a call about anything": {func(e *chain.Evidence) { asks(e, "", call) }, chain.Unseen, "--resource with the ARN"},
 		"a Deny of a part": {func(e *chain.Evidence) {
 			asks(e, "arn:aws:s3:::orders/*", call)
 			e.Policies.Value.Inline[0].Document = seen(strings.Replace(denies(call, object), `"Allow","Action":"s3:GetObject","Resource":"`+object, `"Allow","Action":"s3:GetObject","Resource":"*`, 1))
 		}, chain.Unseen, "--resource with the ARN"},
+		"a Deny of a part in the boundary": {func(e *chain.Evidence) {
+			asks(e, "arn:aws:s3:::orders/*", call)
+			e.Policies.Value.Inline[0].Document = seen(permits(call, "arn:aws:s3:::orders/*"))
+			limits(e, strings.Replace(permits("*", "*"), "[", `[{"Effect":"Deny","Action":"s3:GetObject","Resource":"arn:aws:s3:::orders/secret/*"},`, 1))
+		}, chain.Unseen, "denies a part of it"},
+		"a part in the boundary": {func(e *chain.Evidence) {
+			asks(e, "arn:aws:s3:::orders/*", call)
+			e.Policies.Value.Inline[0].Document = seen(permits(call, "arn:aws:s3:::orders/*"))
+			limits(e, strings.Replace(permits("*", object), "[", `[{"Effect":"Deny","Action":"sqs:*","Resource":"*"},`, 1))
+		}, chain.Broken, "the permissions boundary allow a part of it"},
+		"a boundary that refuses all, and nobody says of what": {func(e *chain.Evidence) {
+			asks(e, "", call)
+			limits(e, permits("ec2:*", "*"))
+		}, chain.Broken, "on any resource: no statement of the permissions boundary allows it"},
+		"a call without resources that is allowed on some": {func(e *chain.Evidence) {
+			asks(e, "*", "ec2:DescribeInstances")
+			e.Policies.Value.Inline[0].Document = seen(permits("ec2:DescribeInstances", "arn:aws:ec2:eu-central-1:"+account+":instance/*"))
+		}, chain.Broken, "may not call ec2:DescribeInstances on *: the role's policies allow a part of it"},
+		"a call without resources, and nobody says of what": {func(e *chain.Evidence) {
+			asks(e, "", "ec2:DescribeInstances")
+			e.Policies.Value.Inline[0].Document = seen(permits("ec2:DescribeInstances", "arn:aws:ec2:eu-central-1:"+account+":instance/*"))
+		}, chain.Broken, "the role's policies allow a part of it"},
+		"a call without resources of which a Deny takes some": {func(e *chain.Evidence) {
+			asks(e, "*", "ec2:DescribeInstances")
+			e.Policies.Value.Inline[0].Document = seen(strings.Replace(permits("ec2:*", "*"), "[", `[{"Effect":"Deny","Action":"ec2:*","Resource":"arn:aws:ec2:eu-central-1:`+account+`:instance/i-1"},`, 1))
+		}, chain.Unseen, "a try: make the call"},
 		"a condition": {func(e *chain.Evidence) {
 			asks(e, object, call)
 			e.Policies.Value.Inline[0].Document = seen(strings.Replace(permits(call, object), `"Action"`, `"Condition":{"StringEquals":{"aws:SourceVpc":"vpc-1"}},"Action"`, 1))
@@ -166,6 +197,61 @@ func TestWhatIsNotReadOfPoliciesIsSaid(t *testing.T) {
 		each.plant(&e)
 		if step := chain.Explain(e).Links[11]; step.State != each.state || !strings.Contains(step.Text+step.Needs, each.says) {
 			t.Errorf("%s: %+v, want it %s saying %q", name, step, each.state, each.says)
+		}
+	}
+}
+
+// TestABoundaryIsNamedOnlyWhereAnAllowInItHelps: with the Allow that the note gives, it is no more in the way.
+func TestABoundaryIsNamedOnlyWhereAnAllowInItHelps(t *testing.T) {
+	found := 0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 12)) //nolint:gosec // it shall be the same each time
+		e := world()
+		e.Policies.Value.Inline[0].Document = seen(permits("*", "*"))
+		limits(&e, randomPolicy(r))
+		asks(&e, append([]string{"*", "arn:aws:s3:::orders/*"}, someResources...)[r.IntN(5)], someActions[r.IntN(len(someActions))])
+		f := chain.Explain(e).First
+		if f == nil || f.Code != chain.CodeBoundary {
+			continue
+		}
+		found++
+		_, statement, _ := strings.Cut(f.Note, "add ")
+		statement, _, _ = strings.Cut(statement, " to policy.json")
+		e.Policies.Value.Boundary = seen(strings.Replace(*e.Policies.Value.Boundary.Value, `"Statement":[`, `"Statement":[`+statement+",", 1))
+		if after := chain.Explain(e); after.First != nil {
+			t.Fatalf("seed %d: with %s it is %+v", seed, statement, after.First)
+		}
+	}
+	if found < 100 {
+		t.Errorf("it was found %d times: the test sees too few", found)
+	}
+}
+
+// TestWhatChangesAPolicyIsTyped as it is meant: the file is JSON whatever the person's output is, and a
+// policy that is full has room first.
+func TestWhatChangesAPolicyIsTyped(t *testing.T) {
+	for name, plant := range map[string]func(*chain.Evidence){
+		"inline":  func(e *chain.Evidence) { e.Policies.Value.Inline[0].Document = seen(denies(call, object)) },
+		"managed": func(e *chain.Evidence) { e.Policies.Value.Attached[0].Document = seen(denies(call, object)) },
+	} {
+		e := copyOf(t, world())
+		asks(&e, object, call)
+		plant(&e)
+		f := chain.Explain(e).First
+		if f == nil || !strings.HasSuffix(f.Mend[0], " --output json > policy.json") || strings.Contains(f.Note, "aws iam delete-policy-version makes room.") != (name == "managed") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestWhatTakesNoResource is what AWS compares with *, in whatever case it is typed.
+func TestWhatTakesNoResource(t *testing.T) {
+	for action, want := range map[string]bool{
+		"ec2:DescribeInstances": true, "EC2:describevpcs": true, "s3:ListAllMyBuckets": true, "sts:GetSessionToken": true, "ecr:GetAuthorizationToken": true, "cloudwatch:PutMetricData": true,
+		"ec2:DescribeVpcAttribute": false, "ec2:DescribeFleetInstances": false, "ec2:StartInstances": false, "s3:GetObject": false, "sts:GetCallerIdentity": false, "": false,
+	} {
+		if got := chain.TakesNoResource(action); got != want {
+			t.Errorf("%s: %t", action, got)
 		}
 	}
 }
