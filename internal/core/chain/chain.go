@@ -171,6 +171,7 @@ func Explain(e Evidence) Report {
 		for i := range step.Findings {
 			f := &step.Findings[i]
 			f.Link, f.Certainty, f.Verify = link, cmp.Or(f.Certainty, w.certainty()), w.subject.again()
+			w.keep(f)
 		}
 		r.take(step)
 	}

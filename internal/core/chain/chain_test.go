@@ -119,8 +119,10 @@ var faults = map[string]fault{
 		e.Pod.Value.Spec.InitContainers = []corev1.Container{{Name: "first"}}
 	}, chain.CodeTokenUnreadable, "mode 0400 of root", `kubectl -n shop patch deployment/checkout --patch '{"spec":{"template":{"spec":{"securityContext":{"fsGroup":1000}}}}}'`},
 	"stored keys": {func(e *chain.Evidence) {
-		app(e).Env = append(app(e).Env, corev1.EnvVar{Name: "AWS_ACCESS_KEY_ID", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "old"}}}})
-	}, chain.CodeStaticKeys, "from Secret old", "kubectl -n shop set env deployment/checkout -c app AWS_ACCESS_KEY_ID-"},
+		for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+			app(e).Env = append(app(e).Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "old"}}}})
+		}
+	}, chain.CodeStaticKeys, "from Secret old", "kubectl -n shop set env deployment/checkout -c app AWS_ACCESS_KEY_ID- AWS_SECRET_ACCESS_KEY-"},
 	"no such role":   {func(e *chain.Evidence) { e.Role.Value = nil }, chain.CodeNoRoleInAWS, "no role of the name checkout", "aws iam create-role --role-name checkout"},
 	"a path is lost": {func(e *chain.Evidence) { e.Role.Value.ARN = strings.Replace(roleARN, "role/", "role/apps/", 1) }, chain.CodeRolePath, "role/apps/checkout", "eks.amazonaws.com/role-arn=arn:aws:iam::111122223333:role/apps/checkout"},
 

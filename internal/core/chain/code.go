@@ -83,7 +83,7 @@ func Codes() []Explanation {
 		{CodeStaleAudience, "The ServiceAccount asks for another audience since the pod was created.", "Start the pod anew."},
 		{CodeAPIToken, "The container shows AWS the token that is for the API server. STS answers InvalidIdentityToken: Incorrect token audience.", "Let the webhook inject one with the right audience."},
 		{CodeNoToken, "The container has AWS_ROLE_ARN, and no AWS_WEB_IDENTITY_TOKEN_FILE.", "Let the webhook inject both."},
-		{CodeTokenFixed, "The container takes its token from a Secret or a ConfigMap. The kubelet renews projected tokens alone. Hours after the token was made, STS answers ExpiredTokenException.", "Let the webhook inject a projected token."},
+		{CodeTokenFixed, "The container takes its token from a Secret or a ConfigMap, or by a subPath. The kubelet renews projected tokens alone, in volumes that are mounted whole. Hours after the token was made, STS answers ExpiredTokenException.", "Let the webhook inject a projected token."},
 		{CodeTokenUnreadable, "The file with the token belongs to root, and its mode lets nobody else read it. SDKs say: permission denied.", "Set fsGroup in the pod's securityContext."},
 		{CodeStaticKeys, "The container has AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY, which SDKs take before a role.", "Take the keys out."},
 		{CodeNoRoleInAWS, "The account has no role of that name. STS answers AccessDenied, as if it were the trust policy.", "Make the role, or correct the annotation."},

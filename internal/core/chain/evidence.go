@@ -200,6 +200,9 @@ var told = []string{
 	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED",
 }
 
+// hidden stands for a value that is not kept, and is not empty.
+const hidden = "(set)"
+
 // Prune is what of a pod is evidence. Of its variables it has those of AWS alone, and no value that
 // could be a secret.
 func Prune(pod *corev1.Pod) *corev1.Pod {
@@ -213,6 +216,14 @@ func Prune(pod *corev1.Pod) *corev1.Pod {
 		}
 	}
 	kept.Spec.ServiceAccountName, kept.Spec.OS = pod.Spec.ServiceAccountName, pod.Spec.OS
+	for _, label := range []string{corev1.LabelOSStable, "beta.kubernetes.io/os"} { // paths of Windows are others
+		if system, has := pod.Spec.NodeSelector[label]; has {
+			if kept.Spec.NodeSelector == nil {
+				kept.Spec.NodeSelector = map[string]string{}
+			}
+			kept.Spec.NodeSelector[label] = system
+		}
+	}
 	kept.Spec.Containers, kept.Spec.InitContainers = pruned(pod.Spec.Containers), pruned(pod.Spec.InitContainers)
 	for i := range pod.Spec.Volumes {
 		if volume, is := prunedVolume(&pod.Spec.Volumes[i]); is {
@@ -241,6 +252,18 @@ func prunedVolume(volume *corev1.Volume) (kept corev1.Volume, is bool) {
 	return kept, false
 }
 
+// prunedSource is where more variables come from, by name.
+func prunedSource(from corev1.EnvFromSource) (kept corev1.EnvFromSource) {
+	kept.Prefix = from.Prefix
+	if from.ConfigMapRef != nil {
+		kept.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: from.ConfigMapRef.LocalObjectReference}
+	}
+	if from.SecretRef != nil {
+		kept.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: from.SecretRef.LocalObjectReference}
+	}
+	return kept
+}
+
 func pruned(containers []corev1.Container) (out []corev1.Container) {
 	for _, container := range containers {
 		kept := corev1.Container{Name: container.Name, VolumeMounts: container.VolumeMounts}
@@ -248,10 +271,13 @@ func pruned(containers []corev1.Container) (out []corev1.Container) {
 			if !strings.HasPrefix(variable.Name, "AWS_") {
 				continue
 			}
-			if !slices.Contains(told, variable.Name) {
-				variable.Value = ""
+			if variable.Value != "" && !slices.Contains(told, variable.Name) {
+				variable.Value = hidden
 			}
 			kept.Env = append(kept.Env, variable)
+		}
+		for _, from := range container.EnvFrom {
+			kept.EnvFrom = append(kept.EnvFrom, prunedSource(from))
 		}
 		if own := container.SecurityContext; own != nil {
 			kept.SecurityContext = &corev1.SecurityContext{RunAsUser: own.RunAsUser, RunAsGroup: own.RunAsGroup}

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,21 +35,46 @@ func (w *walk) injection() Step {
 		return Step{State: Unreached, Text: "the pod has a token, and not that which a webhook injects"}
 	case found != nil:
 		return broken(w.notInjected(found))
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		return Step{State: Sound, Text: "the pod is over"}
 	case w.own == nil:
+		for _, container := range containersOf(pod) {
+			if variable := variableOf(container, roleVariable); variable != nil && variable.ValueFrom != nil {
+				return unseen("which role container "+container.Name+" has", roleVariable+" comes"+sourceOf(*variable)+", which is not read", inContainer)
+			}
+		}
 		return Step{State: Sound, Text: "the pod asks for no identity, or is over"}
 	}
-	if has := valueOf(w.own, roleVariable); has != w.role {
+	return w.stale()
+}
+
+// stale is the step of a pod with an identity, which may be one of former days.
+func (w *walk) stale() Step {
+	has := valueOf(w.own, roleVariable)
+	switch {
+	case isExpanded(has):
+		return unseen("which role container "+w.own.Name+" has", "the kubelet puts other variables into "+roleVariable+"="+has, inContainer)
+	case has != w.role:
 		return broken(Finding{
 			Code: CodeStaleRole, Symptom: "the pod has another role than its ServiceAccount names today",
 			Observed: has + " in container " + w.own.Name, Required: w.role, Mend: []string{w.restart()},
 			Note: "If the pod's template sets " + roleVariable + " itself, take it out there.",
 		})
 	}
-	if has := w.audienceIn(w.own); has != "" && has != w.asked.Audience {
-		return broken(Finding{
+	audience := w.audienceIn(w.own)
+	asked, said := w.newAudience()
+	if audience != "" && audience != asked && !w.isByHand() {
+		if !said && w.accepts(audience) {
+			return Step{State: Sound, Text: "the pod has the role that its ServiceAccount asks for today, and a token with the audience " + audience + ", which the provider accepts"}
+		}
+		f := Finding{
 			Code: CodeStaleAudience, Symptom: "the pod's token has another audience than its ServiceAccount asks for today",
-			Observed: has, Required: w.asked.Audience, Mend: []string{w.restart()},
-		})
+			Observed: audience, Required: asked, Mend: []string{w.restart()},
+		}
+		if !said {
+			f.Certainty, f.Note = Likely, "It is well if the webhook gives all its tokens the audience "+audience+", by its flag --token-audience."
+		}
+		return broken(f)
 	}
 	return Step{State: Sound, Text: "the pod has the role and the token that its ServiceAccount asks for today"}
 }
@@ -78,6 +104,17 @@ func (w *walk) notInjected(found *injection.Finding) Finding {
 		default:
 			f.Note = "If the new pod is without it too, the webhook does not answer: kubectl get mutatingwebhookconfigurations shows whether there is one."
 		}
+		if w.hasMore(found.Containers) {
+			f.Certainty = Likely
+			f.Note = strings.TrimSpace(f.Note + " Variables of envFrom are not read: they may name a role.")
+		}
 	}
 	return f
+}
+
+// hasMore says that one of some containers has variables of envFrom.
+func (w *walk) hasMore(names []string) bool {
+	return slices.ContainsFunc(containersOf(w.pod()), func(c *corev1.Container) bool {
+		return len(c.EnvFrom) > 0 && slices.Contains(names, c.Name)
+	})
 }

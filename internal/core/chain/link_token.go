@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tabard-dev/tabard/internal/core/line"
+	"github.com/tabard-dev/tabard/internal/core/injection"
 )
 
 // apiTokenFolder has the token that is for the API server alone.
@@ -20,53 +20,78 @@ func (w *walk) token() Step {
 	if w.own == nil {
 		return Step{State: Unreached, Text: "the pod has no token for AWS"}
 	}
-	file := valueOf(w.own, tokenVariable)
-	token := w.tokenIn(w.own)
-	fixed := w.fixedToken(w.own)
-	switch {
-	case fixed != "" && !strings.HasPrefix(file, apiTokenFolder):
-		return broken(Finding{
-			Code: CodeTokenFixed, Certainty: Likely, Symptom: fmt.Sprintf("container %s has its token from a %s, which the kubelet does not renew", w.own.Name, fixed),
-			Observed: file + " in " + fixed, Required: "a projected token with the audience " + w.audience, Mend: w.leaveToWebhook(roleVariable, tokenVariable),
-			Note: "Take the volume out of the pod's template too. It is well only if something else writes a new token there in time.",
-		})
-	case strings.HasPrefix(file, apiTokenFolder) || token != nil && token.Audience == "":
-		return broken(Finding{
-			Code: CodeAPIToken, Symptom: "the container shows AWS the token that is for the API server",
-			Observed: tokenVariable + "=" + file, Required: "a projected token with the audience " + w.audience,
-			Mend: w.leaveToWebhook(roleVariable, tokenVariable), Note: byWebhook,
-		})
-	case token == nil && file == "":
-		return broken(Finding{
-			Code: CodeNoToken, Symptom: fmt.Sprintf("container %s has a role and is told of no token", w.own.Name),
-			Observed: "no " + tokenVariable, Required: "a projected token with the audience " + w.audience,
-			Mend: w.leaveToWebhook(roleVariable), Note: byWebhook,
-		})
-	case token == nil:
-		return unseen("the token at "+file, "no projected volume of the pod brings it", "a look into the container")
+	for _, container := range w.owners() {
+		if step, ends := w.shown(container); ends {
+			return step
+		}
 	}
 	if container := unreadable(w.pod()); container != nil {
 		return broken(w.unreadableToken(container))
 	}
-	return Step{State: Sound, Text: fmt.Sprintf("sub %s, aud %s, at %s", w.tokenSubject(), token.Audience, file)}
+	return Step{State: Sound, Text: fmt.Sprintf("sub %s, aud %s, at %s", w.tokenSubject(), w.audienceIn(w.own), valueOf(w.own, tokenVariable))}
 }
+
+// owners are the containers with the same role as the one of which most is to be said.
+func (w *walk) owners() []*corev1.Container {
+	role := valueOf(w.own, roleVariable)
+	return slices.DeleteFunc(holders(w.pod(), roleVariable), func(c *corev1.Container) bool { return valueOf(c, roleVariable) != role })
+}
+
+// shown is the step of a container that does not show AWS a token as it is to be; of another one, the
+// link does not end.
+func (w *walk) shown(container *corev1.Container) (step Step, ends bool) {
+	file, token := valueOf(container, tokenVariable), w.tokenIn(container)
+	fixed, api := w.fixedToken(container), strings.HasPrefix(slashed(file), apiTokenFolder)
+	f := Finding{Observed: tokenVariable + "=" + file, Required: "a projected token with the audience " + w.audience}
+	switch {
+	case token == nil && api, token != nil && token.Audience == "":
+		f.Code, f.Symptom = CodeAPIToken, "the container shows AWS the token that is for the API server"
+		if token != nil { // its audience is the first of --api-audiences, which may be any
+			f.Certainty = Likely
+		}
+		w.leaveToWebhook(&f, container, byWebhook, roleVariable, tokenVariable)
+	case fixed != "":
+		f.Code, f.Certainty, f.Symptom = CodeTokenFixed, Likely, fmt.Sprintf("container %s has its token from a %s, which the kubelet does not renew", container.Name, fixed)
+		f.Observed = file + " in " + fixed
+		note := "Take the volume out of the pod's template too. It is well only if something else writes a new token there in time."
+		if strings.HasPrefix(fixed, partly) {
+			note = "Take the volume out of the pod's template too; or keep all, and mount the whole volume without a subPath."
+		}
+		w.leaveToWebhook(&f, container, note, roleVariable, tokenVariable)
+	case token == nil && file == "" && isElsewhere(container, tokenVariable):
+		return unseen("the token of container "+container.Name, tokenVariable+" comes, or may come, by valueFrom or envFrom, which are not read", inContainer), true
+	case token == nil && file == "":
+		f.Code, f.Symptom, f.Observed = CodeNoToken, fmt.Sprintf("container %s has a role and is told of no token", container.Name), "no "+tokenVariable
+		w.leaveToWebhook(&f, container, byWebhook, roleVariable)
+	case token == nil:
+		return unseen("the token at "+file, "no projected volume of the pod brings it", inContainer), true
+	default:
+		return Step{}, false
+	}
+	return broken(f), true
+}
+
+// partly begins what is said of the mount of a single path.
+const partly = "subPath of volume "
 
 const byWebhook = "The webhook puts the role and a token in place of what is taken out."
 
-// leaveToWebhook are the commands by which the webhook injects what a template says by hand. The
-// ServiceAccount comes first: the other command makes new pods.
-func (w *walk) leaveToWebhook(variables ...string) []string {
-	take := "set env " + line.Word(w.workload()) + " -c " + line.Word(w.own.Name)
-	for _, name := range variables {
-		take += " " + name + "-"
-	}
-	return []string{w.annotate(w.role), w.kubectl(take)}
+// leaveToWebhook gives a finding the commands by which the webhook injects what a template says by hand,
+// and a note. The ServiceAccount comes first: the other command makes new pods.
+func (w *walk) leaveToWebhook(f *Finding, container *corev1.Container, note string, variables ...string) {
+	command, before := w.unset(container, variables...)
+	f.Mend, f.Note = []string{w.annotate(w.role), command}, strings.TrimSpace(before+" "+note)
 }
 
-// fixedToken is the Secret or the ConfigMap that has the token of a container, empty for none.
+// fixedToken is the Secret or the ConfigMap that has the token of a container, or the mount of a single
+// path of a volume, which is not renewed either; empty for none
+// (https://kubernetes.io/docs/concepts/storage/projected-volumes/).
 func (w *walk) fixedToken(container *corev1.Container) string {
 	volume, _ := volumeOf(w.pod(), container)
+	mount := mountOf(container, valueOf(container, tokenVariable))
 	switch {
+	case volume != nil && volume.Projected != nil && (mount.SubPath != "" || mount.SubPathExpr != ""):
+		return partly + volume.Name
 	case volume != nil && volume.Secret != nil:
 		return "Secret " + volume.Secret.SecretName
 	case volume != nil && volume.ConfigMap != nil:
@@ -81,7 +106,7 @@ func (w *walk) fixedToken(container *corev1.Container) string {
 // (https://kubernetes.io/docs/concepts/storage/projected-volumes/#securitycontext-interactions).
 // A user that only the image names is not known, and may be root.
 func unreadable(pod *corev1.Pod) *corev1.Container {
-	if pod.Spec.OS != nil && pod.Spec.OS.Name == corev1.Windows || pod.Spec.SecurityContext != nil && pod.Spec.SecurityContext.FSGroup != nil || oneUser(pod) {
+	if injection.IsWindows(pod) || pod.Spec.SecurityContext != nil && pod.Spec.SecurityContext.FSGroup != nil || oneUser(pod) {
 		return nil
 	}
 	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {

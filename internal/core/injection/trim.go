@@ -134,7 +134,7 @@ func (e *Examiner) shapeSpec(pod *corev1.Pod) shapeSpec {
 		Containers:         e.shapeContainers(pod.Spec.Containers),
 		InitContainers:     e.shapeContainers(pod.Spec.InitContainers),
 	}
-	if isWindows(pod) {
+	if IsWindows(pod) {
 		kept.OS = &corev1.PodOS{Name: corev1.Windows}
 	}
 	for _, volume := range pod.Spec.Volumes {
@@ -147,8 +147,8 @@ func (e *Examiner) shapeSpec(pod *corev1.Pod) shapeSpec {
 	return kept
 }
 
-// isWindows says that a pod asks for a node with Windows, as core/inject reads it.
-func isWindows(pod *corev1.Pod) bool {
+// IsWindows says that a pod asks for a node with Windows, as core/inject reads it.
+func IsWindows(pod *corev1.Pod) bool {
 	return pod.Spec.OS != nil && pod.Spec.OS.Name == corev1.Windows ||
 		pod.Spec.NodeSelector["kubernetes.io/os"] == "windows" || pod.Spec.NodeSelector["beta.kubernetes.io/os"] == "windows"
 }
