@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,6 +25,8 @@ type World struct {
 	AWS AWS
 	// Public fetches the documents of an issuer without credentials, as AWS does.
 	Public Public
+	// Patience is how long the cluster is waited for; zero for half a minute.
+	Patience time.Duration
 }
 
 const about = `Walks the chain from the API server's key to the role's trust policy and its permissions, and marks

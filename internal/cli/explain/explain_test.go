@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -39,12 +40,19 @@ type api struct {
 	reads   []string
 	// documents are what anybody gets at the issuer's host, by path; what is not there is 404.
 	documents map[string]string
+	// silent says that requests are taken and never answered. Patience is how long they are waited for.
+	silent   bool
+	patience time.Duration
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	a.reads = append(a.reads, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.RawQuery, "?"))
 	a.mu.Unlock()
+	if a.silent {
+		<-r.Context().Done()
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	text, has := a.objects[r.URL.Path]
 	switch {
@@ -179,7 +187,7 @@ func typed(t *testing.T, a *api, c *cloud, words ...string) (code int, out, said
 	})}
 	parent.Flags().StringP("namespace", "n", "", "")
 	parent.Flags().StringP("output", "o", "", "")
-	explain.AddTo(parent, explain.World{Streams: streams, AWS: c, Public: a.fetch, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
+	explain.AddTo(parent, explain.World{Streams: streams, AWS: c, Public: a.fetch, Patience: a.patience, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
 		kube, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 		return explain.Cluster{Kube: kube, Namespace: "default"}, err
 	}})
@@ -291,6 +299,17 @@ func TestTheClustersNoIsARefusal(t *testing.T) {
 	a.objects[podPath] = ""
 	if code, out, said := typed(t, a, c, "pod", "shop/checkout-6d9c"); code != 1 || out != "" || !strings.Contains(said, "jane may not") {
 		t.Errorf("exit code %d: %s%s", code, out, said)
+	}
+}
+
+// TestAClusterThatIsSilentIsNotWaitedForForever: the API server takes requests and answers none.
+func TestAClusterThatIsSilentIsNotWaitedForForever(t *testing.T) {
+	for _, words := range []string{"pod shop/checkout-6d9c", "serviceaccount shop/checkout"} {
+		a, c := world("checkout")
+		a.silent, a.patience = true, time.Millisecond
+		if code, out, said := typed(t, a, c, strings.Fields(words)...); code == 0 || out != "" || !strings.Contains(said, "the cluster did not answer within 1ms") {
+			t.Errorf("%s: exit code %d: %s%s", words, code, out, said)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
-// longest is how long AWS is waited for, in all.
+// longest is how long AWS is waited for, in all, and the cluster for what comes before that.
 const longest = 30 * time.Second
 
 // Cluster is a connection to the cluster.
@@ -50,22 +50,12 @@ var ErrDenied = errors.New("AWS denies it")
 // may see it, or the cluster does not answer.
 func read(ctx context.Context, world World, cluster Cluster, subject chain.Subject) (chain.Evidence, error) {
 	e := chain.Evidence{Subject: subject}
-	account := subject.Account
-	if subject.Pod != "" {
-		pod, err := cluster.Kube.CoreV1().Pods(subject.Namespace).Get(ctx, subject.Pod, metav1.GetOptions{})
-		if err != nil {
-			return e, missing(err, "pod", subject.Namespace, subject.Pod)
-		}
-		e.Pod.Value = chain.Prune(pod)
-		account = cmp.Or(pod.Spec.ServiceAccountName, "default")
+	world.Patience = cmp.Or(world.Patience, longest)
+	account, err := readSubject(ctx, world.Patience, cluster, subject, &e)
+	if err != nil {
+		return e, err
 	}
 	var together sync.WaitGroup
-	together.Go(func() { e.Issuer, e.Signing = readIssuer(ctx, cluster.Kube, subject.Namespace, account) })
-	found, err := accountOf(ctx, cluster.Kube, subject.Namespace, account)
-	together.Wait()
-	if e.Account = found; err != nil && subject.Pod == "" {
-		return e, missing(err, "serviceaccount", subject.Namespace, account)
-	}
 	var webhook admission
 	if pod := chain.NewPod(e); pod != nil {
 		together.Go(func() { webhook = readWebhook(ctx, cluster.Kube, pod) })
@@ -76,7 +66,9 @@ func read(ctx context.Context, world World, cluster Cluster, subject chain.Subje
 		together.Go(func() {
 			published = publishedAt(ctx, world.Public, url)
 			if chain.WantsToken(e.Signing, published) {
-				if token, err := freshToken(ctx, cluster.Kube, subject.Namespace, account); err == nil {
+				asking, cancel := context.WithTimeout(ctx, world.Patience)
+				defer cancel()
+				if token, err := freshToken(asking, cluster.Kube, subject.Namespace, account); err == nil {
 					signing.Token = token.KeyID
 				}
 			}
@@ -86,6 +78,39 @@ func read(ctx context.Context, world World, cluster Cluster, subject chain.Subje
 	together.Wait()
 	e.NewPod, e.Hooks, e.NamespaceLabels, e.Published = webhook.pod, webhook.hooks, webhook.labels, published
 	return e, ctx.Err()
+}
+
+// readSubject reads the pod, its ServiceAccount, and the issuer of the cluster. An API server that takes
+// the connection and says nothing is waited for no longer than patience says: the client has no limit of its own.
+func readSubject(ctx context.Context, patience time.Duration, cluster Cluster, subject chain.Subject, e *chain.Evidence) (account string, err error) {
+	until := time.Now().Add(patience)
+	asking, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	failed := func(err error, kind, name string) error {
+		_, answered := errors.AsType[*apierrors.StatusError](err)
+		// By the clock, as the client's rate limiter has an error of its own for a limit that is past.
+		if ctx.Err() == nil && !answered && !time.Now().Before(until) {
+			return fmt.Errorf("read the %s %s/%s: the cluster did not answer within %s; kubectl -n %s get %ss shows whether it answers now", kind, subject.Namespace, name, patience, subject.Namespace, kind)
+		}
+		return missing(err, kind, subject.Namespace, name)
+	}
+	account = subject.Account
+	if subject.Pod != "" {
+		pod, err := cluster.Kube.CoreV1().Pods(subject.Namespace).Get(asking, subject.Pod, metav1.GetOptions{})
+		if err != nil {
+			return "", failed(err, "pod", subject.Pod)
+		}
+		e.Pod.Value = chain.Prune(pod)
+		account = cmp.Or(pod.Spec.ServiceAccountName, "default")
+	}
+	var together sync.WaitGroup
+	together.Go(func() { e.Issuer, e.Signing = readIssuer(asking, cluster.Kube, subject.Namespace, account) })
+	found, err := accountOf(asking, cluster.Kube, subject.Namespace, account)
+	together.Wait()
+	if e.Account = found; err != nil && subject.Pod == "" {
+		return "", failed(err, "serviceaccount", account)
+	}
+	return account, nil
 }
 
 // missing is the error of what was asked for.

@@ -30,8 +30,14 @@ const bootstraps = "tabard issuer bootstrap -f FILE"
 
 // guessed are the codes of findings for which there is always another explanation, and guessedToo the
 // faults for which there is one.
-var guessed = []chain.Code{chain.CodeOtherRole, chain.CodeTokenFixed, chain.CodeNoPolicy, chain.CodeNotAllowed, chain.CodeBoundary, chain.CodeKeysDiffer}
-var guessedToo = []string{"the documents have moved", "a key that is a secret"}
+var guessed = []chain.Code{chain.CodeOtherRole, chain.CodeTokenFixed, chain.CodeNoPolicy, chain.CodeNotAllowed, chain.CodeBoundary, chain.CodeKeysDiffer, chain.CodeTooEarly}
+var guessedToo = append([]string{"the documents have moved", "a key that is a secret", "the keys are private"}, silenced...)
+
+// silenced are the faults of a webhook by which a new pod comes back without an identity. The pod has one
+// still, and may have brought it.
+var silenced = []string{
+	"no webhook", "a webhook that is not there", "a webhook of others", "the webhook of EKS", "a CA that has expired", "a namespace that is not labelled", "a pod that is not labelled",
+}
 
 // general is what is found where that is hidden which says more of a fault: one of new pods' identity.
 func general(code chain.Code) chain.Code {

@@ -101,6 +101,8 @@ type Answer struct {
 	Redirect string `json:"redirect,omitempty"`
 	// Wrong says what is wrong with a document that came; empty for nothing.
 	Wrong string `json:"wrong,omitempty"`
+	// Single says that Wrong is about single keys: others, if there are any, can verify a token.
+	Single bool `json:"single,omitempty"`
 }
 
 // Published is what anybody gets at the issuer's URL. Its documents themselves are not kept.
@@ -186,12 +188,12 @@ func PrunePublished(url string, seen issuer.Public) *Published {
 		case len(f.Body) >= issuer.MaxDocumentBytes:
 			out.Status, out.Error = 0, fmt.Sprintf("it is longer than %d bytes", issuer.MaxDocumentBytes)
 		case f.Status == statusOK && f.Redirect == "" && check.Result == issuer.CheckFailed:
-			out.Wrong = line.Of(check.Detail)
+			out.Wrong, out.Single = line.Of(check.Detail), check.Single
 		}
 		return out
 	}
 	checks := issuer.Examine(url, seen, nil)
-	return &Published{Discovery: answer(checks[0], seen.Discovery), Keys: answer(checks[1], seen.Keys), Held: issuer.UsableKeys(seen.Keys.Body)}
+	return &Published{Discovery: answer(checks[0], seen.Discovery), Keys: answer(checks[1], seen.Keys), Held: seen.UsableKeys(url)}
 }
 
 // told are the variables whose values are kept: they say where credentials come from, and are none.

@@ -88,6 +88,7 @@ func (w *walk) notInjected(found *injection.Finding) Finding {
 	switch found.Cause {
 	case injection.TooEarly:
 		f.Code, f.Symptom = CodeTooEarly, "the pod was created before its ServiceAccount was annotated, and runs without the role"
+		f.Certainty = Likely // the time is when the annotation's manager last changed anything of the ServiceAccount
 	case injection.Hidden:
 		f.Code, f.Symptom = CodeTokenHidden, tokenVariable+" tells the container of a token that no volume brings there"
 		f.Observed, f.Required = "no token at "+valueOf(cmp.Or(w.own, &corev1.Container{}), tokenVariable), "a projected token there"

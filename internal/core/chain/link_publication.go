@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -33,14 +34,18 @@ func (w *walk) publication() Step {
 	if step, ends := w.answered(p.Keys); ends {
 		return step
 	}
-	if p.Keys.Wrong != "" { // which may be about another key than the one that signs
-		certainty := Proved
-		if len(p.Held) > 0 {
-			certainty = Likely
-		}
-		return broken(w.document(p.Keys, certainty))
+	if p.Keys.Wrong == "" {
+		return w.signed(p)
 	}
-	return w.signed(p)
+	certainty := Proved
+	if p.Keys.Single || len(p.Held) > 0 { // what is wrong may be about another key than the one that signs
+		certainty = Likely
+	}
+	if step := w.signed(p); p.Keys.Single && step.State == Sound {
+		step.Text += "; beside it, " + p.Keys.Wrong
+		return step
+	}
+	return broken(w.document(p.Keys, certainty))
 }
 
 // answered judges whether a document came. Only an answer proves that AWS gets none either.
@@ -53,26 +58,29 @@ func (w *walk) answered(a Answer) (step Step, ends bool) {
 			Code: CodeNotPublic, Certainty: Likely, Symptom: "a document of the issuer is not at its URL",
 			Observed: a.At + " redirects to " + a.Redirect, Required: "the document itself: AWS does not say that it follows",
 		})), true
-	case a.Status >= statusServerFails || slices.Contains(passing, a.Status):
-		return unseen(a.At, fmt.Sprintf("the answer is %d, which may pass", a.Status), "an answer of its server; try again"), true
-	case a.Status != statusOK:
-		return broken(w.publish(Finding{
-			Code: CodeNotPublic, Certainty: Proved, Symptom: "a document of the issuer is missing, or not everybody may read it",
-			Observed: fmt.Sprintf("%s answers %d", a.At, a.Status), Required: "200 for whoever asks without credentials",
-		})), true
+	case a.Status == statusOK:
+		return Step{}, false
+	case !slices.Contains(slices.Concat(gone, refusing), a.Status):
+		return unseen(a.At, fmt.Sprintf("the answer is %d, which does not say whether the document is there", a.Status), "an answer of its server; try again"), true
 	}
-	return Step{}, false
+	f := w.publish(Finding{
+		Code: CodeNotPublic, Certainty: Proved, Symptom: "a document of the issuer is missing, or not everybody may read it",
+		Observed: fmt.Sprintf("%s answers %d", a.At, a.Status), Required: "200 for whoever asks without credentials",
+	})
+	if slices.Contains(refusing, a.Status) {
+		f.Certainty = Likely
+		f.Note = "If it answers 200 elsewhere, only this machine is refused: curl -s -o /dev/null -w '%{http_code}' " + line.Word(a.At) + " shows it. " + f.Note
+	}
+	return broken(f), true
 }
 
-// What answers of HTTP mean here (RFC 9110 15.3.1 and 15.6).
-const (
-	statusOK          = 200
-	statusServerFails = 500
-)
+// statusOK says that the document came (RFC 9110 15.3.1).
+const statusOK = 200
 
-// passing are answers that say nothing of the document: the proxy wants a password, or later is better
-// (RFC 9110 15.5.8 and 15.5.9, RFC 8470 5.2, RFC 6585 4).
-var passing = []int{407, 408, 425, 429}
+// gone are answers that say that nobody gets the document (RFC 9110 15.5.5 and 15.5.11). With refusing
+// ones a server may single this machine out, by its address or its country (RFC 9110 15.5.2 and 15.5.4,
+// RFC 7725 3). All others say nothing of the document: a proxy wants a password, or later is better.
+var gone, refusing = []int{404, 410}, []int{401, 403, 451}
 
 // document is the finding of a document that came and is wrong.
 func (w *walk) document(a Answer, certainty Certainty) Finding {
@@ -91,12 +99,15 @@ func (w *walk) signed(p *Published) Step {
 	case s == nil || s.Token == "" && len(s.Keys) == 0:
 		return unseen("both documents can be read; which key the API server signs with is not known", "it shows none", "get /openid/v1/jwks")
 	case s.Token != "":
-		signs := issuer.UsableKey{ID: s.Token}
-		if at := slices.IndexFunc(s.Keys, func(k issuer.UsableKey) bool { return k.ID == s.Token }); at >= 0 {
-			signs = s.Keys[at]
+		// Any key of the token's ID may have signed it.
+		sign := slices.DeleteFunc(slices.Clone(s.Keys), func(k issuer.UsableKey) bool { return k.ID != s.Token })
+		if len(sign) == 0 {
+			sign = []issuer.UsableKey{{ID: s.Token}}
 		}
-		if !slices.ContainsFunc(p.Held, func(k issuer.UsableKey) bool { return k == signs || signs.Thumbprint == "" && k.ID == signs.ID }) {
-			return broken(w.keyMissing([]issuer.UsableKey{signs}, p))
+		if !slices.ContainsFunc(p.Held, func(k issuer.UsableKey) bool {
+			return slices.Contains(sign, k) || sign[0].Thumbprint == "" && k.ID == s.Token
+		}) {
+			return broken(w.keyMissing(sign, p))
 		}
 		return Step{State: Sound, Text: "both documents can be read without credentials, and the key " + line.Of(s.Token) + " that signs is published"}
 	}
@@ -143,7 +154,7 @@ const mostIDs = 5
 func ids(keys []issuer.UsableKey) string {
 	var out []string
 	for _, key := range keys[:min(mostIDs, len(keys))] {
-		out = append(out, fmt.Sprintf("%.80s", line.Of(key.ID)))
+		out = append(out, fmt.Sprintf("%.80s", cmp.Or(line.Of(key.ID), "(without an ID)")))
 	}
 	if more := len(keys) - mostIDs; more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))

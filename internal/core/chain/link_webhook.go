@@ -3,7 +3,6 @@ package chain
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -80,7 +79,7 @@ func (w *walk) webhook() Step {
 	case own == nil && holder(pod, uriVariable) != nil:
 		return unseen(what, "it gets its credentials from an agent of its node, such as EKS Pod Identity, whose associations are in AWS", "eks:ListPodIdentityAssociations")
 	case own == nil:
-		return w.silent()
+		return w.doubted(w.silent())
 	case valueOf(own, roleVariable) != w.asked.RoleARN:
 		return broken(Finding{
 			Code: CodeOtherRole, Certainty: Likely, Symptom: "a new pod of ServiceAccount " + account + " gets another role than its annotation names",
@@ -91,27 +90,42 @@ func (w *walk) webhook() Step {
 	return Step{State: Sound, Text: "a new pod of ServiceAccount " + account + " gets the role today"}
 }
 
+// doubted is the step of a new pod without an identity, about a pod that has one. Its template may bring
+// it by hand, copied from a pod that a webhook wrote: nothing in the pod tells one from the other.
+func (w *walk) doubted(step Step) Step {
+	if w.own == nil || w.tokenIn(w.own) == nil {
+		return step
+	}
+	for i := range step.Findings {
+		f := &step.Findings[i]
+		f.Certainty = Likely
+		f.Note = strings.TrimSpace("The pod has its token: if its template brings it by hand, it needs no webhook. " + f.Note)
+	}
+	return step
+}
+
 // closed is the finding of a hook for identities that lets no pod pass without an answer, and does not
-// answer: the API server names it in its refusal.
+// answer: the API server begins its refusal with its name. Further behind, such words are somebody else's.
 func (w *walk) closed() (f Finding, is bool) {
-	_, rest, has := strings.Cut(w.NewPod.Unread, `failed calling webhook "`)
-	name, _, _ := strings.Cut(rest, `"`)
-	if !has {
+	rest, has := strings.CutPrefix(strings.TrimPrefix(w.NewPod.Unread, "Internal error occurred: "), `failed calling webhook "`)
+	name, _, ends := strings.Cut(rest, `"`)
+	if !has || !ends {
 		return f, false
 	}
-	hook := Hook{Name: name}
-	if w.Hooks.Value != nil {
-		for _, h := range *w.Hooks.Value {
-			if h.Name == name {
-				hook = h
-			}
+	hook, certainty := Hook{Name: name}, Certainty("")
+	if w.Hooks.Unread == "" && w.Hooks.Value != nil {
+		at := slices.IndexFunc(*w.Hooks.Value, func(h Hook) bool { return h.Name == name })
+		if at >= 0 {
+			hook = (*w.Hooks.Value)[at]
+		} else { // it is of another kind, or was taken away since
+			certainty = Likely
 		}
 	}
 	if !hook.isNamed() {
 		return f, false
 	}
 	f = w.noAnswer("the API server makes no new pod of ServiceAccount "+w.subject.Namespace+"/"+w.subject.Account+": the hook "+name+" does not answer", hook)
-	f.Observed = w.NewPod.Unread
+	f.Observed, f.Certainty = w.NewPod.Unread, cmp.Or(certainty, f.Certainty)
 	return f, true
 }
 
@@ -131,15 +145,39 @@ func (w *walk) silent() Step {
 		return broken(w.noWebhook(symptom))
 	}
 	asked := slices.DeleteFunc(slices.Clone(hooks), func(h Hook) bool { return !w.asks(h) })
+	alive := slices.DeleteFunc(slices.Clone(asked), func(h Hook) bool { return h.Expired })
 	switch {
+	case len(alive) == 0 && !hooks[0].isNamed(): // a hook that only has the path may be for anything, and its labels and its CA too
+		return broken(w.noWebhook(symptom))
 	case len(asked) == 0 && w.pod() == nil && slices.ContainsFunc(hooks, func(h Hook) bool { return w.selects(h.Namespaces) }):
 		return unseen("whether a new pod of ServiceAccount "+w.subject.Namespace+"/"+w.subject.Account+" gets the role", "the webhook is asked about pods with certain labels alone", "the name of a pod: tabard explain pod NAME -n "+w.subject.Namespace)
 	case len(asked) == 0:
 		return broken(w.notAsked(symptom, hooks))
-	case !slices.ContainsFunc(asked, func(h Hook) bool { return !h.Expired }):
-		return broken(expired(symptom, asked[0]))
+	case len(alive) == 0:
+		return broken(conditional(expired(symptom, preferred(asked)), asked))
 	}
-	return broken(w.noAnswer(symptom, asked[0]))
+	f := w.noAnswer(symptom, preferred(alive))
+	if at := slices.IndexFunc(asked, func(h Hook) bool { return h.Expired }); at >= 0 {
+		f.Note += " Asked is " + asked[at].title() + " too, whose caBundle has expired: " + asked[at].look() + "."
+	}
+	return broken(conditional(f, asked))
+}
+
+// preferred is Tabard's hook, if it is one of these, or else the first.
+func preferred(hooks []Hook) Hook {
+	return hooks[max(0, slices.IndexFunc(hooks, func(h Hook) bool { return h.Configuration == tabards }))]
+}
+
+// conditional is a finding about hooks that are asked. The new pod has labels of the pod alone, so that
+// matchConditions may leave it out (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchconditions).
+func conditional(f Finding, asked []Hook) Finding {
+	at := slices.IndexFunc(asked, func(h Hook) bool { return h.Conditions })
+	if at < 0 {
+		return f
+	}
+	f.Certainty = Likely
+	f.Note += " The matchConditions of " + asked[at].title() + " may leave the pod out too."
+	return f
 }
 
 // isNamed says that the name of a hook, or of its configuration, is that of a webhook for identities:
@@ -185,7 +223,7 @@ func (w *walk) noWebhook(symptom string) Finding {
 		Mend: []string{"helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace --set image.registry=REGISTRY,image.tag=TAG"},
 		Note: "docs/install.md has what comes before. EKS brings a webhook of its own, pod-identity-webhook: if it is gone from there, AWS support brings it back.",
 	}
-	if others := *w.Hooks.Value; len(others) > 0 {
+	if others := append(candidates(*w.Hooks.Value), *w.Hooks.Value...); len(others) > 0 {
 		f.Certainty = Likely
 		f.Note += " If " + others[0].Configuration + " is one for identities, look whether it answers."
 	}
@@ -222,11 +260,8 @@ func (w *walk) noAnswer(symptom string, h Hook) Finding {
 	}
 	f.Observed += "; asked is " + h.title()
 	f.Note = "The webhook does not run, the API server does not reach it, its certificate is not of the caBundle, or its settings leave the ServiceAccount out: its log says which."
-	switch {
-	case !h.Bundle:
+	if !h.Bundle {
 		f.Note = "The hook has no caBundle, so that the API server trusts only certificates of public CAs. " + f.Note
-	case h.Conditions:
-		f.Note += " The matchConditions of the hook may leave the pod out too."
 	}
 	switch {
 	case h.Configuration == tabards && h.Service != "":
@@ -250,121 +285,4 @@ func (h Hook) title() string { return "hook " + h.Name + " of " + h.Configuratio
 // look shows the hook.
 func (h Hook) look() string {
 	return "kubectl get mutatingwebhookconfiguration " + line.Word(h.Configuration) + " -o yaml"
-}
-
-// notAsked is the finding of hooks that are asked about other pods, with the labels of the one for which
-// the fewest have to change.
-func (w *walk) notAsked(symptom string, hooks []Hook) Finding {
-	f := Finding{
-		Code: CodeNotAsked, Symptom: symptom + ": its webhook is not asked about it", Observed: "labels that " + hooks[0].title() + " does not select",
-		Required: "it selects " + wants(hooks[0]), Mend: []string{hooks[0].look()}, Note: "No label makes the hook be asked: its selectors leave the namespace or the pod out.",
-	}
-	best := -1
-	for _, h := range hooks {
-		namespace, possible := changes(h.Namespaces, w.namespaceLabels())
-		pod, can := changes(h.Objects, w.NewPod.Value.Labels)
-		if !possible || !can || best >= 0 && len(namespace)+len(pod) >= best {
-			continue
-		}
-		f.Required, f.Note, f.Mend = h.title()+" selects "+wants(h), "", nil
-		f.Observed = strings.Join(append(labelled("the namespace", namespace, w.namespaceLabels()), labelled("the pod", pod, w.NewPod.Value.Labels)...), ", ")
-		best = len(namespace) + len(pod)
-		if len(namespace) > 0 {
-			f.Mend = append(f.Mend, "kubectl label namespace "+line.Word(w.subject.Namespace)+" --overwrite"+typed(namespace))
-			f.Note = "Who may label namespaces types it. All pods of the namespace are asked about then."
-			if w.pod() != nil && w.own == nil && len(pod) == 0 { // a template that changes makes new pods by itself
-				f.Mend = append(f.Mend, w.restart())
-			}
-		}
-		if len(pod) > 0 {
-			f.Mend = append(f.Mend, w.patch(map[string]any{"metadata": map[string]any{"labels": pod}}, h.look()))
-			f.Note += " The pod's template gets its labels too; those by which its workload finds its pods cannot change."
-		}
-		f.Note = strings.TrimSpace(f.Note)
-	}
-	return f
-}
-
-// wants is what a hook selects.
-func wants(h Hook) string {
-	out := []string{}
-	if h.Namespaces != nil {
-		out = append(out, "namespaces with "+metav1.FormatLabelSelector(h.Namespaces))
-	}
-	if h.Objects != nil {
-		out = append(out, "pods with "+metav1.FormatLabelSelector(h.Objects))
-	}
-	return strings.Join(out, ", ")
-}
-
-func (w *walk) namespaceLabels() map[string]string {
-	if w.NamespaceLabels.Value == nil {
-		return nil
-	}
-	return *w.NamespaceLabels.Value
-}
-
-// changes are the labels that have to change for a selector to match, nil in place of a value for one
-// that has to go. It is not possible for a label that the API server keeps, and for a selector that
-// contradicts itself.
-func changes(selector *metav1.LabelSelector, of map[string]string) (out map[string]*string, possible bool) {
-	out = map[string]*string{}
-	if selector == nil {
-		return out, true
-	}
-	for key, value := range selector.MatchLabels {
-		if has, is := of[key]; !is || has != value {
-			out[key] = new(value)
-		}
-	}
-	for _, each := range selector.MatchExpressions {
-		has, is := of[each.Key]
-		switch {
-		case each.Operator == metav1.LabelSelectorOpIn && len(each.Values) > 0 && !slices.Contains(each.Values, has):
-			out[each.Key] = new(each.Values[0])
-		case each.Operator == metav1.LabelSelectorOpExists && !is && out[each.Key] == nil:
-			out[each.Key] = new("")
-		case is && (each.Operator == metav1.LabelSelectorOpDoesNotExist || each.Operator == metav1.LabelSelectorOpNotIn && slices.Contains(each.Values, has)):
-			out[each.Key] = nil
-		}
-	}
-	after := maps.Clone(of)
-	if after == nil {
-		after = map[string]string{}
-	}
-	for key, value := range out {
-		if key == corev1.LabelMetadataName {
-			return nil, false
-		}
-		if value == nil {
-			delete(after, key)
-		} else {
-			after[key] = *value
-		}
-	}
-	return out, selects(selector, after)
-}
-
-// labelled says what somebody has of the labels that have to change.
-func labelled(who string, all map[string]*string, of map[string]string) (out []string) {
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if value, has := of[key]; has {
-			out = append(out, who+" has "+key+"="+value)
-		} else {
-			out = append(out, who+" has no label "+key)
-		}
-	}
-	return out
-}
-
-// typed are the labels as kubectl label takes them.
-func typed(all map[string]*string) (out string) {
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		word := key + "-"
-		if value := all[key]; value != nil {
-			word = key + "=" + *value
-		}
-		out += " " + line.Word(word)
-	}
-	return out
 }

@@ -82,6 +82,7 @@ func TestWhatANewPodTells(t *testing.T) {
 		"labels that were not read may be any": {func(e *chain.Evidence) {
 			silent(func(h *chain.Hook) { h.Namespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}} })(e)
 			e.NamespaceLabels = chain.Seen[map[string]string]{Unread: "forbidden", Needs: "get namespaces"}
+			app(e).Env, e.Pod.Value.Spec.Volumes = nil, nil
 		}, chain.Broken, "L4-NO-ANSWER proved"},
 		"without a pod, labels of pods are not known": {func(e *chain.Evidence) {
 			silent(func(h *chain.Hook) { h.Objects = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}} })(e)

@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/sha256"
 	"encoding/binary"
@@ -115,10 +116,23 @@ type UsableKey struct {
 
 // UsableKeys reads the public keys of a keys document that anybody may have written, sorted by ID. What
 // is no public key of a known type is left out.
-func UsableKeys(document []byte) (out []UsableKey) {
+func UsableKeys(document []byte) []UsableKey { return usableKeys(document, nil) }
+
+// UsableKeys are the published keys of the issuer at a URL. One for an algorithm that the discovery
+// document does not name is left out.
+func (p Public) UsableKeys(url string) []UsableKey {
+	allowed, err := readDiscovery(p.Discovery.Body, url, cmp.Or(p.KeysAt, DocumentURL(url, KeysPath)))
+	if err != nil {
+		allowed = nil
+	}
+	return usableKeys(p.Keys.Body, allowed)
+}
+
+// usableKeys reads those for algorithms that are allowed; nil for all.
+func usableKeys(document []byte, allowed []string) (out []UsableKey) {
 	for _, key := range publishedKeys(document) {
-		var public jose.JSONWebKey
-		if public.UnmarshalJSON([]byte(key.JWK)) != nil || !public.Valid() || !public.IsPublic() {
+		public, err := key.public()
+		if err != nil || !public.Valid() || !public.IsPublic() || allowed != nil && key.Algorithm != "" && !slices.Contains(allowed, key.Algorithm) {
 			continue
 		}
 		if sum, err := public.Thumbprint(crypto.SHA256); err == nil {
@@ -126,6 +140,34 @@ func UsableKeys(document []byte) (out []UsableKey) {
 		}
 	}
 	return slices.Compact(out)
+}
+
+// member is a text of the key, empty for none.
+func (k Key) member(name string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(k.JWK), &fields) != nil {
+		return ""
+	}
+	return text(fields[name])
+}
+
+// public reads the key without the certificates that may come with it (RFC 7517 4.6 to 4.9): a token is
+// verified by the key, and the parser refuses both for a certificate that it does not know.
+func (k Key) public() (out jose.JSONWebKey, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(k.JWK), &fields); err != nil {
+		return out, err
+	}
+	document, all := []byte(k.JWK), len(fields)
+	for _, name := range []string{"x5c", "x5t", "x5t#S256", "x5u"} {
+		delete(fields, name)
+	}
+	if len(fields) < all {
+		if document, err = json.Marshal(fields); err != nil {
+			return out, err
+		}
+	}
+	return out, out.UnmarshalJSON(document)
 }
 
 // text is a JSON string's value, empty for anything else.

@@ -2,11 +2,9 @@ package issuer
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-
-	"github.com/go-jose/go-jose/v4"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/core/condition"
 )
@@ -29,6 +27,8 @@ type Check struct {
 	Result CheckResult `json:"result"`
 	// Detail says what was seen, and for a failure what was expected.
 	Detail string `json:"detail"`
+	// Single says that a failure is about single keys: of others, if there are any, tokens can be verified.
+	Single bool `json:"-"`
 }
 
 // Examine judges the two documents of an issuer as they were fetched anonymously at its URL, and,
@@ -51,8 +51,11 @@ func Examine(url string, public Public, cluster *Cluster) []Check {
 // KeysOf is where the discovery document of an issuer of others says that its keys are, as AWS finds
 // them. Where it says nothing that can be used, it is where Tabard publishes them.
 func KeysOf(url string, f Fetch) string {
-	var seen discovery
-	if f.Status == statusOK && json.Unmarshal(f.Body, &seen) == nil && ValidateForeignURL(seen.KeysURI) == nil {
+	if f.Status != statusOK {
+		return DocumentURL(url, KeysPath)
+	}
+	seen, err := discovered(f.Body)
+	if err == nil && ValidateForeignURL(strings.ReplaceAll(seen.KeysURI, "?", "/")) == nil { // it may have a query, which an issuer may not
 		return seen.KeysURI
 	}
 	return DocumentURL(url, KeysPath)
@@ -62,44 +65,59 @@ func KeysOf(url string, f Fetch) string {
 func examineDiscovery(url, keysAt string, f Fetch) (out Check, allowed []string) {
 	at := DocumentURL(url, DiscoveryPath)
 	if trouble := fetchTrouble(f); trouble != "" {
-		return Check{at, CheckFailed, trouble}, nil
+		return Check{What: at, Result: CheckFailed, Detail: trouble}, nil
 	}
 	allowed, err := readDiscovery(f.Body, url, keysAt)
 	if err != nil {
-		return Check{at, CheckFailed, fmt.Sprintf("%.1000s", err)}, nil
+		return Check{What: at, Result: CheckFailed, Detail: fmt.Sprintf("%.1000s", err)}, nil
 	}
-	return Check{at, CheckOK, "the discovery document names the issuer and its keys document"}, allowed
+	return Check{What: at, Result: CheckOK, Detail: "the discovery document names the issuer and its keys document"}, allowed
 }
 
 func examineKeys(at string, f Fetch, allowed []string) Check {
-	if trouble := fetchTrouble(f); trouble != "" {
-		return Check{at, CheckFailed, trouble}
+	failed := func(format string, args ...any) Check {
+		return Check{What: at, Result: CheckFailed, Detail: fmt.Sprintf(format, args...)}
 	}
-	keys := publishedKeys(f.Body)
+	if trouble := fetchTrouble(f); trouble != "" {
+		return failed("%s", trouble)
+	}
 	var usable, odd []Key
-	for _, key := range keys {
-		var public jose.JSONWebKey
-		err := public.UnmarshalJSON([]byte(key.JWK))
+	var unnamed *Key
+	count := map[string]int{}
+	for _, key := range publishedKeys(f.Body) {
+		count[key.member("kty")]++
+		public, err := key.public()
 		switch {
 		case err == nil && !public.IsPublic():
-			return Check{at, CheckFailed, fmt.Sprintf("the published key %.80q is no public key but a private or a shared one: everybody can sign tokens with it; take it out of the document, and sign with another key", key.ID)}
+			return failed("the published key %.80q is no public key but a private or a shared one: everybody can sign tokens with it; take it out of the document, and sign with another key", key.ID)
 		case err != nil || !public.Valid():
 			odd = append(odd, key)
-			continue
+		case !slices.Contains([]string{"", "sig"}, public.Use): // it is for something else
 		case allowed != nil && key.Algorithm != "" && !slices.Contains(allowed, key.Algorithm):
-			return Check{at, CheckFailed, fmt.Sprintf("the published key %.80q is for %.20q, which the discovery document does not name: AWS refuses tokens that it signed", key.ID, key.Algorithm)}
+			unnamed = cmp.Or(unnamed, &key)
+		default:
+			usable = append(usable, key)
 		}
-		usable = append(usable, key)
 	}
+	// AWS counts keys of the two types apart
+	// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html).
+	for _, kind := range []string{"RSA", "EC"} {
+		if count[kind] > MaxKeys {
+			return failed("the document has %d keys of type %s, AWS accepts at most %d", count[kind], kind, MaxKeys)
+		}
+	}
+	detail := fmt.Sprintf("%d public keys: %s", len(usable), keyNames(usable))
 	switch {
-	case len(keys) > MaxKeys:
-		return Check{at, CheckFailed, fmt.Sprintf("the document has %d keys, AWS accepts at most %d", len(keys), MaxKeys)}
+	case unnamed != nil:
+		out := failed("the published key %.80q is for %.20q, which the discovery document does not name: AWS refuses tokens that it signed", unnamed.ID, unnamed.Algorithm)
+		out.Single = true
+		return out
 	case len(usable) == 0:
-		return Check{at, CheckFailed, "the document has no public key that can verify a token"}
+		return failed("the document has no public key that can verify a token")
 	case len(odd) > 0:
-		return Check{at, CheckOK, fmt.Sprintf("%d public keys: %s; these are no public keys of a known type: %s", len(usable), keyNames(usable), keyNames(odd))}
+		detail += "; these are no public keys of a known type: " + keyNames(odd)
 	}
-	return Check{at, CheckOK, fmt.Sprintf("%d public keys: %s", len(usable), keyNames(usable))}
+	return Check{What: at, Result: CheckOK, Detail: detail}
 }
 
 // fetchTrouble says why an answer is no document, as AWS would see it; empty for none.
@@ -119,13 +137,13 @@ func examineToken(url string, server APIServer, fetched bool) Check {
 	what, token := "token of the API server "+server.Address, server.Token
 	switch {
 	case token.Error != "":
-		return Check{what, CheckUnknown, "no token could be requested: " + condition.Steady(token.Error)}
+		return Check{What: what, Result: CheckUnknown, Detail: "no token could be requested: " + condition.Steady(token.Error)}
 	case token.Issuer != url:
-		return Check{what, CheckFailed, fmt.Sprintf("it names the issuer %.300q, expected %q: set kube-apiserver's --service-account-issuer, byte for byte", token.Issuer, url)}
+		return Check{What: what, Result: CheckFailed, Detail: fmt.Sprintf("it names the issuer %.300q, expected %q: set kube-apiserver's --service-account-issuer, byte for byte", token.Issuer, url)}
 	case !fetched:
-		return Check{what, CheckUnknown, "it was not verified, because the documents could not be fetched"}
+		return Check{What: what, Result: CheckUnknown, Detail: "it was not verified, because the documents could not be fetched"}
 	case token.PublicError != "":
-		return Check{what, CheckFailed, token.PublicError}
+		return Check{What: what, Result: CheckFailed, Detail: token.PublicError}
 	}
-	return Check{what, CheckOK, fmt.Sprintf("it verifies against the published documents; it is signed with %.80q", token.KeyID)}
+	return Check{What: what, Result: CheckOK, Detail: fmt.Sprintf("it verifies against the published documents; it is signed with %.80q", token.KeyID)}
 }

@@ -96,8 +96,8 @@ func VerifyToken(raw string, keys, discovery []byte, url string, now time.Time) 
 // readDiscovery returns the algorithms that a discovery document names. It has to be that of the issuer,
 // with its keys at a URL.
 func readDiscovery(document []byte, url, keysAt string) ([]string, error) {
-	var seen discovery
-	if err := json.Unmarshal(document, &seen); err != nil {
+	seen, err := discovered(document)
+	if err != nil {
 		return nil, errors.New("the discovery document is no JSON object of the expected form")
 	}
 	if seen.Issuer != url {
@@ -109,13 +109,31 @@ func readDiscovery(document []byte, url, keysAt string) ([]string, error) {
 	return seen.Algorithms, nil
 }
 
+// discovered reads what counts of a discovery document that anybody may have written, whatever the rest
+// is. Algorithms that are no list of texts are as good as none.
+func discovered(document []byte) (out discovery, err error) {
+	var seen struct {
+		Issuer     string          `json:"issuer"`
+		KeysURI    string          `json:"jwks_uri"`
+		Algorithms json.RawMessage `json:"id_token_signing_alg_values_supported"`
+	}
+	if err := json.Unmarshal(document, &seen); err != nil {
+		return out, err
+	}
+	var algorithms []string
+	if json.Unmarshal(seen.Algorithms, &algorithms) != nil {
+		algorithms = nil
+	}
+	return discovery{Issuer: seen.Issuer, KeysURI: seen.KeysURI, Algorithms: algorithms}, nil
+}
+
 func findKey(document []byte, id string) (*jose.JSONWebKey, error) {
 	for _, key := range publishedKeys(document) {
 		if key.ID != id {
 			continue
 		}
-		var public jose.JSONWebKey
-		if err := public.UnmarshalJSON([]byte(key.JWK)); err != nil || !public.Valid() || !public.IsPublic() {
+		public, err := key.public()
+		if err != nil || !public.Valid() || !public.IsPublic() {
 			return nil, fmt.Errorf("the published key %q is no valid public key", id)
 		}
 		return &public, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
-// reviewed is a pod that was judged wrongly once.
-type reviewed struct {
+// misjudgedPod is a pod that was judged wrongly once.
+type misjudgedPod struct {
 	change func(*chain.Evidence)
 	// verdict is empty for chain.Unhealthy, and code is that of the first finding then.
 	verdict   chain.Verdict
@@ -25,7 +25,7 @@ type reviewed struct {
 }
 
 // judged explains the pod as Prune leaves it.
-func (each reviewed) judged(t *testing.T) {
+func (each misjudgedPod) judged(t *testing.T) {
 	t.Helper()
 	e := copyOf(t, world())
 	each.change(&e)
@@ -123,7 +123,7 @@ func keys(id, secret string) []corev1.EnvVar {
 
 // TestAudiencesOfPods compares the token of the pod with that of a new one, and not with a default.
 func TestAudiencesOfPods(t *testing.T) {
-	for name, each := range map[string]reviewed{
+	for name, each := range map[string]misjudgedPod{
 		"the webhook has another default": {change: func(e *chain.Evidence) {
 			named(e.Pod.Value, "foo")
 			named(e.NewPod.Value, "foo")
@@ -174,7 +174,7 @@ func TestAudiencesOfPods(t *testing.T) {
 
 // TestRolesThatAreNotInTheAnnotation are not judged as if there were none.
 func TestRolesThatAreNotInTheAnnotation(t *testing.T) {
-	for name, each := range map[string]reviewed{
+	for name, each := range map[string]misjudgedPod{
 		"a file of keys":               {change: unbound(corev1.EnvVar{Name: "AWS_SHARED_CREDENTIALS_FILE", Value: "/keys"}), verdict: chain.Undetermined, says: "AWS_SHARED_CREDENTIALS_FILE"},
 		"a config file":                {change: unbound(corev1.EnvVar{Name: "AWS_CONFIG_FILE", Value: "/config"}), verdict: chain.Undetermined, says: "AWS_CONFIG_FILE"},
 		"a profile":                    {change: unbound(corev1.EnvVar{Name: "AWS_PROFILE", Value: "prod"}), verdict: chain.Undetermined, says: "AWS_PROFILE"},
@@ -209,7 +209,7 @@ func TestRolesThatAreNotInTheAnnotation(t *testing.T) {
 
 // TestKeysAndTokensOfPods judges what is there, and not what a variable's or a folder's name promises.
 func TestKeysAndTokensOfPods(t *testing.T) {
-	for name, each := range map[string]reviewed{
+	for name, each := range map[string]misjudgedPod{
 		"keys that are empty": {change: plus(keys("", "")...), verdict: chain.Healthy},
 		"keys in the pod":     {change: plus(keys("AKIAEXAMPLE", "hush")...), code: chain.CodeStaticKeys, certainty: chain.Proved, says: "in the pod's template", without: "hush"},
 		"one key alone":       {change: plus(keys("AKIAEXAMPLE", "")...), code: chain.CodeStaticKeys, certainty: chain.Likely},
@@ -262,7 +262,7 @@ func TestCommandsFitTheWorkload(t *testing.T) {
 		e.Pod.Value.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}}
 	}
 	stale := func(e *chain.Evidence) { app(e).Env[0].Value = roleARN + "-before" }
-	for name, each := range map[string]reviewed{
+	for name, each := range map[string]misjudgedPod{
 		"keys of a StatefulSet": {change: owned("StatefulSet", static), code: chain.CodeStaticKeys, certainty: chain.Proved, says: "set env statefulset/nightly -c app AWS_ACCESS_KEY_ID- AWS_SECRET_ACCESS_KEY-"},
 		"keys of a Job":         {change: owned("Job", static), code: chain.CodeStaticKeys, certainty: chain.Proved, says: "Take AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY out of the template of job/nightly first.", without: "set env"},
 		"keys of a ReplicaSet":  {change: owned("ReplicaSet", static), code: chain.CodeStaticKeys, certainty: chain.Proved, says: "replicaset/nightly first.", without: "set env"},
