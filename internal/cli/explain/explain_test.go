@@ -236,13 +236,7 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 			if code != each.code || said != "" || strings.Contains(out, "hunter2") {
 				t.Errorf("exit code %d, want %d: %s", code, each.code, said)
 			}
-			file := "testdata/" + name + ".txt"
-			if os.Getenv("UPDATE") != "" {
-				must.Do(t, os.WriteFile(file, []byte(out), 0o600))
-			}
-			if diff := cmp.Diff(string(must.Get(os.ReadFile(file))(t)), out); diff != "" {
-				t.Errorf("-%s +printed:\n%s", file, diff)
-			}
+			wantPrinted(t, name, out)
 			if len(a.reads) > 25 || c.calls > 12 {
 				t.Errorf("%d reads of the cluster, and %d calls of AWS", len(a.reads), c.calls)
 			}
@@ -290,6 +284,18 @@ func TestASubjectIsNamedInEachOfTheUsualWays(t *testing.T) {
 		if code, out, said := typed(t, a, c, strings.Fields(words)...); code != want.code || !strings.Contains(out+said, want.says) {
 			t.Errorf("%s: exit code %d, want %d saying %q:\n%s%s", words, code, want.code, want.says, out, said)
 		}
+	}
+}
+
+// wantPrinted compares what is printed with a file of testdata, which UPDATE=1 writes anew.
+func wantPrinted(t *testing.T, name, out string) {
+	t.Helper()
+	file := "testdata/" + name + ".txt"
+	if os.Getenv("UPDATE") != "" {
+		must.Do(t, os.WriteFile(file, []byte(out), 0o600))
+	}
+	if diff := cmp.Diff(string(must.Get(os.ReadFile(file))(t)), out); diff != "" {
+		t.Errorf("-%s +printed:\n%s", file, diff)
 	}
 }
 

@@ -2,13 +2,8 @@ package explain_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 // TestWhatIsSaidOfACall: it is allowed, nothing allows it, it is denied, or a boundary lacks it. Policies
@@ -47,13 +42,7 @@ func TestWhatIsSaidOfACall(t *testing.T) {
 				}
 				return
 			}
-			file := "testdata/call-" + name + ".txt"
-			if os.Getenv("UPDATE") != "" {
-				must.Do(t, os.WriteFile(file, []byte(out), 0o600))
-			}
-			if diff := cmp.Diff(string(must.Get(os.ReadFile(file))(t)), out); diff != "" {
-				t.Errorf("-%s +printed:\n%s", file, diff)
-			}
+			wantPrinted(t, "call-"+name, out)
 		})
 	}
 }
