@@ -121,6 +121,12 @@ var productRules = []rule{
 		deny: []ban{noSDK, noControllers},
 		why:  "what the cluster is is read in one place, and plugged by internal/app into whatever asks: see ADR 25; core/issuer says where a discovery document is",
 	}, {
+		in:      []string{"./internal/platform/tokenfacts"},
+		own:     []string{"./awsauth/kube/tokenmode", "./awsauth/identity", "./internal/core/..."},
+		foreign: []string{apimachinery, "k8s.io/client-go/dynamic"},
+		deny:    []ban{noSDK, noControllers},
+		why:     "the facts of token mode are read once for the command line and the console; whether it is token mode is awsauth/kube/tokenmode's to say",
+	}, {
 		in: []string{"./internal/webhook/..."},
 		own: []string{
 			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/ocmhook", "./internal/core/certificate", "./api/...", "./roleselector", "./awsauth/kube/follow",
@@ -131,7 +137,7 @@ var productRules = []rule{
 		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
 		own: []string{
 			"./internal/cli/...", "./internal/handoff", "./internal/handoff/operator", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
-			"./awsauth/kube/tokenmode", "./internal/olm",
+			"./internal/platform/tokenfacts", "./internal/olm",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "commands get AWS through interfaces that internal/app fills; of a cluster's token mode there is one test, for everybody",

@@ -9,10 +9,9 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
-
-// clouds are those that annotations know.
-var clouds = []catalogue.Cloud{catalogue.AWS, catalogue.Azure, catalogue.GCP}
 
 // clusters is the value of --cloud that stands for the cluster's own.
 const clusters = "this"
@@ -48,13 +47,13 @@ func (c *cloudFlag) chosen(ctx context.Context, world World, kubeconfig *command
 	if err != nil {
 		return nil, "", err
 	}
-	facts, err := observe(ctx, client)
+	facts, err := tokenfacts.Observe(ctx, client)
 	if err != nil {
 		return nil, "", err
 	}
-	mode := facts.decide()
-	if mode.TokenMode != yes {
-		return nil, mode.sentence(), nil
+	mode := facts.Decide()
+	if mode.TokenMode != listing.Yes {
+		return nil, mode.Sentence(), nil
 	}
 	named, ok := cloudNamed(strings.ToLower(mode.Cloud))
 	if !ok {
@@ -64,7 +63,7 @@ func (c *cloudFlag) chosen(ctx context.Context, world World, kubeconfig *command
 }
 
 func cloudNamed(name string) (catalogue.Cloud, bool) {
-	for _, c := range clouds {
+	for _, c := range listing.Clouds() {
 		if c.String() == name {
 			return c, true
 		}

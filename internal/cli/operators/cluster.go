@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/listing"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
 const clusterLong = `Show whether the cluster gives operators short-lived tokens in place of stored keys, which is
@@ -20,7 +22,7 @@ called token mode. It is in token mode if three facts hold:
 The command only reads the cluster. It needs this ClusterRole. An object that you may not read
 makes its fact unknown, and the command names the right that is missing:
 
-` + rights + `
+` + tokenfacts.Rights + `
 Exit codes: 0 it is known whether the cluster is in token mode; 1 it is unknown, or the cluster
 cannot be read; 2 the input cannot be used.`
 
@@ -46,53 +48,47 @@ func newCluster(streams command.Streams, world World) *cobra.Command {
 	return out
 }
 
+// clusterDocument is the mode as it is printed.
+type clusterDocument struct {
+	command.Meta    `json:",inline"`
+	tokenfacts.Mode `json:",inline"`
+}
+
 func showCluster(ctx context.Context, streams command.Streams, world World, kubeconfig *command.Kubeconfig, output command.Output) error {
 	client, err := world.Connect(kubeconfig)
 	if err != nil {
 		return err
 	}
-	seen, err := observe(ctx, client)
+	seen, err := tokenfacts.Observe(ctx, client)
 	if err != nil {
 		return err
 	}
-	mode := seen.decide()
+	mode := clusterDocument{command.MetaOf("OperatorsCluster"), seen.Decide()}
 	if err := streams.PrintAs(output, command.Printed{Document: escaped{mode}, Text: mode.text}); err != nil {
 		return err
 	}
-	if mode.TokenMode == unknown {
-		return &command.Exit{Code: command.Found, What: mode.sentence()}
+	if mode.TokenMode == listing.Unknown {
+		return &command.Exit{Code: command.Found, What: mode.Sentence()}
 	}
 	return nil
 }
 
-// sentence says what the three facts come to.
-func (m mode) sentence() string {
-	switch m.TokenMode {
-	case yes:
-		return "the cluster is in token mode on " + m.Cloud
-	case no:
-		return "the cluster is not in token mode: " + m.Reason
-	}
-	return "it is unknown whether the cluster is in token mode: " + m.Reason
-}
-
 // text is the mode for people.
-func (m mode) text() string {
+func (m clusterDocument) text() string {
 	var out lines
-	out.say("%s.", upper(m.sentence()))
+	out.say("%s.", upper(m.Sentence()))
 	for _, f := range m.Facts {
-		mark := map[answer]string{yes: "yes", no: "no", unknown: "unknown"}[f.Holds]
-		out.say("  %-17s %-8s %s", f.Name+":", mark, f.said())
+		out.say("  %-17s %-8s %s", f.Name+":", f.Holds, factText(f))
 	}
 	out.WriteString(m.follows())
 	return out.String()
 }
 
-// said is what was seen of a fact, and what is expected where it does not hold.
-func (f fact) said() string {
+// factText is what was seen of a fact, and what is expected where it does not hold.
+func factText(f tokenfacts.Fact) string {
 	text := fmt.Sprintf("%s is %q", f.Field, f.Value)
 	switch {
-	case f.Value == "" && f.Holds == unknown:
+	case f.Value == "" && f.Holds == listing.Unknown:
 		text = f.Why
 	case f.Value == "":
 		text = f.Field + " is not set"
@@ -106,16 +102,16 @@ func (f fact) said() string {
 }
 
 // follows says what a person does with the answer.
-func (m mode) follows() string {
+func (m clusterDocument) follows() string {
 	var out lines
 	switch m.TokenMode {
-	case yes:
+	case listing.Yes:
 		out.say("What follows: operators that support tokens of %s take a role, and no stored key.", m.Cloud)
 		out.say("  tabard operators list --cloud this --token-auth yes   # shows them")
-	case no:
+	case listing.No:
 		out.say("What follows: operators do not ask for a role by tokens here, whatever their catalogue says.")
 		out.say("  tabard operators list   # shows what they support elsewhere")
-	case unknown:
+	case listing.Unknown:
 		out.say("What follows: nothing is assumed. Ask for what is missing, and type the command again.")
 	}
 	return out.String()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
@@ -127,7 +128,7 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	from, to := permission.OfBundle(p.Name, old, cloud), permission.OfBundle(p.Name, next, cloud)
 	d := permission.Diff(from, to)
 	d.Findings = slices.Concat(d.Findings, placed(from), placed(to), unreachable(p, old, next))
-	return f.print(streams, d, []string{whyUnknown(from, old), whyUnknown(to, next)})
+	return f.print(streams, d, []string{listing.WhyUnknown(from, old), listing.WhyUnknown(to, next)})
 }
 
 // ofSubscription shows what the plan that waits for a Subscription changes.

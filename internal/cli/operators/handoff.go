@@ -5,22 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/iamname"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/handoff"
 	"github.com/tabard-dev/tabard/internal/handoff/operator"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
 const handoffLong = `Write a directory for the colleague who owns the cloud account, from which they make the role that an
@@ -128,7 +127,7 @@ func (f *handoffFlags) run(ctx context.Context, streams command.Streams, world W
 	}
 	tellSet(streams, set.Findings)
 	if _, known := set.Requests(); !known {
-		return streams.Refuse(command.Found, fmt.Errorf("it is unknown what the operator asks the cloud for: %s. With its CredentialsRequests, type --requests PATH", cmp.Or(whyUnknown(set, bundle), "nothing declares it")))
+		return streams.Refuse(command.Found, fmt.Errorf("it is unknown what the operator asks the cloud for: %s. With its CredentialsRequests, type --requests PATH", cmp.Or(listing.WhyUnknown(set, bundle), "nothing declares it")))
 	}
 	if err := f.locate(ctx, world, bundle); err != nil {
 		return err
@@ -203,16 +202,13 @@ func (f *handoffFlags) locate(ctx context.Context, world World, bundle catalogue
 	if err != nil {
 		return err
 	}
-	facts, err := observe(ctx, client)
+	facts, err := tokenfacts.Observe(ctx, client)
 	if err != nil {
 		return err
 	}
-	infrastructure := facts.objects.Infrastructure
-	f.place.Issuer = cmp.Or(f.place.Issuer, text(facts.objects.Authentication, "spec", "serviceAccountIssuer"))
-	f.place.Cluster = cmp.Or(f.place.Cluster, text(infrastructure, "status", "infrastructureName"))
-	if region := text(infrastructure, "status", "platformStatus", "aws", "region"); region != "" && f.place.Partition == "" {
-		f.place.Partition = identity.Partition(region)
-	}
+	f.place.Issuer = cmp.Or(f.place.Issuer, facts.Issuer())
+	f.place.Cluster = cmp.Or(f.place.Cluster, facts.InfrastructureName())
+	f.place.Partition = cmp.Or(f.place.Partition, facts.Partition())
 	var missing []string
 	if f.place.Issuer == "" {
 		missing = append(missing, "the issuer of its tokens: type --issuer URL (kubectl get --raw /.well-known/openid-configuration shows it)")
@@ -223,7 +219,7 @@ func (f *handoffFlags) locate(ctx context.Context, world World, bundle catalogue
 	if len(missing) == 0 {
 		return nil
 	}
-	for _, right := range slices.Sorted(maps.Values(facts.forbidden)) {
+	for _, right := range facts.Forbidden() {
 		missing = append(missing, "you may not "+right)
 	}
 	return usage.Wrong(fmt.Errorf("the cluster does not tell %s", strings.Join(missing, "; ")))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/hack/catalogue/generate"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // control is a character of an output that a terminal would act on, or that turns the direction of
@@ -91,7 +92,7 @@ func TestATextIsOneLine(t *testing.T) {
 
 // TestProgramsGetWhatIsThere: JSON escapes what is not shown, and loses nothing.
 func TestProgramsGetWhatIsThere(t *testing.T) {
-	l := decoded[listing](t, on(t, "hostile.json", "list", "-o", "json").exits(t, 0))
+	l := decoded[listDocument](t, on(t, "hostile.json", "list", "-o", "json").exits(t, 0))
 	var names []string
 	for _, r := range l.Items {
 		names = append(names, r.Package)
@@ -99,7 +100,7 @@ func TestProgramsGetWhatIsThere(t *testing.T) {
 	if diff := cmp.Diff([]string{"--help", evil, "fenced"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if d := decoded[detail](t, on(t, "hostile.json", "show", "-o", "json", "--", evil).exits(t, 0)); d.Package != evil || d.Chosen.DisplayName != "A\nB\r\x1b]0;owned\x07\x1b[31m\u202etxt.exe\u009b1m" {
+	if d := decoded[detailDocument](t, on(t, "hostile.json", "show", "-o", "json", "--", evil).exits(t, 0)); d.Package != evil || d.Chosen.DisplayName != "A\nB\r\x1b]0;owned\x07\x1b[31m\u202etxt.exe\u009b1m" {
 		t.Errorf("%q %q", d.Package, d.Chosen.DisplayName)
 	}
 	for _, text := range []string{"", "plain", "\x00\x7f\u009b\u202e\u2028", "\U000e0001 tag \U0001f600", "<&>"} {
@@ -166,30 +167,30 @@ func TestGeneratedCatalogues(t *testing.T) {
 	if err := plan.JSON(&all); err != nil {
 		t.Fatal(err)
 	}
-	l := decoded[listing](t, onAWS().run(t, all.String(), "list", "--catalogue", "-", "--all", "-o", "json").exits(t, 0))
+	l := decoded[listDocument](t, onAWS().run(t, all.String(), "list", "--catalogue", "-", "--all", "-o", "json").exits(t, 0))
 	if len(l.Items) != plan.Packages || l.Total != plan.Packages || l.Unknown != 0 {
 		t.Fatalf("%d of %d, %d unknown", len(l.Items), l.Total, l.Unknown)
 	}
 	states := map[string]int{}
 	for _, r := range l.Items {
-		shown := decoded[detail](t, onAWS().run(t, all.String(), "show", r.Package, "--catalogue", "-", "-o", "json").exits(t, 0))
+		shown := decoded[detailDocument](t, onAWS().run(t, all.String(), "show", r.Package, "--catalogue", "-", "-o", "json").exits(t, 0))
 		if shown.Chosen.CSV != r.CSV || len(shown.Versions) == 0 {
 			t.Errorf("%s: %+v", r.Package, shown)
 		}
 		code := 0
-		if r.Permissions.State == stateUnknown {
+		if r.Permissions.State == listing.StateUnknown {
 			code = 1
 		}
 		onAWS().run(t, all.String(), "permissions", r.Package, "--catalogue", "-").exits(t, code)
 		states[r.Permissions.State]++
 	}
-	if states[stateDeclared] == 0 || states[stateUnknown] == 0 {
+	if states[listing.StateDeclared] == 0 || states[listing.StateUnknown] == 0 {
 		t.Errorf("the generated packages are %v", states)
 	}
 	// Each package answers --token-auth in exactly one way.
 	sum := 0
 	for _, value := range []string{"yes", "no", "unknown"} {
-		sum += len(decoded[listing](t, onAWS().run(t, all.String(), "list", "--catalogue", "-", "--all", "--cloud", "aws", "--token-auth", value, "-o", "json")).Items)
+		sum += len(decoded[listDocument](t, onAWS().run(t, all.String(), "list", "--catalogue", "-", "--all", "--cloud", "aws", "--token-auth", value, "-o", "json")).Items)
 	}
 	if sum != plan.Packages {
 		t.Errorf("%d answers of %d packages", sum, plan.Packages)

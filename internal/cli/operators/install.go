@@ -14,7 +14,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
 const installLong = `Install an operator by OLM v0 with the role that it becomes by short-lived tokens: a namespace, an
@@ -163,11 +165,11 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	facts, err := observe(ctx, client.Objects)
+	facts, err := tokenfacts.Observe(ctx, client.Objects)
 	if err != nil {
 		return err
 	}
-	mode := facts.decide()
+	mode := facts.Decide()
 	cloud, err := f.chooseRole(streams, facts, mode)
 	if err != nil {
 		return err
@@ -207,19 +209,19 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 
 // chooseRole takes the role of the flags, of the cluster's partition, and refuses one for a cluster
 // that gives no tokens of its cloud. Without a role the cloud is the cluster's, in token mode.
-func (f *installFlags) chooseRole(streams command.Streams, facts seen, mode mode) (*catalogue.Cloud, error) {
+func (f *installFlags) chooseRole(streams command.Streams, facts tokenfacts.Seen, mode tokenfacts.Mode) (*catalogue.Cloud, error) {
 	clusters, known := cloudNamed(strings.ToLower(mode.Cloud))
-	values, cloud, err := f.values(facts.partition())
+	values, cloud, err := f.values(facts.Partition())
 	switch {
-	case errors.Is(err, errNoRole) && mode.TokenMode == yes && known:
+	case errors.Is(err, errNoRole) && mode.TokenMode == listing.Yes && known:
 		return &clusters, nil
 	case errors.Is(err, errNoRole):
 		return nil, nil
 	case err != nil:
 		return nil, usage.Wrong(err)
 	case f.force:
-	case mode.TokenMode != yes:
-		return nil, streams.Refuse(command.Found, fmt.Errorf("%s, so that the operator would not use its role; --force goes on", mode.sentence()))
+	case mode.TokenMode != listing.Yes:
+		return nil, streams.Refuse(command.Found, fmt.Errorf("%s, so that the operator would not use its role; --force goes on", mode.Sentence()))
 	case !known || clusters != cloud:
 		return nil, streams.Refuse(command.Found, fmt.Errorf("the role is of %s, and the cluster is in token mode on %s; --force goes on", strings.ToUpper(cloud.String()), mode.Cloud))
 	}
@@ -229,14 +231,14 @@ func (f *installFlags) chooseRole(streams command.Streams, facts seen, mode mode
 
 // supports refuses a role for an operator that does not say that it takes tokens of the cloud, and an
 // operator that does without a role, unless that is asked for.
-func (f *installFlags) supports(streams command.Streams, mode mode, cloud *catalogue.Cloud, b catalogue.Bundle) error {
+func (f *installFlags) supports(streams command.Streams, mode tokenfacts.Mode, cloud *catalogue.Cloud, b catalogue.Bundle) error {
 	if cloud == nil {
 		return nil
 	}
 	supports := b.Features.Tokens[*cloud]
 	switch {
 	case len(f.install.Values) == 0 && supports == catalogue.Yes && !f.without:
-		return usage.Wrong(fmt.Errorf("%s takes a role by tokens, and %s: give it one, such as --role-arn ARN, or type --without-role", catalogue.Quoted(b.Name), mode.sentence()))
+		return usage.Wrong(fmt.Errorf("%s takes a role by tokens, and %s: give it one, such as --role-arn ARN, or type --without-role", catalogue.Quoted(b.Name), mode.Sentence()))
 	case len(f.install.Values) == 0:
 		f.install.WithoutRole = f.without
 		return nil
@@ -244,7 +246,7 @@ func (f *installFlags) supports(streams command.Streams, mode mode, cloud *catal
 		return nil
 	}
 	var others []string
-	for _, other := range clouds {
+	for _, other := range listing.Clouds() {
 		if b.Features.Tokens[other] == catalogue.Yes {
 			others = append(others, strings.ToUpper(other.String()))
 		}

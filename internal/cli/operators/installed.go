@@ -15,26 +15,18 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // subscriptions are what people install an operator by, with OLM v0.
 var subscriptions = schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}
-
-// install is a Subscription of a package.
-type install struct {
-	Namespace string `json:"namespace"`
-	// CSV is what is installed; empty if nothing is yet.
-	CSV string `json:"csv,omitempty"`
-	// State is what OLM says of the Subscription. It does not say that the operator works.
-	State string `json:"state,omitempty"`
-}
 
 // offer is a package of a CatalogSource.
 type offer struct{ pkg, namespace, name string }
 
 // installs are the Subscriptions of a cluster. Those of one offer are in the order of their
 // namespaces.
-type installs map[offer][]install
+type installs map[offer][]listing.Install
 
 // installsOf reads Subscriptions, a page at a time. Without a namespace it reads all.
 func installsOf(ctx context.Context, client dynamic.Interface, namespace string) (installs, error) {
@@ -63,26 +55,28 @@ func installsOf(ctx context.Context, client dynamic.Interface, namespace string)
 		}
 	}
 	for _, all := range out {
-		slices.SortFunc(all, func(a, b install) int { return strings.Compare(a.Namespace, b.Namespace) })
+		slices.SortFunc(all, func(a, b listing.Install) int { return strings.Compare(a.Namespace, b.Namespace) })
 	}
 	return out, nil
 }
 
 func (i installs) add(s *unstructured.Unstructured) {
-	at := offer{text(s, "spec", "name"), text(s, "spec", "sourceNamespace"), text(s, "spec", "source")}
-	i[at] = append(i[at], install{s.GetNamespace(), text(s, "status", "installedCSV"), text(s, "status", "state")})
+	// A field that is absent or no text is empty.
+	field := func(path ...string) string {
+		found, _, _ := unstructured.NestedString(s.Object, path...)
+		return found
+	}
+	at := offer{field("spec", "name"), field("spec", "sourceNamespace"), field("spec", "source")}
+	i[at] = append(i[at], listing.Install{Namespace: s.GetNamespace(), CSV: field("status", "installedCSV"), State: field("status", "state")})
 }
 
 // of are the Subscriptions of a package.
-func (i installs) of(p *catalogue.Package) []install {
+func (i installs) of(p *catalogue.Package) []listing.Install {
 	return i[offer{p.Name, p.Source.Namespace, p.Source.Name}]
 }
 
-// installed are the Subscriptions of the cluster, if --installed asks for them.
+// installs are the Subscriptions of the cluster.
 func (f *listFlags) installs(ctx context.Context, streams command.Streams, world World) (installs, error) {
-	if !f.installed {
-		return nil, nil
-	}
 	client, err := world.Connect(&f.kubeconfig)
 	if err != nil {
 		return nil, err
@@ -95,7 +89,7 @@ func (f *listFlags) installs(ctx context.Context, streams command.Streams, world
 }
 
 // installedText is what is installed, for a table.
-func installedText(all []install) string {
+func installedText(all []listing.Install) string {
 	var out []string
 	for _, one := range all {
 		out = append(out, one.Namespace+": "+orDash(one.CSV))

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 func subscription(namespace, pkg, source, csv string) *unstructured.Unstructured {
@@ -19,11 +21,11 @@ func TestInstalledListsWhatHasASubscription(t *testing.T) {
 	var asked Origin
 	cluster := serving(&asked, manifest("vendor", "p"), manifest("other", "p"), manifest("vendor", "q"))
 	cluster.objects = append(cluster.objects, subscription("shop", "p", "vendor", "p.v1"), subscription("bank", "p", "vendor", ""), subscription("shop", "gone", "vendor", "gone.v1"))
-	l := decoded[listing](t, cluster.run(t, "", "list", "--installed", "-o", "json").exits(t, 0))
+	l := decoded[listDocument](t, cluster.run(t, "", "list", "--installed", "-o", "json").exits(t, 0))
 	if len(l.Items) != 1 || l.Items[0].Source.Name != "vendor" {
 		t.Fatalf("%+v", l.Items)
 	}
-	want := []install{{"bank", "", "AtLatestKnown"}, {"shop", "p.v1", "AtLatestKnown"}}
+	want := []listing.Install{{Namespace: "bank", State: "AtLatestKnown"}, {Namespace: "shop", CSV: "p.v1", State: "AtLatestKnown"}}
 	if diff := cmp.Diff(want, l.Items[0].Installed); diff != "" {
 		t.Errorf("installed (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // listed are the packages that a list has.
@@ -40,7 +42,7 @@ func TestScenario4OnlyTrueIsSupport(t *testing.T) {
 	lists(t, "--cloud aws --token-auth no", "!p aws-false aws-absent aws-upper aws-yes")
 	got := on(t, "all.json", "list", "-o", "json").exits(t, 0)
 	odd := 0
-	for _, f := range decoded[listing](t, got).Findings {
+	for _, f := range decoded[listDocument](t, got).Findings {
 		if f.Code == "ValueOdd" {
 			odd++
 			says(t, f.Object, "aws-")
@@ -71,7 +73,7 @@ func TestScenario6AnotherCloudCanBeAskedFor(t *testing.T) {
 
 func TestScenario7ADirectoryWithAllThatCanBeInIt(t *testing.T) {
 	got := on(t, "tree", "list", "-o", "json").exits(t, 0)
-	l := decoded[listing](t, got)
+	l := decoded[listDocument](t, got)
 	var names []string
 	for _, r := range l.Items {
 		names = append(names, r.Package)
@@ -79,7 +81,7 @@ func TestScenario7ADirectoryWithAllThatCanBeInIt(t *testing.T) {
 	if !slices.Equal(names, []string{"beside", "p", "yaml"}) {
 		t.Errorf("it lists %v", names)
 	}
-	if !slices.ContainsFunc(l.Findings, func(f finding) bool {
+	if !slices.ContainsFunc(l.Findings, func(f listing.Finding) bool {
 		return f.Code == "DocumentBroken" && f.File == "testdata/tree/broken/catalog.yaml" && f.Document == 2
 	}) {
 		t.Errorf("the broken document is not a finding: %+v", l.Findings)
@@ -101,8 +103,8 @@ func TestScenario8BothFormsShowTheSameFeatures(t *testing.T) {
 	says(t, features["object"], "features.operators.openshift.io/token-auth-aws", "ROLEARN")
 	says(t, features["no-metadata"], "unknown")
 	silent(t, features["no-metadata"], "yes", "not stated")
-	for _, r := range decoded[listing](t, on(t, "all.json", "list", "-o", "json")).Items {
-		if r.Package == "no-metadata" && (r.Tokens["aws"] != "unknown" || r.Permissions.State != stateUnknown || r.Why == "" || r.Permissions.Why == "") {
+	for _, r := range decoded[listDocument](t, on(t, "all.json", "list", "-o", "json")).Items {
+		if r.Package == "no-metadata" && (r.Tokens["aws"] != "unknown" || r.Permissions.State != listing.StateUnknown || r.Why == "" || r.Permissions.Why == "") {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -115,7 +117,7 @@ func TestScenario12TwoHeadsAndEdges(t *testing.T) {
 	says(t, got.out, "invalid: no single head", "ChannelWithHeads")
 	says(t, got.errOut, `has no head in the catalogue; type --version, one of "1.1.0", "1.0.0"`)
 	on(t, "all.json", "show", "two-heads", "--version", "1.1.0").exits(t, 0)
-	for _, v := range decoded[detail](t, on(t, "all.json", "show", "edges", "-o", "json").exits(t, 0)).Versions {
+	for _, v := range decoded[detailDocument](t, on(t, "all.json", "show", "edges", "-o", "json").exits(t, 0)).Versions {
 		want := map[string][]string{
 			"1.0.0": {}, "1.0.1": {"edges.v1.0.0"}, "1.1.0": {"edges.v1.0.1", "edges.v1.0.2", "edges.v1.0.0"},
 		}[v.Version]
@@ -126,7 +128,7 @@ func TestScenario12TwoHeadsAndEdges(t *testing.T) {
 }
 
 func TestFiltersNeverHideSilently(t *testing.T) {
-	total := decoded[listing](t, on(t, "all.json", "list", "--all", "-o", "json")).Total
+	total := decoded[listDocument](t, on(t, "all.json", "list", "--all", "-o", "json")).Total
 	for flags, want := range map[string]struct {
 		has    string
 		footer string
@@ -148,17 +150,17 @@ func TestFiltersNeverHideSilently(t *testing.T) {
 		lists(t, flags, want.has)
 		got := on(t, "all.json", append([]string{"list"}, strings.Fields(flags)...)...).exits(t, 0)
 		says(t, got.errOut, " of "+count(total, "package", "packages"), want.footer)
-		l := decoded[listing](t, on(t, "all.json", append([]string{"list", "-o", "json"}, strings.Fields(flags)...)...))
+		l := decoded[listDocument](t, on(t, "all.json", append([]string{"list", "-o", "json"}, strings.Fields(flags)...)...))
 		if l.Total != total {
 			t.Errorf("list %s: %d of %d", flags, len(l.Items), l.Total)
 		}
 	}
 	// What does not match by one filter is not unknown by another.
-	if l := decoded[listing](t, on(t, "all.json", "list", "-o", "json", "--token-auth", "yes", "--permissions", "known")); l.Unknown != 0 {
+	if l := decoded[listDocument](t, on(t, "all.json", "list", "-o", "json", "--token-auth", "yes", "--permissions", "known")); l.Unknown != 0 {
 		t.Errorf("%d are unknown, want none", l.Unknown)
 	}
 	// What claims support, has no metadata or no head may match.
-	if l := decoded[listing](t, on(t, "all.json", "list", "-o", "json", "--cloud", "this", "--token-auth", "yes")); l.Unknown != 3 || l.Cloud != "aws" {
+	if l := decoded[listDocument](t, on(t, "all.json", "list", "-o", "json", "--cloud", "this", "--token-auth", "yes")); l.Unknown != 3 || l.Cloud != "aws" {
 		t.Errorf("%d are unknown, want 3; cloud %q", l.Unknown, l.Cloud)
 	}
 	says(t, on(t, "all.json", "list", "--search", "nothing-has-this").exits(t, 0).out, "No operator")

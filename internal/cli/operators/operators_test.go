@@ -71,9 +71,10 @@ type openshift4 struct {
 }
 
 func object(group, kind, namespace, name string, value string, path ...string) *unstructured.Unstructured {
-	o := with(value, path...)
-	if value == "" && len(path) == 0 {
-		o = &unstructured.Unstructured{Object: map[string]any{}}
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	if len(path) > 0 {
+		// A field of a new object can be set.
+		_ = unstructured.SetNestedField(o.Object, value, path...)
 	}
 	o.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind})
 	o.SetNamespace(namespace)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // Kind is of what a catalogue is read.
@@ -130,26 +131,10 @@ var (
 // errEmpty is a catalogue without any package.
 var errEmpty = errors.New("there is no package in it")
 
-// place is where a package was read, for programs.
-type place struct {
-	// Kind is CatalogSource, ClusterCatalog, or what --catalogue says, such as file.
-	Kind string `json:"kind"`
-	// Namespace is the CatalogSource's.
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
-}
-
-func (s *source) placeOf(p *catalogue.Package) place {
+// placeOf is where a package was read: the catalogue of the cluster, or what --catalogue says.
+func (s *source) placeOf(p *catalogue.Package) listing.Place {
 	if p.Source.Kind != "" {
-		return place{string(p.Source.Kind), p.Source.Namespace, p.Source.Name}
+		return listing.Place{Kind: string(p.Source.Kind), Namespace: p.Source.Namespace, Name: p.Source.Name}
 	}
-	return place{Kind: string(originOf(s.path).Kind), Name: s.path}
-}
-
-// String is the place for people.
-func (p place) String() string {
-	if p.Namespace != "" {
-		return p.Namespace + "/" + p.Name
-	}
-	return p.Name
+	return listing.Place{Kind: string(originOf(s.path).Kind), Name: s.path}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
@@ -134,7 +135,7 @@ func printPolicy(streams command.Streams, set permission.Set, bundle catalogue.B
 	made := set.Policy()
 	switch {
 	case !known:
-		return streams.Refuse(command.Found, fmt.Errorf("there is no policy to print: it is unknown what the operator asks the cloud for: %s", whyUnknown(set, bundle)))
+		return streams.Refuse(command.Found, fmt.Errorf("there is no policy to print: it is unknown what the operator asks the cloud for: %s", listing.WhyUnknown(set, bundle)))
 	case len(requests) == 0 && !set.Incomplete:
 		sayOn(streams.Err, "tabard: there is no policy to print: %s", set.Sentences()[0].Text)
 		return nil
@@ -200,7 +201,7 @@ func (l *lines) sayPermissions(set permission.Set, bundle catalogue.Bundle, inde
 		}
 		l.say("%s  - %s", indent, text)
 	}
-	if why := whyUnknown(set, bundle); why != "" {
+	if why := listing.WhyUnknown(set, bundle); why != "" {
 		l.say("%s    %s.", indent, upper(why))
 		l.sayInstructions(bundle)
 	}

@@ -1,30 +1,13 @@
 package operators
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
-
-// whyUnknown says why nothing is known of what a bundle asks for; empty where something is.
-func whyUnknown(s permission.Set, b catalogue.Bundle) string {
-	if _, known := s.Requests(); known {
-		return ""
-	}
-	if slices.ContainsFunc(s.Findings, func(f permission.Finding) bool { return f.Code == permission.CodeOtherCloud && f.Path == "" }) {
-		return "all requests are to other clouds"
-	}
-	if b.Metadata == nil {
-		return "the catalogue has no metadata of this version that can be used"
-	}
-	if _, ok := b.Metadata.Annotations[permission.Annotation]; !ok {
-		return "the author does not declare it: the annotation " + permission.Annotation + " is absent"
-	}
-	return "what the author declares cannot be used: the findings say why"
-}
 
 // oneCloud is the cloud of all requests of some sets; nil for none, or for several clouds.
 func oneCloud(sets ...permission.Set) *catalogue.Cloud {
@@ -38,7 +21,7 @@ func oneCloud(sets ...permission.Set) *catalogue.Cloud {
 	if len(found) != 1 {
 		return nil
 	}
-	for _, c := range clouds {
+	for _, c := range listing.Clouds() {
 		if found[permission.Cloud(c.String())] {
 			return &c
 		}
@@ -71,20 +54,9 @@ func orDash(text string) string {
 	return text
 }
 
-// instructions are the code blocks of a bundle's long description, or of its short one.
-func instructions(b catalogue.Bundle) catalogue.Instructions {
-	if b.Metadata == nil {
-		return catalogue.Instructions{}
-	}
-	if own := b.Metadata.Instructions; len(own.Lines) > 0 {
-		return own
-	}
-	return catalogue.InstructionsOf(b.Metadata.Annotations[catalogue.Description])
-}
-
 // sayInstructions prints the author's own code blocks.
 func (l *lines) sayInstructions(b catalogue.Bundle) {
-	all := instructions(b)
+	all := listing.Instructions(b)
 	if len(all.Lines) == 0 {
 		return
 	}

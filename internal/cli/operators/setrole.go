@@ -16,6 +16,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
 const setRoleLong = `Give an operator that is installed another role, by the variables in its Subscription. Other variables
@@ -79,11 +80,11 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 		return usage.Wrong(fmt.Errorf("there is no Subscription %s in the namespace %s: tabard operators status -A shows all", catalogue.Quoted(name), namespace))
 	}
 	s := all[at]
-	facts, err := observe(ctx, client.Objects)
+	facts, err := tokenfacts.Observe(ctx, client.Objects)
 	if err != nil {
 		return err
 	}
-	values, cloud, err := f.values(facts.partition())
+	values, cloud, err := f.values(facts.Partition())
 	if err != nil {
 		return usage.Wrong(err)
 	}

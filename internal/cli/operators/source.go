@@ -17,6 +17,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // source are the flags by which a catalogue is found.
@@ -175,56 +176,6 @@ func count(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-// finding is one for programs.
-type finding struct {
-	Code catalogue.Code `json:"code"`
-	File string         `json:"file,omitempty"`
-	// Document counts from 1 within the file; 0 is the file itself.
-	Document int    `json:"document,omitempty"`
-	Object   string `json:"object,omitempty"`
-	Message  string `json:"message"`
-}
-
-func findingsOf(all []catalogue.Finding) []finding {
-	out := []finding{}
-	for _, f := range all {
-		out = append(out, finding{f.Code, f.Where.File, f.Where.Document, f.Where.Object, f.Message})
-	}
-	return out
-}
-
-// about divides the findings of a catalogue into those of a package, and those of which it is not
-// known what they are about, such as a document that cannot be read.
-func about(c *catalogue.Catalogue, p *catalogue.Package) (own, unplaced []catalogue.Finding) {
-	type place struct {
-		code            catalogue.Code
-		object, message string
-	}
-	objects, channels := map[string]bool{catalogue.Object("package", p.Name): true}, map[place]bool{}
-	for _, b := range p.Bundles {
-		objects[catalogue.Object("bundle", b.Name)] = true
-	}
-	// A finding names a channel and not its package: what is wrong with this package's channels
-	// is found once more.
-	var again catalogue.Builder
-	for _, channel := range p.Channels {
-		again.Channel(p.Name, channel, catalogue.Where{})
-	}
-	for _, f := range again.Build().Findings {
-		channels[place{f.Code, f.Where.Object, f.Message}] = true
-	}
-	for _, f := range c.Findings {
-		switch {
-		case f.Where.Source.Kind != "" && f.Where.Source != p.Source:
-		case f.Where.Object == "":
-			unplaced = append(unplaced, f)
-		case objects[f.Where.Object] || channels[place{f.Code, f.Where.Object, f.Message}]:
-			own = append(own, f)
-		}
-	}
-	return own, unplaced
-}
-
 // isData says that the output is the whole document, in which findings are.
 func isData(o command.Output) bool { return o.Format == "json" || o.Format == "yaml" }
 
@@ -240,7 +191,7 @@ func (s *source) tellUnread(streams command.Streams, c *catalogue.Catalogue, p *
 		}
 	}
 	tell(streams, why, "")
-	if _, unplaced := about(c, p); len(unplaced) > 0 {
+	if _, unplaced := listing.About(c, p); len(unplaced) > 0 {
 		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list%s tells them",
 			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), s.flags())
 	}

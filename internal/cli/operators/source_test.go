@@ -10,7 +10,7 @@ import (
 
 	reader "github.com/tabard-dev/tabard/internal/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
-	"github.com/tabard-dev/tabard/internal/testkit/must"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // manifest is a PackageManifest of a catalogue in namespace olm.
@@ -62,9 +62,9 @@ func TestTheClustersCataloguesAreTheUsualOnes(t *testing.T) {
 
 func TestAListNamesTheSourceOfEachPackage(t *testing.T) {
 	var asked Origin
-	l := decoded[listing](t, serving(&asked, manifest("vendor", "p"), manifest("other", "p")).run(t, "", "list", "-o", "json").exits(t, 0))
-	want := []place{{"CatalogSource", "olm", "other"}, {"CatalogSource", "olm", "vendor"}}
-	var got []place
+	l := decoded[listDocument](t, serving(&asked, manifest("vendor", "p"), manifest("other", "p")).run(t, "", "list", "-o", "json").exits(t, 0))
+	want := []listing.Place{{Kind: "CatalogSource", Namespace: "olm", Name: "other"}, {Kind: "CatalogSource", Namespace: "olm", Name: "vendor"}}
+	var got []listing.Place
 	for _, r := range l.Items {
 		got = append(got, r.Source)
 	}
@@ -95,20 +95,6 @@ func TestAClusterWithoutCatalogues(t *testing.T) {
 		return catalogue.Catalogue{}, errors.New("this cluster has no OLM")
 	}
 	says(t, failing.run(t, "", "list").exits(t, 1).errOut, "tabard: this cluster has no OLM")
-}
-
-// TestFindingsOfAnotherCatalogueAreNotThePackages: two catalogues have a package of one name.
-func TestFindingsOfAnotherCatalogueAreNotThePackages(t *testing.T) {
-	odd := strings.ReplaceAll(manifest("other", "p"), `token-auth-aws":"true"`, `token-auth-aws":"odd"`)
-	read := must.Get(reader.Manifests{}.Read(t.Context(), strings.NewReader(`{"items":[`+manifest("vendor", "p")+`,`+odd+`]}`)))(t)
-	if len(read.Packages) != 2 || len(read.Findings) == 0 {
-		t.Fatalf("%+v", read)
-	}
-	for i, want := range []bool{true, false} {
-		if own, _ := about(&read, &read.Packages[i]); len(own) > 0 != want {
-			t.Errorf("of %s: %v", read.Packages[i].Source, own)
-		}
-	}
 }
 
 func TestWhatCatalogueSays(t *testing.T) {

@@ -3,14 +3,13 @@ package operators
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/blang/semver/v4"
 	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
 // versionFlags choose a bundle of a package.
@@ -56,15 +55,10 @@ func (v *versionFlags) of(p *catalogue.Package) (catalogue.Bundle, error) {
 
 // bundleOf is the bundle with a version, or with a name.
 func bundleOf(p *catalogue.Package, flag, version string) (catalogue.Bundle, error) {
-	if b, ok := p.Bundle(version); ok {
-		return b, nil
-	}
-	var found []catalogue.Bundle
+	found := listing.Version(p, version)
 	var names []string
-	for _, b := range p.Bundles {
-		if b.Version == version {
-			found, names = append(found, b), append(names, catalogue.Quoted(b.Name))
-		}
+	for _, b := range found {
+		names = append(names, catalogue.Quoted(b.Name))
 	}
 	switch len(found) {
 	case 1:
@@ -76,35 +70,10 @@ func bundleOf(p *catalogue.Package, flag, version string) (catalogue.Bundle, err
 	return catalogue.Bundle{}, usage.Wrong(fmt.Errorf("%s is %s, which %d bundles are: type the name of one, %s", flag, catalogue.Quoted(version), len(found), few(names)))
 }
 
-// newest are the bundles of a package, the newest version first. Those without a version that can
-// be read are last.
-func newest(p *catalogue.Package) []catalogue.Bundle {
-	type one struct {
-		bundle  catalogue.Bundle
-		version semver.Version
-		known   int
-	}
-	var all []one
-	for _, b := range p.Bundles {
-		v, err := semver.Parse(b.Version)
-		known := 0
-		if err == nil {
-			known = 1
-		}
-		all = append(all, one{b, v, known})
-	}
-	slices.SortStableFunc(all, func(a, b one) int { return cmp.Or(b.known-a.known, b.version.Compare(a.version)) })
-	var out []catalogue.Bundle
-	for _, o := range all {
-		out = append(out, o.bundle)
-	}
-	return out
-}
-
 // versions are what can be typed for a version, the newest first.
 func versions(p *catalogue.Package) []string {
 	var out []string
-	for _, b := range newest(p) {
+	for _, b := range listing.Newest(p) {
 		out = append(out, catalogue.Quoted(cmp.Or(b.Version, b.Name)))
 	}
 	return out

@@ -1,4 +1,7 @@
-package operators
+// Package tokenfacts reads the three facts by which a cluster of OpenShift gives operators short-lived
+// tokens, and says of each whether it holds. The command line and the web console show them. The test
+// itself is awsauth/kube/tokenmode's, which other people's operators import.
+package tokenfacts
 
 import (
 	"context"
@@ -9,29 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/awsauth/kube/tokenmode"
-	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
-// answer is one of yes, no and unknown.
-type answer string
-
-const (
-	yes     answer = "yes"
-	no      answer = "no"
-	unknown answer = "unknown"
-)
-
-// fact is one of the three.
-type fact struct {
+// Fact is one of the three: the platform, the credentials mode or the issuer.
+type Fact struct {
 	Name string `json:"name"`
 	// Object and Field are where it is read.
 	Object string `json:"object"`
 	Field  string `json:"field"`
 	// Value is what was seen; empty where nothing is set or could be read.
-	Value string `json:"value"`
-	Holds answer `json:"holds"`
+	Value string         `json:"value"`
+	Holds listing.Answer `json:"holds"`
 	// Why says why it does not hold, or is unknown.
 	Why string `json:"why,omitempty"`
 
@@ -39,21 +32,23 @@ type fact struct {
 	missing string
 }
 
-// mode is whether a cluster is in token mode.
-type mode struct {
-	command.Meta `json:",inline"`
-	TokenMode    answer `json:"tokenMode"`
+// Mode is whether a cluster is in token mode.
+type Mode struct {
+	TokenMode listing.Answer `json:"tokenMode"`
 	// Cloud is the cluster's, in token mode or not; empty if it is another platform or unknown.
-	Cloud  string `json:"cloud,omitempty"`
+	Cloud string `json:"cloud,omitempty"`
+	// Issuer is that of the cluster's tokens; empty outside token mode.
 	Issuer string `json:"issuer,omitempty"`
 	// Reason says which fact does not hold, or what is unknown; empty in token mode.
-	Reason        string   `json:"reason,omitempty"`
-	Facts         []fact   `json:"facts"`
+	Reason string `json:"reason,omitempty"`
+	// Facts are always three, in the order platform, credentials mode, issuer.
+	Facts []Fact `json:"facts"`
+	// MissingRights are those without which a fact is unknown.
 	MissingRights []string `json:"missingRights,omitempty"`
 }
 
-// rights is the ClusterRole that reading the facts needs.
-const rights = `  apiVersion: rbac.authorization.k8s.io/v1
+// Rights is the ClusterRole that reading the facts needs, in YAML that is indented by two blanks.
+const Rights = `  apiVersion: rbac.authorization.k8s.io/v1
   kind: ClusterRole
   metadata: {name: tabard-token-mode}
   rules:
@@ -63,17 +58,17 @@ const rights = `  apiVersion: rbac.authorization.k8s.io/v1
   - {apiGroups: [""], resources: [configmaps], resourceNames: [cloud-credential-operator-config], verbs: [get]}
 `
 
-// seen is what was read of a cluster.
-type seen struct {
+// Seen is what was read of a cluster.
+type Seen struct {
 	objects tokenmode.Objects
 	// forbidden are the rights that were missing.
 	forbidden map[tokenmode.Object]string
 }
 
-// observe reads the objects that token mode depends on. One that may not be read is no error.
-func observe(ctx context.Context, client dynamic.Interface) (seen, error) {
+// Observe reads the objects that token mode depends on. One that may not be read is no error.
+func Observe(ctx context.Context, client dynamic.Interface) (Seen, error) {
 	objects, err := tokenmode.Read(ctx, client)
-	out := seen{objects: objects, forbidden: map[tokenmode.Object]string{}}
+	out := Seen{objects: objects, forbidden: map[tokenmode.Object]string{}}
 	forbidden, ok := errors.AsType[*tokenmode.ForbiddenError](err)
 	if !ok {
 		return out, err
@@ -105,55 +100,66 @@ func with(value string, path ...string) *unstructured.Unstructured {
 	return object
 }
 
-// decide says whether the cluster is in token mode, and what of each fact. A fact that does not
+// Decide says whether the cluster is in token mode, and what of each fact. A fact that does not
 // hold decides even where another is unknown.
-func (s seen) decide() mode {
-	out := mode{Meta: command.MetaOf("OperatorsCluster")}
+func (s Seen) Decide() Mode {
+	var out Mode
 	platform, cloud := s.platform()
 	out.Cloud = cloud
-	out.Facts = []fact{platform, s.credentialsMode(), s.issuer()}
+	out.Facts = []Fact{platform, s.credentialsMode(), s.issuer()}
 	for _, f := range out.Facts {
 		if f.missing != "" {
 			out.MissingRights = append(out.MissingRights, f.missing)
 		}
 	}
-	out.TokenMode = yes
+	out.TokenMode = listing.Yes
 	var whys []string
-	for _, wanted := range []answer{no, unknown} {
+	for _, wanted := range []listing.Answer{listing.No, listing.Unknown} {
 		for _, f := range out.Facts {
-			if f.Holds == wanted && (out.TokenMode == yes || out.TokenMode == wanted) {
+			if f.Holds == wanted && (out.TokenMode == listing.Yes || out.TokenMode == wanted) {
 				out.TokenMode = wanted
 				whys = append(whys, f.Why)
 			}
 		}
 	}
 	out.Reason = strings.Join(whys, "; ")
-	if out.TokenMode == yes {
+	if out.TokenMode == listing.Yes {
 		out.Issuer = out.Facts[2].Value
 	}
 	return out
 }
 
+// Sentence says what the three facts come to.
+func (m Mode) Sentence() string {
+	switch m.TokenMode {
+	case listing.Yes:
+		return "the cluster is in token mode on " + m.Cloud
+	case listing.No:
+		return "the cluster is not in token mode: " + m.Reason
+	}
+	return "it is unknown whether the cluster is in token mode: " + m.Reason
+}
+
 // judge fills in whether a fact holds, by objects of which the others are fine.
-func (f fact) judge(right string, objects tokenmode.Objects) (fact, tokenmode.Answer) {
+func (f Fact) judge(right string, objects tokenmode.Objects) (Fact, tokenmode.Answer) {
 	if right != "" {
-		f.Holds, f.Why, f.missing = unknown, "you may not read the "+f.Object+"; the missing right is: "+right, right
+		f.Holds, f.Why, f.missing = listing.Unknown, "you may not read the "+f.Object+"; the missing right is: "+right, right
 		return f, tokenmode.Answer{}
 	}
 	said, err := tokenmode.Detect(objects)
 	switch {
 	case err != nil:
-		f.Holds, f.Why = unknown, err.Error()
+		f.Holds, f.Why = listing.Unknown, err.Error()
 	case said.Enabled:
-		f.Holds = yes
+		f.Holds = listing.Yes
 	default:
-		f.Holds, f.Why = no, said.Reason
+		f.Holds, f.Why = listing.No, said.Reason
 	}
 	return f, said
 }
 
-func (s seen) platform() (judged fact, cloud string) {
-	f := fact{Name: "platform", Object: tokenmode.Infrastructure.String(), Field: "status.platformStatus.type"}
+func (s Seen) platform() (judged Fact, cloud string) {
+	f := Fact{Name: "platform", Object: tokenmode.Infrastructure.String(), Field: "status.platformStatus.type"}
 	f.Value = text(s.objects.Infrastructure, "status", "platformStatus", "type")
 	if old := text(s.objects.Infrastructure, "status", "platform"); f.Value == "" && old != "" {
 		f.Field, f.Value = "status.platform", old
@@ -164,8 +170,8 @@ func (s seen) platform() (judged fact, cloud string) {
 	return judged, string(said.Cloud)
 }
 
-func (s seen) credentialsMode() fact {
-	f := fact{Name: "credentials mode", Object: tokenmode.CloudCredential.String(), Field: "spec.credentialsMode"}
+func (s Seen) credentialsMode() Fact {
+	f := Fact{Name: "credentials mode", Object: tokenmode.CloudCredential.String(), Field: "spec.credentialsMode"}
 	f.Value = text(s.objects.CloudCredential, "spec", "credentialsMode")
 	if disabled := text(s.objects.Legacy, "data", "disabled"); f.Value == "" && disabled != "" {
 		f.Object, f.Field, f.Value = tokenmode.Legacy.String(), "data.disabled", disabled
@@ -174,41 +180,23 @@ func (s seen) credentialsMode() fact {
 	objects.CloudCredential, objects.Legacy = s.objects.CloudCredential, s.objects.Legacy
 	judged, said := f.judge(s.forbidden[tokenmode.CloudCredential], objects)
 	right := s.forbidden[tokenmode.Legacy]
-	if judged.Holds != no || right == "" {
+	if judged.Holds != listing.No || right == "" {
 		return judged
 	}
 	// The legacy ConfigMap counts only if no mode is set: then it would decide.
 	objects.Legacy = with("true", "data", "disabled")
 	if would, err := tokenmode.Detect(objects); err == nil && would.Enabled {
-		judged.Holds, judged.missing = unknown, right
+		judged.Holds, judged.missing = listing.Unknown, right
 		judged.Why = said.Reason + ", unless the legacy ConfigMap says so; the missing right is: " + right
 	}
 	return judged
 }
 
-// partition is that of the cluster's region in AWS; empty where that is not known.
-func (s seen) partition() string {
-	region := text(s.objects.Infrastructure, "status", "platformStatus", "aws", "region")
-	if region == "" {
-		return ""
-	}
-	return identity.Partition(region)
-}
-
-func (s seen) issuer() fact {
-	f := fact{Name: "issuer", Object: tokenmode.Authentication.String(), Field: "spec.serviceAccountIssuer"}
+func (s Seen) issuer() Fact {
+	f := Fact{Name: "issuer", Object: tokenmode.Authentication.String(), Field: "spec.serviceAccountIssuer"}
 	f.Value = text(s.objects.Authentication, "spec", "serviceAccountIssuer")
 	objects := fine()
 	objects.Authentication = s.objects.Authentication
 	judged, _ := f.judge(s.forbidden[tokenmode.Authentication], objects)
 	return judged
-}
-
-// text is a field of an object for people, empty if it is absent or no text.
-func text(object *unstructured.Unstructured, path ...string) string {
-	if object == nil {
-		return ""
-	}
-	found, _, _ := unstructured.NestedString(object.Object, path...)
-	return found
 }
