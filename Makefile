@@ -16,7 +16,7 @@ LIBRARIES := api awsauth awsauth/kube roleselector roleselector/kube
 MODULES   := . iampolicy awslocal $(LIBRARIES)
 # Modules with versions of their own, tested and linted too: somebody else's program, a reader of Terraform, the SDKs of other clouds, the API server's policies, Helm, OLM.
 OLDER     := test/oldmodules test/handoff test/ekstoken test/credentials/sdk test/bundle hack/rights hack/chart
-GENERATED := api bundle charts config docs/reference examples/bucket-controller/bucket
+GENERATED := api bundle charts config docs/reference examples/bucket-controller/bucket internal/console/web/src/api/types.ts
 TOOL      := go tool -modfile=$(CURDIR)/go.tools.mod
 GEN       := $(TOOL) controller-gen
 PROGRAM   := github.com/tabard-dev/tabard/internal/app/program
@@ -39,6 +39,15 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/tabard, bin/tabard-webhook, and bin/keyless-pod, a workload to try them with
 	@go run ./hack/build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/tabard ./cmd/tabard-webhook ./cmd/tabard-eks-token ./examples/keyless-pod
+
+# What it builds is part of the programs that are built after it, and of no commit.
+.PHONY: console
+console: internal/console/web/node_modules/.package-lock.json ## Build the pages of tabard console, for the programs that are built after it (needs node 20, npm)
+	cd internal/console/web && npm run --silent build
+
+# npm writes this file last.
+internal/console/web/node_modules/.package-lock.json: internal/console/web/package.json internal/console/web/package-lock.json internal/console/web/.npmrc
+	cd internal/console/web && npm ci
 
 # Without the tables for debuggers half as much is pulled; a panic still names its lines.
 .PHONY: image
@@ -82,9 +91,9 @@ olm: ## Build the programs of the Operator Lifecycle Manager, once per version (
 
 # Tests with these names need what a fresh machine does not have: make conformance
 # runs those with clients of others, make e2e-node those on a node or by root, make
-# e2e-olm those with the Operator Lifecycle Manager on a node, and make interop those
-# with Open Cluster Management.
-FOREIGN := ^Test(CommandLine|JavaScript|Python|Node|Root|OCM|OLM)
+# e2e-olm those with the Operator Lifecycle Manager on a node, make interop those
+# with Open Cluster Management, and make e2e-console those in a browser.
+FOREIGN := ^Test(Browser|CommandLine|JavaScript|Python|Node|Root|OCM|OLM)
 CLIENTS := ^Test(CommandLine|JavaScript|Python)
 
 # The packages and modules that make long runs, and tests with this name in others.
@@ -119,6 +128,11 @@ e2e-olm: build localkube olm ## Install and upgrade operators by the Operator Li
 	$(GOTEST) -count=1 -run '^TestOLM' ./test/operators/...
 	@go run ./hack/ring passed $@
 
+.PHONY: e2e-console
+e2e-console: console build localkube ## Use the web console in Chromium (needs node 20, npm, chromium)
+	$(GOTEST) -count=1 -run '^TestBrowser' ./test/console/...
+	@go run ./hack/ring passed $@
+
 .PHONY: conformance
 conformance: build localkube ## Use programs that are not ours (needs node 20, npm, chromium, aws, boto3, openssl)
 	@go run ./hack/suite --keep bin/tests --count 1 --run '$(CLIENTS)' $(TESTFLAGS) . test/handoff
@@ -147,6 +161,7 @@ generate: ## Write everything that is generated: deepcopy, config, docs/referenc
 	$(GEN) rbac:roleName=tabard-webhook,fileName=webhook.yaml paths=./internal/webhook output:rbac:dir=config/rbac
 	$(GEN) rbac:roleName=tabard-ocm,fileName=ocm.yaml paths=./internal/webhook/ocm output:rbac:dir=config/rbac
 	go run ./hack/reference
+	go run ./hack/consoletypes internal/console/web/src/api/types.ts
 	cd hack/chart && go run . ../..
 	go run ./hack/bundle
 	cd hack/rights && go run . --page ../../docs/reference/rights.md ../../config/manifests ../../config/rbac
@@ -206,4 +221,5 @@ race-core: localkube ## The same for the decisions, the webhook and the librarie
 
 .PHONY: clean
 clean: ## Remove bin, dist and what make site installs; the cache of localkube stays
-	rm -rf bin dist site/node_modules site/.vitepress/cache site/.vitepress/.temp
+	rm -rf bin dist site/node_modules site/.vitepress/cache site/.vitepress/.temp internal/console/web/node_modules
+	find internal/console/web/dist -mindepth 1 ! -name .gitkeep -delete

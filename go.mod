@@ -2,6 +2,8 @@ module github.com/tabard-dev/tabard
 
 go 1.26.0
 
+ignore ./internal/console/web/node_modules
+
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/aws/aws-sdk-go-v2 v1.47.6
@@ -31,6 +33,7 @@ require (
 	github.com/tabard-dev/tabard/iampolicy v0.0.0
 	github.com/tabard-dev/tabard/roleselector v0.0.0
 	github.com/tabard-dev/tabard/roleselector/kube v0.0.0
+	github.com/tkrajina/typescriptify-golang-structs v0.2.0
 	github.com/vishvananda/netlink v1.3.1
 	github.com/vishvananda/netns v0.0.5
 	go.yaml.in/yaml/v3 v3.0.5
@@ -45,6 +48,8 @@ require (
 	sigs.k8s.io/controller-runtime v0.25.2
 	sigs.k8s.io/yaml v1.6.0
 )
+
+require github.com/tkrajina/go-reflector v0.5.5 // indirect
 
 require (
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect

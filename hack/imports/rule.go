@@ -185,6 +185,13 @@ var productRules = []rule{
 		in: []string{"./internal/handoff/operator"}, own: []string{"./internal/handoff", "./internal/core/permission", "./internal/core/rolerequest", "./iampolicy"}, foreign: []string{},
 		why: "the files of an operator's hand-off are the same for the command and for every other program that offers them",
 	}, {
+		in: []string{"./internal/console/..."},
+		own: []string{
+			"./internal/console/...", "./internal/core/...", "./internal/olm", "./internal/handoff", "./internal/handoff/operator", "./internal/platform/tokenfacts", "./awsauth/identity", "./iampolicy",
+		},
+		deny: []ban{noSDK, noControllers},
+		why:  "the console shows what the core says, as the command line does, and the browser decides nothing: see ADR 34",
+	}, {
 		in: []string{"./internal/image"}, own: []string{},
 		foreign: []string{"github.com/google/go-containerregistry/...", "golang.org/x/crypto/x509roots/fallback/bundle"},
 		why:     "an image is made of any program: it knows nothing of ours",

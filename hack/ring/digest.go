@@ -12,25 +12,28 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // listed is what "go list" says of a package.
 type listed struct {
-	Dir    string
-	Module *struct{ GoMod string }
+	Dir        string
+	ImportPath string
+	Module     *struct{ GoMod string }
 
 	GoFiles, CgoFiles, SFiles, HFiles, EmbedFiles []string
 }
 
 // sources are the files of this repository that packages of a module and their tests
-// are built of, and the go.mod and go.sum of each module among them: they fix what is of others.
-func sources(ctx context.Context, root, module string, packages []string) ([]string, error) {
+// are built of, and the go.mod and go.sum of each module among them: they fix what is of others. Packages
+// below the folders apart are left out.
+func sources(ctx context.Context, root, module string, packages, apart []string) ([]string, error) {
 	if len(packages) == 0 {
 		return nil, nil // without a pattern "go list" takes the folder itself
 	}
 	// A package that is built for a test ("p [p.test]") is listed with its test files.
-	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-test", "-json=Dir,Module,GoFiles,CgoFiles,SFiles,HFiles,EmbedFiles"}, packages...)...)
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-test", "-json=Dir,ImportPath,Module,GoFiles,CgoFiles,SFiles,HFiles,EmbedFiles"}, packages...)...)
 	command.Dir = module
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
@@ -46,9 +49,20 @@ func sources(ctx context.Context, root, module string, packages []string) ([]str
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		files = append(files, each.within(root)...)
+		if !slices.ContainsFunc(apart, each.isBelow) {
+			files = append(files, each.within(root)...)
+		}
 	}
 }
+
+// isBelow says that a package, or what a test makes of it, is in a folder of the root module or below.
+func (p listed) isBelow(folder string) bool {
+	path, _, _ := strings.Cut(p.ImportPath, " ")
+	return strings.HasPrefix(path+"/", rootModule+folder+"/")
+}
+
+// rootModule begins the paths of the root module's packages.
+const rootModule = "github.com/tabard-dev/tabard/"
 
 // within are a package's files relative to the root, if it is below the root.
 func (p listed) within(root string) []string {

@@ -87,12 +87,12 @@ func inputs(ctx context.Context, what target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := sources(ctx, root, ".", what.all())
+	files, err := sources(ctx, root, ".", what.all(), what.apart())
 	if err != nil {
 		return nil, err
 	}
 	for _, module := range what.modules {
-		of, err := sources(ctx, root, module, []string{"./..."})
+		of, err := sources(ctx, root, module, []string{"./..."}, nil)
 		if err != nil {
 			return nil, err
 		}

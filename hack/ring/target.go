@@ -16,6 +16,9 @@ type target struct {
 	modules []string
 	// folders hold what the tests read beside that: manifests, pages, modules of their own.
 	folders []string
+	// console says that its tests use the web console. The program has it, and no other target's tests
+	// depend on it.
+	console bool
 	// long is what make long runs of it; nil for a make target of its own.
 	long *long
 }
@@ -55,6 +58,16 @@ var targets = map[string]target{
 			"site/.npmrc", "site/.vitepress/config.mjs", "site/.vitepress/markdown.mjs", "site/.vitepress/pages.mjs", "site/.vitepress/theme",
 			"site/check", "site/check.mjs", "site/package-lock.json", "site/package.json",
 		},
+	},
+	"e2e-console": {
+		packages: []string{"./test/console/...", "./cmd/tabard", "./hack/localkube"},
+		folders: []string{
+			"config", "docs/console.md", "localkube", "Makefile",
+			// Beside these are packages of npm and what it builds.
+			"internal/console/web/.npmrc", "internal/console/web/build", "internal/console/web/index.html", "internal/console/web/package-lock.json",
+			"internal/console/web/package.json", "internal/console/web/src", "internal/console/web/test", "internal/console/web/tsconfig.json", "internal/console/web/vite.config.ts",
+		},
+		console: true,
 	},
 	"interop": {
 		packages: []string{"./test/hub/...", "./cmd/tabard", "./cmd/tabard-eks-token", "./hack/clusteradm", "./hack/ocm", "./hack/localkube"},
@@ -111,6 +124,15 @@ func (t target) all() []string {
 		return t.packages
 	}
 	return slices.Concat(t.packages, t.long.packages)
+}
+
+// apart are the folders whose packages a target does not depend on. What the console's pages are built
+// to is none of its inputs: its sources are.
+func (t target) apart() []string {
+	if t.console {
+		return []string{"internal/console/web"}
+	}
+	return []string{"internal/console", "internal/cli/console"}
 }
 
 // command is what somebody types to run a target.

@@ -48,7 +48,7 @@ func TestTheInputsOfATargetAreFound(t *testing.T) {
 		}
 		packages = append(packages, target.all()...)
 	}
-	must.Get(sources(t.Context(), must.Get(os.Getwd())(t), ".", packages))(t)
+	must.Get(sources(t.Context(), must.Get(os.Getwd())(t), ".", packages, nil))(t)
 	for name, file := range map[string]string{"ack": "test/roleselector/ackruntime", "oldmodules": "test/oldmodules/go.mod"} {
 		files := must.Get(inputs(t.Context(), targets[name]))(t)
 		if !slices.ContainsFunc(files, func(found string) bool { return strings.HasPrefix(filepath.ToSlash(found), file) }) {

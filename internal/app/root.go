@@ -95,7 +95,7 @@ standard error. No output has colours, so NO_COLOR changes nothing.
 		Version: program.Version,
 	}
 	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Commands:"}, &cobra.Group{ID: groupProcess, Title: "Processes:"})
-	add(root, groupUse, issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), decode.New(program.StandardStreams(), time.Now), migrateCommand(), credentialsCommand(), hubCommand(), operatorsCommand(), readyCommand(), versionCommand())
+	add(root, groupUse, issuerCommand(), eks.New(ekstoken.World()), policy.New(program.StandardStreams()), selectorCommand(), explainCommand(), decode.New(program.StandardStreams(), time.Now), migrateCommand(), credentialsCommand(), hubCommand(), operatorsCommand(), consoleCommand(), readyCommand(), versionCommand())
 	add(root, groupUse, extra.Use...)
 	add(root, groupProcess, operatorCommand(), webhook.Command(), ocmWebhookCommand(), capacityCommand())
 	add(root, groupProcess, extra.Processes...)

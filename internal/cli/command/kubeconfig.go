@@ -14,6 +14,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/tabard-dev/tabard/internal/cli/usage"
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // Kubeconfig says which cluster a command asks, and as whom, by the flags that kubectl has for
@@ -47,6 +48,24 @@ func (k *Kubeconfig) AddFlags(flags *pflag.FlagSet) {
 func (k *Kubeconfig) IsSet() bool {
 	o := k.overrides
 	return k.Path+o.CurrentContext+o.Context.Cluster+o.Context.AuthInfo+o.AuthInfo.Impersonate != "" || len(o.AuthInfo.ImpersonateGroups) > 0
+}
+
+// Flags are how another command names the same cluster and user, with a blank before; empty for the
+// usual ones.
+func (k *Kubeconfig) Flags() string {
+	o := k.overrides
+	out := ""
+	for _, one := range [][2]string{
+		{"kubeconfig", k.Path}, {"context", o.CurrentContext}, {"cluster", o.Context.Cluster}, {"user", o.Context.AuthInfo}, {"as", o.AuthInfo.Impersonate},
+	} {
+		if one[1] != "" {
+			out += " --" + one[0] + " " + line.Word(one[1])
+		}
+	}
+	for _, group := range o.AuthInfo.ImpersonateGroups {
+		out += " --as-group " + line.Word(group)
+	}
+	return out
 }
 
 // Server sets the API server's URL in place of the kubeconfig's.

@@ -12,7 +12,7 @@ const Plugin = "kubectl tabard"
 // named finds the program's commands in texts. In a path, a file's name or a word with a
 // hyphen the program is not called.
 var named = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[^\w./-])(?:kubectl )?tabard ((?:--help|--version|awslocal|capacity|completion|credentials|decode|eks|explain|help|hub|issuer|lab|migrate|ocm-webhook|operators?|policy|ready|selector|version|webhook)\b)`)
+	return regexp.MustCompile(`(^|[^\w./-])(?:kubectl )?tabard ((?:--help|--version|awslocal|capacity|completion|console|credentials|decode|eks|explain|help|hub|issuer|lab|migrate|ocm-webhook|operators?|policy|ready|selector|version|webhook)\b)`)
 })
 
 // AsPlugin names the commands in a text as people type them where the program is a plugin.

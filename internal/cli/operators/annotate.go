@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/bundle"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
@@ -114,7 +115,7 @@ func requestsIn(n int) string {
 // csv is the place of the one ClusterServiceVersion. Nothing is decided by halves: a file that
 // could not be read is an error.
 func (a *authored) csv() (bundle.Place, error) {
-	refuse := command.File{By: "BUNDLE|CSV", Path: a.path, Expected: "one ClusterServiceVersion; tabard operators lint " + argument(a.path) + " says more"}.Refuse
+	refuse := command.File{By: "BUNDLE|CSV", Path: a.path, Expected: "one ClusterServiceVersion; tabard operators lint " + line.Argument(a.path) + " says more"}.Refuse
 	if len(a.Unread) > 0 {
 		return bundle.Place{}, refuse(fmt.Errorf("%s was not read: %s", a.Unread[0].Name, a.Unread[0].Why))
 	}

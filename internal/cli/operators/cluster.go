@@ -104,15 +104,13 @@ func factText(f tokenfacts.Fact) string {
 // follows says what a person does with the answer.
 func (m clusterDocument) follows() string {
 	var out lines
+	out.say("What follows: %s", m.Follows())
 	switch m.TokenMode {
 	case listing.Yes:
-		out.say("What follows: operators that support tokens of %s take a role, and no stored key.", m.Cloud)
 		out.say("  tabard operators list --cloud this --token-auth yes   # shows them")
 	case listing.No:
-		out.say("What follows: operators do not ask for a role by tokens here, whatever their catalogue says.")
 		out.say("  tabard operators list   # shows what they support elsewhere")
 	case listing.Unknown:
-		out.say("What follows: nothing is assumed. Ask for what is missing, and type the command again.")
 	}
 	return out.String()
 }

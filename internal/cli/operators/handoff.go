@@ -14,6 +14,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/iamname"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
@@ -170,7 +171,7 @@ func (f *handoffFlags) next(r rolerequest.Request) string {
 	if r.Account != "" {
 		who = "the owner of account " + r.Account
 	}
-	out.say("The hand-off is in %s. Send it to %s, who begins with %s.", word(f.dir), who, operator.ReadmeFile)
+	out.say("The hand-off is in %s. Send it to %s, who begins with %s.", line.Word(f.dir), who, operator.ReadmeFile)
 	switch {
 	case r.Cloud() == permission.Azure && f.where().Azure == nil:
 		out.say("There is no script in it, since the place is not known: --azure-subscription-id, --azure-resource-group and --azure-region say it.")
@@ -181,7 +182,7 @@ func (f *handoffFlags) next(r rolerequest.Request) string {
 	}
 	if r.Cloud() == permission.AWS {
 		out.say("When the role's ARN is back, type:")
-		out.say("  tabard operators check --request %s --role-arn ARN", word(f.dir))
+		out.say("  tabard operators check --request %s --role-arn ARN", line.Word(f.dir))
 	}
 	return out.String()
 }

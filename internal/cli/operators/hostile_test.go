@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/hack/catalogue/generate"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
@@ -122,8 +123,8 @@ func TestNamesThatLookLikeFlags(t *testing.T) {
 	got := on(t, "hostile.json", "permissions", "--", "--help").exits(t, 1)
 	says(t, got.out, "--requests PATH -- --help")
 	for text, want := range map[string]string{"p": "p", "-p": "-- -p", "a b": "'a b'", "a'b": `'a'\''b'`, "-$(id)": "-- '-$(id)'", "": "''"} {
-		if got := argument(text); got != want {
-			t.Errorf("argument(%q) is %s, want %s", text, got, want)
+		if got := line.Argument(text); got != want {
+			t.Errorf("line.Argument(%q) is %s, want %s", text, got, want)
 		}
 	}
 }

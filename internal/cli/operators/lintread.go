@@ -13,6 +13,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/bundle"
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // Bounds of a bundle that is read: in bytes for one file and for all, and in files of a folder.
@@ -44,7 +45,7 @@ type authored struct {
 // Links that lead out are not followed.
 func readAuthored(in io.Reader, at string, decode func([]byte) ([]byte, error)) (*authored, error) {
 	a := &authored{path: at, decode: decode}
-	a.Fix = "tabard operators annotate --write --requests FILE " + argument(at) + " (FILE is a new file, outside the manifests, to which you move the request)"
+	a.Fix = "tabard operators annotate --write --requests FILE " + line.Argument(at) + " (FILE is a new file, outside the manifests, to which you move the request)"
 	refuse := command.File{By: "BUNDLE|CSV", Path: at, Expected: "a bundle directory with manifests/, a directory of manifests, or a ClusterServiceVersion in YAML or JSON"}.Refuse
 	if at == "-" {
 		if err := a.one(in, "standard input"); err != nil {
@@ -116,10 +117,10 @@ func (a *authored) folder() error {
 	a.whole = whole
 	a.Manifests = a.files(root, manifests)
 	if a.whole {
-		a.Fix = "tabard operators annotate --write " + argument(a.path)
+		a.Fix = "tabard operators annotate --write " + line.Argument(a.path)
 		a.Requests = a.files(root, a.RequestsFolder)
 	} else if base := filepath.Base(a.path); base == "manifests" {
-		a.Fix = "tabard operators annotate --write " + argument(filepath.Dir(filepath.Clean(a.path)))
+		a.Fix = "tabard operators annotate --write " + line.Argument(filepath.Dir(filepath.Clean(a.path)))
 	}
 	if len(a.Manifests) == 0 && len(a.Unread) == 0 {
 		return fmt.Errorf("there is no file in %s that ends in .yaml, .yml or .json", path.Join(filepath.ToSlash(a.path), manifests))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
@@ -116,7 +117,7 @@ func (s *source) flags() string {
 	out := ""
 	for _, one := range [][2]string{{"--catalogue", s.path}, {"--namespace", s.namespace}, {"--source", s.catalogSource}, {"--certificate-authority", s.authority}} {
 		if one[1] != "" {
-			out += " " + one[0] + " " + word(one[1])
+			out += " " + one[0] + " " + line.Word(one[1])
 		}
 	}
 	return out

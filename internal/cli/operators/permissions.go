@@ -12,6 +12,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
@@ -178,7 +179,7 @@ func (f *permissionsFlags) text(set permission.Set, bundle catalogue.Bundle) str
 	out.sayPermissions(set, bundle, "")
 	if _, known := set.Requests(); !known && f.requests == "" {
 		out.say("If the author has CredentialsRequests elsewhere, get them and type:")
-		out.say("  tabard operators permissions%s --requests PATH %s", f.flags(), argument(set.Package))
+		out.say("  tabard operators permissions%s --requests PATH %s", f.flags(), line.Argument(set.Package))
 	}
 	return out.String()
 }

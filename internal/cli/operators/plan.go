@@ -9,6 +9,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
@@ -43,7 +44,7 @@ func waiting(o *operator.Objects, name string) (operator.Plan, error) {
 		if p := o.Waiting(); p != nil {
 			return *p, nil
 		}
-		return operator.Plan{}, fmt.Errorf("no InstallPlan waits for an approval for the Subscription %s: tabard operators status %s -n %s shows how far it is", catalogue.Quoted(name), word(name), s.Namespace)
+		return operator.Plan{}, fmt.Errorf("no InstallPlan waits for an approval for the Subscription %s: tabard operators status %s -n %s shows how far it is", catalogue.Quoted(name), line.Word(name), s.Namespace)
 	}
 	return operator.Plan{}, usage.Wrong(fmt.Errorf("there is no Subscription %s in the namespace %s, and no InstallPlan: tabard operators status -A shows the Subscriptions", catalogue.Quoted(name), o.Namespace))
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -36,6 +34,30 @@ func (s *source) add(f *pflag.FlagSet) {
 	f.StringVarP(&s.namespace, "namespace", "n", "", "catalogues for this `namespace`: its own, and those for all namespaces (default: the catalogues of all namespaces)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "say what takes long, also where the standard error is no terminal")
 	s.kubeconfig.AddFlags(f)
+}
+
+// Source are the same flags for another command that shows catalogues.
+type Source struct{ source }
+
+// AddFlags adds the flags.
+func (s *Source) AddFlags(flags *pflag.FlagSet) { s.add(flags) }
+
+// Check refuses flags that do not go together.
+func (s *Source) Check() error { return s.check(true) }
+
+// Origin is where the flags say that the catalogue is.
+func (s *Source) Origin() (Origin, error) { return s.origin("") }
+
+// Path is what --catalogue says.
+func (s *Source) Path() string { return s.path }
+
+// Flags are how a command says the same catalogue and the same cluster, with a blank before; empty for
+// the usual ones.
+func (s *Source) Flags() string { return s.flags() + s.kubeconfig.Flags() }
+
+// Refuse says why the catalogue that the flags name cannot be read.
+func (s *Source) Refuse(streams command.Streams, err error) error {
+	return s.refuse(harmless(streams), originOf(s.path), err)
 }
 
 // read reads the catalogue. With the name of a package it may be without others.
@@ -129,25 +151,6 @@ func similar(c *catalogue.Catalogue, name string) []string {
 		}
 	}
 	return like
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`) })
-
-// word is a text as one word of a POSIX shell.
-func word(text string) string {
-	if plainWord().MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// argument is the name of a package where a command takes it: a name that looks like a flag
-// stands after --.
-func argument(name string) string {
-	if strings.HasPrefix(name, "-") {
-		return "-- " + word(name)
-	}
-	return word(name)
 }
 
 // mostTold bounds what a person is told of a catalogue's findings.

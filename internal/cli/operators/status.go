@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
@@ -172,7 +173,7 @@ func (s installStatus) text() string {
 	}
 	if s.Next != "" {
 		out.say("An upgrade to %s waits: tabard operators upgrade-diff %s -n %s says what it asks for, and tabard operators approve %s -n %s approves it.",
-			s.Next, word(s.Subscription), s.Namespace, word(s.Subscription), s.Namespace)
+			s.Next, line.Word(s.Subscription), s.Namespace, line.Word(s.Subscription), s.Namespace)
 	}
 	return out.String()
 }

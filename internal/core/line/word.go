@@ -20,3 +20,11 @@ func Word(text string) string {
 
 // Quoted is the text as one word of a POSIX shell, always in quotes.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Argument is the name as an argument of a command: one that looks like a flag stands after --.
+func Argument(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "-- " + Word(name)
+	}
+	return Word(name)
+}

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/blang/semver/v4"
@@ -9,28 +8,26 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 )
 
+// CompareVersions orders versions, those that can be read after those that cannot.
+func CompareVersions(a, b string) int {
+	x, errX := semver.Parse(a)
+	y, errY := semver.Parse(b)
+	switch {
+	case errX != nil && errY != nil:
+		return 0
+	case errX != nil:
+		return -1
+	case errY != nil:
+		return 1
+	}
+	return x.Compare(y)
+}
+
 // Newest are the bundles of a package, the newest version first. Those without a version that can be
 // read are last.
 func Newest(p *catalogue.Package) []catalogue.Bundle {
-	type one struct {
-		bundle  catalogue.Bundle
-		version semver.Version
-		known   int
-	}
-	var all []one
-	for _, b := range p.Bundles {
-		v, err := semver.Parse(b.Version)
-		known := 0
-		if err == nil {
-			known = 1
-		}
-		all = append(all, one{b, v, known})
-	}
-	slices.SortStableFunc(all, func(a, b one) int { return cmp.Or(b.known-a.known, b.version.Compare(a.version)) })
-	var out []catalogue.Bundle
-	for _, o := range all {
-		out = append(out, o.bundle)
-	}
+	out := slices.Clone(p.Bundles)
+	slices.SortStableFunc(out, func(a, b catalogue.Bundle) int { return CompareVersions(b.Version, a.Version) })
 	return out
 }
 

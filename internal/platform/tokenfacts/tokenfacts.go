@@ -140,6 +140,18 @@ func (m Mode) Sentence() string {
 	return "it is unknown whether the cluster is in token mode: " + m.Reason
 }
 
+// Follows says what a person does with the answer.
+func (m Mode) Follows() string {
+	switch m.TokenMode {
+	case listing.Yes:
+		return "operators that support tokens of " + m.Cloud + " take a role, and no stored key."
+	case listing.No:
+		return "operators do not ask for a role by tokens here, whatever their catalogue says."
+	case listing.Unknown:
+	}
+	return "nothing is assumed. Ask for what is missing, and look again."
+}
+
 // judge fills in whether a fact holds, by objects of which the others are fine.
 func (f Fact) judge(right string, objects tokenmode.Objects) (Fact, tokenmode.Answer) {
 	if right != "" {

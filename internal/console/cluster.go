@@ -1,0 +1,81 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/console/api"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
+)
+
+// noCluster is the answer to what only a cluster knows.
+func noCluster() *Problem {
+	return &Problem{Status: http.StatusNotFound, Code: "noCluster", Title: "There is no cluster",
+		Detail: "The console shows a catalogue in files, and was started without a kubeconfig.",
+		Next:   []string{"tabard console --kubeconfig FILE shows a cluster"}}
+}
+
+// facts are those of the cluster's token mode. They are kept for seconds, since a person's pages ask
+// for them at the same time.
+type facts struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	seen tokenfacts.Seen
+	at   time.Time
+}
+
+const factsFor = 10 * time.Second
+
+func (s *Server) seen(ctx context.Context) (tokenfacts.Seen, error) {
+	if !s.World.HasCluster() {
+		return tokenfacts.Seen{}, noCluster()
+	}
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	if now := s.facts.now(); s.facts.at.IsZero() || now.Sub(s.facts.at) > factsFor {
+		seen, err := tokenfacts.Observe(ctx, s.World.OLM.Objects)
+		if err != nil {
+			return seen, err
+		}
+		s.facts.seen, s.facts.at = seen, now
+	}
+	return s.facts.seen, nil
+}
+
+// cluster says whether the cluster gives operators tokens.
+func (s *Server) cluster(r *http.Request) (any, error) {
+	q := queryOf(r)
+	if err := q.err(); err != nil {
+		return nil, err
+	}
+	seen, err := s.seen(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	mode := seen.Decide()
+	return api.Cluster{Mode: mode, Sentence: mode.Sentence(), Follows: mode.Follows(), Command: s.command("operators cluster")}, nil
+}
+
+// cloud is the cluster's, in token mode; nil where it is not, or nobody knows.
+func (s *Server) cloud(ctx context.Context) *catalogue.Cloud {
+	seen, err := s.seen(ctx)
+	if err != nil {
+		return nil
+	}
+	mode := seen.Decide()
+	for _, cloud := range listing.Clouds() {
+		if mode.TokenMode == listing.Yes && strings.EqualFold(mode.Cloud, cloud.String()) {
+			return &cloud
+		}
+	}
+	return nil
+}
+
+// command is what a person types to see the same, or to do it.
+func (s *Server) command(words string) string { return "tabard " + words + s.World.Flags }

@@ -1,0 +1,96 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tabard-dev/tabard/internal/console/api"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/listing"
+)
+
+// filters are the filters of the list with their values, and of each how many packages of the whole
+// catalogue have it. The cluster's cloud is named as such.
+func (r *readCatalogue) filters(cluster *catalogue.Cloud) []api.Facet {
+	made := r.facets()
+	clouds := slices.Clone(made[0].Values)
+	for i, value := range clouds {
+		if cluster != nil && value.Value == cluster.String() {
+			clouds[i].Label += " (this cluster)"
+			own := clouds[i]
+			clouds = slices.Insert(slices.Delete(clouds, i, i+1), 0, own)
+		}
+	}
+	out := slices.Clone(made)
+	out[0].Values = clouds
+	return out
+}
+
+// makeFacets counts. The first are the clouds.
+func (r *readCatalogue) makeFacets() []api.Facet {
+	all := r.list(listing.Filter{All: true}).Items
+	out := []api.Facet{{Name: "cloud", Label: "Cloud"}, {Name: "tokens", Label: "Token login"}, {Name: "permissions", Label: "Permissions"}}
+	for _, cloud := range listing.Clouds() {
+		f := listing.Filter{All: true, Tokens: &cloud, TokenAuth: string(listing.Yes)}
+		out[0].Values = append(out[0].Values, api.FacetValue{Value: cloud.String(), Label: strings.ToUpper(cloud.String()), Count: len(r.list(f).Items)})
+	}
+	labels := map[string]string{"yes": "Supported", "no": "Not supported", "unknown": "Not known"}
+	for _, value := range listing.TokenAuths() {
+		f := listing.Filter{All: true, TokenAuth: value}
+		out[1].Values = append(out[1].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(r.list(f).Items)})
+	}
+	labels = map[string]string{"known": "Declared", "unknown": "Not declared", "sensitive": "Some are sensitive", "none": "Asks for nothing"}
+	for _, value := range listing.PermissionStates() {
+		f := listing.Filter{All: true, Permissions: value}
+		out[2].Values = append(out[2].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(r.list(f).Items)})
+	}
+	out = append(out,
+		counted("provider", "Provider", all, func(row listing.Row) []string { return []string{row.Provider} }),
+		counted("source", "Source", all, func(row listing.Row) []string { return []string{row.Source.String()} }),
+		r.categories(),
+		counted("feature", "Features", all, func(row listing.Row) []string { return row.Features }),
+	)
+	return out
+}
+
+// counted is a facet by the values that rows have.
+func counted(name, label string, rows []listing.Row, values func(listing.Row) []string) api.Facet {
+	counts := map[string]int{}
+	for _, row := range rows {
+		for _, value := range values(row) {
+			counts[value]++
+		}
+	}
+	return facetOf(name, label, counts)
+}
+
+// categories are those of the versions that new installs take.
+func (r *readCatalogue) categories() api.Facet {
+	counts := map[string]int{}
+	for _, row := range r.List(catalogue.Filter{All: true}).Rows {
+		if row.Bundle != nil {
+			for _, category := range row.Bundle.Categories() {
+				counts[category]++
+			}
+		}
+	}
+	return facetOf("category", "Category", counts)
+}
+
+// mostValues bounds the values of a facet: those that most packages have are shown. A person searches
+// for others.
+const mostValues = 50
+
+func facetOf(name, label string, counts map[string]int) api.Facet {
+	out := api.Facet{Name: name, Label: label, Values: []api.FacetValue{}}
+	for value, count := range counts {
+		if value != "" {
+			out.Values = append(out.Values, api.FacetValue{Value: value, Label: value, Count: count})
+		}
+	}
+	slices.SortFunc(out.Values, func(a, b api.FacetValue) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Value, b.Value)) })
+	out.Values = out.Values[:min(len(out.Values), mostValues)]
+	slices.SortFunc(out.Values, func(a, b api.FacetValue) int { return compareText(a.Label, b.Label) })
+	return out
+}

@@ -1,0 +1,195 @@
+// Package console is the web console's server: pages for people who would rather look than type. It
+// acts as the person who started it, who is alone on the machine's own address: see ADR 34.
+//
+// It decides nothing. What it shows of operators, roles and upgrades the packages of internal/core say,
+// as they say it to the command line.
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/olm"
+)
+
+// World is what the console needs of the world; the program's wiring fills it.
+type World struct {
+	// Cluster is the cluster's name in the kubeconfig. It is empty where there is no cluster.
+	Cluster string
+	// User is who reads and writes the cluster; empty where the cluster does not say.
+	User string
+	// OLM is a client of the cluster; its Objects are nil where there is no cluster.
+	OLM olm.Client
+	// Read reads the catalogue.
+	Read ReadCatalogue
+	// Flags are how a command says the same catalogue and cluster, with a blank before; empty for the
+	// usual ones.
+	Flags string
+	// Files is the path of a catalogue in files; empty for those of the cluster.
+	Files string
+	// RoleDocuments reads the policies of a role in AWS.
+	RoleDocuments func(ctx context.Context, arn string) (sufficiency.Documents, error)
+}
+
+// HasCluster says whether there is a cluster to ask.
+func (w World) HasCluster() bool { return w.OLM.Objects != nil }
+
+// Options are how a server is run.
+type Options struct {
+	World World
+	// Pages are the built front end, each file compressed with gzip. A program without them has none:
+	// a page says so then.
+	Pages fs.FS
+	// ReadOnly refuses all that writes.
+	ReadOnly bool
+	// Version is the program's.
+	Version string
+}
+
+// Server is the console.
+type Server struct {
+	Options
+	sessions  *Sessions
+	catalogue *catalogues
+	facts     facts
+	port      int
+	requests  atomic.Int64
+}
+
+// New makes a server for a port, which its addresses and its cookie's name have in them.
+func New(options Options, sessions *Sessions, port int) *Server {
+	return &Server{
+		Options: options, sessions: sessions, port: port,
+		catalogue: newCatalogues(options.World.Read, options.World.placeOf, time.Now),
+		facts:     facts{now: time.Now},
+	}
+}
+
+// How long a connection may take for its parts, and an answer of the API. There is no limit to the
+// number of connections: silent ones would take the places of the person's, and each costs little and
+// ends within seconds.
+const (
+	headerWithin = 5 * time.Second
+	bodyWithin   = 30 * time.Second
+	answerWithin = time.Minute
+	idleWithin   = 2 * time.Minute
+	mostHeader   = 16 << 10
+)
+
+// Serve answers until the context ends. An answer that has begun is finished within a second.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: s.Handler(), MaxHeaderBytes: mostHeader,
+		ReadHeaderTimeout: headerWithin, ReadTimeout: bodyWithin, WriteTimeout: answerWithin + headerWithin, IdleTimeout: idleWithin,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			_ = server.Close() // what is still open has had its time
+		}
+	})
+	defer stop()
+	err := server.Serve(listener)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// apiPrefix begins the paths of the API.
+const apiPrefix = "/api/v1/"
+
+// cookie is its name. Cookies do not tell ports apart.
+func (s *Server) cookie() string { return "tabard-" + strconv.Itoa(s.port) }
+
+// nextRequest is a number for an answer that is an error, by which a person finds it again.
+func (s *Server) nextRequest() string { return strconv.FormatInt(s.requests.Add(1), 10) }
+
+// answer is what an endpoint answers with.
+type answer func(r *http.Request) (any, error)
+
+// endpoints are those of the API that need a session, by method and path.
+func (s *Server) endpoints() map[string]answer {
+	return map[string]answer{
+		"GET " + apiPrefix + "session":             s.session,
+		"GET " + apiPrefix + "cluster":             s.cluster,
+		"GET " + apiPrefix + "operators":           s.operators,
+		"GET " + apiPrefix + "operators/{id}":      s.operator,
+		"GET " + apiPrefix + "operators/{id}/diff": s.difference,
+	}
+}
+
+// Handler answers all requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+apiPrefix+"session", s.beginSession)
+	for pattern, endpoint := range s.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, endpoint) })
+	}
+	mux.HandleFunc(apiPrefix, func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, &Problem{Status: http.StatusNotFound, Code: "path", Title: "There is no such address", Detail: r.Method + " " + strconv.Quote(r.URL.Path)})
+	})
+	mux.HandleFunc("/", s.page)
+	return s.guard(mux)
+}
+
+// answer writes what an endpoint says, or why it does not.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, endpoint answer) {
+	ctx, cancel := context.WithTimeout(r.Context(), answerWithin)
+	defer cancel()
+	said, err := endpoint(r.WithContext(ctx))
+	if err != nil {
+		s.refuse(w, r, problemOf(err))
+		return
+	}
+	s.write(w, r, said)
+}
+
+// write answers with a document, or says that it is what the browser has.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, document any) {
+	text, err := written(document)
+	if err != nil {
+		s.refuse(w, r, problemOf(err))
+		return
+	}
+	digest := sha256.Sum256(text)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(digest[:16]) + `"`
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text) // with the browser gone there is nobody to tell
+	}
+}
+
+// written is a document as JSON. Strangers wrote texts of it: a character that nobody sees, or that turns
+// the direction of writing, becomes one that everybody sees.
+func written(document any) ([]byte, error) {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text), nil
+}

@@ -1,0 +1,76 @@
+import type { Problem } from './types'
+
+const key = 'tabard-csrf'
+
+export class ApiError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.title)
+  }
+}
+
+// What the page tells of an end of the session. It is set once, by the shell.
+let ended: (problem: Problem) => void = () => {}
+
+export function onEnded(listener: (problem: Problem) => void) {
+  ended = listener
+}
+
+// start changes the one-time code of the opened address for a session. The code leaves the address
+// before anything else happens, so that no copy of the address has it.
+export async function start(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  if (code === null) return
+  history.replaceState(history.state, '', location.pathname + location.search)
+  try {
+    const { csrf } = await post<{ csrf: string }>('session', { code })
+    localStorage.setItem(key, csrf)
+  } catch (error) {
+    // The same address opened again has a code that is spent, and a session that may be good.
+    if (localStorage.getItem(key) === null) throw error
+  }
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  try {
+    return await ask<T>(path, { signal })
+  } catch (error) {
+    if (error instanceof ApiError && error.problem.status === 401) ended(error.problem)
+    throw error
+  }
+}
+
+function post<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+}
+
+async function ask<T>(path: string, init: RequestInit): Promise<T> {
+  const headers = new Headers(init.headers)
+  headers.set('Accept', 'application/json')
+  headers.set('X-Tabard-CSRF', localStorage.getItem(key) ?? '')
+  let response: Response
+  try {
+    response = await fetch(`/api/v1/${path}`, { ...init, headers, redirect: 'error' })
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new ApiError(unreachable)
+  }
+  if (response.ok) return await response.json() as T
+  throw new ApiError(await problemOf(response))
+}
+
+const unreachable: Problem = {
+  type: 'about:blank', status: 0, code: 'Unreachable', instance: '',
+  title: 'The console does not answer',
+  detail: 'The program that serves this page has ended, or it is too busy to answer.',
+  next: ['tabard console'],
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json')
+  if (isProblem) return await response.json() as Problem
+  return {
+    type: 'about:blank', status: response.status, code: 'Unexpected', instance: '',
+    title: 'The console answered something unexpected',
+    detail: `It answered with status ${response.status} and no reason.`,
+  }
+}

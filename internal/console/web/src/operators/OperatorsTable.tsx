@@ -1,0 +1,94 @@
+import { Link } from 'react-router-dom'
+import { Label } from '@patternfly/react-core'
+import { Caption, Table, Tbody, Td, Th, Thead, Tr, type ThProps } from '@patternfly/react-table'
+import type { Operators, Row } from '../api/types'
+import { CloudLabels } from './CloudLabels'
+import type { Query } from './query'
+import { askedInWords, placeOf } from './words'
+
+const columns = [
+  { name: 'Name', sort: 'name', width: 30 },
+  { name: 'Token login', width: 20 },
+  { name: 'Version', sort: 'version', width: 15 },
+  { name: 'Permissions', sort: 'permissions', width: 15 },
+  { name: 'State', width: 20 },
+] as const
+
+interface Props { data: Operators; query: Query }
+
+export function OperatorsTable({ data, query }: Props) {
+  return (
+    <Table variant="compact" gridBreakPoint="grid-lg" className="tabard-table">
+      <Caption>Operators of the catalogues, and what they ask of the cloud</Caption>
+      <Thead>
+        <Tr>
+          {columns.map((column, index) => (
+            <Th key={column.name} width={column.width} modifier="wrap" sort={'sort' in column ? sorting(index, query) : undefined}>{column.name}</Th>
+          ))}
+        </Tr>
+      </Thead>
+      <Tbody>{data.items.map((row) => <OneRow key={row.id} row={row} cloud={data.cloud} />)}</Tbody>
+    </Table>
+  )
+}
+
+function sorting(columnIndex: number, query: Query): ThProps['sort'] {
+  const order = query.get('sort') || 'name'
+  const index = columns.findIndex((column) => 'sort' in column && column.sort === order.replace(/^-/, ''))
+  return {
+    columnIndex,
+    sortBy: { index, direction: order.startsWith('-') ? 'desc' : 'asc' },
+    onSort: (_event, _index, direction) => {
+      const column = columns[columnIndex]
+      const sort = column && 'sort' in column ? column.sort : 'name'
+      const next = direction === 'desc' ? `-${sort}` : sort
+      query.set('sort', next === 'name' ? '' : next)
+    },
+  }
+}
+
+function OneRow({ row, cloud }: { row: Row; cloud?: string }) {
+  return (
+    <Tr>
+      <Th scope="row" dataLabel="Name" modifier="breakWord">
+        <Name row={row} />
+      </Th>
+      <Td dataLabel="Token login"><CloudLabels row={row} cloud={cloud} /></Td>
+      <Td dataLabel="Version" modifier="breakWord">
+        {row.version ?? 'Not known'}
+        {row.channel && <div className="tabard-small">{row.channel}</div>}
+      </Td>
+      <Td dataLabel="Permissions" modifier="breakWord">
+        {askedInWords(row.permissions)}
+      </Td>
+      <Td dataLabel="State" modifier="breakWord"><State row={row} /></Td>
+    </Tr>
+  )
+}
+
+function Name({ row }: { row: Row }) {
+  return (
+    <>
+      <Link to={`/operators/${encodeURIComponent(row.id)}`}>{row.displayName || row.package}</Link>
+      <div className="tabard-small">{row.package}{row.provider && `, by ${row.provider}`}</div>
+      <div className="tabard-small">from {placeOf(row.source)}</div>
+    </>
+  )
+}
+
+// The page of the operator has all of them.
+const namespacesShown = 3
+
+function State({ row }: { row: Row }) {
+  const installed = row.installed ?? []
+  if (installed.length === 0 && !row.deprecated) return 'Not installed'
+  return (
+    <>
+      {installed.slice(0, namespacesShown).map(({ namespace, state }) => (
+        <div key={namespace} className="tabard-breaks">Installed in {namespace}{state && `, ${state}`}</div>
+      ))}
+      {installed.length > namespacesShown && <div>and in {installed.length - namespacesShown} more</div>}
+      {row.deprecated && <div><Label isCompact color="orange" variant="outline">Deprecated</Label></div>}
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import { lazy, useEffect, useState } from 'react'
+import { Navigate, Route, Routes } from 'react-router-dom'
+import { ApiError, onEnded } from '../api/client'
+import type { Problem } from '../api/types'
+import { Ended } from '../states/Ended'
+import { NotFound } from './NotFound'
+import { Shell } from './Shell'
+
+const OperatorsPage = lazy(() => import('../operators/OperatorsPage'))
+const OperatorPage = lazy(() => import('../operators/OperatorPage'))
+
+// App shows the pages as soon as there is a session. While the code is exchanged, it shows the frame.
+export function App({ started }: { started: Promise<void> }) {
+  const [ready, setReady] = useState(false)
+  const [problem, setProblem] = useState<Problem>()
+  useEffect(() => {
+    onEnded(setProblem)
+    started.then(() => setReady(true), (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error
+      setProblem(error.problem)
+    })
+  }, [started])
+
+  return (
+    <Shell ready={ready && !problem}>
+      {problem ? <Ended problem={problem} /> : (
+        <Routes>
+          <Route path="/" element={<Navigate to="/operators" replace />} />
+          <Route path="/operators" element={<OperatorsPage />} />
+          <Route path="/operators/:id" element={<OperatorPage />} />
+          <Route path="*" element={<NotFound />} />
+        </Routes>
+      )}
+    </Shell>
+  )
+}

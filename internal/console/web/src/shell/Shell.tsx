@@ -1,0 +1,38 @@
+import { Suspense, type ReactNode } from 'react'
+import { Page, PageSection, SkipToContent } from '@patternfly/react-core'
+import { useRead } from '../api/useRead'
+import type { Session } from '../api/types'
+import { Loading } from '../states/Loading'
+import { LiveRegion } from './announce'
+import { Header } from './Header'
+import { Navigation } from './Navigation'
+import { SessionContext } from './session'
+
+const main = 'main'
+
+interface Props { ready: boolean; children: ReactNode }
+
+export function Shell({ ready, children }: Props) {
+  const session = useRead<Session>(ready ? 'session' : '')
+  return (
+    <SessionContext.Provider value={session.data}>
+      <Page
+        masthead={<Header />}
+        sidebar={<Navigation />}
+        isManagedSidebar
+        skipToContent={<SkipToContent href={`#${main}`} onClick={toMain}>Skip to the content</SkipToContent>}
+        mainContainerId={main}
+        mainAriaLabel="Content"
+      >
+        <LiveRegion />
+        <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
+      </Page>
+    </SessionContext.Provider>
+  )
+}
+
+// The address keeps what it says: a fragment would be lost by the filters, which write the address.
+function toMain(event: { preventDefault: () => void }) {
+  event.preventDefault()
+  document.getElementById(main)?.focus()
+}

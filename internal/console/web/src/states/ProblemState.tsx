@@ -1,0 +1,29 @@
+import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter } from '@patternfly/react-core'
+import type { Problem } from '../api/types'
+import { Command } from './Command'
+import { NoRights } from './NoRights'
+
+interface Props { problem: Problem; retry: () => void; level?: 'h2' | 'h3' }
+
+// ProblemState has the place of what could not be read.
+export function ProblemState({ problem, retry, level = 'h2' }: Props) {
+  return (
+    <EmptyState status={problem.missingRight ? 'warning' : 'danger'} titleText={problem.title} headingLevel={level}>
+      <EmptyStateBody>
+        <div role="alert" className="tabard-breaks">{problem.detail}</div>
+        {problem.missingRight && <NoRights missing={problem.missingRight} />}
+      </EmptyStateBody>
+      <EmptyStateFooter>
+        {problem.next?.map((step) => <Next key={step} step={step} />)}
+        <EmptyStateActions><Button variant="primary" onClick={retry}>Retry</Button></EmptyStateActions>
+        {problem.instance !== '' && <p className="tabard-small">Request {problem.instance}</p>}
+      </EmptyStateFooter>
+    </EmptyState>
+  )
+}
+
+// Next is what to type, or else what to do.
+function Next({ step }: { step: string }) {
+  if (/^(tabard|kubectl|oc) /.test(step)) return <Command label="Type" command={step} />
+  return <p className="tabard-breaks">{step[0]?.toUpperCase()}{step.slice(1)}.</p>
+}

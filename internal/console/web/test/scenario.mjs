@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { axe, open, sideways } from './page.mjs'
+
+// patience is how long a page may take, in milliseconds. Machines of tests are slow.
+const patience = 15_000
+
+// Scenario is what a scenario drives: a person with a browser.
+export class Scenario {
+  #found = []
+  #pages = []
+
+  constructor(browser, name, { address, pictures }) {
+    Object.assign(this, { browser, name, address, pictures })
+    this.origin = new URL(address).origin
+  }
+
+  // open opens the address that the console printed, and then a path of it.
+  async open(where = '/operators', options = {}) {
+    this.page = await open(this.browser, this.address, options)
+    this.page.setDefaultTimeout(patience)
+    this.#pages.push(this.page)
+    await this.heading('Operators')
+    if (where !== '/operators') await this.go(where)
+    return this.page
+  }
+
+  // go opens a path by its address, as a link from elsewhere does.
+  async go(where) {
+    await this.page.goto(this.origin + where)
+  }
+
+  // heading waits for a page by its heading.
+  async heading(name) {
+    await this.page.getByRole('heading', { level: 1, name }).waitFor()
+  }
+
+  // see waits for a text in the page.
+  async see(text, { exact = false } = {}) {
+    await this.page.locator('main').getByText(text, { exact }).first().waitFor()
+  }
+
+  fault(text) {
+    this.#found.push(text)
+  }
+
+  // expect complains where two values differ.
+  expect(what, got, want) {
+    const [a, b] = [JSON.stringify(got), JSON.stringify(want)]
+    if (a !== b) this.fault(`${what}: ${a}, want ${b}`)
+  }
+
+  // sound complains about what is wrong with the page as it is: accessibility in both colour schemes,
+  // the order of its headings, and scrolling in two directions at each width. It keeps pictures.
+  async sound(state) {
+    for (const scheme of ['light', 'dark']) {
+      await this.page.emulateMedia({ colorScheme: scheme })
+      await this.page.waitForFunction((dark) => document.documentElement.classList.contains('pf-v6-theme-dark') === dark, scheme === 'dark')
+      await this.#still()
+      for (const violation of await axe(this.page)) this.fault(`${state}, ${scheme}: ${violation}`)
+      await this.picture(`${state}-${scheme}`)
+    }
+    await this.page.emulateMedia({ colorScheme: 'light' })
+    const size = this.page.viewportSize()
+    for (const width of [320, 768]) {
+      await this.page.setViewportSize({ width, height: 800 })
+      const wide = await this.#sideways()
+      if (wide) this.fault(`${state}: scrolls sideways at ${width} px: ${wide}`)
+      await this.picture(`${state}-${width}`)
+    }
+    await this.page.setViewportSize(size)
+    const title = await this.page.title()
+    if (!/ · Tabard$/.test(title)) this.fault(`${state}: the title is ${title}`)
+    const headings = await this.page.locator('h1').count()
+    if (headings !== 1) this.fault(`${state}: there are ${headings} headings of level 1`)
+  }
+
+  // sideways says what makes the page scroll in two directions, once it has taken its new width.
+  async #sideways() {
+    let wide
+    for (let looks = 0; looks < 20; looks++) {
+      await this.#still()
+      wide = await sideways(this.page)
+      if (!wide) return undefined
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return wide
+  }
+
+  // still waits until nothing moves: what is half faded in has too little contrast.
+  async #still() {
+    await this.page.evaluate(async () => {
+      await new Promise(requestAnimationFrame)
+      await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))
+    })
+  }
+
+  async picture(state) {
+    await this.page.screenshot({ path: path.join(this.pictures, `${this.name}-${state}.png`) })
+  }
+
+  faults() {
+    return [...this.#found, ...this.#pages.flatMap((page) => page.faults)]
+  }
+}
