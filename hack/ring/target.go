@@ -16,9 +16,8 @@ type target struct {
 	modules []string
 	// folders hold what the tests read beside that: manifests, pages, modules of their own.
 	folders []string
-	// console says that its tests use the web console. The program has it, and no other target's tests
-	// depend on it.
-	console bool
+	// asks are those of the parts that its tests use. The programs have all of them.
+	asks []part
 	// long is what make long runs of it; nil for a make target of its own.
 	long *long
 }
@@ -42,14 +41,17 @@ var programs = []string{"./cmd/tabard", "./cmd/tabard-webhook", "./hack/localkub
 // make long calls them.
 var targets = map[string]target{
 	"e2e-node": {
+		asks:     []part{operators},
 		packages: []string{"./internal/lab/...", "./test/node/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/keyless-pod", "./hack/build", "./hack/image", "./hack/push", "./hack/localkube"},
 		folders:  []string{"charts", "config", "localkube", "test/node", "docs/install.md", "docs/lab.md", "Makefile", "README.md"},
 	},
 	"e2e-olm": {
+		asks:     []part{operators},
 		packages: []string{"./internal/lab/...", "./test/operators/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/token-operator", "./hack/build", "./hack/image", "./hack/localkube", "./hack/olm"},
 		folders:  []string{"config", "examples/token-operator", "localkube", "test/olm", "test/operators", "docs/lab.md"},
 	},
 	"conformance": {
+		asks:     []part{operators},
 		packages: append([]string{"./test/awslocal/...", "./test/awsauth/authors", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		modules:  []string{"test/handoff"},
 		folders: []string{
@@ -67,7 +69,7 @@ var targets = map[string]target{
 			"internal/console/web/.npmrc", "internal/console/web/build", "internal/console/web/index.html", "internal/console/web/package-lock.json",
 			"internal/console/web/package.json", "internal/console/web/src", "internal/console/web/test", "internal/console/web/tsconfig.json", "internal/console/web/vite.config.ts",
 		},
-		console: true,
+		asks: []part{console, operators},
 	},
 	"interop": {
 		packages: []string{"./test/hub/...", "./cmd/tabard", "./cmd/tabard-eks-token", "./hack/clusteradm", "./hack/ocm", "./hack/localkube"},
@@ -98,6 +100,7 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
 	},
 	"examples": {
+		asks:     []part{operators},
 		packages: append([]string{"./examples/bucket-controller", "./examples/token-operator"}, programs...),
 		folders:  []string{"config", "docs/operator-authors.md", "examples", "localkube"},
 		long:     &long{packages: []string{"./test/awsauth/authors", "./test/roleselector/e2e"}, measured: true},
@@ -107,12 +110,14 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./test/capacity/growth"}, measured: true},
 	},
 	"pages": {
+		asks:     []part{operators},
 		packages: append([]string{"./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		folders:  []string{"config", "docs", "examples", "localkube", "test/docs/testdata", "Makefile", "README.md"},
 		long:     &long{packages: []string{"./internal/cli/selector", "./test/capacity/docs", "./test/docs", "./test/e2e", "./test/e2e/lab"}, named: true},
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {
+		asks:     []part{console, operators},
 		packages: []string{"./cmd/..."}, folders: []string{"charts", "docs/install.md", "docs/releasing.md", "Makefile"},
 		long: &long{packages: []string{"./hack/release"}, named: true},
 	},
@@ -126,13 +131,25 @@ func (t target) all() []string {
 	return slices.Concat(t.packages, t.long.packages)
 }
 
-// apart are the folders whose packages a target does not depend on. What the console's pages are built
-// to is none of its inputs: its sources are.
+// part is one of the program that few targets use: a change of it is none for the others.
+type part struct{ folders []string }
+
+// The parts. What the console's pages are built to is no input of any target: their sources are.
+var (
+	console   = part{[]string{"internal/console", "internal/cli/console"}}
+	operators = part{[]string{"internal/cli/operators", "internal/core/listing", "internal/olm/installing"}}
+	built     = part{[]string{"internal/console/web"}}
+)
+
+// apart are the folders whose packages a target does not depend on.
 func (t target) apart() []string {
-	if t.console {
-		return []string{"internal/console/web"}
+	out := slices.Clone(built.folders)
+	for _, one := range []part{console, operators} {
+		if !slices.ContainsFunc(t.asks, func(asked part) bool { return asked.folders[0] == one.folders[0] }) {
+			out = append(out, one.folders...)
+		}
 	}
-	return []string{"internal/console", "internal/cli/console"}
+	return out
 }
 
 // command is what somebody types to run a target.
