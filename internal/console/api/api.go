@@ -199,5 +199,9 @@ type Difference struct {
 
 // Documents are one of each type that an endpoint reads or answers with.
 func Documents() []any {
-	return []any{Code{}, Opened{}, Session{}, Problem{}, Cluster{}, Operators{}, Operator{}, Difference{}}
+	return []any{
+		Code{}, Opened{}, Session{}, Problem{}, Cluster{}, Operators{}, Operator{}, Difference{},
+		HandoffQuestion{}, Handoff{}, CheckQuestion{}, Check{}, InstallQuestion{}, InstallPlan{}, Written{},
+		Installs{}, InstallDetail{}, Upgrade{}, ApproveQuestion{}, RoleQuestion{}, RolePlan{},
+	}
 }

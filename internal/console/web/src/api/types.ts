@@ -198,3 +198,187 @@ export interface Difference {
   trustMustChange: boolean;
   command: string;
 }
+export interface HandoffQuestion {
+  operator: string;
+  version?: string;
+  namespace?: string;
+  account?: string;
+  clusterName?: string;
+  issuer?: string;
+  roleName?: string;
+  path?: string;
+  boundary?: string;
+}
+export interface HandoffFile {
+  name: string;
+  text: string;
+}
+export interface Handoff {
+  files: HandoffFile[];
+  roleName: string;
+  missing: string[];
+  command: string;
+}
+export interface GCPRole {
+  audience: string;
+  serviceAccount: string;
+}
+export interface AzureRole {
+  client: string;
+  tenant: string;
+  subscription: string;
+  resourceGroup?: string;
+  region?: string;
+}
+export interface Role {
+  arn?: string;
+  azure?: AzureRole;
+  gcp?: GCPRole;
+}
+export interface CheckQuestion {
+  operator: string;
+  version?: string;
+  namespace: string;
+  role: Role;
+  documents?: string;
+}
+export interface CheckRow {
+  result: string;
+  good: boolean;
+  what: string;
+  why?: string;
+}
+export interface Judgement {
+  csv: string;
+  from?: string;
+  verdict: string;
+  digest?: string;
+  why: string;
+  changes: DifferenceRow[];
+  trust: CheckRow[];
+  permissions: CheckRow[];
+  warnings: string[];
+  broader: string[];
+  notSeen: string[];
+}
+export interface Check {
+  judgement: Judgement;
+  enough: boolean;
+  command: string;
+}
+export interface InstallQuestion {
+  operator: string;
+  version?: string;
+  channel?: string;
+  namespace: string;
+  mode?: string;
+  watched?: string;
+  approval: string;
+  role?: Role;
+  withoutRole?: boolean;
+  force?: boolean;
+  documents?: string;
+  accept?: string;
+  digest?: string;
+}
+export interface Change {
+  kind: string;
+  name: string;
+  exists: boolean;
+  sentence: string;
+}
+export interface InstallPlan {
+  digest: string;
+  changes: Change[];
+  manifests: string;
+  judgement: Judgement;
+  mayPass: boolean;
+  accept?: string;
+  neighbours: string[];
+  warnings: string[];
+  command: string;
+}
+export interface Written {
+  namespace: string;
+  name: string;
+  said: string[];
+}
+export interface Stage {
+  n: number;
+  name: string;
+  state: string;
+  since: string;
+  sentence: string;
+  next?: string;
+  object?: string;
+}
+export interface InstallRow {
+  namespace: string;
+  subscription: string;
+  package: string;
+  csv?: string;
+  installed: boolean;
+  next?: string;
+  role?: string;
+  stage: Stage;
+  of: number;
+  needsYou: boolean;
+}
+export interface Installs {
+  items: InstallRow[];
+  partly: string[];
+  readAt: string;
+  command: string;
+}
+export interface InstallDetail {
+  namespace: string;
+  subscription: string;
+  package: string;
+  csv?: string;
+  installed: boolean;
+  next?: string;
+  role?: string;
+  stage: Stage;
+  of: number;
+  needsYou: boolean;
+  channel: string;
+  source: string;
+  approval: string;
+  stages: Stage[];
+  stageNames: string[];
+  values: {[key: string]: string};
+  neighbours: string[];
+  waiting?: string;
+  readAt: string;
+  command: string;
+}
+export interface Upgrade {
+  plan: string;
+  judgements: Judgement[];
+  warnings: string[];
+  verdict: string;
+  digest: string;
+  mayPass: boolean;
+  accept?: string;
+  command: string;
+}
+export interface ApproveQuestion {
+  plan: string;
+  verdict: string;
+  digest: string;
+  accept?: string;
+}
+export interface RoleQuestion {
+  role: Role;
+  documents?: string;
+  accept?: string;
+  digest?: string;
+}
+export interface RolePlan {
+  digest: string;
+  changes: string[];
+  judgement: Judgement;
+  mayPass: boolean;
+  accept?: string;
+  command: string;
+}
