@@ -68,6 +68,9 @@ func addCluster(ctx context.Context, to *console.World, kubeconfig *command.Kube
 	if to.Cluster, err = kubeconfig.ClusterName(); err != nil {
 		return err
 	}
+	if to.Namespace, err = kubeconfig.Namespace(); err != nil {
+		return err
+	}
 	to.User, err = console.User(ctx, to.OLM.Objects)
 	return err
 }

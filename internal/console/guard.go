@@ -110,15 +110,20 @@ func (s *Server) guardAPI(w http.ResponseWriter, r *http.Request, next http.Hand
 	next.ServeHTTP(w, r)
 }
 
+// cookieOf is the session's secret in a request; empty without one.
+func (s *Server) cookieOf(r *http.Request) string {
+	found, err := r.Cookie(s.cookie())
+	if err != nil {
+		return ""
+	}
+	return found.Value
+}
+
 // admit is nil for a request in a session. The cookie alone is not enough to read either: a browser
 // sends it to every port of this machine, so that another server here may learn it. The header is
 // known to our pages alone.
 func (s *Server) admit(r *http.Request) *Problem {
-	var cookie string
-	if found, err := r.Cookie(s.cookie()); err == nil {
-		cookie = found.Value
-	}
-	switch s.sessions.admit(cookie, r.Header.Get(tokenHeader)) {
+	switch s.sessions.admit(s.cookieOf(r), r.Header.Get(tokenHeader)) {
 	case welcome:
 		return nil
 	case wrongToken:

@@ -23,10 +23,14 @@ func (s *Server) found(r *http.Request) (*readCatalogue, *catalogue.Package, err
 	}
 	p, ok := read.find(r.PathValue("id"))
 	if !ok {
-		return nil, nil, &Problem{Status: http.StatusNotFound, Code: "operator", Title: "There is no such operator",
-			Detail: fmt.Sprintf("no catalogue that was read has %.200q; a catalogue may have been removed", r.PathValue("id")), Next: []string{s.command("operators list --all")}}
+		return nil, nil, s.noOperator(r.PathValue("id"))
 	}
 	return read, p, nil
+}
+
+func (s *Server) noOperator(id string) *Problem {
+	return &Problem{Status: http.StatusNotFound, Code: "operator", Title: "There is no such operator",
+		Detail: fmt.Sprintf("no catalogue that was read has %.200q; a catalogue may have been removed", id), Next: []string{s.command("operators list --all")}}
 }
 
 // bundle is the version that a person means, or without one the head of the default channel. It is nil

@@ -202,7 +202,7 @@ func (s *Server) installed(ctx context.Context) installed {
 	if !s.World.HasCluster() || s.World.Files != "" {
 		return out
 	}
-	found, err := s.World.OLM.List(ctx, "")
+	found, _, err := s.subscriptions(ctx)
 	if err != nil {
 		out.why = "what is installed is not known: " + line.Of(err.Error())
 		return out

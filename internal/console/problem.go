@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/line"
+	"github.com/tabard-dev/tabard/internal/olm"
 )
 
 // Problem is an answer that is an error.
@@ -24,6 +25,9 @@ func problemOf(err error) *Problem {
 	switch {
 	case ok:
 		return problem
+	case errors.Is(err, olm.ErrNoOLM):
+		return &Problem{Status: http.StatusNotFound, Code: "noOLM", Title: "The cluster has no OLM", Detail: line.Of(err.Error()),
+			Next: []string{"install OLM, or see a catalogue in files: tabard console --catalogue PATH"}}
 	case apierrors.IsForbidden(err):
 		return &Problem{Status: http.StatusForbidden, Code: "right", Title: "You may not read this", Detail: line.Of(err.Error()), MissingRight: rightOf(err)}
 	case apierrors.IsUnauthorized(err):

@@ -30,6 +30,8 @@ type World struct {
 	Cluster string
 	// User is who reads and writes the cluster; empty where the cluster does not say.
 	User string
+	// Namespace is that of the kubeconfig's context, for who may read no other.
+	Namespace string
 	// OLM is a client of the cluster; its Objects are nil where there is no cluster.
 	OLM olm.Client
 	// Read reads the catalogue.
@@ -64,6 +66,7 @@ type Server struct {
 	sessions  *Sessions
 	catalogue *catalogues
 	facts     facts
+	streams   chan struct{}
 	port      int
 	requests  atomic.Int64
 }
@@ -125,11 +128,14 @@ type answer func(r *http.Request) (any, error)
 // endpoints are those of the API that need a session, by method and path.
 func (s *Server) endpoints() map[string]answer {
 	return map[string]answer{
-		"GET " + apiPrefix + "session":             s.session,
-		"GET " + apiPrefix + "cluster":             s.cluster,
-		"GET " + apiPrefix + "operators":           s.operators,
-		"GET " + apiPrefix + "operators/{id}":      s.operator,
-		"GET " + apiPrefix + "operators/{id}/diff": s.difference,
+		"GET " + apiPrefix + "session":                     s.session,
+		"GET " + apiPrefix + "cluster":                     s.cluster,
+		"GET " + apiPrefix + "operators":                   s.operators,
+		"GET " + apiPrefix + "operators/{id}":              s.operator,
+		"GET " + apiPrefix + "operators/{id}/diff":         s.difference,
+		"POST " + apiPrefix + "checks/role":                s.check,
+		"GET " + apiPrefix + "installs":                    s.installs,
+		"GET " + apiPrefix + "installs/{namespace}/{name}": s.install,
 	}
 }
 
@@ -137,6 +143,8 @@ func (s *Server) endpoints() map[string]answer {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+apiPrefix+"session", s.beginSession)
+	mux.HandleFunc("POST "+apiPrefix+"handoffs", s.handoffs)
+	mux.HandleFunc("GET "+apiPrefix+"events", s.events)
 	for pattern, endpoint := range s.endpoints() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, endpoint) })
 	}

@@ -136,3 +136,12 @@ func (s *Sessions) admit(cookie, token string) verdict {
 	one.used = now
 	return welcome
 }
+
+// isOpen says whether the session of a cookie has not ended. It does not count as use.
+func (s *Sessions) isOpen(cookie string) bool {
+	id := sha256.Sum256([]byte(cookie))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.sessions[id]
+	return ok && !one.isOver(s.now())
+}

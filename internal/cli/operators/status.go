@@ -68,23 +68,6 @@ func (f *statusFlags) check(args []string) error {
 	return f.output.Check()
 }
 
-// installStatus is one install for programs.
-type installStatus struct {
-	Namespace    string `json:"namespace"`
-	Subscription string `json:"subscription"`
-	Package      string `json:"package"`
-	CSV          string `json:"csv,omitempty"`
-	Installed    bool   `json:"installed"`
-	// Next is the version to which an upgrade waits; empty for none.
-	Next   string           `json:"next,omitempty"`
-	Role   string           `json:"role,omitempty"`
-	Stages []operator.Stage `json:"stages"`
-	// Of is how many stages the install has.
-	Of int `json:"of"`
-}
-
-func (s installStatus) last() operator.Stage { return s.Stages[len(s.Stages)-1] }
-
 func (f *statusFlags) run(ctx context.Context, streams command.Streams, world World, args []string) error {
 	client, err := world.OLM(&f.kubeconfig)
 	if err == nil && !f.all && f.namespace == "" {
@@ -107,7 +90,7 @@ func (f *statusFlags) run(ctx context.Context, streams command.Streams, world Wo
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	client = client.Once()
-	all := make([]installStatus, 0, len(found))
+	all := make([]operator.Status, 0, len(found))
 	for _, s := range found {
 		one, err := statusOf(ctx, client, s)
 		if err != nil {
@@ -118,19 +101,15 @@ func (f *statusFlags) run(ctx context.Context, streams command.Streams, world Wo
 	return f.print(streams, all, len(args) > 0)
 }
 
-func statusOf(ctx context.Context, client olm.Client, s operator.Subscription) (installStatus, error) {
+func statusOf(ctx context.Context, client olm.Client, s operator.Subscription) (operator.Status, error) {
 	objects, err := client.Observe(ctx, operator.Follow(s))
 	if err != nil {
-		return installStatus{}, err
+		return operator.Status{}, err
 	}
-	stages := operator.Progress(objects, time.Now())
-	return installStatus{
-		Namespace: s.Namespace, Subscription: s.Name, Package: s.Package, CSV: objects.Target(), Next: objects.Next(), Role: objects.Identity,
-		Installed: operator.IsInstalled(objects, stages), Stages: stages, Of: operator.Stages(objects),
-	}, nil
+	return operator.StatusOf(s, objects, time.Now()), nil
 }
 
-func (f *statusFlags) print(streams command.Streams, all []installStatus, one bool) error {
+func (f *statusFlags) print(streams command.Streams, all []operator.Status, one bool) error {
 	where := "in the namespace " + f.namespace
 	if f.all {
 		where = "in the cluster"
@@ -142,7 +121,7 @@ func (f *statusFlags) print(streams command.Streams, all []installStatus, one bo
 	}
 	waits := 0
 	for _, s := range all {
-		last := s.last()
+		last := s.Last()
 		state := string(last.State)
 		if !s.Installed {
 			waits++
@@ -151,7 +130,7 @@ func (f *statusFlags) print(streams command.Streams, all []installStatus, one bo
 		printed.Names = append(printed.Names, "subscription.operators.coreos.com/"+s.Subscription)
 	}
 	if one && f.output.IsForPeople() {
-		printed.Text = func() string { return all[0].text() }
+		printed.Text = func() string { return statusText(all[0]) }
 	}
 	if err := streams.PrintAs(f.output, printed); err != nil {
 		return err
@@ -162,13 +141,13 @@ func (f *statusFlags) print(streams command.Streams, all []installStatus, one bo
 	return nil
 }
 
-// text is one install for people: each stage, and what to do next.
-func (s installStatus) text() string {
+// statusText is one install for people: each stage, and what to do next.
+func statusText(s operator.Status) string {
 	var out lines
 	for _, stage := range s.Stages {
 		out.say("%2d/%d %-8s %-12s %s", stage.N, s.Of, stage.State, stage.Name, stage.Sentence)
 	}
-	if next := s.last().Next; next != "" {
+	if next := s.Last().Next; next != "" {
 		out.say("next: %s", next)
 	}
 	if s.Next != "" {

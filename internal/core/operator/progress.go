@@ -72,6 +72,14 @@ func (o *Objects) stages() []stage {
 // Stages is how many stages the install has.
 func Stages(o *Objects) int { return len(o.stages()) }
 
+// StageNames are the names of the stages that the install has, in their order.
+func StageNames(o *Objects) (out []string) {
+	for _, s := range o.stages() {
+		out = append(out, s.name)
+	}
+	return out
+}
+
 // Progress is the stages up to the first that is not done, or all of them.
 func Progress(o *Objects, now time.Time) []Stage {
 	var out []Stage
