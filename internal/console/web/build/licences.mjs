@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 // licences writes licences.txt: what the licence of each package asks for whose code or style is in the bundle.
 export function licences() {
@@ -15,6 +16,7 @@ export function licences() {
         }
       }
       const texts = [...homes].filter(Boolean).sort().map(licenceOf)
+      if (Object.keys(bundle).some((name) => /RedHat.*\.woff2$/.test(name))) texts.push(fonts())
       this.emitFile({ type: 'asset', fileName: 'licences.txt', source: texts.join(`\n${'-'.repeat(72)}\n\n`) })
     },
   }
@@ -31,10 +33,29 @@ function homeOf(path) {
   return undefined
 }
 
+// fonts is the licence of the fonts that come with PatternFly, whose packages do not have it.
+function fonts() {
+  const text = readFileSync(fileURLToPath(new URL('RedHatFonts.txt', import.meta.url)), 'utf8').trim()
+  return ['Red Hat Display, Red Hat Text, Red Hat Mono (fonts)', 'Licence: OFL-1.1', '', text, ''].join('\n')
+}
+
+// licencesIn are the files with licences of a directory.
+function licencesIn(dir) {
+  return readdirSync(dir).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).sort().map((file) => join(dir, file))
+}
+
+// within are the licences of what a package has copied from others, in directories below it.
+function within(dir) {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name === 'thirdparty')
+    .flatMap((entry) => readdirSync(join(entry.parentPath, entry.name), { withFileTypes: true }).map((below) => join(entry.parentPath, entry.name, below.name)))
+    .filter((path) => path.includes('/src/') && statSync(path).isDirectory())
+    .flatMap(licencesIn)
+}
+
 function licenceOf(dir) {
   const { name, version, license } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
   if (!license) throw new Error(`${name} ${version} does not say its licence`)
-  const files = readdirSync(dir).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).sort()
-  const texts = files.map((file) => readFileSync(join(dir, file), 'utf8').trim())
+  const texts = [...licencesIn(dir), ...within(dir)].map((file) => readFileSync(file, 'utf8').trim())
   return [`${name} ${version}`, `Licence: ${license}`, '', ...texts, ''].join('\n')
 }
