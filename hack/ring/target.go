@@ -95,6 +95,10 @@ var targets = map[string]target{
 		packages: programs, folders: []string{"charts", "config", "docs/install.md", "hack/chart", "localkube", "test/chart"},
 		long: &long{packages: []string{"./test/chart"}},
 	},
+	"console": {
+		asks: []part{console, operators},
+		long: &long{packages: []string{"./internal/console"}, named: true},
+	},
 	"crowd": {
 		packages: programs, folders: []string{"config", "docs/from-the-eks-webhook.md", "docs/webhook.md", "localkube"},
 		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
