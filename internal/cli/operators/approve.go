@@ -12,6 +12,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
 const approveLong = `Approve an InstallPlan of OLM v0, if the role of each operator in it is enough for the version that it
@@ -73,10 +74,10 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	if err := streams.Print(plan.text()); err != nil {
+	if err := streams.Print(planText(plan)); err != nil {
 		return err
 	}
-	judged, digest := operator.Sum(plan.judged)
+	judged, digest := operator.Sum(plan.Judged)
 	if f.dry {
 		if !judged.MayPass() {
 			return &command.Exit{Code: command.Found, What: "the plan would not be approved"}
@@ -87,25 +88,12 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	if err := may(ctx, streams, client, olm.Approves(namespace)); err != nil {
-		return err
-	}
-	checked := operator.Checked{Verdict: verdict, Digest: digest, At: time.Now()}
-	err = f.approve(ctx, client, plan, checked)
-	if errors.Is(err, olm.ErrChanged) {
-		// Somebody else may have noted a verdict, as the controller operators does.
-		again, failed := f.judgePlan(ctx, streams, world, client, namespace, plan.plan.Name)
-		if failed != nil {
-			return failed
-		}
-		if plan.isAs(again) {
-			err = f.approve(ctx, client, again, checked)
-		}
-	}
+	written, err := f.planner(streams, world, client).Approve(ctx, plan, verdict, time.Now())
 	if err != nil {
-		return streams.Refuse(command.Found, fmt.Errorf("not approved: %w", err))
+		return refused(streams, goOn(err, waitingHints(namespace, plan.Plan.Name)))
 	}
-	if err := f.tell(ctx, streams, client, plan, checked, judged); err != nil {
+	sayUntold(streams, written)
+	if err := streams.Print(fmt.Sprintf("approved InstallPlan %s/%s\n", namespace, command.Plain(plan.Plan.Name))); err != nil {
 		return err
 	}
 	if !f.wait {
@@ -123,32 +111,10 @@ func connected(world World, kubeconfig *command.Kubeconfig, namespace string) (o
 	return client, namespace, err
 }
 
-// approve approves the plan as it was judged.
-func (f *approveFlags) approve(ctx context.Context, client olm.Client, p planned, checked operator.Checked) error {
-	now, err := client.List(ctx, p.namespace)
-	if err != nil {
-		return err
-	}
-	if !p.unchanged(now) {
-		return errors.New("the role in a Subscription was changed in between: look again")
-	}
-	return client.Approve(ctx, p.namespace, p.plan, checked.String())
-}
-
-// tell says that the plan is approved, to the person and by an event.
-func (f *approveFlags) tell(ctx context.Context, streams command.Streams, client olm.Client, p planned, checked operator.Checked, judged operator.Verdict) error {
-	kind, reason := "Normal", "PermissionsApproved"
-	if checked.Verdict == operator.VerdictOverridden {
-		kind, reason = "Warning", "PermissionsOverridden"
-	}
-	record(ctx, streams, client, olm.About{Kind: operator.KindPlan, Namespace: p.namespace, Name: p.plan.Name}, kind, reason, fmt.Sprintf("approved with the verdict %s", judged))
-	return streams.Print(fmt.Sprintf("approved InstallPlan %s/%s\n", p.namespace, command.Plain(p.plan.Name)))
-}
-
 // follow follows each operator of the plan to its end.
-func (f *approveFlags) follow(ctx context.Context, streams command.Streams, client olm.Client, p planned) error {
-	for _, s := range p.subscriptions {
-		if !slices.Contains(p.plan.CSVs, s.CurrentCSV) {
+func (f *approveFlags) follow(ctx context.Context, streams command.Streams, client olm.Client, p installing.Waiting) error {
+	for _, s := range p.Subscriptions {
+		if !slices.Contains(p.Plan.CSVs, s.CurrentCSV) {
 			continue
 		}
 		wanted := operator.Follow(s)

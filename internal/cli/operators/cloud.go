@@ -28,7 +28,7 @@ func (c *cloudFlag) add(f *pflag.FlagSet, what string) {
 
 // check refuses what is no cloud, before anything is read.
 func (c *cloudFlag) check() error {
-	if _, ok := cloudNamed(c.value); !ok && c.value != "" && !c.isClusters() {
+	if _, ok := listing.CloudNamed(c.value); !ok && c.value != "" && !c.isClusters() {
 		return fmt.Errorf("--cloud is %.80q, expected aws, azure, gcp or this", c.value)
 	}
 	return nil
@@ -38,7 +38,7 @@ func (c *cloudFlag) check() error {
 // cluster is not in token mode, or nobody knows.
 func (c *cloudFlag) chosen(ctx context.Context, world World, kubeconfig *command.Kubeconfig) (cloud *catalogue.Cloud, why string, err error) {
 	if !c.isClusters() {
-		if named, ok := cloudNamed(c.value); ok {
+		if named, ok := listing.CloudNamed(c.value); ok {
 			return &named, "", nil
 		}
 		return nil, "", nil
@@ -55,20 +55,11 @@ func (c *cloudFlag) chosen(ctx context.Context, world World, kubeconfig *command
 	if mode.TokenMode != listing.Yes {
 		return nil, mode.Sentence(), nil
 	}
-	named, ok := cloudNamed(strings.ToLower(mode.Cloud))
+	named, ok := listing.CloudNamed(strings.ToLower(mode.Cloud))
 	if !ok {
 		return nil, "the cluster's cloud is " + mode.Cloud + ", of which no annotation tells", nil
 	}
 	return &named, "", nil
-}
-
-func cloudNamed(name string) (catalogue.Cloud, bool) {
-	for _, c := range listing.Clouds() {
-		if c.String() == name {
-			return c, true
-		}
-	}
-	return 0, false
 }
 
 // named is chosen for commands that have no answer where "this" names no cloud.

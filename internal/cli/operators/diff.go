@@ -141,14 +141,14 @@ func (f *diffFlags) ofSubscription(ctx context.Context, streams command.Streams,
 	if err != nil {
 		return err
 	}
-	printed := command.Printed{Document: escaped{command.ListOf("PlanCheck", plan.judged)}}
+	printed := command.Printed{Document: escaped{command.ListOf("PlanCheck", plan.Judged)}}
 	if f.output.IsForPeople() {
-		printed.Text = plan.text
+		printed.Text = func() string { return planText(plan) }
 	}
 	if err := streams.PrintAs(f.output, printed); err != nil {
 		return err
 	}
-	switch verdict, _ := operator.Sum(plan.judged); verdict {
+	switch verdict, _ := operator.Sum(plan.Judged); verdict {
 	case operator.VerdictNoChange, operator.VerdictNotToken:
 		return nil
 	default:

@@ -42,7 +42,7 @@ Exit codes: 0 written; 1 it is unknown what the operator asks for, or the cluste
 2 the input cannot be used.`
 
 // suggestedNamespace is the annotation by which a bundle says where it wants to be installed.
-const suggestedNamespace = "operatorframework.io/suggested-namespace"
+const suggestedNamespace = catalogue.SuggestedNamespace
 
 type handoffFlags struct {
 	demand

@@ -13,9 +13,8 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
-	"github.com/tabard-dev/tabard/internal/core/catalogue"
-	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
@@ -42,12 +41,11 @@ type installFlags struct {
 	roleFlags
 	acceptance
 	waitFlags
-	installIn, catalog  string
 	mode, approval, dry string
-	without, force, yes bool
+	yes                 bool
 	variables           []string
 
-	install operator.Install
+	choice installing.Choice
 }
 
 func newInstall(streams command.Streams, world World) *cobra.Command {
@@ -80,12 +78,12 @@ func (f *installFlags) add(flags *pflag.FlagSet) {
 	flags.Lookup("source").Usage = "the CatalogSource to install from, `NAMESPACE/NAME`: needed with --catalogue in files, or where several have the package"
 	flags.StringVar(&f.requests, "requests", "", "the `PATH` of CredentialsRequests that say what the operator asks for: a file, a directory, or - for the standard input")
 	f.roleFlags.add(flags)
-	flags.BoolVar(&f.without, "without-role", false, "install an operator that takes roles by tokens without one")
+	flags.BoolVar(&f.choice.WithoutRole, "without-role", false, "install an operator that takes roles by tokens without one")
 	flags.StringVar(&f.mode, "install-mode", "", "which namespaces the operator watches, as a `MODE` that is all or own, or single=NAMESPACE for another one (default: as the OperatorGroup that is there, else own if the operator supports that, else all)")
 	flags.StringVar(&f.approval, "approval", "manual", "of upgrades, `manual|automatic`")
 	flags.StringArrayVar(&f.variables, "env", nil, "a variable of the operator's containers, as `NAME=VALUE`. May be repeated")
 	f.acceptance.add(flags)
-	flags.BoolVar(&f.force, "force", false, "go on though the cluster is not in token mode, or the operator does not say that it takes tokens of its cloud")
+	flags.BoolVar(&f.choice.Force, "force", false, "go on though the cluster is not in token mode, or the operator does not say that it takes tokens of its cloud")
 	flags.StringVar(&f.dry, "dry-run", "none", "`none|client|server|files`: show the plan; have the API server check it, too; or print the objects as YAML. Nothing is written")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask before anything is written; without a terminal nothing is asked anyway")
 	f.waitFlags.add(flags)
@@ -94,7 +92,7 @@ func (f *installFlags) add(flags *pflag.FlagSet) {
 func (f *installFlags) check() error {
 	if _, _, err := f.values(""); err != nil && !errors.Is(err, errNoRole) {
 		return usage.Wrong(err)
-	} else if err == nil && f.without {
+	} else if err == nil && f.choice.WithoutRole {
 		return errors.New("--without-role is set, and a role is given: leave one out")
 	}
 	if err := f.checkPlace(); err != nil {
@@ -108,9 +106,9 @@ func (f *installFlags) check() error {
 	}
 	switch f.approval {
 	case "manual":
-		f.install.Approval = operator.Manual
+		f.choice.Approval = operator.Manual
 	case "automatic":
-		f.install.Approval = operator.Automatic
+		f.choice.Approval = operator.Automatic
 	default:
 		return fmt.Errorf("--approval is %.80q, expected manual or automatic", f.approval)
 	}
@@ -119,34 +117,36 @@ func (f *installFlags) check() error {
 
 // checkPlace reads where the operator is installed from, and into.
 func (f *installFlags) checkPlace() error {
-	f.installIn = f.namespace
-	if invalid := validation.IsDNS1123Label(f.installIn); f.installIn != "" && len(invalid) > 0 {
-		return fmt.Errorf("--namespace is %.80q, expected the name of a namespace: %s", f.installIn, invalid[0])
+	f.choice.Namespace = f.namespace
+	if invalid := validation.IsDNS1123Label(f.choice.Namespace); f.choice.Namespace != "" && len(invalid) > 0 {
+		return fmt.Errorf("--namespace is %.80q, expected the name of a namespace: %s", f.choice.Namespace, invalid[0])
 	}
 	mode, watched, single := strings.Cut(f.mode, "=")
 	switch {
 	case f.mode == "":
 	case f.mode == "all":
-		f.install.InstallMode = "AllNamespaces"
+		f.choice.InstallMode = "AllNamespaces"
 	case f.mode == "own":
-		f.install.InstallMode = "OwnNamespace"
+		f.choice.InstallMode = "OwnNamespace"
 	case mode == "single" && single && len(validation.IsDNS1123Label(watched)) == 0:
-		f.install.InstallMode, f.install.Watched = "SingleNamespace", watched
+		f.choice.InstallMode, f.choice.Watched = "SingleNamespace", watched
 	default:
 		return fmt.Errorf("--install-mode is %.80q, expected all, own or single=NAMESPACE", f.mode)
 	}
 	// What a file has is installed from a catalogue of the cluster all the same.
 	if kind := originOf(f.path).Kind; kind != Cluster {
-		f.catalog, f.catalogSource, f.namespace = f.catalogSource, "", ""
-		if namespace, _, err := chosenSource(f.catalog); err != nil || namespace == "" {
-			return fmt.Errorf("--source is %.80q, and with --catalogue %.80q it has to say from which CatalogSource OLM installs, as NAMESPACE/NAME", f.catalog, f.path)
+		from := f.catalogSource
+		f.catalogSource, f.namespace = "", ""
+		var err error
+		if f.choice.SourceNamespace, f.choice.Source, err = chosenSource(from); err != nil || f.choice.SourceNamespace == "" {
+			return fmt.Errorf("--source is %.80q, and with --catalogue %.80q it has to say from which CatalogSource OLM installs, as NAMESPACE/NAME", from, f.path)
 		}
 	}
 	return f.source.check(true)
 }
 
 func (f *installFlags) checkVariables() error {
-	f.install.Variables = map[string]string{}
+	f.choice.Variables = map[string]string{}
 	for _, one := range f.variables {
 		name, value, ok := strings.Cut(one, "=")
 		switch {
@@ -155,7 +155,7 @@ func (f *installFlags) checkVariables() error {
 		case operator.IsRoleVariable(name):
 			return fmt.Errorf("--env is %.200q, and %s is set by the flags that say the role", one, name)
 		}
-		f.install.Variables[name] = value
+		f.choice.Variables[name] = value
 	}
 	return nil
 }
@@ -170,9 +170,15 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 		return err
 	}
 	mode := facts.Decide()
-	cloud, err := f.chooseRole(streams, facts, mode)
+	values, _, err := f.values(facts.Partition())
+	if err != nil && !errors.Is(err, errNoRole) {
+		return usage.Wrong(err)
+	}
+	f.choice.Values, f.choice.Channel = values, f.channel
+	// It is refused before a catalogue is read, which may take long.
+	cloud, err := f.choice.Cloud(mode)
 	if err != nil {
-		return err
+		return refused(streams, goOn(err, f.hint))
 	}
 	if cloud != nil {
 		f.cloud.value = cloud.String()
@@ -181,130 +187,29 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	if err := f.supports(streams, mode, cloud, bundle); err != nil {
-		return err
-	}
-	if err := f.locate(p, bundle); err != nil {
-		return err
-	}
-	objects, err := client.Observe(ctx, f.install.Wanted)
+	f.choice.Package, f.choice.Bundle, f.choice.Asks = p, bundle, &set
+	planned, err := f.planner(streams, world, client).Plan(ctx, mode, f.choice)
 	if err != nil {
-		return streams.Refuse(command.Found, err)
+		return refused(streams, goOn(err, f.hint))
 	}
-	if bundle.Metadata != nil && objects.InstallModes == nil {
-		objects.InstallModes = bundle.Metadata.InstallModes
-	}
-	issuer, err := f.issuerOf(ctx, streams, client)
-	if err != nil {
-		return err
-	}
-	judged, err := f.judge(ctx, streams, world, operator.Upgrade{
-		CSV: bundle.Name, New: set, Namespace: f.install.Namespace, Values: f.install.Values, Issuer: issuer,
-	})
-	if err != nil {
-		return err
-	}
-	return f.write(ctx, streams, client, objects, judged)
+	return f.write(ctx, streams, client, planned)
 }
 
-// chooseRole takes the role of the flags, of the cluster's partition, and refuses one for a cluster
-// that gives no tokens of its cloud. Without a role the cloud is the cluster's, in token mode.
-func (f *installFlags) chooseRole(streams command.Streams, facts tokenfacts.Seen, mode tokenfacts.Mode) (*catalogue.Cloud, error) {
-	clusters, known := cloudNamed(strings.ToLower(mode.Cloud))
-	values, cloud, err := f.values(facts.Partition())
-	switch {
-	case errors.Is(err, errNoRole) && mode.TokenMode == listing.Yes && known:
-		return &clusters, nil
-	case errors.Is(err, errNoRole):
-		return nil, nil
-	case err != nil:
-		return nil, usage.Wrong(err)
-	case f.force:
-	case mode.TokenMode != listing.Yes:
-		return nil, streams.Refuse(command.Found, fmt.Errorf("%s, so that the operator would not use its role; --force goes on", mode.Sentence()))
-	case !known || clusters != cloud:
-		return nil, streams.Refuse(command.Found, fmt.Errorf("the role is of %s, and the cluster is in token mode on %s; --force goes on", strings.ToUpper(cloud.String()), mode.Cloud))
-	}
-	f.install.Values, f.install.Identity = values, operator.IdentityOf(values)
-	return &cloud, nil
-}
-
-// supports refuses a role for an operator that does not say that it takes tokens of the cloud, and an
-// operator that does without a role, unless that is asked for.
-func (f *installFlags) supports(streams command.Streams, mode tokenfacts.Mode, cloud *catalogue.Cloud, b catalogue.Bundle) error {
-	if cloud == nil {
-		return nil
-	}
-	supports := b.Features.Tokens[*cloud]
-	switch {
-	case len(f.install.Values) == 0 && supports == catalogue.Yes && !f.without:
-		return usage.Wrong(fmt.Errorf("%s takes a role by tokens, and %s: give it one, such as --role-arn ARN, or type --without-role", catalogue.Quoted(b.Name), mode.Sentence()))
-	case len(f.install.Values) == 0:
-		f.install.WithoutRole = f.without
-		return nil
-	case supports == catalogue.Yes || f.force:
-		return nil
-	}
-	var others []string
-	for _, other := range listing.Clouds() {
-		if b.Features.Tokens[other] == catalogue.Yes {
-			others = append(others, strings.ToUpper(other.String()))
-		}
-	}
-	said := "it says so of no cloud"
-	switch {
-	case len(others) > 0:
-		said = "it says so of " + strings.Join(others, ", ")
-	case supports == catalogue.Claimed:
-		said = "it claims tokens, and does not say of which cloud"
-	case b.Metadata == nil:
-		said = "the catalogue has no metadata of it"
+// hint is how a person goes on after a refusal by the flags of this command.
+func (f *installFlags) hint(code installing.Code) hint {
+	switch code {
+	case installing.RoleMissing:
+		return hint{": give it one, such as --role-arn ARN, or type --without-role", true}
+	case installing.NotOfCatalogSource:
+		return hint{", and this command installs by OLM v0: choose a CatalogSource by --source NAMESPACE/NAME", true}
+	case installing.NoNamespace:
+		return hint{": type -n NAMESPACE", true}
+	case installing.NoChannel:
+		return hint{": choose one by --channel", true}
+	case installing.NoMetadata:
 		if originOf(f.path).Kind == Cluster {
-			said += ", since a PackageManifest tells of the newest versions only; --catalogue PATH with --source NAMESPACE/NAME reads all from files"
+			return hint{", since a PackageManifest tells of the newest versions only; --catalogue PATH with --source NAMESPACE/NAME reads all from files; --force goes on", false}
 		}
 	}
-	return streams.Refuse(command.Found, fmt.Errorf("%s does not say that it takes tokens of %s: %s; --force goes on", catalogue.Quoted(b.Name), strings.ToUpper(cloud.String()), said))
-}
-
-// locate fills in what is installed, from where, and in which namespace.
-func (f *installFlags) locate(p *catalogue.Package, b catalogue.Bundle) error {
-	w := &f.install.Wanted
-	w.Subscription, w.Package, w.CSV = p.Name, p.Name, b.Name
-	w.SourceNamespace, w.Source = p.Source.Namespace, p.Source.Name
-	switch {
-	case f.catalog != "":
-		w.SourceNamespace, w.Source, _ = chosenSource(f.catalog) // which check has read already
-	case p.Source.Kind != catalogue.CatalogSource:
-		return usage.Wrong(fmt.Errorf("package %s is of a ClusterCatalog of OLM v1, and this command installs by OLM v0: choose a CatalogSource by --source NAMESPACE/NAME", catalogue.Quoted(p.Name)))
-	}
-	w.Namespace = f.installIn
-	if w.Namespace == "" && b.Metadata != nil {
-		w.Namespace = b.Metadata.Annotations[suggestedNamespace]
-	}
-	if w.Namespace == "" || len(validation.IsDNS1123Label(w.Namespace)) > 0 {
-		return usage.Wrong(errors.New("it is not said in which namespace the operator is installed, and its author suggests none: type -n NAMESPACE"))
-	}
-	var err error
-	w.Channel, err = f.channelOf(p, b)
-	return err
-}
-
-// channelOf is the channel of the Subscription: the one that was asked for, or the one with the
-// version.
-func (f *installFlags) channelOf(p *catalogue.Package, b catalogue.Bundle) (string, error) {
-	var with []string
-	for _, c := range p.Channels {
-		if slices.ContainsFunc(c.Entries, func(e catalogue.Entry) bool { return e.Name == b.Name }) {
-			with = append(with, c.Name)
-		}
-	}
-	switch wanted := f.channel; {
-	case wanted != "" && slices.Contains(with, wanted):
-		return wanted, nil
-	case wanted == "" && slices.Contains(with, p.DefaultChannel):
-		return p.DefaultChannel, nil
-	case wanted == "" && len(with) == 1:
-		return with[0], nil
-	}
-	return "", usage.Wrong(fmt.Errorf("%s is in the channels %s: choose one by --channel", catalogue.Quoted(b.Name), few(with)))
+	return hint{"; --force goes on", false}
 }

@@ -94,5 +94,5 @@ func installedText(all []listing.Install) string {
 	for _, one := range all {
 		out = append(out, one.Namespace+": "+orDash(one.CSV))
 	}
-	return orDash(few(out))
+	return orDash(listing.Few(out))
 }

@@ -12,62 +12,52 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
 // write shows the plan, and makes what is missing if nothing speaks against it.
-func (f *installFlags) write(ctx context.Context, streams command.Streams, client olm.Client, o *operator.Objects, judged operator.Judgement) error {
-	changes, err := f.install.Plan(o)
-	if err != nil {
-		return streams.Refuse(command.Found, err)
-	}
-	missing := olm.Manifests(f.install, o, changes)
+func (f *installFlags) write(ctx context.Context, streams command.Streams, client olm.Client, p installing.Planned) error {
+	judged := p.Judged
 	if f.dry == "files" {
-		if err := printManifests(streams, missing); err != nil {
+		if err := printManifests(streams, p.Missing); err != nil {
 			return err
 		}
 		return f.wouldPass(streams, judged)
 	}
-	if err := streams.Print(f.text(changes, judged)); err != nil {
+	if err := streams.Print(planLines(p)); err != nil {
 		return err
 	}
 	if f.dry == "client" || f.dry == "server" {
-		return f.tryOut(ctx, streams, client, missing, judged)
+		return f.tryOut(ctx, streams, client, p.Missing, judged)
 	}
 	verdict, err := f.gate(streams, judged.Verdict, judged.Digest, judged.CSV)
 	if err != nil {
 		return err
 	}
-	rights := olm.Creates(missing)
-	if f.wait && f.install.Approval == operator.Manual {
-		rights = append(rights, olm.Approves(f.install.Namespace))
+	written, err := p.Apply(ctx, client, installing.Going{Verdict: verdict, Follows: f.wait, Sure: func() error { return f.sure(streams) }})
+	for i := len(written.Made) - 1; i >= 0; i-- {
+		sayOn(streams.Err, "undo: %s", deletion(written.Made[i]))
 	}
-	if err := may(ctx, streams, client, rights...); err != nil {
-		return err
+	if err != nil {
+		return refused(streams, err)
 	}
-	if len(missing) > 0 {
-		if err := f.create(ctx, streams, client, missing); err != nil {
-			return err
-		}
-		if verdict == operator.VerdictOverridden {
-			record(ctx, streams, client, olm.About{Kind: operator.KindSubscription, Namespace: f.install.Namespace, Name: f.install.Wanted.Subscription}, "Warning", "PermissionsOverridden", fmt.Sprintf("installed with a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
-		}
-	}
+	sayUntold(streams, written)
 	if !f.wait {
-		return streams.Print(f.next())
+		return streams.Print(next(p.Install))
 	}
-	return f.follow(ctx, streams, client, operator.Checked{Verdict: verdict, Digest: judged.Digest, At: time.Now()}.String())
+	return f.follow(ctx, streams, client, p, operator.Checked{Verdict: verdict, Digest: judged.Digest, At: time.Now()})
 }
 
-// text is the plan, and what is said of the role.
-func (f *installFlags) text(changes []operator.Change, judged operator.Judgement) string {
+// planLines are the plan, and what is said of the role.
+func planLines(p installing.Planned) string {
 	var out lines
-	if len(f.install.Values) > 0 {
-		out.sayJudgement(judged)
+	if len(p.Install.Values) > 0 {
+		out.sayJudgement(p.Judged)
 	}
-	for _, change := range changes {
+	for _, change := range p.Changes {
 		out.say("%s", change)
 	}
-	if f.install.Approval == operator.Automatic {
+	if p.Install.Approval == operator.Automatic {
 		out.say("! OLM upgrades the operator by itself, also to a version that asks for permissions that the role does not have.")
 	}
 	return out.String()
@@ -103,33 +93,29 @@ func (f *installFlags) tryOut(ctx context.Context, streams command.Streams, clie
 
 // wouldPass ends a dry run: with exit code 1 where the install would be refused, or asked about.
 func (f *installFlags) wouldPass(streams command.Streams, judged operator.Judgement) error {
-	if judged.Verdict.MayPass() || f.takes(judged.Verdict, judged.Digest) {
+	if _, err := installing.Gate(judged.Verdict, judged.Digest, f.accepts); err == nil {
 		return nil
 	}
 	return streams.Refuse(command.Found, fmt.Errorf("without --accept the install would be refused: %s: %s", judged.Verdict, judged.Why))
 }
 
-// create makes what is missing, and says how to take it back.
-func (f *installFlags) create(ctx context.Context, streams command.Streams, client olm.Client, all []*unstructured.Unstructured) error {
-	if confirm := command.Confirm(streams.In, streams.Err); confirm != nil && !f.yes {
-		ok, err := confirm("Make what is marked with +?")
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return streams.Refuse(command.Found, errors.New("nothing was written"))
-		}
+// sure asks a person at a terminal before anything is made.
+func (f *installFlags) sure(streams command.Streams) error {
+	confirm := command.Confirm(streams.In, streams.Err)
+	if confirm == nil || f.yes {
+		return nil
 	}
-	made, err := client.Create(ctx, all, false)
-	for i := len(made) - 1; i >= 0; i-- {
-		sayOn(streams.Err, "undo: %s", deletion(made[i]))
-	}
-	if err != nil {
-		return streams.Refuse(command.Found, err)
+	ok, err := confirm("Make what is marked with +?")
+	switch {
+	case err != nil:
+		return streams.Unusable(err)
+	case !ok:
+		return streams.Refuse(command.Found, errors.New("nothing was written"))
 	}
 	return nil
 }
 
+// deletion is the command that takes back an object that was made.
 func deletion(object *unstructured.Unstructured) string {
 	names := map[string]string{string(operator.KindNamespace): "namespace", string(operator.KindGroup): "operatorgroup.operators.coreos.com", string(operator.KindSubscription): "subscription.operators.coreos.com"}
 	text := "kubectl delete " + names[object.GetKind()] + " " + object.GetName()
@@ -140,35 +126,28 @@ func deletion(object *unstructured.Unstructured) string {
 }
 
 // next is what to type after an install that is not followed.
-func (f *installFlags) next() string {
+func next(i operator.Install) string {
 	var out lines
-	out.say("tabard operators status %s -n %s   # shows how far it is", f.install.Wanted.Subscription, f.install.Namespace)
+	out.say("tabard operators status %s -n %s   # shows how far it is", i.Wanted.Subscription, i.Namespace)
 	return out.String()
 }
 
 // follow follows the install, and approves its plan if that installs the operator alone.
-func (f *installFlags) follow(ctx context.Context, streams command.Streams, client olm.Client, checked string) error {
-	through := follower{streams: streams, client: client, wanted: f.install.Wanted, timeout: f.timeout}
+func (f *installFlags) follow(ctx context.Context, streams command.Streams, client olm.Client, p installing.Planned, checked operator.Checked) error {
+	through := follower{streams: streams, client: client, wanted: p.Install.Wanted, timeout: f.timeout}
 	through.approve = func(ctx context.Context, o *operator.Objects) (bool, error) {
-		plan := o.Waiting()
-		if plan == nil {
-			return false, nil
-		}
-		if err := operator.MayApprove(*plan, f.install.CSV, nil, o.Subscriptions); err != nil {
+		approved, err := p.ApproveOwn(ctx, client, o, checked)
+		switch {
+		case errors.Is(err, operator.ErrNoApproval):
 			sayOn(streams.Err, "not approved: %v", err)
 			return false, nil
-		}
-		err := client.Approve(ctx, f.install.Namespace, *plan, checked)
-		switch {
-		case errors.Is(err, olm.ErrChanged):
-			return true, nil // The next look sees the plan as it is then.
 		case err != nil:
-			return false, streams.Refuse(command.Found, fmt.Errorf("approve the InstallPlan %s: %w", plan.Name, err))
+			return false, streams.Refuse(command.Found, err)
 		}
-		return true, nil
+		return approved, nil
 	}
 	if err := through.follow(ctx); err != nil {
 		return err
 	}
-	return streams.Print(fmt.Sprintf("%s is installed\n", command.Plain(f.install.CSV)))
+	return streams.Print(fmt.Sprintf("%s is installed\n", command.Plain(p.Install.CSV)))
 }

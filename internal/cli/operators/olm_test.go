@@ -12,7 +12,6 @@ import (
 	kubetesting "k8s.io/client-go/testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
-	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
 
@@ -72,33 +71,6 @@ func TestFlagsOfCommandsForWhatIsInstalled(t *testing.T) {
 			t.Errorf("%q: exit code %d", args, got.code)
 		}
 		says(t, got.errOut, want)
-	}
-}
-
-// TestOnlyAPlanThatIsTheSameIsApprovedAfterAChange: what was written to a plan in between may be what it
-// installs.
-func TestOnlyAPlanThatIsTheSameIsApprovedAfterAChange(t *testing.T) {
-	plan := func(change func(*planned)) planned {
-		out := planned{plan: operator.Plan{UID: "u", ResourceVersion: "1", CSVs: []string{"p.v1"}}, judged: []operator.Judgement{{CSV: "p.v1", Verdict: operator.VerdictSatisfied, Digest: "sha256:a"}}}
-		change(&out)
-		return out
-	}
-	was := plan(func(*planned) {})
-	for name, c := range map[string]struct {
-		change func(*planned)
-		want   bool
-	}{
-		"an annotation":       {func(p *planned) { p.plan.ResourceVersion, p.plan.Checked = "2", "Unknown - 2026-01-31T12:00:00Z" }, true},
-		"another plan":        {func(p *planned) { p.plan.UID = "v" }, false},
-		"another version":     {func(p *planned) { p.plan.CSVs = []string{"p.v2"} }, false},
-		"one version more":    {func(p *planned) { p.plan.CSVs = append(p.plan.CSVs, "q.v1") }, false},
-		"the verdict":         {func(p *planned) { p.judged[0].Verdict = operator.VerdictNoChange }, false},
-		"what it asks for":    {func(p *planned) { p.judged[0].Digest = "sha256:b" }, false},
-		"one judgement fewer": {func(p *planned) { p.judged = nil }, false},
-	} {
-		if got := was.isAs(plan(c.change)); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
 // roleFlags say which role an operator gets.
@@ -51,18 +51,6 @@ func (r *roleFlags) checkRead() error {
 		return fmt.Errorf("--issuer: %w", err)
 	}
 	return nil
-}
-
-// issuerOf is the issuer of the cluster's tokens; empty where it is not known.
-func (r *roleFlags) issuerOf(ctx context.Context, streams command.Streams, client olm.Client) (string, error) {
-	if r.issuer != "" {
-		return r.issuer, nil
-	}
-	issuer, err := client.Issuer(ctx)
-	if err != nil {
-		return "", streams.Refuse(command.Found, err)
-	}
-	return issuer, nil
 }
 
 // errNoRole is that no flag says a role.
@@ -105,21 +93,25 @@ func wrapFlag(flag string, err error) error {
 	return fmt.Errorf("%s: %w", flag, err)
 }
 
-// role reads the documents of a role in AWS. Where they cannot be had it says why.
-func (r *roleFlags) role(ctx context.Context, streams command.Streams, world World, arn string) (*sufficiency.Documents, string, error) {
-	if !identity.IsRoleARN(arn) {
-		return nil, "it is no role in AWS", nil
-	}
-	if r.documents != "" {
-		documents, err := documentsIn(streams, r.documents, arn)
-		return &documents, "", err
-	}
-	documents, err := world.RoleDocuments(ctx, arn)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, "", ctx.Err()
+// planner is what reads and judges, with what the flags say of what cannot be read.
+func (r *roleFlags) planner(streams command.Streams, world World, client olm.Client) installing.Planner {
+	out := installing.Planner{Client: client, Issuer: r.issuer}
+	out.RoleDocuments = func(ctx context.Context, arn string) (sufficiency.Documents, error) {
+		documents, err := world.RoleDocuments(ctx, arn)
+		if err != nil {
+			err = fmt.Errorf("%w; --role-documents DIR takes what somebody else printed of it", err)
 		}
-		return nil, fmt.Sprintf("%v; --role-documents DIR takes what somebody else printed of it", err), nil
+		return documents, err
 	}
-	return &documents, "", nil
+	if r.documents == "" {
+		return out
+	}
+	out.Given = func(arn string) (sufficiency.Documents, error) {
+		documents, err := documentsIn(streams, r.documents, arn)
+		if err != nil {
+			err = streams.Unusable(err)
+		}
+		return documents, err
+	}
+	return out
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
-	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
-	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
@@ -71,41 +68,28 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	all, err := client.List(ctx, namespace)
+	planner := f.planner(streams, world, client)
+	s, err := planner.Subscription(ctx, namespace, name)
 	if err != nil {
-		return streams.Refuse(command.Found, err)
+		return refused(streams, goOn(err, func(installing.Code) hint { return hint{": tabard operators status -A shows all", true} }))
 	}
-	at := slices.IndexFunc(all, func(s operator.Subscription) bool { return s.Name == name })
-	if at < 0 {
-		return usage.Wrong(fmt.Errorf("there is no Subscription %s in the namespace %s: tabard operators status -A shows all", catalogue.Quoted(name), namespace))
-	}
-	s := all[at]
 	facts, err := tokenfacts.Observe(ctx, client.Objects)
 	if err != nil {
 		return err
 	}
-	values, cloud, err := f.values(facts.Partition())
+	values, _, err := f.values(facts.Partition())
 	if err != nil {
 		return usage.Wrong(err)
 	}
-	issuer, err := f.issuerOf(ctx, streams, client)
+	role, err := planner.OtherRole(ctx, s, values)
 	if err != nil {
-		return err
+		return refused(streams, err)
 	}
-	installed, _, err := client.Installed(ctx, namespace, s.InstalledCSV)
-	if err != nil {
-		return streams.Refuse(command.Found, err)
-	}
-	set := permission.OfBundle(s.Package, installed, &cloud)
-	judged, err := f.judge(ctx, streams, world, operator.Upgrade{CSV: s.InstalledCSV, New: set, Namespace: namespace, Values: values, Issuer: issuer})
-	if err != nil {
-		return err
-	}
-	if operator.HasRole(s, values) {
+	if role.Has {
 		if err := streams.Print(fmt.Sprintf("the Subscription %s/%s has this role already\n", namespace, command.Plain(name))); err != nil {
 			return err
 		}
-	} else if written, err := f.write(ctx, streams, client, s, values, judged); err != nil || !written {
+	} else if written, err := f.write(ctx, streams, client, role); err != nil || !written {
 		return err
 	}
 	if !f.wait {
@@ -117,47 +101,52 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 }
 
 // write shows the change, and makes it if nothing speaks against it.
-func (f *setRoleFlags) write(ctx context.Context, streams command.Streams, client olm.Client, s operator.Subscription, values map[string]string, judged operator.Judgement) (bool, error) {
-	var out lines
-	out.sayJudgement(judged)
-	had, _ := operator.ValuesOf(s)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if had[name] != values[name] {
-			out.say("~ Subscription %s/%s: %s becomes %s, and was %s", s.Namespace, s.Name, name, values[name], orDash(had[name]))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(had)) {
-		if values[name] == "" && operator.IsRoleVariable(name) {
-			out.say("- Subscription %s/%s: %s is removed", s.Namespace, s.Name, name)
-		}
-	}
-	if s.InstalledCSV != "" {
-		out.say("OLM restarts the Deployments of %s.", s.InstalledCSV)
-	}
-	if err := streams.Print(out.String()); err != nil {
+func (f *setRoleFlags) write(ctx context.Context, streams command.Streams, client olm.Client, role installing.OtherRole) (bool, error) {
+	if err := streams.Print(roleText(role)); err != nil {
 		return false, err
 	}
 	if f.dry {
 		return false, streams.Print("this was a dry run: nothing was written\n")
 	}
-	verdict, err := f.gate(streams, judged.Verdict, judged.Digest, strings.TrimSpace(s.InstalledCSV))
+	s := role.Subscription
+	verdict, err := f.gate(streams, role.Judged.Verdict, role.Judged.Digest, strings.TrimSpace(s.InstalledCSV))
 	if err != nil {
 		return false, err
 	}
-	if err := may(ctx, streams, client, olm.SetsValues(s.Namespace)); err != nil {
-		return false, err
+	written, err := role.Apply(ctx, client, installing.Going{Verdict: verdict, Sure: func() error { return f.sure(streams) }})
+	if err != nil {
+		return false, refused(streams, err)
 	}
-	if confirm := command.Confirm(streams.In, streams.Err); confirm != nil && !f.yes {
-		ok, err := confirm("Change the role?")
-		if err != nil || !ok {
-			return false, errors.Join(err, streams.Refuse(command.Found, errors.New("nothing was written")))
+	sayUntold(streams, written)
+	return true, streams.Print(fmt.Sprintf("the Subscription %s/%s has the role %s\n", s.Namespace, command.Plain(s.Name), command.Plain(operator.IdentityOf(role.Values))))
+}
+
+// sure asks a person at a terminal before the role is changed.
+func (f *setRoleFlags) sure(streams command.Streams) error {
+	confirm := command.Confirm(streams.In, streams.Err)
+	if confirm == nil || f.yes {
+		return nil
+	}
+	if ok, err := confirm("Change the role?"); err != nil || !ok {
+		return errors.Join(err, streams.Refuse(command.Found, errors.New("nothing was written")))
+	}
+	return nil
+}
+
+// roleText is what is said of the role, and which variables change.
+func roleText(role installing.OtherRole) string {
+	var out lines
+	out.sayJudgement(role.Judged)
+	s := role.Subscription
+	for _, edit := range role.Edits() {
+		if edit.Becomes == "" {
+			out.say("- Subscription %s/%s: %s is removed", s.Namespace, s.Name, edit.Name)
+			continue
 		}
+		out.say("~ Subscription %s/%s: %s becomes %s, and was %s", s.Namespace, s.Name, edit.Name, edit.Becomes, orDash(edit.Was))
 	}
-	if err := client.SetValues(ctx, s, values); err != nil {
-		return false, streams.Refuse(command.Found, err)
+	if s.InstalledCSV != "" {
+		out.say("OLM restarts the Deployments of %s.", s.InstalledCSV)
 	}
-	if verdict == operator.VerdictOverridden {
-		record(ctx, streams, client, olm.About{Kind: operator.KindSubscription, Namespace: s.Namespace, Name: s.Name}, "Warning", "PermissionsOverridden", fmt.Sprintf("got a role of which the verdict was %s: %s", judged.Verdict, judged.Why))
-	}
-	return true, streams.Print(fmt.Sprintf("the Subscription %s/%s has the role %s\n", s.Namespace, command.Plain(s.Name), command.Plain(operator.IdentityOf(values))))
+	return out.String()
 }

@@ -160,7 +160,7 @@ func (d detailDocument) history(out *lines) {
 		if v.Deprecated != "" {
 			state = "deprecated: " + v.Deprecated
 		}
-		rows = append(rows, []string{"  " + orDash(v.Version), v.CSV, orDash(strings.Join(v.Channels, ",")), few(upgrades(v)), v.Permissions.String(), state})
+		rows = append(rows, []string{"  " + orDash(v.Version), v.CSV, orDash(strings.Join(v.Channels, ",")), listing.Few(upgrades(v)), v.Permissions.String(), state})
 	}
 	out.WriteString("Versions:\n" + command.Table(rows))
 	if more := len(d.Versions) - mostVersions; more > 0 {

@@ -123,7 +123,7 @@ func (s *source) find(c *catalogue.Catalogue, name string) (*catalogue.Package, 
 		sources = append(sources, catalogue.Quoted(s.placeOf(&c.Packages[i]).String()))
 	}
 	if len(sources) > 1 {
-		return nil, usage.Wrong(fmt.Errorf("package %s is in %d catalogues of the cluster: choose one by --source, of %s", catalogue.Quoted(name), len(sources), few(sources)))
+		return nil, usage.Wrong(fmt.Errorf("package %s is in %d catalogues of the cluster: choose one by --source, of %s", catalogue.Quoted(name), len(sources), listing.Few(sources)))
 	}
 	return &c.Packages[first], nil
 }

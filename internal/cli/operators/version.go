@@ -3,7 +3,6 @@ package operators
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -43,12 +42,12 @@ func (v *versionFlags) of(p *catalogue.Package) (catalogue.Bundle, error) {
 			all = append(all, catalogue.Quoted(c.Name))
 		}
 		return catalogue.Bundle{}, usage.Wrong(fmt.Errorf("%s is %s, and package %s has the channels %s; type --channel or --version",
-			by, catalogue.Quoted(name), catalogue.Quoted(p.Name), few(all)))
+			by, catalogue.Quoted(name), catalogue.Quoted(p.Name), listing.Few(all)))
 	}
 	bundle, ok := p.Bundle(channel.Head)
 	if !ok {
 		return bundle, usage.Wrong(fmt.Errorf("channel %s of package %s has no head in the catalogue; type --version, one of %s",
-			catalogue.Quoted(name), catalogue.Quoted(p.Name), few(versions(p))))
+			catalogue.Quoted(name), catalogue.Quoted(p.Name), listing.Few(versions(p))))
 	}
 	return bundle, nil
 }
@@ -65,9 +64,9 @@ func bundleOf(p *catalogue.Package, flag, version string) (catalogue.Bundle, err
 		return found[0], nil
 	case 0:
 		return catalogue.Bundle{}, usage.Wrong(fmt.Errorf("%s is %s, and package %s has the versions %s",
-			flag, catalogue.Quoted(version), catalogue.Quoted(p.Name), few(versions(p))))
+			flag, catalogue.Quoted(version), catalogue.Quoted(p.Name), listing.Few(versions(p))))
 	}
-	return catalogue.Bundle{}, usage.Wrong(fmt.Errorf("%s is %s, which %d bundles are: type the name of one, %s", flag, catalogue.Quoted(version), len(found), few(names)))
+	return catalogue.Bundle{}, usage.Wrong(fmt.Errorf("%s is %s, which %d bundles are: type the name of one, %s", flag, catalogue.Quoted(version), len(found), listing.Few(names)))
 }
 
 // versions are what can be typed for a version, the newest first.
@@ -77,16 +76,4 @@ func versions(p *catalogue.Package) []string {
 		out = append(out, catalogue.Quoted(cmp.Or(b.Version, b.Name)))
 	}
 	return out
-}
-
-// few are up to eight texts.
-func few(all []string) string {
-	const most = 8
-	switch {
-	case len(all) == 0:
-		return "none"
-	case len(all) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
-	}
-	return strings.Join(all, ", ")
 }

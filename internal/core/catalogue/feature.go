@@ -163,6 +163,8 @@ const (
 	CredentialsRequests    = "operators.tabard.dev/credentials-requests"
 	categories             = "categories"
 	Description            = "description"
+	// SuggestedNamespace is where the author wants the operator to be installed.
+	SuggestedNamespace = "operatorframework.io/suggested-namespace"
 
 	suggestedNamespaceTemplate = "operatorframework.io/suggested-namespace-template"
 	initializationResource     = "operatorframework.io/initialization-resource"
@@ -174,7 +176,7 @@ var kept = func() map[string]string {
 	for _, key := range []string{
 		InfrastructureFeatures, ValidSubscription, OperatorType, CredentialsRequests, categories, Description,
 		suggestedNamespaceTemplate, initializationResource,
-		"operatorframework.io/suggested-namespace", "operatorframework.io/cluster-monitoring",
+		SuggestedNamespace, "operatorframework.io/cluster-monitoring",
 		"capabilities", "containerImage", "createdAt", "repository", "support",
 	} {
 		all[key] = key

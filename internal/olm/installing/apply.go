@@ -1,0 +1,76 @@
+package installing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/olm"
+)
+
+// Going is how a person goes on with what was shown.
+type Going struct {
+	// Verdict is what Gate let pass.
+	Verdict operator.Verdict
+	// Follows says that the plan of an install is to be approved, too, by ApproveOwn.
+	Follows bool
+	// Sure is asked last, when the rights are there, and nothing is written if it has an error; nil
+	// where nobody is asked.
+	Sure func() error
+}
+
+func (g Going) sure() error {
+	if g.Sure == nil {
+		return nil
+	}
+	return g.Sure()
+}
+
+// Apply makes what is missing, if the person may. Where a risk was accepted an Event on the Subscription
+// tells of it. With an error, what was written before it is in the result all the same.
+func (p Planned) Apply(ctx context.Context, client olm.Client, going Going) (out Written, err error) {
+	rights := olm.Creates(p.Missing)
+	if going.Follows && p.Install.Approval == operator.Manual {
+		rights = append(rights, olm.Approves(p.Install.Namespace))
+	}
+	if err := permitted(ctx, client, rights...); err != nil || len(p.Missing) == 0 {
+		return out, err
+	}
+	if err := going.sure(); err != nil {
+		return out, err
+	}
+	if out.Made, err = client.Create(ctx, p.Missing, false); err != nil {
+		return out, err
+	}
+	out.Untold = overridden(ctx, client, p.Install.Namespace, p.Install.Wanted.Subscription, going.Verdict,
+		fmt.Sprintf("installed with a role of which the verdict was %s: %s", p.Judged.Verdict, p.Judged.Why))
+	return out, nil
+}
+
+// overridden tells of a risk that was accepted, by an Event on the Subscription.
+func overridden(ctx context.Context, client olm.Client, namespace, name string, verdict operator.Verdict, note string) error {
+	if verdict != operator.VerdictOverridden {
+		return nil
+	}
+	about := olm.About{Kind: operator.KindSubscription, Namespace: namespace, Name: name}
+	return client.Record(ctx, about, "Warning", permissionsOverridden, note)
+}
+
+// ApproveOwn approves the plan that waits for an install, if it installs the operator alone, and notes on
+// it what was checked. It is false where none waits, and true also where the plan has changed since it
+// was seen: the next look sees it as it is then. A plan that installs or upgrades something else is
+// operator.ErrNoApproval: no person saw that.
+func (p Planned) ApproveOwn(ctx context.Context, client olm.Client, seen *operator.Objects, checked operator.Checked) (bool, error) {
+	plan := seen.Waiting()
+	if plan == nil {
+		return false, nil
+	}
+	if err := operator.MayApprove(*plan, p.Install.CSV, nil, seen.Subscriptions); err != nil {
+		return false, err
+	}
+	if err := client.Approve(ctx, p.Install.Namespace, *plan, checked.String()); err != nil && !errors.Is(err, olm.ErrChanged) {
+		return false, fmt.Errorf("approve the InstallPlan %s: %w", plan.Name, err)
+	}
+	return true, nil
+}
