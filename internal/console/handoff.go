@@ -73,7 +73,7 @@ func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (*ap
 	}
 	place := rolerequest.Place{Cluster: question.ClusterName, Namespace: question.Namespace, Issuer: question.Issuer, Account: question.Account}
 	if place.Namespace == "" && b.Metadata != nil {
-		place.Namespace = b.Metadata.Annotations[suggestedNamespace]
+		place.Namespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
 	}
 	if s.World.HasCluster() {
 		seen, err := s.seen(ctx)

@@ -12,9 +12,6 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
 
-// suggestedNamespace is the annotation by which a bundle says where it wants to be installed.
-const suggestedNamespace = "operatorframework.io/suggested-namespace"
-
 // found is the package of a request, in the catalogue that has it.
 func (s *Server) found(r *http.Request) (*readCatalogue, *catalogue.Package, error) {
 	read, err := s.catalogue.get(r.Context())
@@ -78,7 +75,7 @@ func (s *Server) operator(r *http.Request) (any, error) {
 		d.Choose(p, *b)
 		out.Chosen = chosen(*d.Chosen, p, *b)
 		if b.Metadata != nil {
-			out.SuggestedNamespace = b.Metadata.Annotations[suggestedNamespace]
+			out.SuggestedNamespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
 		}
 	}
 	return out, nil
