@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
@@ -61,11 +62,8 @@ func valuesOf(role api.Role, partition string) (map[string]string, catalogue.Clo
 }
 
 // documentsOf are the documents of a role that somebody pasted: outputs of the AWS command line, one
-// after the other. They are nil for none. They are neither kept nor logged.
-func documentsOf(pasted, arn string) (*sufficiency.Documents, error) {
-	if len(bytes.TrimSpace([]byte(pasted))) == 0 {
-		return nil, nil
-	}
+// after the other. They are neither kept nor logged.
+func documentsOf(pasted, arn string) (out sufficiency.Documents, err error) {
 	var files []roledocuments.File
 	for decoder := json.NewDecoder(bytes.NewReader([]byte(pasted))); ; {
 		var one json.RawMessage
@@ -74,15 +72,14 @@ func documentsOf(pasted, arn string) (*sufficiency.Documents, error) {
 			break
 		}
 		if err != nil {
-			return nil, wrongDocuments(fmt.Errorf("the JSON number %d cannot be read: %w", len(files)+1, err))
+			return out, wrongDocuments(fmt.Errorf("the JSON number %d cannot be read: %w", len(files)+1, err))
 		}
 		files = append(files, roledocuments.File{Name: fmt.Sprintf("document-%d.json", len(files)+1), Text: one})
 	}
-	documents, _, err := roledocuments.Read(arn, files)
-	if err != nil {
-		return nil, wrongDocuments(err)
+	if out, _, err = roledocuments.Read(arn, files); err != nil {
+		return out, wrongDocuments(err)
 	}
-	return &documents, nil
+	return out, nil
 }
 
 func wrongDocuments(err error) *Problem {
@@ -90,7 +87,7 @@ func wrongDocuments(err error) *Problem {
 		Next: []string{"aws iam get-account-authorization-details --filter Role LocalManagedPolicy AWSManagedPolicy"}}
 }
 
-// check says whether a role is enough for an operator.
+// check says whether a role is enough for an operator that is to be installed in a namespace.
 func (s *Server) check(r *http.Request) (any, error) {
 	var question api.CheckQuestion
 	if err := readBody(r, &question); err != nil {
@@ -100,47 +97,46 @@ func (s *Server) check(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	upgrade, err := s.upgradeTo(r.Context(), p, b, question.Namespace, question.Role, question.Documents)
+	partition, issuer := "", ""
+	if s.World.HasCluster() {
+		seen, err := s.seen(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		partition = seen.Partition()
+		if issuer, err = s.World.OLM.Issuer(r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	values, cloud, err := valuesOf(question.Role, partition)
 	if err != nil {
 		return nil, err
+	}
+	upgrade := operator.Upgrade{CSV: b.Name, New: permission.OfBundle(p.Name, b, &cloud), Namespace: question.Namespace, Values: values, Issuer: issuer}
+	if upgrade.IsOfAWS() {
+		if upgrade.Role, upgrade.Unread, err = s.role(r.Context(), operator.IdentityOf(values), question.Documents); err != nil {
+			return nil, err
+		}
 	}
 	judged := operator.Judge(upgrade)
 	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: s.command(handoffCommand(p.Name, b, question.Namespace))}, nil
 }
 
-// upgradeTo is what is known of a version with a role, before it is installed.
-func (s *Server) upgradeTo(ctx context.Context, p *catalogue.Package, b catalogue.Bundle, namespace string, role api.Role, pasted string) (operator.Upgrade, error) {
-	partition, issuer := "", ""
-	if s.World.HasCluster() {
-		seen, err := s.seen(ctx)
-		if err != nil {
-			return operator.Upgrade{}, err
-		}
-		partition = seen.Partition()
-		if issuer, err = s.World.OLM.Issuer(ctx); err != nil {
-			return operator.Upgrade{}, err
-		}
+// role are the documents of a role: those that somebody pasted, else those in AWS. Where AWS does not
+// tell it says why.
+func (s *Server) role(ctx context.Context, arn, pasted string) (documents *sufficiency.Documents, unread string, err error) {
+	var read sufficiency.Documents
+	if strings.TrimSpace(pasted) != "" {
+		read, err = documentsOf(pasted, arn)
+		return &read, "", err
 	}
-	values, cloud, err := valuesOf(role, partition)
-	if err != nil {
-		return operator.Upgrade{}, err
+	switch read, err = s.World.RoleDocuments(ctx, arn); {
+	case err == nil:
+		return &read, "", nil
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
 	}
-	u := operator.Upgrade{CSV: b.Name, New: permission.OfBundle(p.Name, b, &cloud), Namespace: namespace, Values: values, Issuer: issuer}
-	if u.Role, err = documentsOf(pasted, operator.IdentityOf(values)); err != nil {
-		return u, err
-	}
-	if u.Role == nil && u.IsOfAWS() {
-		documents, err := s.World.RoleDocuments(ctx, operator.IdentityOf(values))
-		switch {
-		case ctx.Err() != nil:
-			return u, ctx.Err()
-		case err != nil:
-			u.Unread = err.Error()
-		default:
-			u.Role = &documents
-		}
-	}
-	return u, nil
+	return nil, err.Error(), nil
 }
 
 // judgementOf is a judgement for the pages.

@@ -12,8 +12,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -58,6 +60,8 @@ type Options struct {
 	ReadOnly bool
 	// Version is the program's.
 	Version string
+	// Audit gets a line for each write; nil is the standard error.
+	Audit *slog.Logger
 }
 
 // Server is the console.
@@ -73,6 +77,9 @@ type Server struct {
 
 // New makes a server for a port, which its addresses and its cookie's name have in them.
 func New(options Options, sessions *Sessions, port int) *Server {
+	if options.Audit == nil {
+		options.Audit = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
 	return &Server{
 		Options: options, sessions: sessions, port: port,
 		catalogue: newCatalogues(options.World.Read, options.World.placeOf, time.Now),
@@ -128,14 +135,19 @@ type answer func(r *http.Request) (any, error)
 // endpoints are those of the API that need a session, by method and path.
 func (s *Server) endpoints() map[string]answer {
 	return map[string]answer{
-		"GET " + apiPrefix + "session":                     s.session,
-		"GET " + apiPrefix + "cluster":                     s.cluster,
-		"GET " + apiPrefix + "operators":                   s.operators,
-		"GET " + apiPrefix + "operators/{id}":              s.operator,
-		"GET " + apiPrefix + "operators/{id}/diff":         s.difference,
-		"POST " + apiPrefix + "checks/role":                s.check,
-		"GET " + apiPrefix + "installs":                    s.installs,
-		"GET " + apiPrefix + "installs/{namespace}/{name}": s.install,
+		"GET " + apiPrefix + "session":                              s.session,
+		"GET " + apiPrefix + "cluster":                              s.cluster,
+		"GET " + apiPrefix + "operators":                            s.operators,
+		"GET " + apiPrefix + "operators/{id}":                       s.operator,
+		"GET " + apiPrefix + "operators/{id}/diff":                  s.difference,
+		"POST " + apiPrefix + "checks/role":                         s.check,
+		"GET " + apiPrefix + "installs":                             s.installs,
+		"GET " + apiPrefix + "installs/{namespace}/{name}":          s.install,
+		"POST " + apiPrefix + "installs/plan":                       s.installPlan,
+		"POST " + apiPrefix + "installs":                            s.installNow,
+		"GET " + apiPrefix + "installs/{namespace}/{name}/upgrade":  s.upgrade,
+		"POST " + apiPrefix + "installs/{namespace}/{name}/approve": s.approve,
+		"POST " + apiPrefix + "installs/{namespace}/{name}/role":    s.setRole,
 	}
 }
 
