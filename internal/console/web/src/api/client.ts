@@ -22,7 +22,7 @@ export async function start(): Promise<void> {
   if (code === null) return
   history.replaceState(history.state, '', location.pathname + location.search)
   try {
-    const { csrf } = await post<{ csrf: string }>('session', { code })
+    const { csrf } = await read<{ csrf: string }>('session', bodyOf({ code }))
     localStorage.setItem(key, csrf)
   } catch (error) {
     // The same address opened again has a code that is spent, and a session that may be good.
@@ -30,22 +30,47 @@ export async function start(): Promise<void> {
   }
 }
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return inSession(read<T>(path, { signal }))
+}
+
+// post asks what may change something. Who asks says what to do with the answer.
+export function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return inSession(read<T>(path, { ...bodyOf(body), signal }))
+}
+
+// postForFile asks for the same as post, as a file to keep.
+export function postForFile(path: string, body: unknown, type: string): Promise<Blob> {
+  const init = bodyOf(body)
+  return inSession(ask(path, { ...init, headers: { ...init.headers, Accept: type } }).then((response) => response.blob()))
+}
+
+// stream opens an address whose answer does not end.
+export function stream(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  return inSession(ask(path, { headers: { ...headers, Accept: 'text/event-stream' }, cache: 'no-store', signal }))
+}
+
+async function inSession<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await ask<T>(path, { signal })
+    return await answer
   } catch (error) {
     if (error instanceof ApiError && error.problem.status === 401) ended(error.problem)
     throw error
   }
 }
 
-function post<T>(path: string, body: unknown): Promise<T> {
-  return ask<T>(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+function bodyOf(body: unknown) {
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-async function ask<T>(path: string, init: RequestInit): Promise<T> {
+async function read<T>(path: string, init: RequestInit): Promise<T> {
+  const response = await ask(path, init)
+  return await response.json() as T
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
-  headers.set('Accept', 'application/json')
+  if (!headers.has('Accept')) headers.set('Accept', 'application/json')
   headers.set('X-Tabard-CSRF', localStorage.getItem(key) ?? '')
   let response: Response
   try {
@@ -54,7 +79,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw error
     throw new ApiError(unreachable)
   }
-  if (response.ok) return await response.json() as T
+  if (response.ok) return response
   throw new ApiError(await problemOf(response))
 }
 

@@ -8,6 +8,9 @@ import { Shell } from './Shell'
 
 const OperatorsPage = lazy(() => import('../operators/OperatorsPage'))
 const OperatorPage = lazy(() => import('../operators/OperatorPage'))
+const InstalledPage = lazy(() => import('../installed/InstalledPage'))
+const InstallPage = lazy(() => import('../installed/InstallPage'))
+const InstallWizardPage = lazy(() => import('../install/InstallWizardPage'))
 
 // App shows the pages as soon as there is a session. While the code is exchanged, it shows the frame.
 export function App({ started }: { started: Promise<void> }) {
@@ -28,6 +31,9 @@ export function App({ started }: { started: Promise<void> }) {
           <Route path="/" element={<Navigate to="/operators" replace />} />
           <Route path="/operators" element={<OperatorsPage />} />
           <Route path="/operators/:id" element={<OperatorPage />} />
+          <Route path="/operators/:id/install" element={<InstallWizardPage />} />
+          <Route path="/installed" element={<InstalledPage />} />
+          <Route path="/installed/:ns/:name" element={<InstallPage />} />
           <Route path="*" element={<NotFound />} />
         </Routes>
       )}

@@ -2,7 +2,7 @@ import { NavLink, useLocation } from 'react-router-dom'
 import { Nav, NavItem, NavList, PageSidebar, PageSidebarBody } from '@patternfly/react-core'
 import { Who } from './Who'
 
-const pages = [{ path: '/operators', name: 'Operators' }]
+const pages = [{ path: '/operators', name: 'Operators' }, { path: '/installed', name: 'Installed' }]
 
 export function Navigation() {
   const { pathname } = useLocation()

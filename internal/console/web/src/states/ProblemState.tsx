@@ -14,7 +14,7 @@ export function ProblemState({ problem, retry, level = 'h2' }: Props) {
         {problem.missingRight && <NoRights missing={problem.missingRight} />}
       </EmptyStateBody>
       <EmptyStateFooter>
-        {problem.next?.map((step) => <Next key={step} step={step} />)}
+        {problem.next?.map((step) => <NextStep key={step} step={step} />)}
         <EmptyStateActions><Button variant="primary" onClick={retry}>Retry</Button></EmptyStateActions>
         {problem.instance !== '' && <p className="tabard-small">Request {problem.instance}</p>}
       </EmptyStateFooter>
@@ -22,8 +22,8 @@ export function ProblemState({ problem, retry, level = 'h2' }: Props) {
   )
 }
 
-// Next is what to type, or else what to do.
-function Next({ step }: { step: string }) {
+// NextStep is what to type, or else what to do.
+export function NextStep({ step }: { step: string }) {
   if (/^(tabard|kubectl|oc) /.test(step)) return <Command label="Type" command={step} />
   return <p className="tabard-breaks">{step[0]?.toUpperCase()}{step.slice(1)}.</p>
 }

@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'react'
+import { ApiError, stream } from './client'
+import type { Problem } from './types'
+
+// The server sends something each 15 seconds. After so long without a byte it is not there any more.
+const silentAfter = 40_000
+const firstPause = 1_000
+const longestPause = 30_000
+
+export interface Message { name: string; data: string; id: string }
+
+// EventParser reads server-sent events from pieces of text that may end anywhere.
+export class EventParser {
+  #rest = ''
+  #name = ''
+  #data: string[] = []
+  #id = ''
+
+  push(text: string): Message[] {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    return lines.flatMap((line) => this.#line(line.replace(/\r$/, '')))
+  }
+
+  #line(line: string): Message[] {
+    if (line === '') return this.#end()
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []
+    if (field === 'event') this.#name = value
+    if (field === 'data') this.#data.push(value)
+    if (field === 'id') this.#id = value
+    return []
+  }
+
+  #end(): Message[] {
+    const message = { name: this.#name || 'message', data: this.#data.join('\n'), id: this.#id }
+    const isEmpty = this.#data.length === 0
+    this.#name = ''
+    this.#data = []
+    return isEmpty ? [] : [message]
+  }
+}
+
+export interface Listener {
+  onMessage: (message: Message) => void
+  // The stream has been silent for long, or is heard again.
+  onStale: (stale: boolean) => void
+  // The stream could not be opened.
+  onProblem: (problem: Problem) => void
+}
+
+// listen follows a stream, and opens it again when it ends, until what it returns is called.
+export function listen(path: string, listener: Listener): () => void {
+  const stopped = new AbortController()
+  void follow(path, listener, stopped.signal)
+  return () => stopped.abort()
+}
+
+async function follow(path: string, listener: Listener, stopped: AbortSignal) {
+  let pause = firstPause
+  let last = ''
+  let heard = Date.now()
+  while (!stopped.aborted) {
+    const once = new AbortController()
+    const stop = () => once.abort()
+    stopped.addEventListener('abort', stop)
+    const watch = setInterval(() => {
+      if (Date.now() - heard < silentAfter) return
+      listener.onStale(true)
+      heard = Date.now()
+      once.abort()
+    }, 1_000)
+    try {
+      const response = await stream(path, last ? { 'Last-Event-ID': last } : {}, once.signal)
+      for await (const message of messages(response, () => {
+        heard = Date.now()
+        pause = firstPause
+        listener.onStale(false)
+      })) {
+        last = message.id
+        if (!stopped.aborted) listener.onMessage(message)
+      }
+    } catch (error) {
+      if (error instanceof ApiError) {
+        listener.onProblem(error.problem)
+        if (error.problem.status === 401) return
+      }
+    } finally {
+      clearInterval(watch)
+      stopped.removeEventListener('abort', stop)
+    }
+    await sleep(pause, stopped)
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
+
+async function* messages(response: Response, onByte: () => void): AsyncGenerator<Message> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  const decoder = new TextDecoder()
+  const parser = new EventParser()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    onByte()
+    yield* parser.push(decoder.decode(value, { stream: true }))
+  }
+}
+
+function sleep(time: number, stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, time)
+    stopped.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    }, { once: true })
+  })
+}
+
+// Live is what a stream says: the newest data, what the server says went wrong since, and whether the
+// stream is lost.
+export interface Live<T> { data?: T; problem?: Problem; lost?: Problem; stale: boolean }
+
+// useEvents is the newest of what a stream sends under a name. A page that nobody sees has no stream:
+// a browser opens few connections to one server.
+export function useEvents<T>(path: string, name: string): Live<T> {
+  const [live, setLive] = useState<Live<T>>({ stale: false })
+  const visible = useVisible()
+  const wanted = useRef(name)
+  wanted.current = name
+  useEffect(() => {
+    if (path === '' || !visible) return
+    return listen(path, {
+      onMessage: (message) => {
+        if (message.name === wanted.current) setLive({ data: JSON.parse(message.data) as T, stale: false })
+        if (message.name === 'problem') setLive((old) => ({ ...old, problem: JSON.parse(message.data) as Problem }))
+      },
+      onStale: (stale) => setLive((old) => (old.stale === stale && !old.lost ? old : { ...old, stale, lost: undefined })),
+      onProblem: (lost) => setLive((old) => ({ ...old, lost })),
+    })
+  }, [path, visible])
+  return live
+}
+
+function useVisible(): boolean {
+  const [visible, setVisible] = useState(() => document.visibilityState === 'visible')
+  useEffect(() => {
+    const look = () => setVisible(document.visibilityState === 'visible')
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [])
+  return visible
+}

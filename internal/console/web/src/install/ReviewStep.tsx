@@ -1,0 +1,80 @@
+import { useNavigate } from 'react-router-dom'
+import { Alert, AlertActionLink, Label, List, ListItem, Stack, Title, useWizardContext } from '@patternfly/react-core'
+import type { Change, InstallPlan } from '../api/types'
+import { pathOf } from '../installed/words'
+import { Warnings } from '../roles/JudgementView'
+import { announce } from '../shell/announce'
+import { CodeText } from '../states/CodeText'
+import { Command } from '../states/Command'
+import { ProblemAlert } from '../states/ProblemAlert'
+import { sentence } from '../states/words'
+import { WriteButton } from '../states/WriteButton'
+import { useInstall } from './context'
+import { forget } from './form'
+import { StepFooter } from './StepFooter'
+import { StepTitle } from './StepTitle'
+
+// ReviewStep is what the install will write.
+export function ReviewStep() {
+  const { plan, writing } = useInstall()
+  const { goToStepById } = useWizardContext()
+  const lookAgain = <AlertActionLink onClick={() => goToStepById('check')}>Look again</AlertActionLink>
+  return (
+    <Stack hasGutter>
+      <StepTitle>Review</StepTitle>
+      {writing.problem && <ProblemAlert level="h3" problem={writing.problem} actions={lookAgain} />}
+      {plan ? <Reviewed plan={plan} /> : (
+        <Alert variant="warning" isInline component="h3" title="This has not been checked" actionLinks={lookAgain}>
+          <p>What you filled in has changed since the check.</p>
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+function Reviewed({ plan }: { plan: InstallPlan }) {
+  return (
+    <>
+      {plan.neighbours.length > 0 && (
+        <Alert variant="warning" isInline component="h3" title="The namespace is shared">
+          <p className="tabard-breaks">The plans of all its operators are approved together. Here are also: {plan.neighbours.join(', ')}.</p>
+        </Alert>
+      )}
+      <Warnings warnings={plan.warnings} />
+      <Title headingLevel="h3">What it does</Title>
+      <List isPlain>{plan.changes.map((change) => <ListItem key={`${change.kind} ${change.name}`}><OneChange change={change} /></ListItem>)}</List>
+      <Title headingLevel="h3">The objects</Title>
+      <CodeText text={plan.manifests} name="the objects" />
+      <Command command={plan.command} label="The command that does the same" />
+    </>
+  )
+}
+
+function OneChange({ change }: { change: Change }) {
+  return (
+    <div className="tabard-breaks">
+      <Label isCompact color={change.exists ? 'grey' : 'green'}>{change.exists ? '= there already' : '+ made'}</Label>{' '}
+      <strong>{change.kind} {change.name}</strong>
+      <div>{sentence(change.sentence)}</div>
+    </div>
+  )
+}
+
+export function ReviewFooter() {
+  const { operator, plan, question, accepted, writing } = useInstall()
+  const navigate = useNavigate()
+  const install = async () => {
+    if (!plan) return
+    const written = await writing.ask('installs', { ...question, digest: plan.digest, accept: accepted ? plan.accept : undefined })
+    if (!written) return
+    forget(operator.id)
+    announce(written.said.map(sentence).join(' '))
+    navigate(pathOf({ namespace: written.namespace, subscription: written.name }))
+  }
+  const why = plan && (plan.mayPass || accepted) ? undefined : 'It has to be checked first.'
+  return (
+    <StepFooter>
+      <WriteButton onClick={() => void install()} isLoading={writing.busy} why={why}>Install</WriteButton>
+    </StepFooter>
+  )
+}

@@ -1,0 +1,34 @@
+import { createContext, useContext, type MutableRefObject } from 'react'
+import type { InstallPlan, InstallQuestion, Operator, Problem, Written } from '../api/types'
+import type { Asked } from '../api/useAsk'
+import type { Cloud } from '../roles/fields'
+import type { FormError } from '../states/FormErrors'
+import type { InstallForm } from './form'
+
+export interface Install {
+  operator: Operator
+  offered: Cloud[]
+  form: InstallForm
+  change: (part: Partial<InstallForm>) => void
+  question: InstallQuestion
+  // The plan of the question as it is now, or nothing.
+  plan?: InstallPlan
+  problem?: Problem
+  look: () => void
+  accepted: boolean
+  accept: () => void
+  writing: Asked<Written>
+  // What was wrong when the person last wanted to go on.
+  errors: FormError[]
+  setErrors: (errors: FormError[]) => void
+  // Whether a step was left: the first heading does not take the focus from the page's title.
+  moved: MutableRefObject<boolean>
+}
+
+export const InstallContext = createContext<Install | undefined>(undefined)
+
+export function useInstall(): Install {
+  const install = useContext(InstallContext)
+  if (!install) throw new Error('this is no step of the install')
+  return install
+}

@@ -1,0 +1,52 @@
+import { useState } from 'react'
+import { Alert, AlertActionLink } from '@patternfly/react-core'
+import type { Judgement } from '../api/types'
+import { AcceptDialog } from './AcceptDialog'
+
+interface Props {
+  name: string
+  verdict: Judgement['verdict']
+  mayPass: boolean
+  // The server's word for the risk; without it, nobody can take it.
+  accept?: string
+  accepted: boolean
+  onAccept: () => void
+  level?: 'h2' | 'h3'
+}
+
+export const riskButton = 'take-the-risk'
+
+// Risk is there when something speaks against going on. A person can go on nevertheless.
+export function Risk({ name, verdict, mayPass, accept, accepted, onAccept, level = 'h3' }: Props) {
+  const [isAsked, setAsked] = useState(false)
+  if (mayPass) return null
+  if (!accept) return <Alert variant="danger" isInline component={level} title="It cannot go on like this" />
+  if (accepted) return <Alert variant="warning" isInline isLiveRegion component={level} title="You take the risk: it can go on" />
+  const what = verdict === 'Missing'
+    ? 'The role lacks something that the operator asks for. The operator may not work.'
+    : 'Nobody knows whether the role is enough. The operator may not work.'
+  return (
+    <>
+      <Alert
+        variant="warning"
+        isInline
+        component={level}
+        title="Do you want to go on?"
+        actionLinks={<AlertActionLink id={riskButton} onClick={() => setAsked(true)}>Take the risk</AlertActionLink>}
+      >
+        <p>{what} Give it another role, or have the role changed first. If you know better, you can take the risk.</p>
+      </Alert>
+      {isAsked && (
+        <AcceptDialog
+          name={name}
+          what={what}
+          onClose={() => setAsked(false)}
+          onAccept={() => {
+            setAsked(false)
+            onAccept()
+          }}
+        />
+      )}
+    </>
+  )
+}
