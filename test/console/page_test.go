@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -38,30 +39,57 @@ func (c *console) open() *client {
 
 func (c *client) post(path string, body, into any) {
 	c.Helper()
-	text := must.Get(json.Marshal(body))(c)
-	request := must.Get(http.NewRequestWithContext(c.Context(), http.MethodPost, c.origin+"/api/v1/"+path, bytes.NewReader(text)))(c)
-	request.Header.Set("Content-Type", "application/json")
-	c.do(request, into)
+	c.want(c.ask(http.MethodPost, path, body), http.StatusOK, into)
 }
 
 func (c *client) get(path string, into any) {
 	c.Helper()
-	c.do(must.Get(http.NewRequestWithContext(c.Context(), http.MethodGet, c.origin+"/api/v1/"+path, nil))(c), into)
+	c.want(c.ask(http.MethodGet, path, nil), http.StatusOK, into)
 }
 
-func (c *client) do(request *http.Request, into any) {
+// problem is an answer that is an error.
+type problem struct {
+	Status              int
+	Code, Title, Detail string
+	Next                []string
+}
+
+// refused posts what has to be refused.
+func (c *client) refused(path string, body any) (out problem) {
 	c.Helper()
+	got := c.ask(http.MethodPost, path, body)
+	if got.status == http.StatusOK {
+		c.Fatalf("%s was not refused: %s", path, got.text)
+	}
+	must.Do(c, json.Unmarshal(got.text, &out))
+	return out
+}
+
+// answer is what the console answers with.
+type answer struct {
+	status int
+	text   []byte
+}
+
+func (c *client) want(got answer, status int, into any) {
+	c.Helper()
+	if got.status != status {
+		c.Fatalf("the answer is %d, want %d: %s", got.status, status, got.text)
+	}
+	must.Do(c, json.Unmarshal(got.text, into))
+}
+
+func (c *client) ask(method, path string, body any) answer {
+	c.Helper()
+	text := must.Get(json.Marshal(body))(c)
+	request := must.Get(http.NewRequestWithContext(c.Context(), method, c.origin+"/api/v1/"+path, bytes.NewReader(text)))(c)
+	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Origin", c.origin)
 	request.Header.Set("X-Tabard-CSRF", c.csrf)
 	response, err := c.http.Do(request)
 	must.Do(c, err)
 	defer func() { _ = response.Body.Close() }()
-	var text bytes.Buffer
-	must.Get(text.ReadFrom(response.Body))(c)
-	if response.StatusCode != http.StatusOK {
-		c.Fatalf("%s %s answers %d: %s", request.Method, request.URL, response.StatusCode, &text)
-	}
-	must.Do(c, json.Unmarshal(text.Bytes(), into))
+	return answer{response.StatusCode, must.Get(io.ReadAll(response.Body))(c)}
 }
 
 // The commands of the page, and those of the help, start a console that shows operators.

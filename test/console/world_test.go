@@ -55,6 +55,7 @@ func withPackages(c *testkit.Cluster) {
 		},
 	})
 	c.MakeNamespaces("olm")
+	object(c, `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource","metadata":{"name":"vendor","namespace":"olm"},"spec":{"sourceType":"grpc","address":"vendor:50051"}}`)
 	for _, one := range packages() {
 		c.Await(func() error { return c.Create(c.Context(), manifest(c, one)) })
 	}

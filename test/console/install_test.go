@@ -1,0 +1,190 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tabard-dev/tabard/awslocal"
+	"github.com/tabard-dev/tabard/internal/testkit"
+	"github.com/tabard-dev/tabard/internal/testkit/awstest"
+	"github.com/tabard-dev/tabard/internal/testkit/fakeolm"
+)
+
+const account = "123456789012"
+
+// world is a cluster in which a fake of OLM acts, with a local AWS.
+type world struct {
+	*testkit.Cluster
+	olm *fakeolm.OLM
+	aws *awstest.Lab
+}
+
+// begin starts a fake of OLM that installs in a namespace.
+func begin(t *testing.T, namespace string) *world {
+	t.Helper()
+	w := &world{Cluster: shared(t)}
+	awstest.Isolate(t)
+	w.aws = awstest.Start(t, awslocal.Options{Accounts: []string{account}})
+	key := w.aws.Administrator(account)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": w.aws.PlainURL(), "AWS_REGION": awstest.Region, "AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey,
+	} {
+		t.Setenv(name, value)
+	}
+	var offers []fakeolm.Package
+	for _, one := range packages() {
+		offers = append(offers, fakeolm.Package{Name: one.name, Channel: "stable", CSVs: []fakeolm.CSV{one.version("1.0.0"), one.version("1.1.0")}})
+	}
+	w.olm = fakeolm.Start(t, w.Dynamic, w.Kube, fakeolm.Script{Packages: offers, Namespaces: []string{"olm", namespace}})
+	return w
+}
+
+// version is one of a package, for the fake of OLM.
+func (p offered) version(number string) fakeolm.CSV {
+	labels := map[string]string{"app": p.name}
+	return fakeolm.CSV{
+		Name: p.name + ".v" + number, Annotations: p.annotations,
+		Spec: map[string]any{"version": number, "installModes": []any{map[string]any{"type": "OwnNamespace", "supported": true}}},
+		Deployments: map[string]appsv1.DeploymentSpec{p.name: {
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				ServiceAccountName: p.name, Containers: []corev1.Container{{Name: "operator", Image: "image:" + number}},
+			}},
+		}},
+	}
+}
+
+// role makes a role in AWS for the operator of a namespace, and returns its ARN.
+func (w *world) role(name, namespace, operator string, actions ...string) string {
+	w.Helper()
+	host := strings.TrimPrefix(issuer, "https://")
+	trust := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"arn:aws:iam::%[4]s:oidc-provider/%[1]s"},"Action":"sts:AssumeRoleWithWebIdentity",`+
+		`"Condition":{"StringEquals":{"%[1]s:sub":"system:serviceaccount:%[2]s:%[3]s","%[1]s:aud":"openshift"}}}]}`, host, namespace, operator, account)
+	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["%s"],"Resource":"*"}]}`, strings.Join(actions, `","`))
+	return w.aws.Role(account, name, trust, policy)
+}
+
+// operates is the operator: when its Deployment names its role it asks for it, and gets its Secret.
+func (w *world) operates(namespace, name string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(100 * time.Millisecond); ; {
+			select {
+			case <-w.Context().Done():
+				return
+			case <-tick.C:
+			}
+			deployment, err := w.Kube.AppsV1().Deployments(namespace).Get(w.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				continue
+			}
+			for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+				if variable.Name == "ROLEARN" && w.asks(namespace, name, variable.Value) == nil {
+					return
+				}
+			}
+		}
+	}()
+	w.Cleanup(func() { <-done })
+}
+
+func (w *world) asks(namespace, name, role string) error {
+	requests := w.Dynamic.Resource(schema.GroupVersionResource{Group: "cloudcredential.openshift.io", Version: "v1", Resource: "credentialsrequests"}).Namespace(namespace)
+	made, err := requests.Create(w.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"secretRef": map[string]any{"name": name + "-aws", "namespace": namespace}, "serviceAccountNames": []any{name},
+			"providerSpec": map[string]any{"apiVersion": "cloudcredential.openshift.io/v1", "kind": "AWSProviderSpec", "stsIAMRoleARN": role, "statementEntries": []any{
+				map[string]any{"effect": "Allow", "action": []any{"s3:GetObject"}, "resource": "arn:aws:s3:::objects/*"},
+			}},
+		},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name + "-aws"}, StringData: map[string]string{"credentials": "[default]"}}
+	if _, err := w.Kube.CoreV1().Secrets(namespace).Create(w.Context(), secret, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	made.Object["status"] = map[string]any{"provisioned": true, "lastSyncGeneration": int64(1)}
+	_, err = requests.UpdateStatus(w.Context(), made, metav1.UpdateOptions{})
+	return err
+}
+
+// Scenario 30 of the specification: by keyboard alone, with a pasted ARN, through all stages.
+func TestBrowserInstallsByKeyboard(t *testing.T) {
+	const namespace = "object-keeper"
+	w := begin(t, namespace)
+	arn := w.role("keeper", namespace, "object-keeper", "s3:GetObject", "s3:PutObject", "iam:PassRole")
+	w.operates(namespace, "object-keeper")
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("install-by-keyboard", map[string]string{"arn": arn, "namespace": namespace})
+}
+
+// The same over the API: what a program sees of an install.
+func TestAnInstallOverTheAPI(t *testing.T) {
+	const namespace = "over-the-api"
+	w := begin(t, namespace)
+	good := w.role("good", namespace, "object-keeper", "s3:GetObject", "s3:PutObject", "iam:PassRole")
+	poor := w.role("poor", namespace, "object-keeper", "s3:GetObject")
+	w.operates(namespace, "object-keeper")
+	c := start(t, "--kubeconfig", w.Kubeconfig(w.Config)).open()
+	question := map[string]any{"operator": "CatalogSource:olm/vendor:object-keeper", "namespace": namespace, "approval": "manual", "role": map[string]any{"arn": poor}}
+	type plan struct {
+		Digest, Accept string
+		MayPass        bool
+		Judgement      struct{ Verdict string }
+	}
+	var bad, fine plan
+	c.post("installs/plan", question, &bad)
+	if bad.MayPass || bad.Judgement.Verdict != "Missing" || !strings.HasPrefix(bad.Accept, "missing=sha256:") {
+		t.Errorf("a role that lacks something: %+v", bad)
+	}
+	question["digest"] = bad.Digest
+	if p := c.refused("installs", question); p.Status != 409 || p.Code != "RoleNotEnough" {
+		t.Errorf("installed with a role that is not enough: %+v", p)
+	}
+	question["role"] = map[string]any{"arn": good}
+	if p := c.refused("installs", question); p.Code != "changed" {
+		t.Errorf("another plan than was seen: %+v", p)
+	}
+	delete(question, "digest")
+	c.post("installs/plan", question, &fine)
+	if !fine.MayPass || fine.Judgement.Verdict != "Satisfied" {
+		t.Fatalf("a role that is enough: %+v", fine)
+	}
+	question["digest"] = fine.Digest
+	var written struct {
+		Namespace, Name string
+		Said            []string
+	}
+	c.post("installs", question, &written)
+	if len(written.Said) != 3 || written.Name != "object-keeper" {
+		t.Errorf("it says %+v", written)
+	}
+	w.Await(func() error {
+		var seen struct {
+			Installed bool
+			Stages    []struct{ Name, State, Sentence string }
+		}
+		c.get("installs/"+namespace+"/object-keeper", &seen)
+		if !seen.Installed {
+			return fmt.Errorf("the stages are %+v", seen.Stages)
+		}
+		return nil
+	})
+	for _, wrong := range []map[string]any{{"arn": "arn:aws:sts::" + account + ":assumed-role/p/x"}, {"arn": good + " "}, {"arn": strings.Replace(good, "aws", "aws-cn", 1)}, {}} {
+		question["role"] = wrong
+		if p := c.refused("installs/plan", question); p.Status != 400 || p.Code != "role" {
+			t.Errorf("the role %v: %+v", wrong, p)
+		}
+	}
+}
