@@ -10,6 +10,7 @@ const OperatorsPage = lazy(() => import('../operators/OperatorsPage'))
 const OperatorPage = lazy(() => import('../operators/OperatorPage'))
 const InstalledPage = lazy(() => import('../installed/InstalledPage'))
 const InstallPage = lazy(() => import('../installed/InstallPage'))
+const HandoffPage = lazy(() => import('../handoff/HandoffPage'))
 const InstallWizardPage = lazy(() => import('../install/InstallWizardPage'))
 
 // App shows the pages as soon as there is a session. While the code is exchanged, it shows the frame.
@@ -32,6 +33,7 @@ export function App({ started }: { started: Promise<void> }) {
           <Route path="/operators" element={<OperatorsPage />} />
           <Route path="/operators/:id" element={<OperatorPage />} />
           <Route path="/operators/:id/install" element={<InstallWizardPage />} />
+          <Route path="/operators/:id/handoff" element={<HandoffPage />} />
           <Route path="/installed" element={<InstalledPage />} />
           <Route path="/installed/:ns/:name" element={<InstallPage />} />
           <Route path="*" element={<NotFound />} />
