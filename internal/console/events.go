@@ -40,7 +40,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		s.refuse(w, r, &Problem{Status: http.StatusTooManyRequests, Code: "streams", Title: "Too many pages are open", Detail: fmt.Sprintf("the console follows %d installs at a time: close some pages", mostStreams)})
+		s.refuse(w, r, &Problem{Status: http.StatusTooManyRequests, Code: "streams", Title: "Too many pages are open", Detail: fmt.Sprintf("The console follows %d installs at a time: close some pages.", mostStreams)})
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -83,7 +83,7 @@ func New(options Options, sessions *Sessions, port int) *Server {
 	return &Server{
 		Options: options, sessions: sessions, port: port,
 		catalogue: newCatalogues(options.World.Read, options.World.placeOf, time.Now),
-		facts:     facts{now: time.Now},
+		facts:     facts{now: time.Now}, streams: make(chan struct{}, mostStreams),
 	}
 }
 

@@ -39,6 +39,25 @@ export class Scenario {
     await this.page.locator('main').getByText(text, { exact }).first().waitFor()
   }
 
+  // tabTo presses the Tab key until a part of the page with this name has the focus, as a person does who
+  // has no mouse.
+  async tabTo(name, { most = 120, key = 'Tab' } = {}) {
+    for (let presses = 0; presses < most; presses++) {
+      if ((await this.#focused()).some((text) => text === name || (name instanceof RegExp && name.test(text)))) return
+      await this.page.keyboard.press(key)
+    }
+    throw new Error(`the Tab key does not reach ${name}: it ends at ${JSON.stringify(await this.#focused())}`)
+  }
+
+  // focused are the texts by which a person knows the part that has the focus.
+  async #focused() {
+    return this.page.evaluate(() => {
+      const at = document.activeElement
+      const labels = [...(at.labels ?? [])].map((label) => label.textContent)
+      return [at.getAttribute('aria-label'), ...labels, at.textContent].filter(Boolean).map((text) => text.trim().replace(/\s+/g, ' '))
+    })
+  }
+
   fault(text) {
     this.#found.push(text)
   }

@@ -59,34 +59,36 @@ async function follow(path: string, listener: Listener, stopped: AbortSignal) {
   let pause = firstPause
   let last = ''
   let heard = Date.now()
+  let opened = heard
+  let once = new AbortController()
+  const watch = setInterval(() => {
+    const now = Date.now()
+    if (now - heard >= silentAfter) listener.onStale(true)
+    if (now - Math.max(heard, opened) >= silentAfter) once.abort()
+  }, 1_000)
+  stopped.addEventListener('abort', () => {
+    clearInterval(watch)
+    once.abort()
+  })
+  const onByte = () => {
+    heard = Date.now()
+    pause = firstPause
+    listener.onStale(false)
+  }
   while (!stopped.aborted) {
-    const once = new AbortController()
-    const stop = () => once.abort()
-    stopped.addEventListener('abort', stop)
-    const watch = setInterval(() => {
-      if (Date.now() - heard < silentAfter) return
-      listener.onStale(true)
-      heard = Date.now()
-      once.abort()
-    }, 1_000)
+    once = new AbortController()
+    opened = Date.now()
     try {
       const response = await stream(path, last ? { 'Last-Event-ID': last } : {}, once.signal)
-      for await (const message of messages(response, () => {
-        heard = Date.now()
-        pause = firstPause
-        listener.onStale(false)
-      })) {
+      for await (const message of messages(response, onByte)) {
+        if (stopped.aborted) return
         last = message.id
-        if (!stopped.aborted) listener.onMessage(message)
+        listener.onMessage(message)
       }
     } catch (error) {
-      if (error instanceof ApiError) {
-        listener.onProblem(error.problem)
-        if (error.problem.status === 401) return
-      }
-    } finally {
-      clearInterval(watch)
-      stopped.removeEventListener('abort', stop)
+      // Any other error is that the stream broke, or was silent for too long.
+      if (error instanceof ApiError && !stopped.aborted) listener.onProblem(error.problem)
+      if (error instanceof ApiError && error.problem.status === 401) return clearInterval(watch)
     }
     await sleep(pause, stopped)
     pause = Math.min(pause * 2, longestPause)

@@ -23,7 +23,7 @@ function OneInstall({ ns, name }: { ns: string; name: string }) {
   const live = useEvents<InstallDetail>(`events?${new URLSearchParams({ install: `${ns}/${name}` })}`, 'install')
   const install = newer(read.data, live.data)
   useStageNews(install)
-  const problem = live.problem ?? live.lost ?? read.problem
+  const problem = live.problem ?? live.lost ?? (live.data ? undefined : read.problem)
   return (
     <PageSection>
       <Stack hasGutter>

@@ -11,19 +11,19 @@ export function Differences({ difference }: { difference: Difference }) {
         <p className="tabard-breaks">The difference is not known. {sentence(difference.why ?? '')}</p>
       )}
       {difference.known && difference.rows.length === 0 && <p>Both ask for the same.</p>}
-      {difference.rows.length > 0 && <Rows difference={difference} />}
+      {difference.rows.length > 0 && <DifferenceTable rows={difference.rows} caption={`From ${difference.from} to ${difference.to}`} />}
       {difference.trustMustChange && <p>The trust policy of the role must change, too.</p>}
       <Command command={difference.command} label="The command that compares the same" />
     </>
   )
 }
 
-function Rows({ difference }: { difference: Difference }) {
+export function DifferenceTable({ rows, caption }: { rows: DifferenceRow[]; caption: string }) {
   return (
     <Table variant="compact" gridBreakPoint="grid-lg" className="tabard-table">
-      <Caption>From {difference.from} to {difference.to}</Caption>
+      <Caption>{caption}</Caption>
       <Thead><Tr><Th width={30}>Change</Th><Th width={70}>What</Th></Tr></Thead>
-      <Tbody>{difference.rows.map((row, n) => <OneRow key={n} row={row} />)}</Tbody>
+      <Tbody>{rows.map((row, n) => <OneRow key={n} row={row} />)}</Tbody>
     </Table>
   )
 }

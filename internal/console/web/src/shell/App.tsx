@@ -10,6 +10,7 @@ const OperatorsPage = lazy(() => import('../operators/OperatorsPage'))
 const OperatorPage = lazy(() => import('../operators/OperatorPage'))
 const InstalledPage = lazy(() => import('../installed/InstalledPage'))
 const InstallPage = lazy(() => import('../installed/InstallPage'))
+const UpgradePage = lazy(() => import('../installed/UpgradePage'))
 const HandoffPage = lazy(() => import('../handoff/HandoffPage'))
 const InstallWizardPage = lazy(() => import('../install/InstallWizardPage'))
 
@@ -36,6 +37,7 @@ export function App({ started }: { started: Promise<void> }) {
           <Route path="/operators/:id/handoff" element={<HandoffPage />} />
           <Route path="/installed" element={<InstalledPage />} />
           <Route path="/installed/:ns/:name" element={<InstallPage />} />
+          <Route path="/installed/:ns/:name/upgrade" element={<UpgradePage />} />
           <Route path="*" element={<NotFound />} />
         </Routes>
       )}

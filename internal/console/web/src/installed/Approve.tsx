@@ -1,0 +1,46 @@
+import { useState } from 'react'
+import { useNavigate } from 'react-router-dom'
+import { AlertActionLink, Stack, Title } from '@patternfly/react-core'
+import type { Upgrade, Written } from '../api/types'
+import { useAsk } from '../api/useAsk'
+import { Risk } from '../roles/Risk'
+import { announce } from '../shell/announce'
+import { ProblemAlert } from '../states/ProblemAlert'
+import { sentence } from '../states/words'
+import { WriteButton } from '../states/WriteButton'
+import { pathOf } from './words'
+
+interface Props { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void }
+
+// Approve approves the plan as it is on the page. If it has changed, nothing is approved.
+export function Approve({ upgrade, ns, name, lookAgain }: Props) {
+  const navigate = useNavigate()
+  const [accepted, setAccepted] = useState(false)
+  const { problem, busy, ask, forget } = useAsk<Written>()
+  const { plan, verdict, digest, mayPass, accept } = upgrade
+  const approve = async () => {
+    const path = `installs/${encodeURIComponent(ns)}/${encodeURIComponent(name)}/approve`
+    const written = await ask(path, { plan, verdict, digest, accept: accepted ? accept : undefined })
+    if (!written) return
+    announce(written.said.map(sentence).join(' '))
+    navigate(pathOf({ namespace: ns, subscription: name }))
+  }
+  const again = () => {
+    forget()
+    lookAgain()
+  }
+  return (
+    <Stack hasGutter>
+      <Title headingLevel="h2">Approve</Title>
+      {problem && <ProblemAlert level="h3" problem={problem} actions={<AlertActionLink onClick={again}>Look again</AlertActionLink>} />}
+      <Risk name={name} verdict={verdict} mayPass={mayPass} accept={accept} accepted={accepted} onAccept={() => setAccepted(true)} />
+      <WriteButton
+        onClick={() => void approve()}
+        isLoading={busy}
+        why={mayPass || accepted ? undefined : 'Not every role is known to be enough.'}
+      >
+        Approve
+      </WriteButton>
+    </Stack>
+  )
+}

@@ -1,0 +1,55 @@
+// A person without a mouse filters the operators of this cluster's cloud, opens one, goes through the
+// wizard with a pasted ARN, installs it, and sees all stages.
+export default async function installByKeyboard(s, { arn, namespace }) {
+  const page = await s.open()
+  const press = (key) => page.keyboard.press(key)
+
+  await s.tabTo('Cloud')
+  await press('Enter')
+  await page.getByRole('menuitemcheckbox', { name: /this cluster/ }).or(page.getByRole('option', { name: /this cluster/ })).or(page.getByRole('menuitem', { name: /this cluster/ })).first().waitFor()
+  await s.tabTo(/AWS \(this cluster\)/, { key: 'ArrowDown', most: 10 })
+  await press('Enter')
+  await page.waitForURL(/cloud=aws/)
+  await press('Escape')
+  await s.tabTo('Object Keeper')
+  await press('Enter')
+  await s.heading('Object Keeper')
+  await s.sound('operator')
+
+  await s.tabTo('Install')
+  await press('Enter')
+  await page.getByRole('heading', { name: 'Version and namespace' }).waitFor()
+  await s.sound('where')
+  await s.tabTo(/^Namespace/)
+  s.expect('the namespace', await page.getByLabel(/^Namespace/).inputValue(), namespace)
+  await s.tabTo('Next')
+  await press('Enter')
+
+  await page.getByRole('heading', { name: 'Role', exact: true }).waitFor()
+  await s.tabTo(/^I have a role/)
+  await press('Space')
+  await s.tabTo(/^Paste what you were sent/)
+  await page.evaluate((text) => navigator.clipboard?.writeText?.(text).catch(() => {}), arn)
+  await page.keyboard.insertText(arn)
+  await s.see('Filled in below')
+  await s.sound('role')
+  await s.tabTo('Next')
+  await press('Enter')
+
+  await page.getByRole('heading', { name: 'Check', exact: true }).waitFor()
+  await s.see('may write objects (s3:PutObject)')
+  await s.sound('check')
+  await s.tabTo('Next')
+  await press('Enter')
+
+  await page.getByRole('heading', { name: 'Review', exact: true }).waitFor()
+  await s.see('kind: Subscription')
+  await s.sound('review')
+  await s.tabTo('Install')
+  await press('Enter')
+
+  await page.waitForURL(/\/installed\/object-keeper\/object-keeper/)
+  await s.heading('object-keeper')
+  await page.getByText('the operator has its credentials in the Secret').or(page.getByText('The operator has its credentials in the Secret')).first().waitFor({ timeout: 60_000 })
+  await s.sound('installed')
+}
