@@ -2,12 +2,15 @@ package console
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +19,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/awstest"
 	"github.com/tabard-dev/tabard/internal/testkit/fakeolm"
+	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
 const account = "123456789012"
@@ -47,11 +51,14 @@ func begin(t *testing.T, namespace string) *world {
 	return w
 }
 
-// version is one of a package, for the fake of OLM.
+// version is one of a package, for the fake of OLM. The first version of the object keeper asks for less.
 func (p offered) version(number string) fakeolm.CSV {
-	labels := map[string]string{"app": p.name}
+	labels, annotations := map[string]string{"app": p.name}, maps.Clone(p.annotations)
+	if p.name == "object-keeper" && number == "1.0.0" {
+		annotations["operators.tabard.dev/credentials-requests"] = requests(p.name, "s3:GetObject")
+	}
 	return fakeolm.CSV{
-		Name: p.name + ".v" + number, Annotations: p.annotations,
+		Name: p.name + ".v" + number, Annotations: annotations,
 		Spec: map[string]any{"version": number, "installModes": []any{map[string]any{"type": "OwnNamespace", "supported": true}}},
 		Deployments: map[string]appsv1.DeploymentSpec{p.name: {
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -187,4 +194,70 @@ func TestAnInstallOverTheAPI(t *testing.T) {
 			t.Errorf("the role %v: %+v", wrong, p)
 		}
 	}
+}
+
+// A role that cannot be one, then one that is not enough, whose risk a person takes.
+func TestBrowserAsksBeforeARisk(t *testing.T) {
+	const namespace = "risky"
+	w := begin(t, namespace)
+	arn := w.role("risky", namespace, "object-keeper", "s3:GetObject")
+	w.operates(namespace, "object-keeper")
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("risk", map[string]string{"arn": arn, "namespace": namespace})
+	events := must.Get(w.Kube.EventsV1().Events(namespace).List(t.Context(), metav1.ListOptions{}))(t)
+	if !slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Reason == "PermissionsOverridden" }) {
+		t.Errorf("no Event tells of the risk that was taken: %d events", len(events.Items))
+	}
+}
+
+// A person installs without a role, and gives one later.
+func TestBrowserGivesARoleLater(t *testing.T) {
+	const namespace = "later"
+	w := begin(t, namespace)
+	arn := w.role("later", namespace, "object-keeper", "s3:*", "iam:PassRole")
+	w.operates(namespace, "object-keeper")
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("later", map[string]string{"arn": arn, "namespace": namespace})
+}
+
+// A hand-off is made, and the role that comes back is checked.
+func TestBrowserHandsOff(t *testing.T) {
+	const namespace = "handed"
+	w := begin(t, namespace)
+	arn := w.role("handed", namespace, "object-keeper", "s3:GetObject", "s3:PutObject", "iam:PassRole")
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("handoff", map[string]string{"arn": arn, "namespace": namespace, "account": account})
+}
+
+// An upgrade asks for more than the role has. It is approved when the role has it.
+func TestBrowserApprovesAnUpgrade(t *testing.T) {
+	const namespace = "upgraded"
+	w := begin(t, namespace)
+	arn := w.role("upgraded", namespace, "object-keeper", "s3:GetObject")
+	w.operates(namespace, "object-keeper")
+	w.MakeNamespaces(namespace)
+	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":%[1]q,"namespace":%[1]q},"spec":{"targetNamespaces":[%[1]q]}}`, namespace))
+	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"object-keeper","namespace":%[1]q},"spec":{"name":"object-keeper","source":"vendor",
+"sourceNamespace":"olm","channel":"stable","startingCSV":"object-keeper.v1.0.0","installPlanApproval":"Manual","config":{"env":[{"name":"ROLEARN","value":%[2]q}]}}}`, namespace, arn))
+	run := start(t, "--kubeconfig", w.Kubeconfig(w.Config))
+	c := run.open()
+	path := "installs/" + namespace + "/object-keeper"
+	type upgrade struct {
+		Plan, Verdict, Digest string
+		MayPass               bool
+	}
+	var first upgrade
+	w.Await(func() error { return c.tries(path+"/upgrade", &first) })
+	var written struct{ Said []string }
+	c.post(path+"/approve", map[string]string{"plan": first.Plan, "verdict": first.Verdict, "digest": first.Digest}, &written)
+	w.Await(func() error {
+		var next upgrade
+		if err := c.tries(path+"/upgrade", &next); err != nil || next.Plan == first.Plan {
+			return fmt.Errorf("no upgrade waits: %+v, %w", next, err)
+		}
+		return nil
+	})
+	if p := c.refused(path+"/approve", map[string]string{"plan": first.Plan, "verdict": first.Verdict, "digest": first.Digest}); p.Code != "changed" {
+		t.Errorf("the plan of before is approved once more: %+v", p)
+	}
+	run.plays("upgrade", map[string]string{"namespace": namespace})
+	w.aws.RolePolicy(account, "upgraded", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:*","iam:PassRole"],"Resource":"*"}]}`)
+	run.plays("upgrade-approved", map[string]string{"namespace": namespace})
 }

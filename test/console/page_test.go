@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -45,6 +46,16 @@ func (c *client) post(path string, body, into any) {
 func (c *client) get(path string, into any) {
 	c.Helper()
 	c.want(c.ask(http.MethodGet, path, nil), http.StatusOK, into)
+}
+
+// tries reads what may not be there yet.
+func (c *client) tries(path string, into any) error {
+	c.Helper()
+	got := c.ask(http.MethodGet, path, nil)
+	if got.status != http.StatusOK {
+		return fmt.Errorf("%s answers %d: %s", path, got.status, got.text)
+	}
+	return json.Unmarshal(got.text, into)
 }
 
 // problem is an answer that is an error.

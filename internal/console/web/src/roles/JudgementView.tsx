@@ -9,10 +9,11 @@ interface Props { judgement: Judgement; level?: 'h3' | 'h4' }
 // JudgementView says whether a role is enough for a version, and by what.
 export function JudgementView({ judgement, level = 'h3' }: Props) {
   const { verdict, why, csv, trust, permissions, warnings, broader, notSeen } = judgement
+  const title = verdictInWords(verdict)
   return (
     <Stack hasGutter>
-      <Alert variant={verdictVariant(verdict)} isInline component={level} title={verdictInWords(verdict)}>
-        <p className="tabard-breaks">{sentence(why)}</p>
+      <Alert variant={verdictVariant(verdict)} isInline component={level} title={title}>
+        {sentence(why) !== sentence(title) && <p className="tabard-breaks">{sentence(why)}</p>}
         <p className="tabard-small tabard-breaks">Judged for {csv}.</p>
       </Alert>
       <Warnings warnings={warnings} level={level} />

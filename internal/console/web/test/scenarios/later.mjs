@@ -1,0 +1,32 @@
+// A person installs an operator without a role, sees it in the list, and gives it a role later.
+export default async function later(s, { arn, namespace }) {
+  const page = await s.open('/operators/CatalogSource%3Aolm%2Fvendor%3Aobject-keeper/install')
+  await page.getByLabel(/^Namespace/).fill(namespace)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('Without a role').check()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('heading', { name: 'Check', exact: true }).waitFor()
+  await s.see('without a role')
+  await s.sound('check')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await s.see('--without-role')
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.waitForURL(new RegExp(`/installed/${namespace}/object-keeper`))
+  await page.getByText('Installed', { exact: true }).nth(1).waitFor({ timeout: 60_000 })
+  await s.sound('installed')
+
+  await page.getByRole('link', { name: 'Installed' }).first().click()
+  await s.heading('Installed')
+  await page.getByRole('row').filter({ hasText: namespace }).getByRole('link').first().waitFor()
+  await s.sound('list')
+  await s.go(`/installed/${namespace}/object-keeper`)
+
+  await page.getByRole('button', { name: 'Change role' }).click()
+  await page.getByRole('textbox', { name: /^ARN|^Role ARN/ }).fill(arn)
+  await s.sound('role')
+  await page.getByRole('button', { name: /^(Check|Look|See)/ }).first().click()
+  await s.see(`ROLEARN becomes ${arn}`)
+  await s.sound('change')
+  await page.getByRole('button', { name: /^(Change|Give)/ }).last().click()
+  await page.getByText(/has its credentials in the Secret/).first().waitFor({ timeout: 60_000 })
+}

@@ -1,0 +1,35 @@
+// A person gives what is no role, then a role that lacks something, and takes the risk by typing the
+// operator's name.
+export default async function risk(s, { arn, namespace }) {
+  const page = await s.open('/operators/CatalogSource%3Aolm%2Fvendor%3Aobject-keeper/install')
+  await page.getByLabel(/^Namespace/).fill(namespace)
+  await page.getByRole('button', { name: 'Next' }).click()
+
+  await page.getByRole('button', { name: 'Next' }).click()
+  await s.see('Say which role the operator takes')
+  await s.sound('nothing-chosen')
+  await page.getByLabel('I have a role').check()
+  await page.getByRole('textbox', { name: /^ARN|^Role ARN/ }).fill('arn:aws:sts::123456789012:assumed-role/p/session')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await s.see('session of a role')
+  await s.sound('no-role')
+  await page.getByRole('button', { name: 'Back to the role' }).click()
+
+  await page.getByRole('textbox', { name: /^ARN|^Role ARN/ }).fill(arn)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await s.see('s3:PutObject')
+  await s.sound('not-enough')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: /risk|Go on/i }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await s.picture('dialog')
+  await dialog.getByRole('textbox').fill('object-keeper')
+  await dialog.getByRole('button', { name: /risk|Go on/i }).click()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('heading', { name: 'Review', exact: true }).waitFor()
+  await s.see('--accept missing=sha256:')
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.waitForURL(new RegExp(`/installed/${namespace}/object-keeper`))
+  await page.getByText(/has its credentials in the Secret/).first().waitFor({ timeout: 60_000 })
+}
