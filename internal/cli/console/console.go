@@ -44,7 +44,8 @@ type Server interface {
 }
 
 const long = `Show operators and their roles in a browser: which take roles by short-lived tokens, what they
-ask the cloud for, and whether the cluster gives such tokens.
+ask the cloud for, and whether the cluster gives such tokens. Install them with a role that is compared first,
+follow them, and approve their upgrades.
 
 The console listens on 127.0.0.1 only. It reads and writes the cluster as you, with your kubeconfig, as
 "kubectl proxy" does. The address that it prints has a code in it, which opens one browser, once,
@@ -64,7 +65,7 @@ func New(streams command.Streams, world World) *cobra.Command {
 	f := &flags{asked: Asked{Catalogue: &operators.Source{}}}
 	out := &cobra.Command{
 		Use:   "console",
-		Short: "Show operators and their roles in a browser",
+		Short: "Show and install operators with their roles, in a browser",
 		Long:  long,
 		Example: `  tabard console
 
