@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -26,12 +27,34 @@ type readCatalogue struct {
 	catalogue.Catalogue
 	at      time.Time
 	placeOf func(*catalogue.Package) listing.Place
-	facets  func() []api.Facet
+	facets  []api.Facet
+
+	mu     sync.Mutex
+	listed map[string]listing.Listing
 }
 
-// list is what a filter leaves.
+// mostListed bounds how many answers are kept. One has some megabytes for thousands of packages.
+const mostListed = 8
+
+// list is what a filter leaves. A person turns pages and sorts, so that the last answers are kept: to
+// count what each of thousands of operators asks for takes a tenth of a second. The answer is shared: it
+// must not be changed.
 func (r *readCatalogue) list(f listing.Filter) listing.Listing {
-	return listing.List(&r.Catalogue, f, r.placeOf)
+	cloud := ""
+	if f.Tokens != nil {
+		cloud = f.Tokens.String()
+	}
+	key := fmt.Sprintf("%q %q %v %q %q %q %q %v", cloud, f.TokenAuth, f.Features, f.Permissions, f.Provider, f.Category, f.Search, f.All)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found, ok := r.listed[key]; ok {
+		return found
+	}
+	if r.listed == nil || len(r.listed) == mostListed {
+		r.listed = map[string]listing.Listing{}
+	}
+	r.listed[key] = listing.List(&r.Catalogue, f, r.placeOf)
+	return r.listed[key]
 }
 
 // find is the package with an address.
@@ -97,12 +120,16 @@ func (c *catalogues) again(ctx context.Context, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, readIn)
 	defer cancel()
 	read, err := c.read(ctx)
+	last := &readCatalogue{Catalogue: read, at: c.now(), placeOf: c.placeOf}
+	if err == nil {
+		// Counted before anybody waits for them.
+		last.facets = last.makeFacets()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer close(done)
 	c.reading, c.err = nil, err
 	if err == nil {
-		c.last = &readCatalogue{Catalogue: read, at: c.now(), placeOf: c.placeOf}
-		c.last.facets = sync.OnceValue(c.last.makeFacets)
+		c.last = last
 	}
 }

@@ -13,8 +13,7 @@ import (
 // filters are the filters of the list with their values, and of each how many packages of the whole
 // catalogue have it. The cluster's cloud is named as such.
 func (r *readCatalogue) filters(cluster *catalogue.Cloud) []api.Facet {
-	made := r.facets()
-	clouds := slices.Clone(made[0].Values)
+	clouds := slices.Clone(r.facets[0].Values)
 	for i, value := range clouds {
 		if cluster != nil && value.Value == cluster.String() {
 			clouds[i].Label += " (this cluster)"
@@ -22,28 +21,29 @@ func (r *readCatalogue) filters(cluster *catalogue.Cloud) []api.Facet {
 			clouds = slices.Insert(slices.Delete(clouds, i, i+1), 0, own)
 		}
 	}
-	out := slices.Clone(made)
+	out := slices.Clone(r.facets)
 	out[0].Values = clouds
 	return out
 }
 
 // makeFacets counts. The first are the clouds.
 func (r *readCatalogue) makeFacets() []api.Facet {
-	all := r.list(listing.Filter{All: true}).Items
+	list := func(f listing.Filter) []listing.Row { return listing.List(&r.Catalogue, f, r.placeOf).Items }
+	all := list(listing.Filter{All: true})
 	out := []api.Facet{{Name: "cloud", Label: "Cloud"}, {Name: "tokens", Label: "Token login"}, {Name: "permissions", Label: "Permissions"}}
 	for _, cloud := range listing.Clouds() {
 		f := listing.Filter{All: true, Tokens: &cloud, TokenAuth: string(listing.Yes)}
-		out[0].Values = append(out[0].Values, api.FacetValue{Value: cloud.String(), Label: strings.ToUpper(cloud.String()), Count: len(r.list(f).Items)})
+		out[0].Values = append(out[0].Values, api.FacetValue{Value: cloud.String(), Label: strings.ToUpper(cloud.String()), Count: len(list(f))})
 	}
 	labels := map[string]string{"yes": "Supported", "no": "Not supported", "unknown": "Not known"}
 	for _, value := range listing.TokenAuths() {
 		f := listing.Filter{All: true, TokenAuth: value}
-		out[1].Values = append(out[1].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(r.list(f).Items)})
+		out[1].Values = append(out[1].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(list(f))})
 	}
 	labels = map[string]string{"known": "Declared", "unknown": "Not declared", "sensitive": "Some are sensitive", "none": "Asks for nothing"}
 	for _, value := range listing.PermissionStates() {
 		f := listing.Filter{All: true, Permissions: value}
-		out[2].Values = append(out[2].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(r.list(f).Items)})
+		out[2].Values = append(out[2].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(list(f))})
 	}
 	out = append(out,
 		counted("provider", "Provider", all, func(row listing.Row) []string { return []string{row.Provider} }),

@@ -121,29 +121,48 @@ func (a asked) leaves(row listing.Row) bool {
 // order sorts rows. Those that are equal stay in the order of their packages.
 func (a asked) order(rows []api.Row) {
 	by, reverse := strings.CutPrefix(a.sort, "-")
-	var compare func(x, y api.Row) int
-	switch by {
-	case "", "name":
-		compare = func(x, y api.Row) int {
-			return compareText(cmp.Or(x.DisplayName, x.Package), cmp.Or(y.DisplayName, y.Package))
-		}
-	case "provider":
-		compare = func(x, y api.Row) int { return compareText(x.Provider, y.Provider) }
-	case "version":
-		compare = func(x, y api.Row) int { return listing.CompareVersions(x.Version, y.Version) }
-	case "permissions":
-		compare = func(x, y api.Row) int {
-			return cmp.Or(cmp.Compare(x.Permissions.State, y.Permissions.State), cmp.Compare(x.Permissions.Sensitive, y.Permissions.Sensitive), cmp.Compare(x.Permissions.Count, y.Permissions.Count))
-		}
-	default:
+	if by == "package" && !reverse {
 		return
 	}
-	slices.SortStableFunc(rows, func(x, y api.Row) int {
+	type keyed struct {
+		text string
+		row  *api.Row
+	}
+	all := make([]keyed, len(rows))
+	for i := range rows {
+		all[i] = keyed{keyOf(by, &rows[i]), &rows[i]}
+	}
+	slices.SortStableFunc(all, func(x, y keyed) int {
 		if reverse {
-			return compare(y, x)
+			x, y = y, x
 		}
-		return compare(x, y)
+		switch by {
+		case "version":
+			return listing.CompareVersions(x.row.Version, y.row.Version)
+		case "permissions":
+			p, q := x.row.Permissions, y.row.Permissions
+			return cmp.Or(cmp.Compare(p.State, q.State), cmp.Compare(p.Sensitive, q.Sensitive), cmp.Compare(p.Count, q.Count))
+		}
+		return cmp.Compare(x.text, y.text)
 	})
+	sorted := make([]api.Row, len(rows))
+	for i, one := range all {
+		sorted[i] = *one.row
+	}
+	copy(rows, sorted)
+}
+
+// keyOf is the text by which a row is sorted, without case.
+func keyOf(by string, row *api.Row) string {
+	switch by {
+	case "provider":
+		return strings.ToLower(row.Provider)
+	case "package":
+		return row.Package
+	case "version", "permissions":
+		return ""
+	}
+	return strings.ToLower(cmp.Or(row.DisplayName, row.Package))
 }
 
 func compareText(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) }

@@ -113,6 +113,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}
 	})
 	defer stop()
+	// The catalogue is read before the person asks for it. That it cannot be read the pages tell.
+	go func() { _, _ = s.catalogue.get(ctx) }()
 	err := server.Serve(listener)
 	if ctx.Err() != nil {
 		return nil
