@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
+	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
@@ -52,6 +53,9 @@ func (s *Server) choice(ctx context.Context, question api.InstallQuestion, parti
 	if out.Approval, known = approvals[question.Approval]; !known {
 		return out, wrongField("approval", question.Approval, "manual or automatic")
 	}
+	if wrong := validation.IsDNS1123Label(question.Namespace); question.Namespace != "" && len(wrong) > 0 {
+		return out, wrongField("namespace", question.Namespace, "the name of a namespace: "+wrong[0])
+	}
 	if wrong := validation.IsDNS1123Label(question.Watched); (question.Mode == "single") != (question.Watched != "") || question.Watched != "" && len(wrong) > 0 {
 		return out, wrongField("watched", question.Watched, "the name of a namespace with the mode single, and nothing with others")
 	}
@@ -70,7 +74,7 @@ func wrongField(name, value, expected string) *Problem {
 }
 
 // planned is what an install would do.
-func (s *Server) planned(ctx context.Context, question api.InstallQuestion) (planned installing.Planned, client olm.Client, err error) {
+func (s *Server) planned(ctx context.Context, question api.InstallQuestion) (planned plannedInstall, client olm.Client, err error) {
 	planner, err := s.planner(question.Documents)
 	if err != nil {
 		return planned, client, err
@@ -83,8 +87,15 @@ func (s *Server) planned(ctx context.Context, question api.InstallQuestion) (pla
 	if err != nil {
 		return planned, client, err
 	}
-	planned, err = planner.Plan(ctx, seen.Decide(), choice)
+	planned.of = choice.Package
+	planned.Planned, err = planner.Plan(ctx, seen.Decide(), choice)
 	return planned, planner.Client, err
+}
+
+// plannedInstall is what an install of a package would do.
+type plannedInstall struct {
+	installing.Planned
+	of *catalogue.Package
 }
 
 // installPlan answers what an install would do. Nothing is written.
@@ -108,15 +119,10 @@ func (s *Server) installPlan(r *http.Request) (any, error) {
 	judged := planned.Judged
 	out := api.InstallPlan{
 		Digest: digest, Changes: []api.Change{}, Manifests: manifests, Judgement: judgementOf(judged), MayPass: judged.Verdict.MayPass(),
-		Accept: acceptOf(judged.Verdict, judged.Digest), Neighbours: []string{}, Warnings: []string{}, Command: s.command(installCommand(question, planned)),
+		Accept: acceptOf(judged.Verdict, judged.Digest), Neighbours: append([]string{}, planned.Neighbours()...), Warnings: []string{}, Command: s.command(installCommand(planned.of, question, planned.Planned)),
 	}
 	for _, change := range planned.Changes {
 		out.Changes = append(out.Changes, api.Change{Kind: string(change.Kind), Name: change.Name, Exists: change.Exist, Sentence: change.Sentence})
-	}
-	for _, other := range planned.Objects.Subscriptions {
-		if other.Name != planned.Install.Wanted.Subscription {
-			out.Neighbours = append(out.Neighbours, other.Name)
-		}
 	}
 	if planned.Install.Approval == operator.Automatic {
 		out.Warnings = append(out.Warnings, "OLM upgrades the operator by itself, also to a version that asks for permissions that the role does not have.")
@@ -148,14 +154,14 @@ func manifestsOf(all []*unstructured.Unstructured) (string, error) {
 }
 
 // installCommand does the same.
-func installCommand(question api.InstallQuestion, planned installing.Planned) string {
+func installCommand(p *catalogue.Package, question api.InstallQuestion, planned installing.Planned) string {
 	i := planned.Install
-	// A command takes a version or a channel, and not both.
 	out := "operators install " + line.Argument(i.Package) + flag("namespace", i.Namespace) + flag("source", i.SourceNamespace+"/"+i.Source)
-	if question.Version != "" {
-		out += flag("version", question.Version)
-	} else {
+	// A command takes a version or a channel, and not both: of a channel it takes the head.
+	if head, ok := p.Channel(question.Channel); ok && head.Head == i.CSV {
 		out += flag("channel", question.Channel)
+	} else {
+		out += flag("version", question.Version)
 	}
 	if question.Mode != "" {
 		mode := question.Mode
@@ -176,7 +182,15 @@ func installCommand(question api.InstallQuestion, planned installing.Planned) st
 	if question.Force {
 		out += " --force"
 	}
-	return out + flag("accept", acceptOf(planned.Judged.Verdict, planned.Judged.Digest)) + " --wait"
+	return out + documentsFlag(question.Documents) + flag("accept", acceptOf(planned.Judged.Verdict, planned.Judged.Digest)) + " --wait"
+}
+
+// documentsFlag is for documents that were pasted: a command reads them from files.
+func documentsFlag(pasted string) string {
+	if strings.TrimSpace(pasted) == "" {
+		return ""
+	}
+	return " --role-documents DIR"
 }
 
 // roleFlags are those that give the same role.
@@ -205,6 +219,12 @@ func (s *Server) mayWrite() error {
 	return nil
 }
 
+// untilWritten is the time that a write has. It does not end with the browser: an install that is cut
+// off between two objects leaves one without the other.
+func untilWritten(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.Context()), answerWithin)
+}
+
 // accepted are the risks that a person takes.
 func accepted(accept string) []string {
 	return slices.DeleteFunc([]string{accept}, func(one string) bool { return one == "" })
@@ -219,7 +239,9 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 	if err := s.mayWrite(); err != nil {
 		return nil, err
 	}
-	planned, client, err := s.planned(r.Context(), question)
+	ctx, cancel := untilWritten(r)
+	defer cancel()
+	planned, client, err := s.planned(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +256,7 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := planned.Apply(r.Context(), client, installing.Going{Verdict: verdict, Follows: true})
+	written, err := planned.Apply(ctx, client, installing.Going{Verdict: verdict, Follows: true})
 	out := api.Written{Namespace: planned.Install.Namespace, Name: planned.Install.Wanted.Subscription, Said: said(written)}
 	s.audit("install", "Subscription", out.Namespace, out.Name, digest, string(verdict), err)
 	if err != nil {
@@ -242,7 +264,7 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 	}
 	if planned.Install.Approval == operator.Manual {
 		checked := operator.Checked{Verdict: verdict, Digest: planned.Judged.Digest, At: time.Now()}
-		go s.approveOwn(context.WithoutCancel(r.Context()), planned, client, checked)
+		go s.approveOwn(context.WithoutCancel(ctx), planned.Planned, client, checked)
 	}
 	return out, nil
 }

@@ -119,7 +119,7 @@ func (s *Server) check(r *http.Request) (any, error) {
 		}
 	}
 	judged := operator.Judge(upgrade)
-	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: s.command(handoffCommand(p.Name, b, question.Namespace))}, nil
+	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: s.command("operators check --request DIR" + roleFlags(question.Role) + documentsFlag(question.Documents))}, nil
 }
 
 // role are the documents of a role: those that somebody pasted, else those in AWS. Where AWS does not

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -27,13 +28,22 @@ func (s *Server) upgrade(r *http.Request) (any, error) {
 	}
 	verdict, digest := operator.Sum(waits.Judged)
 	out := api.Upgrade{
-		Plan: waits.Plan.Name, Judgements: []api.Judgement{}, Warnings: append([]string{}, waits.Warnings...), Verdict: string(verdict), Digest: digest,
-		MayPass: verdict.MayPass(), Accept: acceptOf(verdict, digest), Command: s.command("operators approve " + line.Argument(name) + flag("namespace", namespace)),
+		Plan: waits.Plan.Name, Judgements: []api.Judgement{}, Warnings: append([]string{}, waits.Warnings...), Verdict: string(verdict), Digest: seenOf(waits),
+		MayPass: verdict.MayPass(), Accept: acceptOf(verdict, digest), Command: s.command("operators approve " + line.Argument(name) + flag("namespace", namespace) + flag("accept", acceptOf(verdict, digest))),
 	}
 	for _, one := range waits.Judged {
 		out.Judgements = append(out.Judgements, judgementOf(one))
 	}
 	return out, nil
+}
+
+// seenOf is a digest of what a person sees of a plan.
+func seenOf(w installing.Waiting) string {
+	said := [][]string{{w.Plan.UID}, w.Plan.CSVs}
+	for _, one := range w.Judged {
+		said = append(said, installing.Said(one))
+	}
+	return digestOf(said)
 }
 
 // approve approves the plan that a person has seen, if it is judged as it was then.
@@ -50,19 +60,21 @@ func (s *Server) approve(r *http.Request) (any, error) {
 		return nil, err
 	}
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	waits, err := planner.Waiting(r.Context(), namespace, name)
+	ctx, cancel := untilWritten(r)
+	defer cancel()
+	waits, err := planner.Waiting(ctx, namespace, name)
 	if err != nil {
 		return nil, err
 	}
 	judged, digest := operator.Sum(waits.Judged)
-	if waits.Plan.Name != question.Plan || string(judged) != question.Verdict || digest != question.Digest {
+	if waits.Plan.Name != question.Plan || string(judged) != question.Verdict || seenOf(waits) != question.Digest {
 		return nil, changed("The plan that waits is another one now, or is judged otherwise: look at it again.")
 	}
 	verdict, err := installing.Gate(judged, digest, accepted(question.Accept))
 	if err != nil {
 		return nil, err
 	}
-	written, err := planner.Approve(r.Context(), waits, verdict, time.Now())
+	written, err := planner.Approve(ctx, waits, verdict, time.Now())
 	s.audit("approve", "InstallPlan", namespace, waits.Plan.Name, digest, string(verdict), err)
 	if err != nil {
 		return nil, err
@@ -81,19 +93,9 @@ func (s *Server) setRole(r *http.Request) (any, error) {
 		return nil, err
 	}
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	seen, err := s.seen(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	values, _, err := valuesOf(question.Role, seen.Partition())
-	if err != nil {
-		return nil, err
-	}
-	subscription, err := planner.Subscription(r.Context(), namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	other, err := planner.OtherRole(r.Context(), subscription, values)
+	ctx, cancel := untilWritten(r)
+	defer cancel()
+	other, err := s.otherRole(ctx, planner, namespace, name, question.Role)
 	if err != nil {
 		return nil, err
 	}
@@ -111,20 +113,38 @@ func (s *Server) setRole(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := other.Apply(r.Context(), planner.Client, installing.Going{Verdict: verdict})
+	written, err := other.Apply(ctx, planner.Client, installing.Going{Verdict: verdict})
 	s.audit("set-role", "Subscription", namespace, name, plan.Digest, string(verdict), err)
 	if err != nil {
 		return nil, err
 	}
-	return api.Written{Namespace: namespace, Name: name, Said: append([]string{"the Subscription has the role " + operator.IdentityOf(values)}, said(written)...)}, nil
+	return api.Written{Namespace: namespace, Name: name, Said: append([]string{"the Subscription has the role " + operator.IdentityOf(other.Values)}, said(written)...)}, nil
+}
+
+// otherRole is another role for an install, before anything is written.
+func (s *Server) otherRole(ctx context.Context, planner installing.Planner, namespace, name string, role api.Role) (out installing.OtherRole, err error) {
+	seen, err := s.seen(ctx)
+	if err != nil {
+		return out, err
+	}
+	values, _, err := valuesOf(role, seen.Partition())
+	if err != nil {
+		return out, err
+	}
+	subscription, err := planner.Subscription(ctx, namespace, name)
+	if err != nil {
+		return out, err
+	}
+	return planner.OtherRole(ctx, subscription, values)
 }
 
 // rolePlan is what another role would change.
 func (s *Server) rolePlan(o installing.OtherRole, question api.RoleQuestion) api.RolePlan {
 	out := api.RolePlan{
-		Digest: digestOf(o.Subscription.UID, o.Subscription.Generation, o.Values, o.Judged.Verdict, o.Judged.Digest), Changes: []string{}, Judgement: judgementOf(o.Judged),
+		Digest: digestOf(o.Subscription.UID, o.Subscription.Generation, o.Values, installing.Said(o.Judged)), Changes: []string{}, Judgement: judgementOf(o.Judged),
 		MayPass: o.Judged.Verdict.MayPass(), Accept: acceptOf(o.Judged.Verdict, o.Judged.Digest),
-		Command: s.command("operators set-role " + line.Argument(o.Subscription.Name) + flag("namespace", o.Subscription.Namespace) + roleFlags(question.Role)),
+		Command: s.command("operators set-role " + line.Argument(o.Subscription.Name) + flag("namespace", o.Subscription.Namespace) + roleFlags(question.Role) +
+			documentsFlag(question.Documents) + flag("accept", acceptOf(o.Judged.Verdict, o.Judged.Digest))),
 	}
 	for _, edit := range o.Edits() {
 		switch {
@@ -151,7 +171,9 @@ func refusedBecause(r *installing.Refusal) *Problem {
 		out.Status, out.Title = http.StatusBadRequest, "The operator takes a role"
 	case installing.RoleNotEnough, installing.RoleUnknown:
 		out.Title = "Nobody has accepted the risk"
-	case installing.NotTokenMode, installing.OtherCloud, installing.NotSupported, installing.NoMetadata, installing.NotOfCatalogSource:
+	case installing.NotTokenMode, installing.OtherCloud, installing.NotSupported, installing.NoMetadata:
+		out.Next = []string{"choose Without a role", "who is sure types the command with --force: tabard operators install --help"}
+	case installing.NotOfCatalogSource:
 	}
 	return out
 }

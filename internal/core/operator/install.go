@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -153,13 +154,16 @@ func (i Install) subscription(o *Objects) (Change, error) {
 // differs refuses a Subscription that is there with something else in it.
 func (i Install) differs(own Subscription) error {
 	for _, field := range [][3]string{
-		{"name", own.Package, i.Package}, {"source", own.Source, i.Source}, {"sourceNamespace", own.SourceNamespace, i.SourceNamespace}, {"channel", own.Channel, i.Channel},
+		{"name", own.Package, i.Package}, {"source", own.Source, i.Source}, {"sourceNamespace", own.SourceNamespace, i.SourceNamespace}, {"channel", own.Channel, i.Channel}, {"installPlanApproval", cmp.Or(own.Approval, Automatic), i.Approval},
 	} {
 		if field[1] != field[2] {
 			return fmt.Errorf("%w: the Subscription %s/%s is there, and its spec.%s is %q, expected %q", ErrConflict, own.Namespace, own.Name, field[0], field[1], field[2])
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(i.Values)) {
+	if own.References {
+		return fmt.Errorf("%w: the Subscription %s/%s is there, and takes variables from other objects, so that it is unknown which role the operator has", ErrConflict, own.Namespace, own.Name)
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(i.Values)), roleVariables...) {
 		if has := own.Env[name]; has != i.Values[name] {
 			return fmt.Errorf("%w: the Subscription %s/%s is there, and has %q as %s, expected %q: tabard operators set-role %s -n %s changes it", ErrConflict, own.Namespace, own.Name, has, name, i.Values[name], own.Name, own.Namespace)
 		}

@@ -59,6 +59,18 @@ func TestThePlanOfAnInstall(t *testing.T) {
 		"another role": {func(_ *operator.Install, o *operator.Objects) {
 			o.Subscriptions = []operator.Subscription{sub(func(s *operator.Subscription) { s.Env = map[string]string{"ROLEARN": "x"} })}
 		}, "", "tabard operators set-role p -n ns"},
+		"upgrades by themselves": {func(_ *operator.Install, o *operator.Objects) {
+			o.Subscriptions = []operator.Subscription{sub(func(s *operator.Subscription) { s.Approval = "" })}
+		}, "", `spec.installPlanApproval is "Automatic", expected "Manual"`},
+		"a role of another cloud beside": {func(_ *operator.Install, o *operator.Objects) {
+			o.Subscriptions = []operator.Subscription{sub(func(s *operator.Subscription) { s.Env["CLIENTID"] = "x" })}
+		}, "", `has "x" as CLIENTID, expected ""`},
+		"a role, and none is given": {func(i *operator.Install, o *operator.Objects) {
+			i.Values, o.Subscriptions = nil, []operator.Subscription{sub(func(*operator.Subscription) {})}
+		}, "", "as ROLEARN, expected \"\""},
+		"variables of other objects": {func(_ *operator.Install, o *operator.Objects) {
+			o.Subscriptions = []operator.Subscription{sub(func(s *operator.Subscription) { s.References = true })}
+		}, "", "unknown which role"},
 		"what may not be read": {func(_ *operator.Install, o *operator.Objects) {
 			o.Unread = map[operator.Kind]string{operator.KindGroup: "forbidden"}
 		}, "", "forbidden"},
@@ -83,7 +95,7 @@ func TestThePlanOfAnInstall(t *testing.T) {
 
 // sub is the Subscription as it shall be, but for a change.
 func sub(change func(*operator.Subscription)) operator.Subscription {
-	out := operator.Subscription{Namespace: "ns", Name: "p", Package: "p", Channel: "stable", Source: "vendor", SourceNamespace: "olm", Env: map[string]string{"ROLEARN": arn}}
+	out := operator.Subscription{Namespace: "ns", Name: "p", Package: "p", Channel: "stable", Source: "vendor", SourceNamespace: "olm", Approval: operator.Manual, Env: map[string]string{"ROLEARN": arn}}
 	if change != nil {
 		change(&out)
 	}

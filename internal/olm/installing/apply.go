@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
@@ -60,11 +61,15 @@ func overridden(ctx context.Context, client olm.Client, namespace, name string, 
 // ApproveOwn approves the plan that waits for an install, if it installs the operator alone, and notes on
 // it what was checked. It is false where none waits, and true also where the plan has changed since it
 // was seen: the next look sees it as it is then. A plan that installs or upgrades something else is
-// operator.ErrNoApproval: no person saw that.
+// operator.ErrNoApproval: no person saw that. So is one for a Subscription that is not as it was
+// planned: the verdict was about the role that the plan gave it.
 func (p Planned) ApproveOwn(ctx context.Context, client olm.Client, seen *operator.Objects, checked operator.Checked) (bool, error) {
 	plan := seen.Waiting()
 	if plan == nil {
 		return false, nil
+	}
+	if !p.isPlanned(seen.Subscriptions) {
+		return false, fmt.Errorf("%w: the Subscription %s/%s is another one than was planned: look at it again", operator.ErrNoApproval, p.Install.Namespace, p.Install.Wanted.Subscription)
 	}
 	if err := operator.MayApprove(*plan, p.Install.CSV, nil, seen.Subscriptions); err != nil {
 		return false, err
@@ -73,4 +78,13 @@ func (p Planned) ApproveOwn(ctx context.Context, client olm.Client, seen *operat
 		return false, fmt.Errorf("approve the InstallPlan %s: %w", plan.Name, err)
 	}
 	return true, nil
+}
+
+// isPlanned says that the Subscription is the one of the plan, with its role and no other.
+func (p Planned) isPlanned(all []operator.Subscription) bool {
+	i := p.Install
+	return slices.ContainsFunc(all, func(s operator.Subscription) bool {
+		return s.Name == i.Wanted.Subscription && s.Package == i.Package && s.Source == i.Source && s.SourceNamespace == i.SourceNamespace && s.Channel == i.Channel &&
+			!s.References && operator.HasRole(s, i.Values)
+	})
 }

@@ -175,3 +175,70 @@ func TestWhichVariablesARoleChanges(t *testing.T) {
 		})
 	}
 }
+
+// An install approves the plan for the Subscription that it planned, and for no other of that name:
+// somebody may have deleted it and made one with another role.
+func TestOnlyThePlannedSubscriptionIsApproved(t *testing.T) {
+	p := Planned{Install: operator.Install{Wanted: operator.Wanted{
+		Subscription: "p", Package: "p", Source: "vendor", SourceNamespace: "olm", Channel: "stable", Values: map[string]string{"ROLEARN": "a"},
+	}}}
+	for name, c := range map[string]struct {
+		change func(*operator.Subscription)
+		want   bool
+	}{
+		"as it was planned":   {func(*operator.Subscription) {}, true},
+		"another variable":    {func(s *operator.Subscription) { s.Env["OTHER"] = "x" }, true},
+		"another role":        {func(s *operator.Subscription) { s.Env["ROLEARN"] = "b" }, false},
+		"no role":             {func(s *operator.Subscription) { s.Env = nil }, false},
+		"a role beside":       {func(s *operator.Subscription) { s.Env["CLIENTID"] = "b" }, false},
+		"from other objects":  {func(s *operator.Subscription) { s.References = true }, false},
+		"another package":     {func(s *operator.Subscription) { s.Package = "q" }, false},
+		"another source":      {func(s *operator.Subscription) { s.Source = "evil" }, false},
+		"of another place":    {func(s *operator.Subscription) { s.SourceNamespace = "evil" }, false},
+		"another channel":     {func(s *operator.Subscription) { s.Channel = "fast" }, false},
+		"another name":        {func(s *operator.Subscription) { s.Name = "q" }, false},
+		"an empty value more": {func(s *operator.Subscription) { s.Env["CLIENTID"] = "" }, true},
+	} {
+		own := operator.Subscription{Name: "p", Package: "p", Source: "vendor", SourceNamespace: "olm", Channel: "stable", Env: map[string]string{"ROLEARN": "a"}}
+		c.change(&own)
+		if got := p.isPlanned([]operator.Subscription{{Name: "other"}, own}); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A digest is of what a person saw: the neighbours, and what of a role is missing.
+func TestADigestIsOfWhatWasSeen(t *testing.T) {
+	plan := func(change func(*Planned)) string {
+		p := Planned{
+			Install: operator.Install{Wanted: operator.Wanted{Subscription: "p"}}, Objects: &operator.Objects{Subscriptions: []operator.Subscription{{Name: "p"}, {Name: "q"}}},
+			Judged: operator.Judgement{CSV: "p.v1", Verdict: operator.VerdictMissing, Digest: "sha256:a", Report: &sufficiency.Report{
+				Trust:       []sufficiency.Trust{{Subject: "s", Audience: "a", Result: sufficiency.Trusted}},
+				Permissions: []sufficiency.Permission{{Result: sufficiency.Granted}, {Result: sufficiency.Lacking}},
+			}},
+		}
+		change(&p)
+		digest, err := p.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	was := plan(func(*Planned) {})
+	if was != plan(func(p *Planned) { p.Judged.Report.Permissions[1].Why, p.Judged.Why = "request 1", "x" }) {
+		t.Error("why something is missing changes the digest")
+	}
+	for name, change := range map[string]func(*Planned){
+		"a neighbour more": func(p *Planned) {
+			p.Objects.Subscriptions = append(p.Objects.Subscriptions, operator.Subscription{Name: "r"})
+		},
+		"less is granted":  func(p *Planned) { p.Judged.Report.Permissions[0].Result = sufficiency.Lacking },
+		"trust is lost":    func(p *Planned) { p.Judged.Report.Trust[0].Result = sufficiency.NotTrusted },
+		"another verdict":  func(p *Planned) { p.Judged.Verdict = operator.VerdictUnknown },
+		"another approval": func(p *Planned) { p.Install.Approval = operator.Automatic },
+	} {
+		if was == plan(change) {
+			t.Errorf("%s: the digest is the same", name)
+		}
+	}
+}

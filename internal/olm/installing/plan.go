@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -63,15 +64,45 @@ func (p Planner) Plan(ctx context.Context, mode tokenfacts.Mode, c Choice) (out 
 	return out, nil
 }
 
-// Digest is one of all that a person decides by: what is installed, what is there, what is made, and
-// the verdict about the role with the digest of what is asked for. A plan that is made again has the
-// same digest if it is the one that was shown. Why a role could not be read is not part of it, since AWS
-// gives each answer another number.
+// Digest is one of all that a person decides by: what is installed, what is there, what is made, who else
+// is in the namespace, and what is said of the role. A plan that is made again has the same digest if it is
+// the one that was shown.
 func (p Planned) Digest() (string, error) {
-	text, err := json.Marshal([]any{p.Install, p.Changes, p.Missing, p.Judged.Verdict, p.Judged.Digest})
+	text, err := json.Marshal([]any{p.Install, p.Changes, p.Missing, p.Neighbours(), Said(p.Judged)})
 	if err != nil {
 		return "", fmt.Errorf("the plan of %s: %w", p.Install.CSV, err)
 	}
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// Neighbours are the names of the other Subscriptions of the namespace, sorted: OLM upgrades them
+// together.
+func (p Planned) Neighbours() (out []string) {
+	if p.Objects == nil {
+		return nil
+	}
+	for _, s := range p.Objects.Subscriptions {
+		if s.Name != p.Install.Wanted.Subscription {
+			out = append(out, s.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Said is what a judgement says of a role, for digests: the verdict, what is asked for, and the result of
+// each part. Why a role could not be read is not in it, since AWS gives each answer another number.
+func Said(j operator.Judgement) []string {
+	out := []string{j.CSV, string(j.Verdict), j.Digest}
+	if j.Report == nil {
+		return out
+	}
+	for _, t := range j.Report.Trust {
+		out = append(out, t.Subject, t.Audience, string(t.Result))
+	}
+	for _, one := range j.Report.Permissions {
+		out = append(out, one.Sentence(), string(one.Result))
+	}
+	return out
 }
