@@ -44,7 +44,7 @@ func consoleWorld(ctx context.Context, of *operators.Source) (console.World, err
 	if err != nil {
 		return console.World{}, err
 	}
-	out := console.World{Flags: of.Flags(), RoleDocuments: sessionRoleDocuments}
+	out := console.World{CatalogueFlags: of.CatalogueFlags(), ClusterFlags: of.ClusterFlags(), RoleDocuments: sessionRoleDocuments}
 	out.Read = func(ctx context.Context) (model.Catalogue, error) { return readCatalogue(ctx, origin, nil, nil) }
 	inFiles := origin.Kind != operators.Cluster
 	if inFiles {

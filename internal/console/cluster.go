@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
@@ -77,5 +78,19 @@ func (s *Server) cloud(ctx context.Context) *catalogue.Cloud {
 	return nil
 }
 
-// command is what a person types to see the same, or to do it.
-func (s *Server) command(words string) string { return "tabard " + words + s.World.Flags }
+// command is what a person types about the cluster to see the same, or to do it.
+func (s *Server) command(words string) string { return "tabard " + words + s.World.ClusterFlags }
+
+// ofCatalogue is what a person types about the catalogue.
+func (s *Server) ofCatalogue(words string) string {
+	return "tabard " + words + s.World.CatalogueFlags + s.World.ClusterFlags
+}
+
+// about is a command about something with a name, and flags. A name that looks like a flag stands after
+// all flags.
+func about(words, name, flags string) string {
+	if strings.HasPrefix(name, "-") {
+		return words + flags + " " + line.Argument(name)
+	}
+	return words + " " + line.Argument(name) + flags
+}

@@ -38,9 +38,9 @@ type World struct {
 	OLM olm.Client
 	// Read reads the catalogue.
 	Read ReadCatalogue
-	// Flags are how a command says the same catalogue and cluster, with a blank before; empty for the
-	// usual ones.
-	Flags string
+	// CatalogueFlags and ClusterFlags are how a command says the same catalogue, and the same cluster and
+	// person, with a blank before; empty for the usual ones.
+	CatalogueFlags, ClusterFlags string
 	// Files is the path of a catalogue in files; empty for those of the cluster.
 	Files string
 	// RoleDocuments reads the policies of a role in AWS.

@@ -51,9 +51,12 @@ func (s *Source) Origin() (Origin, error) { return s.origin("") }
 // Path is what --catalogue says.
 func (s *Source) Path() string { return s.path }
 
-// Flags are how a command says the same catalogue and the same cluster, with a blank before; empty for
-// the usual ones.
-func (s *Source) Flags() string { return s.flags() + s.kubeconfig.Flags() }
+// CatalogueFlags are how a command says the same catalogue, with a blank before; empty for the usual ones.
+func (s *Source) CatalogueFlags() string { return s.flags() }
+
+// ClusterFlags are how a command says the same cluster and person, with a blank before; empty for the
+// usual ones.
+func (s *Source) ClusterFlags() string { return s.kubeconfig.Flags() }
 
 // Refuse says why the catalogue that the flags name cannot be read.
 func (s *Source) Refuse(streams command.Streams, err error) error {
