@@ -25,7 +25,6 @@ const (
 // readCatalogue is one that was read. Its methods may be called by several goroutines.
 type readCatalogue struct {
 	catalogue.Catalogue
-	at      time.Time
 	placeOf func(*catalogue.Package) listing.Place
 	facets  []api.Facet
 
@@ -67,69 +66,16 @@ func (r *readCatalogue) find(address string) (*catalogue.Package, bool) {
 	return nil, false
 }
 
-// catalogues keeps the catalogue that was read last, for all sessions: they are one person's. Its
-// methods may be called by several goroutines; what is read is not changed.
-type catalogues struct {
-	read    ReadCatalogue
-	placeOf func(*catalogue.Package) listing.Place
-	now     func() time.Time
-
-	mu      sync.Mutex
-	last    *readCatalogue
-	err     error
-	reading chan struct{} // closed at its end; nil where nothing is read
-}
-
-func newCatalogues(read ReadCatalogue, placeOf func(*catalogue.Package) listing.Place, now func() time.Time) *catalogues {
-	return &catalogues{read: read, placeOf: placeOf, now: now}
-}
-
-// get is the catalogue. One that is older than a minute is read again meanwhile; only one that is not
-// there, or an hour old, is waited for.
-func (c *catalogues) get(ctx context.Context) (*readCatalogue, error) {
-	c.mu.Lock()
-	last, reading := c.last, c.reading
-	age := time.Duration(0)
-	if last != nil {
-		age = c.now().Sub(last.at)
-	}
-	if reading == nil && (last == nil || age > freshFor) {
-		reading = make(chan struct{})
-		c.reading = reading
-		// Who comes meanwhile waits for the same, so that it does not end with the one who asked.
-		go c.again(context.WithoutCancel(ctx), reading)
-	}
-	c.mu.Unlock()
-	if last != nil && age <= shownFor {
-		return last, nil
-	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-reading:
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err != nil {
-		return nil, c.err
-	}
-	return c.last, nil
-}
-
-func (c *catalogues) again(ctx context.Context, done chan struct{}) {
-	ctx, cancel := context.WithTimeout(ctx, readIn)
-	defer cancel()
-	read, err := c.read(ctx)
-	last := &readCatalogue{Catalogue: read, at: c.now(), placeOf: c.placeOf}
-	if err == nil {
-		// Counted before anybody waits for them.
-		last.facets = last.makeFacets()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	defer close(done)
-	c.reading, c.err = nil, err
-	if err == nil {
-		c.last = last
-	}
+// keepCatalogue keeps the catalogue that was read last, with its filters counted before anybody waits for
+// them.
+func keepCatalogue(world World, now func() time.Time) *kept[*readCatalogue] {
+	return &kept[*readCatalogue]{now: now, freshFor: freshFor, shownFor: shownFor, within: readIn, read: func(ctx context.Context) (*readCatalogue, error) {
+		read, err := world.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &readCatalogue{Catalogue: read, placeOf: world.placeOf}
+		out.facets = out.makeFacets()
+		return out, nil
+	}}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
@@ -21,32 +20,20 @@ func noCluster() *Problem {
 		Next:   []string{"tabard console --kubeconfig FILE shows a cluster"}}
 }
 
-// facts are those of the cluster's token mode. They are kept for seconds, since a person's pages ask
-// for them at the same time.
-type facts struct {
-	now func() time.Time
+// factsFor is how long the facts of the token mode are kept: a person's pages ask for them at the same
+// time. A label waits for them no longer than labelWithin.
+const (
+	factsFor    = 10 * time.Second
+	labelWithin = 2 * time.Second
+)
 
-	mu   sync.Mutex
-	seen tokenfacts.Seen
-	at   time.Time
-}
-
-const factsFor = 10 * time.Second
-
+// seen is what was read of the cluster's token mode.
 func (s *Server) seen(ctx context.Context) (tokenfacts.Seen, error) {
 	if !s.World.HasCluster() {
 		return tokenfacts.Seen{}, noCluster()
 	}
-	s.facts.mu.Lock()
-	defer s.facts.mu.Unlock()
-	if now := s.facts.now(); s.facts.at.IsZero() || now.Sub(s.facts.at) > factsFor {
-		seen, err := tokenfacts.Observe(ctx, s.World.OLM.Objects)
-		if err != nil {
-			return seen, err
-		}
-		s.facts.seen, s.facts.at = seen, now
-	}
-	return s.facts.seen, nil
+	seen, _, err := s.facts.get(ctx)
+	return seen, err
 }
 
 // cluster says whether the cluster gives operators tokens.
@@ -63,8 +50,10 @@ func (s *Server) cluster(r *http.Request) (any, error) {
 	return api.Cluster{Mode: mode, Sentence: mode.Sentence(), Follows: mode.Follows(), Command: s.command("operators cluster")}, nil
 }
 
-// cloud is the cluster's, in token mode; nil where it is not, or nobody knows.
+// cloud is the cluster's, in token mode; nil where it is not, or is not known in time.
 func (s *Server) cloud(ctx context.Context) *catalogue.Cloud {
+	ctx, cancel := context.WithTimeout(ctx, labelWithin)
+	defer cancel()
 	seen, err := s.seen(ctx)
 	if err != nil {
 		return nil

@@ -27,6 +27,10 @@ const (
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). It ends with the browser, or with
 // the session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		s.refuse(w, r, &Problem{Status: http.StatusMethodNotAllowed, Code: "method", Title: "This address has no such method", Detail: "it is read by GET"})
+		return
+	}
 	q := queryOf(r, "install")
 	namespace, name, ok := strings.Cut(q.text("install"), "/")
 	if !ok || namespace == "" || name == "" {
@@ -48,6 +52,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	for out.look(s.glance(r.Context(), namespace, name)) && s.sessions.isOpen(s.cookieOf(r)) {
 		select {
 		case <-r.Context().Done():
+			return
+		case <-s.ending:
 			return
 		case <-time.After(glance):
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
-// filters are the filters of the list with their values, and of each how many packages of the whole
-// catalogue have it. The cluster's cloud is named as such.
-func (r *readCatalogue) filters(cluster *catalogue.Cloud) []api.Facet {
+// filters are the filters of the list with their values, and of each how many packages of the
+// catalogue that stand alone have it. The cluster's cloud is named as such.
+func (r *readCatalogue) filters(cluster *catalogue.Cloud, has installed, fromCluster bool) []api.Facet {
 	clouds := slices.Clone(r.facets[0].Values)
 	for i, value := range clouds {
 		if cluster != nil && value.Value == cluster.String() {
@@ -23,26 +23,37 @@ func (r *readCatalogue) filters(cluster *catalogue.Cloud) []api.Facet {
 	}
 	out := slices.Clone(r.facets)
 	out[0].Values = clouds
+	if fromCluster && has.why == "" {
+		count := 0
+		for i := range r.Packages {
+			if len(has.of(r.placeOf(&r.Packages[i]), r.Packages[i].Name)) > 0 {
+				count++
+			}
+		}
+		out = append(out, api.Facet{Name: "installed", Label: "Installed", Values: []api.FacetValue{
+			{Value: "yes", Label: "Installed", Count: count}, {Value: "no", Label: "Not installed", Count: len(r.Packages) - count},
+		}})
+	}
 	return out
 }
 
 // makeFacets counts. The first are the clouds.
 func (r *readCatalogue) makeFacets() []api.Facet {
 	list := func(f listing.Filter) []listing.Row { return listing.List(&r.Catalogue, f, r.placeOf).Items }
-	all := list(listing.Filter{All: true})
+	all := list(listing.Filter{})
 	out := []api.Facet{{Name: "cloud", Label: "Cloud"}, {Name: "tokens", Label: "Token login"}, {Name: "permissions", Label: "Permissions"}}
 	for _, cloud := range listing.Clouds() {
-		f := listing.Filter{All: true, Tokens: &cloud, TokenAuth: string(listing.Yes)}
+		f := listing.Filter{Tokens: &cloud, TokenAuth: string(listing.Yes)}
 		out[0].Values = append(out[0].Values, api.FacetValue{Value: cloud.String(), Label: strings.ToUpper(cloud.String()), Count: len(list(f))})
 	}
 	labels := map[string]string{"yes": "Supported", "no": "Not supported", "unknown": "Not known"}
 	for _, value := range listing.TokenAuths() {
-		f := listing.Filter{All: true, TokenAuth: value}
+		f := listing.Filter{TokenAuth: value}
 		out[1].Values = append(out[1].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(list(f))})
 	}
 	labels = map[string]string{"known": "Declared", "unknown": "Not declared", "sensitive": "Some are sensitive", "none": "Asks for nothing"}
 	for _, value := range listing.PermissionStates() {
-		f := listing.Filter{All: true, Permissions: value}
+		f := listing.Filter{Permissions: value}
 		out[2].Values = append(out[2].Values, api.FacetValue{Value: value, Label: labels[value], Count: len(list(f))})
 	}
 	out = append(out,
@@ -68,7 +79,7 @@ func counted(name, label string, rows []listing.Row, values func(listing.Row) []
 // categories are those of the versions that new installs take.
 func (r *readCatalogue) categories() api.Facet {
 	counts := map[string]int{}
-	for _, row := range r.List(catalogue.Filter{All: true}).Rows {
+	for _, row := range r.List(catalogue.Filter{}).Rows {
 		if row.Bundle != nil {
 			for _, category := range row.Bundle.Categories() {
 				counts[category]++

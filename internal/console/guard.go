@@ -110,13 +110,15 @@ func (s *Server) guardAPI(w http.ResponseWriter, r *http.Request, next http.Hand
 	next.ServeHTTP(w, r)
 }
 
-// cookieOf is the session's secret in a request; empty without one.
+// cookieOf is the session's secret in a request; empty without one. Another server of this machine can
+// set a cookie of the same name beside it, which is passed over.
 func (s *Server) cookieOf(r *http.Request) string {
-	found, err := r.Cookie(s.cookie())
-	if err != nil {
-		return ""
+	for _, one := range r.CookiesNamed(s.cookie()) {
+		if s.sessions.isOpen(one.Value) {
+			return one.Value
+		}
 	}
-	return found.Value
+	return ""
 }
 
 // admit is nil for a request in a session. The cookie alone is not enough to read either: a browser

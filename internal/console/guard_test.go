@@ -253,29 +253,30 @@ func TestAProgramWithoutPagesSaysSo(t *testing.T) {
 func TestTheCatalogueIsReadAgainBehindTheScenes(t *testing.T) {
 	clock := newClock()
 	reads := make(chan error)
-	kept := newCatalogues(func(context.Context) (catalogue.Catalogue, error) {
+	kept := keepCatalogue(World{Read: func(context.Context) (catalogue.Catalogue, error) {
 		err := <-reads
 		return catalogue.Catalogue{Packages: []catalogue.Package{{Name: "p"}}}, err
-	}, World{}.placeOf, clock.now)
+	}}, clock.now)
 	broken := errors.New("no cluster")
 	go func() { reads <- broken }()
-	if _, err := kept.get(t.Context()); !errors.Is(err, broken) {
+	if _, _, err := kept.get(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("the first read: %v", err)
 	}
 	go func() { reads <- nil }()
-	first := must.Get(kept.get(t.Context()))(t)
+	first, _, err := kept.get(t.Context())
+	must.Do(t, err)
 	clock.at = clock.at.Add(freshFor + time.Second)
-	if again := must.Get(kept.get(t.Context()))(t); again != first {
+	if again, _, err := kept.get(t.Context()); again != first || err != nil {
 		t.Error("a catalogue that is two minutes old was not shown while another is read")
 	}
 	clock.at = clock.at.Add(shownFor)
 	go func() { reads <- broken }()
-	if _, err := kept.get(t.Context()); !errors.Is(err, broken) {
+	if _, _, err := kept.get(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("an hour later, while nothing can be read: %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := kept.get(gone); !errors.Is(err, context.Canceled) {
+	if _, _, err := kept.get(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("who is gone waits no longer: %v", err)
 	}
 }

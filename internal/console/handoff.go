@@ -11,7 +11,6 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
-	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
@@ -20,7 +19,7 @@ import (
 
 // version is a version of a package by its ID; without a version the head of its default channel.
 func (s *Server) version(ctx context.Context, id, version string) (*catalogue.Package, catalogue.Bundle, error) {
-	read, err := s.catalogue.get(ctx)
+	read, _, err := s.catalogue.get(ctx)
 	if err != nil {
 		return nil, catalogue.Bundle{}, err
 	}
@@ -43,7 +42,10 @@ func (s *Server) handoffs(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerWithin)
 	defer cancel()
 	var question api.HandoffQuestion
-	err := readBody(r, &question)
+	err := queryOf(r).err()
+	if err == nil {
+		err = readBody(r, &question)
+	}
 	var said *api.Handoff
 	if err == nil {
 		said, err = s.handoff(ctx, question)
@@ -85,7 +87,7 @@ func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (*ap
 	set := permission.OfBundle(p.Name, b, s.cloud(ctx))
 	if _, known := set.Requests(); !known {
 		return nil, &Problem{Status: http.StatusConflict, Code: "unknown", Title: "It is not known what the operator asks the cloud for", Detail: listing.WhyUnknown(set, b),
-			Next: []string{s.command(handoffCommand(p.Name, b, place.Namespace) + " --requests PATH")}}
+			Next: []string{s.handoffCommand(p, b, place.Namespace, " --requests PATH")}}
 	}
 	request, err := rolerequest.New(set, place, rolerequest.Role{Name: question.RoleName, Path: question.Path, Boundary: question.Boundary})
 	if err != nil {
@@ -95,9 +97,9 @@ func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (*ap
 	if err != nil {
 		return nil, &Problem{Status: http.StatusBadRequest, Code: "handoff", Title: "No role can be asked for like this", Detail: err.Error()}
 	}
-	out := &api.Handoff{RoleName: request.Role.Name, Missing: []string{}, Command: s.command(handoffCommand(p.Name, b, place.Namespace) +
-		flag("cluster-name", question.ClusterName) + flag("issuer", question.Issuer) + flag("account", question.Account) + flag("role-name", question.RoleName) +
-		flag("path", question.Path) + flag("permissions-boundary", question.Boundary))}
+	out := &api.Handoff{RoleName: request.Role.Name, Missing: []string{}, Command: s.handoffCommand(p, b, place.Namespace,
+		flag("cluster-name", question.ClusterName)+flag("issuer", question.Issuer)+flag("account", question.Account)+flag("role-name", question.RoleName)+
+			flag("path", question.Path)+flag("permissions-boundary", question.Boundary))}
 	for _, file := range files {
 		out.Files = append(out.Files, api.HandoffFile{Name: file.Name, Text: file.Text})
 	}
@@ -111,8 +113,8 @@ func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (*ap
 }
 
 // handoffCommand writes the same hand-off.
-func handoffCommand(name string, b catalogue.Bundle, namespace string) string {
-	return "operators handoff " + line.Argument(name) + flag("version", b.Version) + flag("namespace", namespace) + " --output-dir DIR"
+func (s *Server) handoffCommand(p *catalogue.Package, b catalogue.Bundle, namespace, flags string) string {
+	return s.ofCatalogue(about("operators handoff", p.Name, flag("version", b.Version)+flag("namespace", namespace)+s.sourceFlag(p)+" --output-dir DIR"+flags))
 }
 
 // zipped is a hand-off as an archive. The same hand-off is the same bytes.

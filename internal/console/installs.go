@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/line"
@@ -37,7 +37,9 @@ func (s *Server) installs(r *http.Request) (any, error) {
 		objects, err := client.Observe(r.Context(), operator.Follow(one))
 		if err != nil {
 			if r.Context().Err() != nil {
-				return nil, err
+				// What was read by then is better than nothing.
+				out.Partly = append(out.Partly, fmt.Sprintf("The cluster is slow: only %d of %d installs could be read in time.", len(out.Items), len(found)))
+				break
 			}
 			out.Partly = append(out.Partly, fmt.Sprintf("%s/%s: %s", one.Namespace, one.Name, line.Of(err.Error())))
 			continue
@@ -58,9 +60,9 @@ func (s *Server) subscriptions(ctx context.Context) (out []operator.Subscription
 	if !apierrors.IsForbidden(err) {
 		return out, partly, err
 	}
-	namespaces, all := s.namespaces(ctx)
-	if !all {
-		partly = append(partly, "You may not list the namespaces of the cluster: what is installed in others than "+strings.Join(namespaces, ", ")+" is not known.")
+	namespaces, why := s.namespaces(ctx)
+	if why != "" {
+		partly = append(partly, why)
 	}
 	read := 0
 	for _, namespace := range namespaces {
@@ -83,18 +85,21 @@ func (s *Server) subscriptions(ctx context.Context) (out []operator.Subscription
 // mostNamespaces bounds how many namespaces are asked one by one.
 const mostNamespaces = 200
 
-// namespaces are those of the cluster, or for who may not list them the one of the kubeconfig. all says
-// that there are no others.
-func (s *Server) namespaces(ctx context.Context) (names []string, all bool) {
+// namespaces are those of the cluster, or for who may not list them the one of the kubeconfig. why says
+// why there may be others.
+func (s *Server) namespaces(ctx context.Context) (names []string, why string) {
 	resource := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	found, err := s.World.OLM.Objects.Resource(resource).List(ctx, metav1.ListOptions{Limit: mostNamespaces})
 	if err != nil {
-		return []string{s.World.Namespace}, false
+		return []string{s.World.Namespace}, "You may not list the namespaces of the cluster: what is installed in others than " + s.World.Namespace + " is not known."
 	}
 	for _, one := range found.Items {
 		names = append(names, one.GetName())
 	}
-	return names, found.GetContinue() == ""
+	if found.GetContinue() != "" {
+		why = fmt.Sprintf("You may not list Subscriptions of all namespaces, and there are many: only the first %d were asked one by one.", len(names))
+	}
+	return names, why
 }
 
 func rowOf(s operator.Status) api.InstallRow {
@@ -118,6 +123,9 @@ func (s *Server) install(r *http.Request) (any, error) {
 func (s *Server) subscription(ctx context.Context, namespace, name string) (one operator.Subscription, all []operator.Subscription, err error) {
 	if !s.World.HasCluster() {
 		return one, nil, noCluster()
+	}
+	if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+		return one, nil, wrongField("namespace", namespace, "the name of a namespace: "+wrong[0])
 	}
 	if all, err = s.World.OLM.List(ctx, namespace); err != nil {
 		return one, nil, err
@@ -146,7 +154,7 @@ func (s *Server) installOf(ctx context.Context, namespace, name string) (*api.In
 	out := &api.InstallDetail{
 		InstallRow: rowOf(status), Channel: one.Channel, Source: one.SourceNamespace + "/" + one.Source, Approval: one.Approval,
 		Stages: status.Stages, StageNames: operator.StageNames(objects), Values: values, Neighbours: []string{}, ReadAt: now,
-		Command: s.command("operators status " + line.Argument(name) + flag("namespace", namespace)),
+		Command: s.command(about("operators status", name, flag("namespace", namespace))),
 	}
 	if out.Values == nil {
 		out.Values = map[string]string{}

@@ -14,7 +14,7 @@ import (
 
 // found is the package of a request, in the catalogue that has it.
 func (s *Server) found(r *http.Request) (*readCatalogue, *catalogue.Package, error) {
-	read, err := s.catalogue.get(r.Context())
+	read, _, err := s.catalogue.get(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Server) found(r *http.Request) (*readCatalogue, *catalogue.Package, err
 
 func (s *Server) noOperator(id string) *Problem {
 	return &Problem{Status: http.StatusNotFound, Code: "operator", Title: "There is no such operator",
-		Detail: fmt.Sprintf("no catalogue that was read has %.200q; a catalogue may have been removed", id), Next: []string{s.command("operators list --all")}}
+		Detail: fmt.Sprintf("no catalogue that was read has %.200q; a catalogue may have been removed", id), Next: []string{s.ofCatalogue("operators list --all")}}
 }
 
 // bundle is the version that a person means, or without one the head of the default channel. It is nil
@@ -68,8 +68,8 @@ func (s *Server) operator(r *http.Request) (any, error) {
 	out := api.Operator{
 		ID: id(place, p.Name), Source: place, Package: p.Name, DefaultChannel: d.DefaultChannel, Deprecated: d.Deprecated,
 		Channels: d.Channels, Versions: d.Versions, Findings: listing.FindingsOf(append(own, unplaced...)),
-		Installed: s.installed(r.Context()).of(place, p.Name), CannotInstall: s.cannotInstall(p),
-		Command: s.command("operators show " + line.Argument(p.Name) + flag("version", version)),
+		Installed: s.whatIsInstalled(r.Context()).of(place, p.Name), CannotInstall: s.cannotInstall(p),
+		Command: s.ofCatalogue(about("operators show", p.Name, flag("version", version)+s.sourceFlag(p))),
 	}
 	if b != nil {
 		d.Choose(p, *b)
@@ -87,6 +87,14 @@ func flag(name, value string) string {
 		return ""
 	}
 	return " --" + name + " " + line.Word(value)
+}
+
+// sourceFlag names the catalogue of a package, which may be in several.
+func (s *Server) sourceFlag(p *catalogue.Package) string {
+	if s.World.Files != "" || strings.Contains(s.World.CatalogueFlags, " --source ") {
+		return ""
+	}
+	return flag("source", s.World.placeOf(p).String())
 }
 
 // cannotInstall says why the console does not install a package; empty if it may.
@@ -183,7 +191,7 @@ func (s *Server) difference(r *http.Request) (any, error) {
 	return api.Difference{
 		From: versions[0], To: versions[1], Known: d.Verdict != permission.VerdictUnknown, Why: strings.Join(whys, "; "),
 		Rows: differences(d), TrustMustChange: d.TrustMustChange,
-		Command: s.command("operators upgrade-diff " + line.Argument(p.Name) + " --from " + line.Word(versions[0]) + " --to " + line.Word(versions[1])),
+		Command: s.ofCatalogue(about("operators upgrade-diff", p.Name, flag("from", versions[0])+flag("to", versions[1])+s.sourceFlag(p))),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
@@ -74,34 +75,34 @@ func (s *Server) operators(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := s.catalogue.get(r.Context())
+	read, at, err := s.catalogue.get(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	installed := s.installed(r.Context())
+	installed := s.whatIsInstalled(r.Context())
 	listed := read.list(asked.Filter)
 	rows := make([]api.Row, 0, len(listed.Items))
 	for _, row := range listed.Items {
 		row.Installed = installed.of(row.Source, row.Package)
-		if asked.leaves(row) {
+		switch {
+		case asked.installed != "" && installed.why != "" && len(row.Installed) == 0:
+			listed.Unknown++ // it may be installed where nobody looked
+		case asked.leaves(row):
 			rows = append(rows, api.Row{ID: id(row.Source, row.Package), Row: row, Asks: row.Permissions.String()})
 		}
 	}
 	asked.order(rows)
 	out := api.Operators{
 		Matching: len(rows), Total: listed.Total, Unknown: listed.Unknown, NotStandalone: listed.NotStandalone,
-		Page: asked.page, Limit: asked.limit, ReadAt: read.at,
+		Page: asked.page, Limit: asked.limit, ReadAt: at, InstalledUnknown: installed.why,
 		Findings: listing.FindingsOf(read.Findings[:min(len(read.Findings), mostFindings)]), FindingsTotal: len(read.Findings),
-		Command: s.command("operators list" + asked.flags()),
-	}
-	if why := installed.why; why != "" {
-		out.Findings, out.FindingsTotal = append(out.Findings, listing.Finding{Code: catalogue.SourceNotRead, Message: why}), out.FindingsTotal+1
+		Command: s.ofCatalogue("operators list" + asked.flags(s.World.Files != "")),
 	}
 	cluster := s.cloud(r.Context())
 	if cluster != nil {
 		out.Cloud = cluster.String()
 	}
-	out.Facets = read.filters(cluster)
+	out.Facets = read.filters(cluster, installed, s.World.Files == "")
 	from := min((asked.page-1)*asked.limit, len(rows))
 	out.Items = rows[from:min(from+asked.limit, len(rows))]
 	return out, nil
@@ -168,8 +169,11 @@ func keyOf(by string, row *api.Row) string {
 func compareText(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) }
 
 // flags are those of "tabard operators list" that ask the same.
-func (a asked) flags() string {
+func (a asked) flags(inFiles bool) string {
 	out := ""
+	if inFiles {
+		a.source = "" // there is one
+	}
 	for _, one := range [][2]string{
 		{"cloud", a.cloud}, {"token-auth", a.TokenAuth}, {"permissions", a.Permissions}, {"provider", a.Provider}, {"source", a.source}, {"category", a.Category}, {"search", a.Search},
 	} {
@@ -206,7 +210,7 @@ func id(place listing.Place, name string) string {
 // installed are the Subscriptions of a cluster, by what they install.
 type installed struct {
 	all map[string][]listing.Install
-	// why says why it is not known what is installed.
+	// why says why it is not known what else is installed.
 	why string
 }
 
@@ -214,21 +218,41 @@ func (i installed) of(place listing.Place, name string) []listing.Install {
 	return i.all[id(place, name)]
 }
 
-// installed reads the Subscriptions. That they may not be read is no error: the list is of what the
+// installedFor is how long it is kept what is installed, and installedWithin how long the list of the
+// catalogue waits for it.
+const (
+	installedFor    = 5 * time.Second
+	installedWithin = 3 * time.Second
+)
+
+// whatIsInstalled are the Subscriptions. That they may not be read is no error: the list is of what the
 // catalogue has.
-func (s *Server) installed(ctx context.Context) installed {
-	out := installed{all: map[string][]listing.Install{}}
-	if !s.World.HasCluster() || s.World.Files != "" {
-		return out
+func (s *Server) whatIsInstalled(ctx context.Context) installed {
+	switch {
+	case !s.World.HasCluster():
+		return installed{why: "there is no cluster"}
+	case s.World.Files != "":
+		return installed{why: "a catalogue in files does not say which of the cluster's it is"}
 	}
-	found, _, err := s.subscriptions(ctx)
+	ctx, cancel := context.WithTimeout(ctx, installedWithin)
+	defer cancel()
+	out, _, err := s.installed.get(ctx)
 	if err != nil {
-		out.why = "what is installed is not known: " + line.Of(err.Error())
-		return out
+		return installed{why: line.Of(err.Error())}
 	}
+	return out
+}
+
+func (s *Server) readInstalled(ctx context.Context) (installed, error) {
+	out := installed{all: map[string][]listing.Install{}}
+	found, partly, err := s.subscriptions(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.why = strings.Join(partly, " ")
 	for _, one := range found {
 		at := id(listing.Place{Kind: string(catalogue.CatalogSource), Namespace: one.SourceNamespace, Name: one.Source}, one.Package)
 		out.all[at] = append(out.all[at], listing.Install{Namespace: one.Namespace, CSV: one.InstalledCSV})
 	}
-	return out
+	return out, nil
 }

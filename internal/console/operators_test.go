@@ -19,7 +19,7 @@ import (
 func shown(t *testing.T) *browser {
 	t.Helper()
 	const file = "../../examples/operators/catalog.json"
-	return open(t, server(t, Options{World: World{Files: "catalog.json", Flags: " --catalogue catalog.json", Read: func(ctx context.Context) (model.Catalogue, error) {
+	return open(t, server(t, Options{World: World{Files: "catalog.json", CatalogueFlags: " --catalogue catalog.json", Read: func(ctx context.Context) (model.Catalogue, error) {
 		return catalogue.Reader{Stdin: os.Stdin}.Read(ctx, file)
 	}}}))
 }
@@ -41,8 +41,6 @@ func TestTheListIsFilteredSortedAndPaged(t *testing.T) {
 		"limit=2&page=3":                  "",
 		"source=catalog.json":             "object-keeper quiet silent",
 		"source=other":                    "",
-		"installed=yes":                   "",
-		"installed=no&provider=example":   "object-keeper quiet silent",
 		"category=storage&feature=cnf":    "",
 		"all=true&search=quiet&sort=name": "quiet",
 	} {
@@ -148,6 +146,18 @@ func TestTwoVersionsAreCompared(t *testing.T) {
 	}
 	if p := refusal(t, b.do(b.request(http.MethodGet, "/api/v1/operators/file:object-keeper/diff?from=1.0.0", ""))); p.Code != "parameter" {
 		t.Errorf("one version: %+v", p)
+	}
+}
+
+// Where nobody knows what is installed, nothing is said to be installed or not.
+func TestWhatIsInstalledMayBeUnknown(t *testing.T) {
+	b := shown(t)
+	for _, asked := range []string{"yes", "no"} {
+		var got api.Operators
+		b.get("/api/v1/operators?installed="+asked, &got)
+		if len(got.Items) != 0 || got.Unknown != 3 || got.InstalledUnknown == "" {
+			t.Errorf("installed=%s: %d listed, %d unknown, because %q", asked, len(got.Items), got.Unknown, got.InstalledUnknown)
+		}
 	}
 }
 

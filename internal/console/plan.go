@@ -156,7 +156,7 @@ func manifestsOf(all []*unstructured.Unstructured) (string, error) {
 // installCommand does the same.
 func installCommand(p *catalogue.Package, question api.InstallQuestion, planned installing.Planned) string {
 	i := planned.Install
-	out := "operators install " + line.Argument(i.Package) + flag("namespace", i.Namespace) + flag("source", i.SourceNamespace+"/"+i.Source)
+	out := flag("namespace", i.Namespace) + flag("source", i.SourceNamespace+"/"+i.Source)
 	// A command takes a version or a channel, and not both: of a channel it takes the head.
 	if head, ok := p.Channel(question.Channel); ok && head.Head == i.CSV {
 		out += flag("channel", question.Channel)
@@ -182,7 +182,7 @@ func installCommand(p *catalogue.Package, question api.InstallQuestion, planned 
 	if question.Force {
 		out += " --force"
 	}
-	return out + documentsFlag(question.Documents) + flag("accept", acceptOf(planned.Judged.Verdict, planned.Judged.Digest)) + " --wait"
+	return about("operators install", i.Package, out+documentsFlag(question.Documents)+flag("accept", acceptOf(planned.Judged.Verdict, planned.Judged.Digest))+" --wait")
 }
 
 // documentsFlag is for documents that were pasted: a command reads them from files.
@@ -264,7 +264,7 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 	}
 	if planned.Install.Approval == operator.Manual {
 		checked := operator.Checked{Verdict: verdict, Digest: planned.Judged.Digest, At: time.Now()}
-		go s.approveOwn(context.WithoutCancel(ctx), planned.Planned, client, checked)
+		s.follow(ctx, planned.Planned, client, checked)
 	}
 	return out, nil
 }
@@ -289,38 +289,4 @@ func halfDone(err error, w installing.Written) error {
 	p := *problemOf(err)
 	p.Detail += " Before that: " + strings.Join(said(w), ", ") + "."
 	return &p
-}
-
-// followFor is how long an install is followed until its plan waits for an approval.
-const followFor = 15 * time.Minute
-
-// approveOwn approves the plan of an install that a person has started, as "tabard operators install
-// --wait" does: only one that installs this operator alone. What else waits is left for the person, who
-// sees it in the stages.
-func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
-	ctx, cancel := context.WithTimeout(ctx, followFor)
-	defer cancel()
-	for ctx.Err() == nil {
-		objects, err := client.Observe(ctx, planned.Install.Wanted)
-		if err == nil {
-			stages := operator.Progress(objects, time.Now())
-			switch last := stages[len(stages)-1]; last.State {
-			case operator.YourTurn:
-				if approved, err := planned.ApproveOwn(ctx, client, objects, checked); approved || err != nil {
-					s.audit("approve", "InstallPlan", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, string(checked.Verdict), err)
-					return
-				}
-			case operator.Failed:
-				return
-			case operator.Done, operator.Waiting, operator.Unknown:
-			}
-			if operator.IsInstalled(objects, stages) {
-				return
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(glance):
-		}
-	}
 }

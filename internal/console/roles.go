@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
@@ -97,6 +99,13 @@ func (s *Server) check(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	namespace := question.Namespace
+	if namespace == "" && b.Metadata != nil {
+		namespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
+	}
+	if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+		return nil, wrongField("namespace", namespace, "the name of the namespace of the operator, whose ServiceAccounts the role has to trust")
+	}
 	partition, issuer := "", ""
 	if s.World.HasCluster() {
 		seen, err := s.seen(r.Context())
@@ -112,14 +121,14 @@ func (s *Server) check(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	upgrade := operator.Upgrade{CSV: b.Name, New: permission.OfBundle(p.Name, b, &cloud), Namespace: question.Namespace, Values: values, Issuer: issuer}
+	upgrade := operator.Upgrade{CSV: b.Name, New: permission.OfBundle(p.Name, b, &cloud), Namespace: namespace, Values: values, Issuer: issuer}
 	if upgrade.IsOfAWS() {
 		if upgrade.Role, upgrade.Unread, err = s.role(r.Context(), operator.IdentityOf(values), question.Documents); err != nil {
 			return nil, err
 		}
 	}
 	judged := operator.Judge(upgrade)
-	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: s.command("operators check --request DIR" + roleFlags(question.Role) + documentsFlag(question.Documents))}, nil
+	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: "tabard operators check --request DIR" + roleFlags(question.Role) + documentsFlag(question.Documents)}, nil
 }
 
 // role are the documents of a role: those that somebody pasted, else those in AWS. Where AWS does not

@@ -24,6 +24,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
 
 // World is what the console needs of the world; the program's wiring fills it.
@@ -68,11 +69,15 @@ type Options struct {
 type Server struct {
 	Options
 	sessions  *Sessions
-	catalogue *catalogues
-	facts     facts
+	catalogue *kept[*readCatalogue]
+	facts     *kept[tokenfacts.Seen]
+	installed *kept[installed]
+	following following
 	streams   chan struct{}
-	port      int
-	requests  atomic.Int64
+	// ending is closed when the server begins to end.
+	ending   chan struct{}
+	port     int
+	requests atomic.Int64
 }
 
 // New makes a server for a port, which its addresses and its cookie's name have in them.
@@ -80,11 +85,12 @@ func New(options Options, sessions *Sessions, port int) *Server {
 	if options.Audit == nil {
 		options.Audit = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	return &Server{
-		Options: options, sessions: sessions, port: port,
-		catalogue: newCatalogues(options.World.Read, options.World.placeOf, time.Now),
-		facts:     facts{now: time.Now}, streams: make(chan struct{}, mostStreams),
-	}
+	out := &Server{Options: options, sessions: sessions, port: port, catalogue: keepCatalogue(options.World, time.Now), streams: make(chan struct{}, mostStreams), ending: make(chan struct{})}
+	out.facts = &kept[tokenfacts.Seen]{now: time.Now, freshFor: factsFor, within: answerWithin, read: func(ctx context.Context) (tokenfacts.Seen, error) {
+		return tokenfacts.Observe(ctx, options.World.OLM.Objects)
+	}}
+	out.installed = &kept[installed]{now: time.Now, freshFor: installedFor, within: answerWithin, read: out.readInstalled}
+	return out
 }
 
 // How long a connection may take for its parts, and an answer of the API. There is no limit to the
@@ -98,28 +104,36 @@ const (
 	mostHeader   = 16 << 10
 )
 
-// Serve answers until the context ends. An answer that has begun is finished within a second.
+// grace is how long requests may go on after the end: a person waits for the prompt.
+const grace = 900 * time.Millisecond
+
+// Serve answers until the context ends, once. A request that has begun has a second to end.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	requests, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	server := &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: mostHeader,
 		ReadHeaderTimeout: headerWithin, ReadTimeout: bodyWithin, WriteTimeout: answerWithin + headerWithin, IdleTimeout: idleWithin,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext: func(net.Listener) context.Context { return requests },
 	}
+	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer close(ended)
+		close(s.ending)
+		last, cancel := context.WithTimeout(requests, grace)
 		defer cancel()
 		if server.Shutdown(last) != nil {
 			_ = server.Close() // what is still open has had its time
 		}
 	})
-	defer stop()
 	// The catalogue is read before the person asks for it. That it cannot be read the pages tell.
-	go func() { _, _ = s.catalogue.get(ctx) }()
+	go func() { _, _, _ = s.catalogue.get(requests) }()
 	err := server.Serve(listener)
-	if ctx.Err() != nil {
-		return nil
+	if stop() {
+		return err
 	}
-	return err
+	<-ended
+	return nil
 }
 
 // apiPrefix begins the paths of the API.
@@ -173,7 +187,14 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, endpoint answer) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerWithin)
 	defer cancel()
-	said, err := endpoint(r.WithContext(ctx))
+	var said any
+	var err error
+	if r.Method == http.MethodPost {
+		err = queryOf(r).err()
+	}
+	if err == nil {
+		said, err = endpoint(r.WithContext(ctx))
+	}
 	if err != nil {
 		s.refuse(w, r, problemOf(err))
 		return

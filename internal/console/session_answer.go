@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -38,14 +39,21 @@ func (s *Server) beginSession(w http.ResponseWriter, r *http.Request) {
 func readBody(r *http.Request, into any) error {
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	err := decoder.Decode(into)
+	if err == nil && decoder.More() {
+		err = errors.New("there is more behind the document")
+	}
+	if err != nil {
 		return &Problem{Status: http.StatusBadRequest, Code: "body", Title: "The request cannot be read", Detail: fmt.Sprintf("its body: %.300v", err)}
 	}
 	return nil
 }
 
 // session says who looks at what.
-func (s *Server) session(*http.Request) (any, error) {
+func (s *Server) session(r *http.Request) (any, error) {
+	if err := queryOf(r).err(); err != nil {
+		return nil, err
+	}
 	return api.Session{
 		User: s.World.User, Cluster: s.World.Cluster, HasCluster: s.World.HasCluster(),
 		ReadOnly: s.ReadOnly, Catalogue: s.World.Files, Version: s.Version,

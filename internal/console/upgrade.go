@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
-	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
@@ -29,7 +28,7 @@ func (s *Server) upgrade(r *http.Request) (any, error) {
 	verdict, digest := operator.Sum(waits.Judged)
 	out := api.Upgrade{
 		Plan: waits.Plan.Name, Judgements: []api.Judgement{}, Warnings: append([]string{}, waits.Warnings...), Verdict: string(verdict), Digest: seenOf(waits),
-		MayPass: verdict.MayPass(), Accept: acceptOf(verdict, digest), Command: s.command("operators approve " + line.Argument(name) + flag("namespace", namespace) + flag("accept", acceptOf(verdict, digest))),
+		MayPass: verdict.MayPass(), Accept: acceptOf(verdict, digest), Command: s.command(about("operators approve", name, flag("namespace", namespace)+flag("accept", acceptOf(verdict, digest)))),
 	}
 	for _, one := range waits.Judged {
 		out.Judgements = append(out.Judgements, judgementOf(one))
@@ -143,8 +142,8 @@ func (s *Server) rolePlan(o installing.OtherRole, question api.RoleQuestion) api
 	out := api.RolePlan{
 		Digest: digestOf(o.Subscription.UID, o.Subscription.Generation, o.Values, installing.Said(o.Judged)), Changes: []string{}, Judgement: judgementOf(o.Judged),
 		MayPass: o.Judged.Verdict.MayPass(), Accept: acceptOf(o.Judged.Verdict, o.Judged.Digest),
-		Command: s.command("operators set-role " + line.Argument(o.Subscription.Name) + flag("namespace", o.Subscription.Namespace) + roleFlags(question.Role) +
-			documentsFlag(question.Documents) + flag("accept", acceptOf(o.Judged.Verdict, o.Judged.Digest))),
+		Command: s.command(about("operators set-role", o.Subscription.Name, flag("namespace", o.Subscription.Namespace)+roleFlags(question.Role)+
+			documentsFlag(question.Documents)+flag("accept", acceptOf(o.Judged.Verdict, o.Judged.Digest)))),
 	}
 	for _, edit := range o.Edits() {
 		switch {
@@ -163,7 +162,9 @@ func (s *Server) rolePlan(o installing.OtherRole, question api.RoleQuestion) api
 func refusedBecause(r *installing.Refusal) *Problem {
 	out := &Problem{Status: http.StatusConflict, Code: string(r.Code), Title: "This is not done", Detail: r.Text + "."}
 	switch r.Code {
-	case installing.NoSubscription, installing.NothingWaits:
+	case installing.NoSubscription:
+		out.Status, out.Title = http.StatusNotFound, "There is no such install"
+	case installing.NothingWaits:
 		out.Status, out.Title = http.StatusNotFound, "There is nothing that waits"
 	case installing.NoNamespace, installing.NoChannel:
 		out.Status, out.Title = http.StatusBadRequest, "The install lacks something"

@@ -99,6 +99,8 @@ type Operators struct {
 	FindingsTotal int               `json:"findingsTotal"`
 	// ReadAt is when the catalogue was read.
 	ReadAt time.Time `json:"readAt"`
+	// InstalledUnknown says why it is not known what else is installed.
+	InstalledUnknown string `json:"installedUnknown,omitempty"`
 	// Cloud is the cluster's, in token mode.
 	Cloud   string `json:"cloud,omitempty"`
 	Command string `json:"command"`

@@ -106,6 +106,7 @@ export interface Operators {
   findings: Finding[];
   findingsTotal: number;
   readAt: string;
+  installedUnknown?: string;
   cloud?: string;
   command: string;
 }

@@ -1,0 +1,80 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/olm"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
+)
+
+// following are the installs that are followed, by namespace and name: the one that was asked for last
+// counts.
+type following struct {
+	mu  sync.Mutex
+	all map[string]context.CancelFunc
+}
+
+// begin is the context of an install that is followed from now on, in place of an earlier one.
+func (f *following) begin(ctx context.Context, at string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if before := f.all[at]; before != nil {
+		before()
+	}
+	if f.all == nil {
+		f.all = map[string]context.CancelFunc{}
+	}
+	f.all[at] = cancel
+	return ctx, cancel
+}
+
+// follow approves the plan of an install in the background.
+func (s *Server) follow(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
+	ctx, cancel := s.following.begin(ctx, planned.Install.Namespace+"/"+planned.Install.Wanted.Subscription)
+	go func() {
+		defer cancel()
+		defer func() {
+			if broken := recover(); broken != nil {
+				s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", "", fmt.Errorf("the program has a fault: %v", broken))
+			}
+		}()
+		s.approveOwn(ctx, planned, client, checked)
+	}()
+}
+
+// followFor is how long an install is followed until its plan waits for an approval.
+const followFor = 15 * time.Minute
+
+// approveOwn approves the plan of an install that a person has started, as "tabard operators install
+// --wait" does: only one that installs this operator alone. What else waits is left for the person, who
+// sees it in the stages.
+func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
+	for ctx.Err() == nil {
+		objects, err := client.Observe(ctx, planned.Install.Wanted)
+		if err == nil {
+			stages := operator.Progress(objects, time.Now())
+			switch last := stages[len(stages)-1]; last.State {
+			case operator.YourTurn:
+				if approved, err := planned.ApproveOwn(ctx, client, objects, checked); approved || err != nil {
+					s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, string(checked.Verdict), err)
+					return
+				}
+			case operator.Failed:
+				return
+			case operator.Done, operator.Waiting, operator.Unknown:
+			}
+			if operator.IsInstalled(objects, stages) {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(glance):
+		}
+	}
+}
