@@ -29,6 +29,7 @@ type console struct {
 	in      io.Writer
 	out     *bufio.Reader
 	address string
+	pid     int
 }
 
 // start starts the console with flags, and ends it with the test.
@@ -48,6 +49,7 @@ func start(t *testing.T, flags ...string) *console {
 			t.Logf("the console said:\n%s", &errors)
 		}
 	})
+	c.pid = command.Process.Pid
 	line, err := c.out.ReadString('\n')
 	if err != nil {
 		t.Fatalf("the console prints no address: %v\n%s", err, &errors)
@@ -76,6 +78,8 @@ func (c *console) plays(name string, data map[string]string) {
 	out, err := command.CombinedOutput()
 	if err != nil {
 		c.Errorf("scenario %s: %v\n%s", name, err, out)
+	} else if len(out) > 0 {
+		c.Logf("scenario %s:\n%s", name, out)
 	}
 }
 

@@ -1,8 +1,8 @@
 import path from 'node:path'
-import { axe, open, sideways } from './page.mjs'
+import { axe, guard, open, sideways } from './page.mjs'
 
 // patience is how long a page may take, in milliseconds. Machines of tests are slow.
-const patience = 15_000
+const patience = 60_000
 
 // Scenario is what a scenario drives: a person with a browser.
 export class Scenario {
@@ -27,6 +27,27 @@ export class Scenario {
   // go opens a path by its address, as a link from elsewhere does.
   async go(where) {
     await this.page.goto(this.origin + where)
+  }
+
+  // another opens an address in a second window of the same browser, which has the same session.
+  async another(address) {
+    const page = await this.page.context().newPage()
+    page.setDefaultTimeout(patience)
+    page.faults = guard(page, this.origin)
+    this.#pages.push(page)
+    await page.goto(address)
+    return page
+  }
+
+  // refuses waits for a button that can have the focus, does nothing, and is described by why.
+  async refuses(name, why) {
+    const button = this.page.locator('main').getByRole('button', { name, exact: true })
+    await button.waitFor()
+    const said = await button.evaluate((e) => ({
+      disabled: e.getAttribute('aria-disabled'), why: document.getElementById(e.getAttribute('aria-describedby'))?.textContent ?? '',
+    }))
+    this.expect(`${name} is disabled`, said.disabled, 'true')
+    if (!why.test(said.why)) this.fault(`${name} is disabled because of ${JSON.stringify(said.why)}, want ${why}`)
   }
 
   // heading waits for a page by its heading.
@@ -105,11 +126,16 @@ export class Scenario {
     return wide
   }
 
-  // still waits until nothing moves: what is half faded in has too little contrast.
+  // still waits until nothing moves: what is half faded in has too little contrast. A colour that is
+  // inherited moves one element after another, so that two frames have to be still.
   async #still() {
     await this.page.evaluate(async () => {
-      await new Promise(requestAnimationFrame)
-      await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))
+      for (let still = 0; still < 2; still++) {
+        await new Promise(requestAnimationFrame)
+        const moving = document.getAnimations().filter(({ playState }) => playState === 'running')
+        if (moving.length > 0) still = -1
+        await Promise.all(moving.map((animation) => animation.finished.catch(() => {})))
+      }
     })
   }
 

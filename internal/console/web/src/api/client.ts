@@ -54,9 +54,15 @@ async function inSession<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof ApiError && error.problem.status === 401) ended(error.problem)
+    if (error instanceof ApiError && isOver(error.problem)) ended(error.problem)
     throw error
   }
+}
+
+// isOver says that there is no session, or that this browser has lost its half of one: then no request
+// of it is answered, as after the end.
+export function isOver({ status, code }: Problem): boolean {
+  return status === 401 || code === 'token'
 }
 
 function bodyOf(body: unknown) {

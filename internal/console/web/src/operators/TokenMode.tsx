@@ -14,12 +14,21 @@ import { sentence } from '../states/words'
 export function TokenMode() {
   const session = useSession()
   const { data, problem, retry } = useRead<Cluster>(session?.hasCluster ? 'cluster' : '')
-  if (session && !session.hasCluster) return null
+  if (session && !session.hasCluster) return <NoCluster />
   if (data) return <Mode cluster={data} />
   if (!problem) return <Skeleton height="3.5rem" screenreaderText="Waiting for the facts of the cluster" />
   return (
     <Alert variant="warning" isInline isExpandable component="h2" title={`Token mode is not known: ${problem.title}`} toggleAriaLabel="Why">
       <ProblemState problem={problem} retry={retry} level="h3" />
+    </Alert>
+  )
+}
+
+// NoCluster says why the page has nothing of a cluster: files do not know who takes tokens.
+function NoCluster() {
+  return (
+    <Alert variant="info" isInline component="h2" title="There is no cluster">
+      <p>The console shows a catalogue of files. Start it with a cluster to see its token mode, and to install.</p>
     </Alert>
   )
 }

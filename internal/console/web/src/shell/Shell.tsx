@@ -1,9 +1,11 @@
 import { Suspense, type ReactNode } from 'react'
+import { useLocation } from 'react-router-dom'
 import { Page, PageSection, SkipToContent } from '@patternfly/react-core'
 import { useRead } from '../api/useRead'
 import type { Session } from '../api/types'
 import { Loading } from '../states/Loading'
 import { LiveRegion } from './announce'
+import { Broken } from './Broken'
 import { Header } from './Header'
 import { Navigation } from './Navigation'
 import { SessionContext } from './session'
@@ -13,6 +15,7 @@ const main = 'main'
 interface Props { ready: boolean; children: ReactNode }
 
 export function Shell({ ready, children }: Props) {
+  const { pathname } = useLocation()
   const session = useRead<Session>(ready ? 'session' : '')
   return (
     <SessionContext.Provider value={session.data}>
@@ -25,7 +28,9 @@ export function Shell({ ready, children }: Props) {
         mainAriaLabel="Content"
       >
         <LiveRegion />
-        <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
+        <Broken path={pathname}>
+          <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
+        </Broken>
       </Page>
     </SessionContext.Provider>
   )

@@ -2,6 +2,7 @@ import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter
 import type { Problem } from '../api/types'
 import { Command } from './Command'
 import { NoRights } from './NoRights'
+import { sentence } from './words'
 
 interface Props { problem: Problem; retry: () => void; level?: 'h2' | 'h3' }
 
@@ -10,7 +11,7 @@ export function ProblemState({ problem, retry, level = 'h2' }: Props) {
   return (
     <EmptyState status={problem.missingRight ? 'warning' : 'danger'} titleText={problem.title} headingLevel={level}>
       <EmptyStateBody>
-        <div role="alert" className="tabard-breaks">{problem.detail}</div>
+        <div role="alert" className="tabard-breaks">{sentence(problem.detail)}</div>
         {problem.missingRight && <NoRights missing={problem.missingRight} />}
       </EmptyStateBody>
       <EmptyStateFooter>
