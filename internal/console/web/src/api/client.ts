@@ -42,7 +42,7 @@ export function post<T>(path: string, body: unknown, signal?: AbortSignal): Prom
 // postForFile asks for the same as post, as a file to keep.
 export function postForFile(path: string, body: unknown, type: string): Promise<Blob> {
   const init = bodyOf(body)
-  return inSession(ask(path, { ...init, headers: { ...init.headers, Accept: type } }).then((response) => response.blob()))
+  return inSession(ask(path, { ...init, headers: { ...init.headers, Accept: type } }).then((response) => bodyFrom(response.blob())))
 }
 
 // stream opens an address whose answer does not end.
@@ -71,7 +71,18 @@ function bodyOf(body: unknown) {
 
 async function read<T>(path: string, init: RequestInit): Promise<T> {
   const response = await ask(path, init)
-  return await response.json() as T
+  return await bodyFrom(response.json() as Promise<T>, init.signal)
+}
+
+// bodyFrom reads an answer to its end. One that breaks off, or is none, is a problem like another: the
+// page says so, and does not wait for ever.
+async function bodyFrom<T>(body: Promise<T>, signal?: AbortSignal | null): Promise<T> {
+  try {
+    return await body
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(unreachable)
+  }
 }
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
@@ -86,7 +97,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
     throw new ApiError(unreachable)
   }
   if (response.ok) return response
-  throw new ApiError(await problemOf(response))
+  throw new ApiError(await problemOf(response, init.signal))
 }
 
 const unreachable: Problem = {
@@ -96,9 +107,9 @@ const unreachable: Problem = {
   next: ['tabard console'],
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function problemOf(response: Response, signal?: AbortSignal | null): Promise<Problem> {
   const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json')
-  if (isProblem) return await response.json() as Problem
+  if (isProblem) return await bodyFrom(response.json() as Promise<Problem>, signal)
   return {
     type: 'about:blank', status: response.status, code: 'Unexpected', instance: '',
     title: 'The console answered something unexpected',

@@ -42,8 +42,9 @@ export class EventParser {
 
 export interface Listener {
   onMessage: (message: Message) => void
-  // The stream has been silent for long, or is heard again.
-  onStale: (stale: boolean) => void
+  onHeard: () => void
+  // The stream has been silent for long.
+  onSilent: () => void
   // The stream could not be opened.
   onProblem: (problem: Problem) => void
 }
@@ -63,7 +64,7 @@ async function follow(path: string, listener: Listener, stopped: AbortSignal) {
   let once = new AbortController()
   const watch = setInterval(() => {
     const now = Date.now()
-    if (now - heard >= silentAfter) listener.onStale(true)
+    if (now - heard >= silentAfter) listener.onSilent()
     if (now - Math.max(heard, opened) >= silentAfter) once.abort()
   }, 1_000)
   stopped.addEventListener('abort', () => {
@@ -73,7 +74,7 @@ async function follow(path: string, listener: Listener, stopped: AbortSignal) {
   const onByte = () => {
     heard = Date.now()
     pause = firstPause
-    listener.onStale(false)
+    listener.onHeard()
   }
   while (!stopped.aborted) {
     once = new AbortController()
@@ -119,13 +120,15 @@ function sleep(time: number, stopped: AbortSignal): Promise<void> {
 }
 
 // Live is what a stream says: the newest data, what the server says went wrong since, and whether the
-// stream is lost.
-export interface Live<T> { data?: T; problem?: Problem; lost?: Problem; stale: boolean }
+// stream is lost. The data is as it was at goodAt: a stream that is heard says that nothing has changed.
+export interface Live<T> { data?: T; problem?: Problem; lost?: Problem; silent: boolean; goodAt: number }
+
+const nothingYet = { silent: false, goodAt: 0 }
 
 // useEvents is the newest of what a stream sends under a name. A page that nobody sees has no stream:
 // a browser opens few connections to one server.
 export function useEvents<T>(path: string, name: string): Live<T> {
-  const [live, setLive] = useState<Live<T>>({ stale: false })
+  const [live, setLive] = useState<Live<T>>(nothingYet)
   const visible = useVisible()
   const wanted = useRef(name)
   wanted.current = name
@@ -133,10 +136,13 @@ export function useEvents<T>(path: string, name: string): Live<T> {
     if (path === '' || !visible) return
     return listen(path, {
       onMessage: (message) => {
-        if (message.name === wanted.current) setLive({ data: JSON.parse(message.data) as T, stale: false })
+        if (message.name === wanted.current) setLive({ data: JSON.parse(message.data) as T, silent: false, goodAt: Date.now() })
         if (message.name === 'problem') setLive((old) => ({ ...old, problem: JSON.parse(message.data) as Problem }))
       },
-      onStale: (stale) => setLive((old) => (old.stale === stale && !old.lost ? old : { ...old, stale, lost: undefined })),
+      onHeard: () => setLive((old) => ({
+        ...old, silent: false, lost: undefined, goodAt: old.data && !old.problem ? Date.now() : old.goodAt,
+      })),
+      onSilent: () => setLive((old) => (old.silent ? old : { ...old, silent: true })),
       onProblem: (lost) => setLive((old) => ({ ...old, lost })),
     })
   }, [path, visible])

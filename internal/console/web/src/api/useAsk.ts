@@ -9,12 +9,13 @@ export interface Asked<T> {
   busy: boolean
   // ask resolves to nothing if there was a problem, or if another question was sent meanwhile.
   ask: (path: string, body: unknown) => Promise<T | undefined>
+  // forget ends a question that still runs, too, so that no late answer comes.
   forget: () => void
 }
 
 interface State<T> { data?: T; problem?: Problem; busy: boolean }
 
-// useAsk posts questions to the API, one at a time.
+// useAsk posts questions that change nothing, one at a time. What changes something is for useWrite.
 export function useAsk<T>(): Asked<T> {
   const [state, setState] = useState<State<T>>({ busy: false })
   const running = useRef<AbortController>(undefined)
@@ -37,6 +38,9 @@ export function useAsk<T>(): Asked<T> {
       return undefined
     }
   }, [])
-  const forget = useCallback(() => setState({ busy: false }), [])
+  const forget = useCallback(() => {
+    running.current?.abort()
+    setState({ busy: false })
+  }, [])
   return { ...state, ask, forget }
 }

@@ -28,8 +28,9 @@ export function useRead<T>(path: string, { keep = false } = {}): Read<T> {
       (error: unknown) => {
         if (abort.signal.aborted) return
         if (!(error instanceof ApiError)) throw error
-        // What was read for another path is no answer to this one.
-        setState((old) => ({ path, data: old.path === path ? old.data : undefined, problem: error.problem, loading: false }))
+        // What was read for another path is no answer to this one, and what is gone is shown no more.
+        const isGone = error.problem.status === 404
+        setState((old) => ({ path, data: old.path === path && !isGone ? old.data : undefined, problem: error.problem, loading: false }))
       },
     )
     return () => abort.abort()

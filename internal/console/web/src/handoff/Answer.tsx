@@ -1,7 +1,7 @@
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useLayoutEffect, useState, type FormEvent } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { ActionGroup, Button, Form, Stack, Title } from '@patternfly/react-core'
-import type { Check, Operator } from '../api/types'
+import type { Check, CheckQuestion, Operator } from '../api/types'
 import { useAsk } from '../api/useAsk'
 import { keepRole } from '../install/form'
 import { cloudsOf, documentsOf, missingIn, noRole, roleOf, type RoleFields } from '../roles/fields'
@@ -16,21 +16,26 @@ import { ProblemAlert } from '../states/ProblemAlert'
 interface Props { operator: Operator; namespace: string; cloud?: string }
 
 // Answer is for what the owner of the account sends back.
-export function Answer({ operator, namespace, cloud }: Props) {
+export function Answer({ operator, namespace: typed, cloud }: Props) {
+  const namespace = typed.trim()
   const [fields, setFields] = useState<RoleFields>(noRole)
   const [sent, setSent] = useState<FormError[]>([])
   const { data, problem, busy, ask, forget } = useAsk<Check>()
   const offered = cloudsOf(operator, cloud)
   const chosen = chosenCloud(fields, offered)
   const errors = stillWrong(sent, missingIn(fields, chosen))
+  const question: CheckQuestion = {
+    operator: operator.id, version: operator.chosen?.csv, namespace, role: roleOf(fields, chosen), documents: documentsOf(fields, chosen),
+  }
+  const key = JSON.stringify(question)
+  // A judgement of another role, or for another namespace, must not stay beside this one.
+  useLayoutEffect(forget, [key, forget])
   const send = (event: FormEvent) => {
     event.preventDefault()
     const wrong = missingIn(fields, chosen)
     setSent(wrong)
     if (wrong.length > 0) return
-    void ask('checks/role', {
-      operator: operator.id, version: operator.chosen?.csv, namespace, role: roleOf(fields, chosen), documents: documentsOf(fields, chosen),
-    })
+    void ask('checks/role', question)
   }
   return (
     <Stack hasGutter>
@@ -38,16 +43,7 @@ export function Answer({ operator, namespace, cloud }: Props) {
       <p>See whether the role is enough before you install. Nothing is written.</p>
       <FormErrors errors={errors} sent={sent} />
       <Form className="tabard-form" onSubmit={send}>
-        <RoleForm
-          offered={offered}
-          fields={fields}
-          errors={errors}
-          onChange={(next) => {
-            // A judgement of another role must not stay beside this one.
-            forget()
-            setFields(next)
-          }}
-        />
+        <RoleForm offered={offered} fields={fields} errors={errors} onChange={setFields} />
         <ActionGroup><Button type="submit" variant="secondary" isLoading={busy}>Check the role</Button></ActionGroup>
       </Form>
       {problem && <ProblemAlert problem={problem} level="h3" />}

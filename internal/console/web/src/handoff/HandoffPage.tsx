@@ -1,7 +1,7 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router-dom'
-import { Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem, Title } from '@patternfly/react-core'
-import type { Cluster, Handoff, Operator } from '../api/types'
+import { Alert, Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem, Title } from '@patternfly/react-core'
+import type { Cluster, Handoff, HandoffQuestion, Operator } from '../api/types'
 import { useAsk } from '../api/useAsk'
 import { useRead } from '../api/useRead'
 import { announce } from '../shell/announce'
@@ -10,6 +10,7 @@ import { PageTitle } from '../shell/PageTitle'
 import { Loading } from '../states/Loading'
 import { ProblemAlert } from '../states/ProblemAlert'
 import { ProblemState } from '../states/ProblemState'
+import { pageOf } from '../operators/words'
 import { count } from '../states/words'
 import { Answer } from './Answer'
 import { Files } from './Files'
@@ -33,7 +34,7 @@ function OneHandoff({ id }: { id: string }) {
         <StackItem>
           <Breadcrumb aria-label="Where you are">
             <BreadcrumbItem><Link to="/operators">Operators</Link></BreadcrumbItem>
-            <BreadcrumbItem className="tabard-breaks"><Link to={`/operators/${encodeURIComponent(id)}`}>{data?.package ?? id}</Link></BreadcrumbItem>
+            <BreadcrumbItem className="tabard-breaks"><Link to={pageOf(id, version)}>{data?.package ?? id}</Link></BreadcrumbItem>
             <BreadcrumbItem isActive>Hand-off</BreadcrumbItem>
           </Breadcrumb>
         </StackItem>
@@ -57,19 +58,31 @@ function Body({ operator }: { operator: Operator }) {
     files.current?.querySelector('h2')?.focus()
   }, [data])
   const question = questionOf(operator, form)
+  // The files that are shown, and those that are downloaded, are of this question.
+  const [asked, setAsked] = useState<HandoffQuestion>(question)
+  const send = () => {
+    setAsked(question)
+    void ask('handoffs', question)
+  }
+  const hasChanged = JSON.stringify(asked) !== JSON.stringify(question)
   return (
     <>
       <p>
         The owner of the cloud account makes the role, without access to the cluster. Make the files here, send them, and get the
         role&#39;s ARN back. The files have no secret.
       </p>
-      <HandoffForm form={form} change={change} busy={busy} onSend={() => void ask('handoffs', question)} />
+      <HandoffForm form={form} change={change} busy={busy} hasCluster={session?.hasCluster ?? true} onSend={send} />
       {problem && <ProblemAlert problem={problem} />}
       <div ref={files}>
         {data && (
           <Stack hasGutter>
             <Title headingLevel="h2" tabIndex={-1}>Files for the role {data.roleName}</Title>
-            <Files handoff={data} question={question} />
+            {hasChanged && (
+              <Alert variant="info" isInline component="h3" title="The form has changed since">
+                <p>These are the files of what was filled in before. Make the files again to have them of what is filled in now.</p>
+              </Alert>
+            )}
+            <Files handoff={data} question={asked} />
           </Stack>
         )}
       </div>

@@ -3,6 +3,7 @@ import { useNavigate } from 'react-router-dom'
 import { Wizard, WizardStep } from '@patternfly/react-core'
 import type { InstallPlan, Operator, Written } from '../api/types'
 import { useAsk } from '../api/useAsk'
+import { useWrite } from '../api/useWrite'
 import { cloudsOf } from '../roles/fields'
 import { chosenCloud } from '../roles/RoleForm'
 import type { FormError } from '../states/FormErrors'
@@ -18,6 +19,8 @@ interface Props { operator: Operator; cloud?: string; page: string }
 export function InstallWizard({ operator, cloud, page }: Props) {
   const navigate = useNavigate()
   const install = useWhole(operator, cloud)
+  // While the install is written, no step can be left: the answer belongs to what is shown.
+  const { busy } = install.writing
   useEffect(() => {
     // On a narrow screen the steps open by a button that shows the step. PatternFly gives it another name,
     // by which who speaks to the browser does not find it.
@@ -34,11 +37,11 @@ export function InstallWizard({ operator, cloud, page }: Props) {
           install.setErrors([])
           install.writing.forget()
         }}
-        onClose={() => navigate(page)}
+        onClose={() => { if (!busy) navigate(page) }}
       >
-        <WizardStep id="where" name="Version and namespace" footer={<WhereFooter />}><WhereStep /></WizardStep>
-        <WizardStep id="role" name="Role" footer={<RoleFooter />}><RoleStep /></WizardStep>
-        <WizardStep id="check" name="Check" footer={<CheckFooter />}><CheckStep /></WizardStep>
+        <WizardStep id="where" isDisabled={busy} name="Version and namespace" footer={<WhereFooter />}><WhereStep /></WizardStep>
+        <WizardStep id="role" isDisabled={busy} name="Role" footer={<RoleFooter />}><RoleStep /></WizardStep>
+        <WizardStep id="check" isDisabled={busy} name="Check" footer={<CheckFooter />}><CheckStep /></WizardStep>
         <WizardStep id="review" name="Review" footer={<ReviewFooter />}><ReviewStep /></WizardStep>
       </Wizard>
     </InstallContext.Provider>
@@ -53,8 +56,8 @@ function useWhole(operator: Operator, cloud?: string): Install {
   const [asked, setAsked] = useState('')
   const [accepted, setAccepted] = useState('')
   const moved = useRef(false)
-  const { data, problem, ask } = useAsk<InstallPlan>()
-  const writing = useAsk<Written>()
+  const { data, problem, busy, ask } = useAsk<InstallPlan>()
+  const writing = useWrite<Written>()
 
   const offered = cloudsOf(operator, cloud)
   const question = questionOf(operator, form, chosenCloud(form.role, offered))
@@ -68,9 +71,10 @@ function useWhole(operator: Operator, cloud?: string): Install {
 
   const isCurrent = asked === key
   const plan = isCurrent ? data : undefined
-  const risk = plan && `${plan.digest} ${plan.accept}`
+  const risk = plan && `${plan.digest} ${plan.judgement.verdict} ${plan.accept}`
   return {
-    operator, offered, form, change, question, plan, problem: isCurrent ? problem : undefined, look, writing,
+    operator, offered, form, change, question, plan, problem: isCurrent ? problem : undefined, look,
+    looking: isCurrent && busy, writing,
     accepted: risk !== undefined && accepted === risk, accept: () => setAccepted(risk ?? ''), errors, setErrors, moved,
   }
 }

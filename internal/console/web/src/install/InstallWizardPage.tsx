@@ -2,6 +2,7 @@ import { Link, useParams, useSearchParams } from 'react-router-dom'
 import { Alert, Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
 import type { Cluster, Operator } from '../api/types'
 import { useRead } from '../api/useRead'
+import { pageOf } from '../operators/words'
 import { PageTitle } from '../shell/PageTitle'
 import { useSession } from '../shell/session'
 import { Command } from '../states/Command'
@@ -24,7 +25,7 @@ function OneWizard({ id }: { id: string }) {
   const cluster = useRead<Cluster>(session?.hasCluster ? 'cluster' : '')
   // Without the facts of the cluster, no cloud is first.
   const isReady = operator.data && session && (!session.hasCluster || cluster.data || cluster.problem)
-  const page = `/operators/${encodeURIComponent(id)}`
+  const page = pageOf(id, version)
   return (
     <PageSection>
       <Stack hasGutter>

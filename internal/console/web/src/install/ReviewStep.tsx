@@ -1,6 +1,6 @@
 import { useNavigate } from 'react-router-dom'
 import { Alert, AlertActionLink, Label, List, ListItem, Stack, Title, useWizardContext } from '@patternfly/react-core'
-import type { Change, InstallPlan } from '../api/types'
+import type { Change, InstallPlan, Problem } from '../api/types'
 import { pathOf } from '../installed/words'
 import { Warnings } from '../roles/JudgementView'
 import { announce } from '../shell/announce'
@@ -16,7 +16,7 @@ import { StepTitle } from './StepTitle'
 
 // ReviewStep is what the install will write.
 export function ReviewStep() {
-  const { plan, writing } = useInstall()
+  const { plan, problem, looking, writing } = useInstall()
   const { goToStepById } = useWizardContext()
   const lookAgain = <AlertActionLink onClick={() => goToStepById('check')}>Look again</AlertActionLink>
   return (
@@ -24,12 +24,17 @@ export function ReviewStep() {
       <StepTitle>Review</StepTitle>
       {writing.problem && <ProblemAlert level="h3" problem={writing.problem} actions={lookAgain} />}
       {plan ? <Reviewed plan={plan} /> : (
-        <Alert variant="warning" isInline component="h3" title="This has not been checked" actionLinks={lookAgain}>
-          <p>What you filled in has changed since the check.</p>
+        <Alert variant="warning" isInline component="h3" title={problem || looking ? 'The check has not passed' : 'This has not been checked'} actionLinks={lookAgain}>
+          <p className="tabard-breaks">{whyNoPlan(problem, looking)}</p>
         </Alert>
       )}
     </Stack>
   )
+}
+
+function whyNoPlan(problem: Problem | undefined, looking: boolean): string {
+  if (looking) return 'It still runs.'
+  return problem ? `${problem.title}. ${sentence(problem.detail)}` : 'What you filled in has changed since the check.'
 }
 
 function Reviewed({ plan }: { plan: InstallPlan }) {
@@ -65,11 +70,11 @@ export function ReviewFooter() {
   const navigate = useNavigate()
   const install = async () => {
     if (!plan) return
-    const written = await writing.ask('installs', { ...question, digest: plan.digest, accept: accepted ? plan.accept : undefined })
+    const written = await writing.write('installs', { ...question, digest: plan.digest, accept: accepted ? plan.accept : undefined })
     if (!written) return
     forget(operator.id)
     announce(written.said.map(sentence).join(' '))
-    navigate(pathOf({ namespace: written.namespace, subscription: written.name }))
+    if (writing.here.current) navigate(pathOf({ namespace: written.namespace, subscription: written.name }))
   }
   const why = plan && (plan.mayPass || accepted) ? undefined : 'It has to be checked first.'
   return (

@@ -3,6 +3,7 @@ import { Button, Form, FormGroup, FormSelect, FormSelectOption, Radio, useWizard
 import { Field } from '../states/Field'
 import { errorOf, FormErrors, stillWrong, type FormError } from '../states/FormErrors'
 import { useInstall, type Install } from './context'
+import { channelOf, channelsOf } from './form'
 import { StepFooter } from './StepFooter'
 import { StepTitle } from './StepTitle'
 
@@ -71,12 +72,11 @@ function Version() {
 
 function Channel() {
   const { operator, form, change } = useInstall()
-  const channels = operator.versions.find(({ csv }) => csv === form.csv)?.channels ?? []
+  const channels = channelsOf(operator, form.csv)
   if (channels.length < 2) return null
-  const usual = channels.find((name) => name === operator.defaultChannel) ?? channels[0]
   return (
     <FormGroup label="Channel" fieldId="channel">
-      <FormSelect id="channel" value={form.channel || usual} onChange={(_event, channel) => change({ channel })}>
+      <FormSelect id="channel" value={channelOf(operator, form)} onChange={(_event, channel) => change({ channel })}>
         {channels.map((name) => <FormSelectOption key={name} value={name} label={name === operator.defaultChannel ? `${name} (default)` : name} />)}
       </FormSelect>
     </FormGroup>

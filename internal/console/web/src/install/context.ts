@@ -1,6 +1,6 @@
 import { createContext, useContext, type MutableRefObject } from 'react'
 import type { InstallPlan, InstallQuestion, Operator, Problem, Written } from '../api/types'
-import type { Asked } from '../api/useAsk'
+import type { Writing } from '../api/useWrite'
 import type { Cloud } from '../roles/fields'
 import type { FormError } from '../states/FormErrors'
 import type { InstallForm } from './form'
@@ -15,9 +15,10 @@ export interface Install {
   plan?: InstallPlan
   problem?: Problem
   look: () => void
+  looking: boolean
   accepted: boolean
   accept: () => void
-  writing: Asked<Written>
+  writing: Writing<Written>
   // What was wrong when the person last wanted to go on.
   errors: FormError[]
   setErrors: (errors: FormError[]) => void

@@ -48,9 +48,21 @@ export function keepRole(operator: Operator, namespace: string, role: RoleFields
   kept.set(operator.id, { ...kept.get(operator.id) ?? begun(operator), namespace, how: 'have', role })
 }
 
+export function channelsOf(operator: Operator, csv: string): string[] {
+  return operator.versions.find((version) => version.csv === csv)?.channels ?? []
+}
+
+// channelOf is the channel that the form shows, which is the one that is asked for. Of a version with
+// one channel the form shows none, and the server knows it.
+export function channelOf(operator: Operator, { csv, channel }: InstallForm): string | undefined {
+  const channels = channelsOf(operator, csv)
+  if (channel || channels.length < 2) return channel || undefined
+  return channels.find((name) => name === operator.defaultChannel) ?? channels[0]
+}
+
 export function questionOf(operator: Operator, form: InstallForm, cloud: Cloud): InstallQuestion {
   const question: InstallQuestion = {
-    operator: operator.id, version: form.csv, channel: form.channel || undefined, namespace: form.namespace.trim(), approval: form.approval,
+    operator: operator.id, version: form.csv, channel: channelOf(operator, form), namespace: form.namespace.trim(), approval: form.approval,
   }
   if (form.how === 'without') return { ...question, withoutRole: true }
   return { ...question, role: roleOf(form.role, cloud), documents: documentsOf(form.role, cloud) }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { AlertActionLink, Stack, Title } from '@patternfly/react-core'
 import type { Upgrade, Written } from '../api/types'
-import { useAsk } from '../api/useAsk'
+import type { Writing } from '../api/useWrite'
 import { Risk } from '../roles/Risk'
 import { announce } from '../shell/announce'
 import { ProblemAlert } from '../states/ProblemAlert'
@@ -10,29 +10,25 @@ import { sentence } from '../states/words'
 import { WriteButton } from '../states/WriteButton'
 import { pathOf } from './words'
 
-interface Props { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void }
+interface Props { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void; writing: Writing<Written> }
 
 // Approve approves the plan as it is on the page. If it has changed, nothing is approved.
-export function Approve({ upgrade, ns, name, lookAgain }: Props) {
+export function Approve({ upgrade, ns, name, lookAgain, writing }: Props) {
   const navigate = useNavigate()
   const [accepted, setAccepted] = useState(false)
-  const { problem, busy, ask, forget } = useAsk<Written>()
+  const { problem, busy, write, here } = writing
   const { plan, verdict, digest, mayPass, accept } = upgrade
   const approve = async () => {
     const path = `installs/${encodeURIComponent(ns)}/${encodeURIComponent(name)}/approve`
-    const written = await ask(path, { plan, verdict, digest, accept: accepted ? accept : undefined })
+    const written = await write(path, { plan, verdict, digest, accept: accepted ? accept : undefined })
     if (!written) return
     announce(written.said.map(sentence).join(' '))
-    navigate(pathOf({ namespace: ns, subscription: name }))
-  }
-  const again = () => {
-    forget()
-    lookAgain()
+    if (here.current) navigate(pathOf({ namespace: ns, subscription: name }))
   }
   return (
     <Stack hasGutter>
       <Title headingLevel="h2">Approve</Title>
-      {problem && <ProblemAlert level="h3" problem={problem} actions={<AlertActionLink onClick={again}>Look again</AlertActionLink>} />}
+      {problem && <ProblemAlert level="h3" problem={problem} actions={<AlertActionLink onClick={lookAgain}>Look again</AlertActionLink>} />}
       <Risk name={name} verdict={verdict} mayPass={mayPass} accept={accept} accepted={accepted} onAccept={() => setAccepted(true)} />
       <WriteButton
         onClick={() => void approve()}

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type FormEvent } from 'react'
 import { ActionGroup, AlertActionLink, Button, Form, List, ListItem, Stack, Title } from '@patternfly/react-core'
 import type { InstallDetail, RolePlan, RoleQuestion, Written } from '../api/types'
 import { useAsk } from '../api/useAsk'
+import { useWrite, type Writing } from '../api/useWrite'
 import { documentsOf, missingIn, noRole, roleOf, type Cloud, type RoleFields } from '../roles/fields'
 import { JudgementView } from '../roles/JudgementView'
 import { Risk } from '../roles/Risk'
@@ -17,10 +18,13 @@ import { WriteButton } from '../states/WriteButton'
 interface Props { install: InstallDetail; offered: Cloud[]; onDone: () => void }
 
 // ChangeRole asks what another role would change, and writes it when the person has seen that.
-export function ChangeRole({ install, offered, onDone }: Props) {
+export function ChangeRole({ install, offered: offeredNow, onDone }: Props) {
+  // The install is read all the time, and the form must not become another meanwhile.
+  const [offered] = useState(offeredNow)
   const [fields, setFields] = useState<RoleFields>(noRole)
   const [sent, setSent] = useState<FormError[]>([])
-  const planning = useAsk<RolePlan>()
+  const { data, problem, busy, ask, forget } = useAsk<RolePlan>()
+  const writing = useWrite<Written>()
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => place.current?.querySelector('h3')?.focus(), [])
 
@@ -28,52 +32,76 @@ export function ChangeRole({ install, offered, onDone }: Props) {
   const errors = stillWrong(sent, missingIn(fields, cloud))
   const path = `installs/${encodeURIComponent(install.namespace)}/${encodeURIComponent(install.subscription)}/role`
   const question: RoleQuestion = { role: roleOf(fields, cloud), documents: documentsOf(fields, cloud) }
-  const look = () => void planning.ask(path, question)
+  const key = JSON.stringify(question)
+  // A plan for another role must not stay beside this one.
+  useLayoutEffect(() => {
+    forget()
+    writing.forget()
+  }, [key, forget, writing.forget])
+  const look = () => {
+    writing.forget()
+    void ask(path, question)
+  }
   const send = (event: FormEvent) => {
     event.preventDefault()
     const wrong = missingIn(fields, cloud)
     setSent(wrong)
     if (wrong.length === 0) look()
   }
-  const change = (next: RoleFields) => {
-    // A plan for another role must not stay beside this one.
-    planning.forget()
-    setFields(next)
-  }
   return (
     <div ref={place}>
       <Stack hasGutter>
         <Title headingLevel="h3" tabIndex={-1}>Another role</Title>
         <FormErrors errors={errors} sent={sent} />
-        <Form className="tabard-form" onSubmit={send}>
-          <RoleForm offered={offered} fields={fields} onChange={change} errors={errors} />
-          <ActionGroup>
-            <Button type="submit" variant="secondary" isLoading={planning.busy}>See what changes</Button>
-            <Button variant="link" onClick={onDone}>Cancel</Button>
-          </ActionGroup>
-        </Form>
-        {planning.problem && <ProblemAlert problem={planning.problem} level="h3" />}
-        {planning.data && (
-          <Planned key={planning.data.digest} plan={planning.data} name={install.package} path={path} question={question} look={look} onDone={onDone} />
+        {/* While a role is written, the form stays as what is written. */}
+        <fieldset disabled={writing.busy} className="tabard-plain" aria-label="The role">
+          <Form className="tabard-form" onSubmit={send}>
+            <RoleForm offered={offered} fields={fields} onChange={setFields} errors={errors} />
+            <ActionGroup>
+              <Button type="submit" variant="secondary" isLoading={busy}>See what changes</Button>
+              <Button variant="link" onClick={onDone}>Cancel</Button>
+            </ActionGroup>
+          </Form>
+        </fieldset>
+        {problem && <ProblemAlert problem={problem} level="h3" />}
+        {data && (
+          <Planned
+            key={`${data.digest} ${data.judgement.verdict} ${data.accept}`}
+            plan={data}
+            name={install.package}
+            path={path}
+            question={question}
+            look={look}
+            writing={writing}
+            onDone={onDone}
+          />
         )}
       </Stack>
     </div>
   )
 }
 
-interface PlannedProps { plan: RolePlan; name: string; path: string; question: RoleQuestion; look: () => void; onDone: () => void }
+interface PlannedProps {
+  plan: RolePlan
+  name: string
+  path: string
+  question: RoleQuestion
+  look: () => void
+  writing: Writing<Written>
+  onDone: () => void
+}
 
-function Planned({ plan, name, path, question, look, onDone }: PlannedProps) {
+function Planned({ plan, name, path, question, look, writing, onDone }: PlannedProps) {
   const [accepted, setAccepted] = useState(false)
-  const { problem, busy, ask } = useAsk<Written>()
+  const { problem, busy } = writing
   const { judgement, changes, mayPass, accept, digest, command } = plan
   const said = verdictInWords(judgement.verdict)
   useEffect(() => announce(said), [said])
   const write = async () => {
-    const written = await ask(path, { ...question, digest, accept: accepted ? accept : undefined })
+    const written = await writing.write(path, { ...question, digest, accept: accepted ? accept : undefined })
     if (!written) return
     announce(written.said.map(sentence).join(' '))
-    onDone()
+    if (writing.here.current) onDone()
   }
   return (
     <Stack hasGutter>

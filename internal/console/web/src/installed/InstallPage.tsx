@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'react'
 import { Link, useParams } from 'react-router-dom'
 import { Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
-import { useEvents } from '../api/events'
 import type { InstallDetail } from '../api/types'
-import { useRead } from '../api/useRead'
 import { announce } from '../shell/announce'
 import { PageTitle } from '../shell/PageTitle'
 import { Loading } from '../states/Loading'
 import { ProblemState } from '../states/ProblemState'
 import { Stale } from '../states/Stale'
 import { InstallDetails } from './InstallDetails'
+import { ToInstalled } from './Nothing'
+import { useInstallNow } from './useInstallNow'
 import { said } from './words'
 
 export default function InstallPage() {
@@ -19,11 +19,9 @@ export default function InstallPage() {
 }
 
 function OneInstall({ ns, name }: { ns: string; name: string }) {
-  const read = useRead<InstallDetail>(`installs/${encodeURIComponent(ns)}/${encodeURIComponent(name)}`)
-  const live = useEvents<InstallDetail>(`events?${new URLSearchParams({ install: `${ns}/${name}` })}`, 'install')
-  const install = newer(read.data, live.data)
+  const { install, readAt, problem, silent, retry } = useInstallNow(ns, name)
   useStageNews(install)
-  const problem = live.problem ?? live.lost ?? (live.data ? undefined : read.problem)
+  const isGone = problem?.status === 404
   return (
     <PageSection>
       <Stack hasGutter>
@@ -34,18 +32,18 @@ function OneInstall({ ns, name }: { ns: string; name: string }) {
           </Breadcrumb>
         </StackItem>
         <StackItem><PageTitle title={install?.package ?? name} /></StackItem>
-        {/* A stream that is heard says that nothing has changed, however old the data is. */}
-        {install && (problem || live.stale) && <Stale readAt={install.readAt} problem={problem} retry={read.retry} />}
-        {install && <InstallDetails install={install} />}
-        {!install && (read.problem ? <ProblemState problem={read.problem} retry={read.retry} /> : <Loading what="the install" />)}
+        {install && !isGone && (
+          <>
+            {/* A stream that is heard says that nothing has changed, however old the data is. */}
+            {(problem || silent) && <Stale readAt={readAt} problem={problem} silent={silent} retry={retry} />}
+            <InstallDetails install={install} />
+          </>
+        )}
+        {problem && (isGone || !install) && <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} />}
+        {!problem && !install && <Loading what="the install" />}
       </Stack>
     </PageSection>
   )
-}
-
-function newer(a?: InstallDetail, b?: InstallDetail): InstallDetail | undefined {
-  if (!a || !b) return a ?? b
-  return Date.parse(a.readAt) > Date.parse(b.readAt) ? a : b
 }
 
 // useStageNews announces that the install came to another stage, and nothing else of what changes.

@@ -14,6 +14,7 @@ import { Stale } from '../states/Stale'
 import { count } from '../states/words'
 import { InstalledTable } from './InstalledTable'
 import { NoCluster, NothingInstalled, NothingNeedsYou } from './Nothing'
+import { stageIsKnown } from './words'
 
 export default function InstalledPage() {
   const session = useSession()
@@ -36,6 +37,7 @@ function List({ data, retry }: { data: Installs; retry: () => void }) {
   const [params, setParams] = useSearchParams()
   const onlyNeedy = params.get('needs') === 'you'
   const needy = data.items.filter(({ needsYou }) => needsYou)
+  const isAllKnown = data.partly.length === 0 && data.items.every(({ stage }) => stageIsKnown(stage))
   const shown = onlyNeedy ? needy : data.items
   const summary = `${shown.length.toLocaleString('en')} of ${count(data.items.length, 'install', 'installs')}${data.partly.length > 0 ? ' of what could be read' : ''}`
   useEffect(() => announce(summary), [summary])
@@ -50,7 +52,7 @@ function List({ data, retry }: { data: Installs; retry: () => void }) {
       )}
       {shown.length > 0 && <InstalledTable items={shown} />}
       {data.items.length === 0 && data.partly.length === 0 && <NothingInstalled />}
-      {data.items.length > 0 && shown.length === 0 && <NothingNeedsYou showAll={() => setParams({})} />}
+      {data.items.length > 0 && shown.length === 0 && <NothingNeedsYou isAllKnown={isAllKnown} showAll={() => setParams({})} />}
       <p className="tabard-small">{summary}.</p>
       <Command command={data.command} />
     </>

@@ -16,7 +16,7 @@ export function OneUpgrade({ judgement }: { judgement: Judgement }) {
               <Title headingLevel="h3" size="md">What changes</Title>
               {changes.length > 0
                 ? <DifferenceTable rows={changes} caption={from ? `From ${from} to ${csv}` : `What ${csv} asks for`} />
-                : <p>{judgement.verdict === 'Unknown' ? 'Not known, or nothing.' : 'It asks the cloud for the same.'}</p>}
+                : <p>{unchanged(judgement)}</p>}
             </Stack>
           </GridItem>
           <GridItem xl={6}><JudgementView judgement={judgement} /></GridItem>
@@ -24,4 +24,9 @@ export function OneUpgrade({ judgement }: { judgement: Judgement }) {
       </CardBody>
     </Card>
   )
+}
+
+function unchanged({ from, verdict }: Judgement): string {
+  if (!from) return 'It is new. What it asks for is under the check.'
+  return verdict === 'Unknown' ? 'Not known, or nothing.' : 'It asks the cloud for the same.'
 }

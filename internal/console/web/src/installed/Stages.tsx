@@ -4,8 +4,8 @@ import QuestionCircleIcon from '@patternfly/react-icons/dist/esm/icons/question-
 import UserIcon from '@patternfly/react-icons/dist/esm/icons/user-icon'
 import type { InstallDetail, Stage } from '../api/types'
 import { Command } from '../states/Command'
-import { sentence } from '../states/words'
-import { isCommand, stageInWords } from './words'
+import { isCommand, sentence, timeInWords } from '../states/words'
+import { stageInWords } from './words'
 
 const looks: Record<string, Pick<ProgressStepProps, 'variant' | 'icon'>> = {
   done: { variant: 'success' },
@@ -52,6 +52,5 @@ function Said({ stage }: { stage: Stage }) {
 }
 
 function Since({ time }: { time: string }) {
-  const date = new Date(time)
-  return <> <span className="tabard-small">Since <time dateTime={time}>{date.toLocaleString()}</time>.</span></>
+  return <> <span className="tabard-small">Since <time dateTime={time}>{timeInWords(time)}</time>.</span></>
 }

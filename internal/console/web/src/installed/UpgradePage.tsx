@@ -1,7 +1,8 @@
 import { Link, useParams } from 'react-router-dom'
 import { Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
-import type { Upgrade } from '../api/types'
+import type { Upgrade, Written } from '../api/types'
 import { useRead } from '../api/useRead'
+import { useWrite, type Writing } from '../api/useWrite'
 import { PageTitle } from '../shell/PageTitle'
 import { Command } from '../states/Command'
 import { Loading } from '../states/Loading'
@@ -10,6 +11,7 @@ import { Stale } from '../states/Stale'
 import { count } from '../states/words'
 import { Warnings } from '../roles/JudgementView'
 import { Approve } from './Approve'
+import { ToInstalled } from './Nothing'
 import { OneUpgrade } from './OneUpgrade'
 import { pathOf } from './words'
 
@@ -20,6 +22,13 @@ export default function UpgradePage() {
 
 function OnePlan({ ns, name }: { ns: string; name: string }) {
   const { data, problem, loading, retry } = useRead<Upgrade>(`installs/${encodeURIComponent(ns)}/${encodeURIComponent(name)}/upgrade`)
+  // The write is of the page: another plan that comes meanwhile must not forget it.
+  const writing = useWrite<Written>()
+  const lookAgain = () => {
+    if (writing.busy) return
+    writing.forget()
+    retry()
+  }
   const install = pathOf({ namespace: ns, subscription: name })
   return (
     <PageSection>
@@ -32,18 +41,18 @@ function OnePlan({ ns, name }: { ns: string; name: string }) {
           </Breadcrumb>
         </StackItem>
         <StackItem><PageTitle title={`Upgrade of ${name}`} /></StackItem>
-        {data && problem && <Stale problem={problem} retry={retry} />}
-        {data && <Plan upgrade={data} ns={ns} name={name} lookAgain={retry} />}
-        {!data && (problem ? <ProblemState problem={problem} retry={retry} /> : <Loading what="the plan and the check of its roles" />)}
+        {data && problem && <Stale problem={problem} retry={lookAgain} />}
+        {data && <Plan upgrade={data} ns={ns} name={name} lookAgain={lookAgain} writing={writing} />}
+        {!data && (problem ? <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} /> : <Loading what="the plan and the check of its roles" />)}
       </Stack>
     </PageSection>
   )
 }
 
-interface PlanProps { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void }
+interface PlanProps { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void; writing: Writing<Written> }
 
-function Plan({ upgrade, ns, name, lookAgain }: PlanProps) {
-  const { judgements, plan, warnings, command } = upgrade
+function Plan({ upgrade, ns, name, lookAgain, writing }: PlanProps) {
+  const { judgements, plan, warnings, command, digest, verdict, accept } = upgrade
   const installs = judgements.filter(({ from }) => !from).length
   const upgrades = judgements.length - installs
   const will = [
@@ -55,7 +64,15 @@ function Plan({ upgrade, ns, name, lookAgain }: PlanProps) {
       <p className="tabard-breaks">The plan {plan} will {will || 'change nothing'}{judgements.length > 1 && ', all at once'}.</p>
       <Warnings warnings={warnings} level="h2" />
       {judgements.map((judgement) => <OneUpgrade key={judgement.csv} judgement={judgement} />)}
-      <Approve key={`${plan} ${upgrade.digest}`} upgrade={upgrade} ns={ns} name={name} lookAgain={lookAgain} />
+      {/* A risk that was taken is taken no more when the check says another one. */}
+      <Approve
+        key={`${plan} ${digest} ${verdict} ${accept}`}
+        upgrade={upgrade}
+        ns={ns}
+        name={name}
+        lookAgain={lookAgain}
+        writing={writing}
+      />
       <Command command={command} label="The command that approves the same" />
     </>
   )

@@ -26,6 +26,6 @@ export function pathOf({ namespace, subscription }: { namespace: string; subscri
   return `/installed/${encodeURIComponent(namespace)}/${encodeURIComponent(subscription)}`
 }
 
-export function isCommand(text: string): boolean {
-  return /^(tabard|kubectl|oc) /.test(text)
+export function stageIsKnown({ state }: Stage): boolean {
+  return state in states && state !== 'unknown'
 }

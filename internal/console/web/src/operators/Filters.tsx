@@ -40,17 +40,20 @@ export function Filters({ data, query }: Props) {
 function OneFilter({ name, data, query }: Props & { name: Filter }) {
   const facet = facetOf(name, data)
   const chosen = query.values(name)
-  if (!facet || (facet.values.length === 0 && chosen.length === 0)) return null
-  // A value of the address may be none of the facet's; it is shown, so that it can be dropped.
-  const labels = chosen.map((value) => ({ key: value, node: facet.values.find((other) => other.value === value)?.label ?? value }))
+  const values = facet?.values ?? []
+  if (values.length === 0 && chosen.length === 0) return null
+  // A value of the address may be none of the facet's, and the facet may not be known; it is shown, so that it can be dropped.
+  const labels = chosen.map((value) => ({ key: value, node: values.find((other) => other.value === value)?.label ?? value }))
   return (
     <ToolbarFilter
-      categoryName={{ key: name, name: facet.label }}
+      categoryName={{ key: name, name: facet?.label ?? name.charAt(0).toUpperCase() + name.slice(1) }}
       labels={labels}
       deleteLabel={(_category, label) => query.toggle(name, typeof label === 'string' ? label : label.key)}
       deleteLabelGroup={() => query.set(name, '')}
     >
-      <FilterMenu facet={facet} chosen={chosen} many={name === 'feature'} onToggle={(value) => query.toggle(name, value)} />
+      {facet && values.length > 0 && (
+        <FilterMenu facet={facet} chosen={chosen} many={name === 'feature'} onToggle={(value) => query.toggle(name, value)} />
+      )}
     </ToolbarFilter>
   )
 }

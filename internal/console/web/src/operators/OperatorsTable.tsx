@@ -2,6 +2,8 @@ import { Link } from 'react-router-dom'
 import { Label } from '@patternfly/react-core'
 import { Caption, Table, Tbody, Td, Th, Thead, Tr, type ThProps } from '@patternfly/react-table'
 import type { Operators, Row } from '../api/types'
+import { useSession } from '../shell/session'
+import { sentence } from '../states/words'
 import { CloudLabels } from './CloudLabels'
 import type { Query } from './query'
 import { askedInWords, placeOf } from './words'
@@ -17,6 +19,19 @@ const columns = [
 interface Props { data: Operators; query: Query }
 
 export function OperatorsTable({ data, query }: Props) {
+  const why = data.installedUnknown
+  return (
+    <>
+      {why && <p className="tabard-small tabard-breaks">It is not known what is installed: {sentence(why)}</p>}
+      <Whole data={data} query={query} />
+    </>
+  )
+}
+
+function Whole({ data, query }: Props) {
+  const hasCluster = useSession()?.hasCluster ?? true
+  // Where nothing is known of installs, no row says that there is none.
+  const without = withoutInstall(hasCluster, data.installedUnknown)
   return (
     <Table variant="compact" gridBreakPoint="grid-lg" className="tabard-table">
       <Caption>Operators of the catalogues, and what they ask of the cloud</Caption>
@@ -27,7 +42,7 @@ export function OperatorsTable({ data, query }: Props) {
           ))}
         </Tr>
       </Thead>
-      <Tbody>{data.items.map((row) => <OneRow key={row.id} row={row} cloud={data.cloud} />)}</Tbody>
+      <Tbody>{data.items.map((row) => <OneRow key={row.id} row={row} cloud={data.cloud} without={without} />)}</Tbody>
     </Table>
   )
 }
@@ -47,7 +62,12 @@ function sorting(columnIndex: number, query: Query): ThProps['sort'] {
   }
 }
 
-function OneRow({ row, cloud }: { row: Row; cloud?: string }) {
+function withoutInstall(hasCluster: boolean, unknown?: string): string {
+  if (!hasCluster) return ''
+  return unknown ? 'Not known' : 'Not installed'
+}
+
+function OneRow({ row, cloud, without }: { row: Row; cloud?: string; without: string }) {
   return (
     <Tr>
       <Th scope="row" dataLabel="Name" modifier="breakWord">
@@ -61,7 +81,7 @@ function OneRow({ row, cloud }: { row: Row; cloud?: string }) {
       <Td dataLabel="Permissions" modifier="breakWord">
         {askedInWords(row.permissions)}
       </Td>
-      <Td dataLabel="State" modifier="breakWord"><State row={row} /></Td>
+      <Td dataLabel="State" modifier="breakWord"><State row={row} without={without} /></Td>
     </Tr>
   )
 }
@@ -79,11 +99,11 @@ function Name({ row }: { row: Row }) {
 // The page of the operator has all of them.
 const namespacesShown = 3
 
-function State({ row }: { row: Row }) {
+function State({ row, without }: { row: Row; without: string }) {
   const installed = row.installed ?? []
-  if (installed.length === 0 && !row.deprecated) return 'Not installed'
   return (
     <>
+      {installed.length === 0 && without && <div>{without}</div>}
       {installed.slice(0, namespacesShown).map(({ namespace, state }) => (
         <div key={namespace} className="tabard-breaks">Installed in {namespace}{state && `, ${state}`}</div>
       ))}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { SearchInput } from '@patternfly/react-core'
 import type { Query } from './query'
 
@@ -8,18 +8,31 @@ const pause = 300
 export function Search({ query }: { query: Query }) {
   const asked = query.get('search')
   const [text, setText] = useState(asked)
-  // The address also changes by the back button, a link and "Clear all filters".
-  useEffect(() => setText(asked), [asked])
+  // The address also changes by the back button, a link and "Clear all filters". What this field has
+  // sent itself comes back late, and must not take the place of what was typed meanwhile.
+  const sent = useRef(asked)
   useEffect(() => {
-    if (text === asked) return
-    const timer = setTimeout(() => query.set('search', text), pause)
+    if (asked === sent.current) return
+    sent.current = asked
+    setText(asked)
+  }, [asked])
+  const send = (next: string) => {
+    sent.current = next
+    query.set('search', next)
+  }
+  useEffect(() => {
+    if (text === sent.current) return
+    const timer = setTimeout(() => send(text), pause)
     return () => clearTimeout(timer)
   })
   return (
     <SearchInput
       value={text}
       onChange={(_event, next) => setText(next)}
-      onClear={() => query.set('search', '')}
+      onClear={() => {
+        setText('')
+        send('')
+      }}
       placeholder="Name, package, provider"
       aria-label="Search operators"
     />

@@ -24,3 +24,8 @@ export function supportInWords(support: string): string {
 export function placeOf({ namespace, name }: Place): string {
   return namespace ? `${namespace}/${name}` : name
 }
+
+// pageOf is the page of an operator, of the version that was chosen.
+export function pageOf(id: string, version?: string | null): string {
+  return `/operators/${encodeURIComponent(id)}${version ? `?${new URLSearchParams({ version })}` : ''}`
+}

@@ -13,7 +13,7 @@ export function JudgementView({ judgement, level = 'h3' }: Props) {
   return (
     <Stack hasGutter>
       <Alert variant={verdictVariant(verdict)} isInline component={level} title={title}>
-        {sentence(why) !== sentence(title) && <p className="tabard-breaks">{sentence(why)}</p>}
+        {plain(why) !== plain(title) && <p className="tabard-breaks">{sentence(why)}</p>}
         <p className="tabard-small tabard-breaks">Judged for {csv}.</p>
       </Alert>
       <Warnings warnings={warnings} level={level} />
@@ -23,6 +23,11 @@ export function JudgementView({ judgement, level = 'h3' }: Props) {
       <More title={`Not seen: ${count(notSeen.length, 'kind of policy', 'kinds of policies')}`} rows={notSeen} />
     </Stack>
   )
+}
+
+// plain is a text as it is compared with another.
+function plain(text: string): string {
+  return sentence(text.trim()).replace(/\.$/, '')
 }
 
 export function Warnings({ warnings, level = 'h3' }: { warnings: string[]; level?: 'h2' | 'h3' | 'h4' }) {

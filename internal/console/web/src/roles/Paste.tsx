@@ -14,7 +14,7 @@ export function Paste({ onFound, offered }: Props) {
     const found = readPaste(next)
     if (!found?.cloud) {
       setText(next)
-      setNote('')
+      setNote(next.trim() === '' ? '' : 'Nothing in this was understood.')
       return
     }
     if (!offered.includes(found.cloud)) {

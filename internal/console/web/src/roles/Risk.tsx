@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Alert, AlertActionLink } from '@patternfly/react-core'
 import type { Judgement } from '../api/types'
 import { AcceptDialog } from './AcceptDialog'
@@ -19,9 +19,24 @@ export const riskButton = 'take-the-risk'
 // Risk is there when something speaks against going on. A person can go on nevertheless.
 export function Risk({ name, verdict, mayPass, accept, accepted, onAccept, level = 'h3' }: Props) {
   const [isAsked, setAsked] = useState(false)
+  const said = useRef<HTMLDivElement>(null)
+  const isTaken = useRef(false)
+  useEffect(() => {
+    if (!accepted || !isTaken.current) return
+    isTaken.current = false
+    // What opened the dialog is gone. The dialog gives up the focus only after this.
+    const timer = setTimeout(() => said.current?.focus())
+    return () => clearTimeout(timer)
+  }, [accepted])
   if (mayPass) return null
   if (!accept) return <Alert variant="danger" isInline component={level} title="It cannot go on like this" />
-  if (accepted) return <Alert variant="warning" isInline isLiveRegion component={level} title="You take the risk: it can go on" />
+  if (accepted) {
+    return (
+      <div ref={said} tabIndex={-1} role="group" aria-label="The risk">
+        <Alert variant="warning" isInline component={level} title="You take the risk: it can go on" />
+      </div>
+    )
+  }
   const what = verdict === 'Missing'
     ? 'The role lacks something that the operator asks for. The operator may not work.'
     : 'Nobody knows whether the role is enough. The operator may not work.'
@@ -43,6 +58,7 @@ export function Risk({ name, verdict, mayPass, accept, accepted, onAccept, level
           onClose={() => setAsked(false)}
           onAccept={() => {
             setAsked(false)
+            isTaken.current = true
             onAccept()
           }}
         />

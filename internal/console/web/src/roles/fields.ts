@@ -66,11 +66,18 @@ export function documentsOf(fields: RoleFields, cloud: Cloud): string | undefine
 // reply to a hand-off.
 export function readPaste(text: string): Partial<RoleFields> | undefined {
   const word = text.trim().replace(/^"(.*)"$/, '$1')
-  if (word.startsWith('{')) return fromReply(word)
-  if (word.startsWith('arn:')) return { cloud: 'aws', arn: word }
+  const reply = word.startsWith('{') ? fromReply(word) : undefined
+  if (reply) return reply
   if (/^(https:)?\/\/iam\.googleapis\.com\//.test(word)) return { cloud: 'gcp', audience: word }
   if (/^\S+@\S+\.iam\.gserviceaccount\.com$/.test(word)) return { cloud: 'gcp', serviceAccount: word }
-  return undefined
+  const arn = arnIn(word)
+  return arn ? { cloud: 'aws', arn } : undefined
+}
+
+// arnIn finds an ARN in a letter or in what a command printed: that of a role, if there are others, too.
+function arnIn(text: string): string | undefined {
+  const found = (text.match(/\barn:[^\s"'`<>,;]+/g) ?? []).map((arn) => arn.replace(/[.:!?)\]}]+$/, ''))
+  return found.find((arn) => arn.includes(':role/')) ?? found[0]
 }
 
 function fromReply(text: string): Partial<RoleFields> | undefined {

@@ -26,9 +26,14 @@ export function App({ started }: { started: Promise<void> }) {
     })
   }, [started])
 
+  // If the session has not started yet, what is read says so again.
+  const again = () => {
+    setProblem(undefined)
+    setReady(true)
+  }
   return (
     <Shell ready={ready && !problem}>
-      {problem ? <Ended problem={problem} /> : (
+      {problem ? <Ended problem={problem} onOpened={again} /> : (
         <Routes>
           <Route path="/" element={<Navigate to="/operators" replace />} />
           <Route path="/operators" element={<OperatorsPage />} />

@@ -4,10 +4,12 @@ import { Page, PageSection, SkipToContent } from '@patternfly/react-core'
 import { useRead } from '../api/useRead'
 import type { Session } from '../api/types'
 import { Loading } from '../states/Loading'
+import { ProblemState } from '../states/ProblemState'
 import { LiveRegion } from './announce'
 import { Broken } from './Broken'
 import { Header } from './Header'
 import { Navigation } from './Navigation'
+import { PageTitle } from './PageTitle'
 import { SessionContext } from './session'
 
 const main = 'main'
@@ -28,9 +30,17 @@ export function Shell({ ready, children }: Props) {
         mainAriaLabel="Content"
       >
         <LiveRegion />
-        <Broken path={pathname}>
-          <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
-        </Broken>
+        {/* Without the session, pages would wait for it for ever. */}
+        {session.problem && !session.data ? (
+          <PageSection>
+            <PageTitle title="The session could not be read" />
+            <ProblemState problem={session.problem} retry={session.retry} />
+          </PageSection>
+        ) : (
+          <Broken path={pathname}>
+            <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
+          </Broken>
+        )}
       </Page>
     </SessionContext.Provider>
   )

@@ -1,16 +1,16 @@
-import { useId, useState } from 'react'
+import { useId } from 'react'
 import { ClipboardCopyButton, CodeBlock, CodeBlockAction, CodeBlockCode } from '@patternfly/react-core'
+import { useCopy } from './useCopy'
 
 // CodeText is a text to copy, which scrolls by itself.
 export function CodeText({ text, name }: { text: string; name: string }) {
-  const [copied, setCopied] = useState(false)
+  const { said, copy } = useCopy()
   const id = useId()
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true))
   return (
     <CodeBlock actions={(
       <CodeBlockAction>
-        <ClipboardCopyButton id={`copy-${id}`} textId={`text-${id}`} aria-label={`Copy ${name}`} onClick={copy} variant="plain">
-          {copied ? 'Copied' : 'Copy'}
+        <ClipboardCopyButton id={`copy-${id}`} textId={`text-${id}`} aria-label={`Copy ${name}`} onClick={() => void copy(text, document.getElementById(`text-${id}`))} variant="plain">
+          {said || 'Copy'}
         </ClipboardCopyButton>
       </CodeBlockAction>
     )}

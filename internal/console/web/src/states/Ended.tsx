@@ -1,13 +1,19 @@
-import { EmptyState, EmptyStateBody, EmptyStateFooter, PageSection } from '@patternfly/react-core'
+import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter, PageSection } from '@patternfly/react-core'
 import LockIcon from '@patternfly/react-icons/dist/esm/icons/lock-icon'
 import { isOver } from '../api/client'
 import type { Problem } from '../api/types'
 import { PageTitle } from '../shell/PageTitle'
-import { Command } from './Command'
 import { NextStep, ProblemState } from './ProblemState'
+import { sentence } from './words'
 
-// Ended is the page without a session. It has no button: a session starts where the person types.
-export function Ended({ problem }: { problem: Problem }) {
+// What the server says, too.
+const usual = ['press Enter where tabard console runs, or type it again: tabard console']
+
+interface Props { problem: Problem; onOpened: () => void }
+
+// Ended is the page without a session. A session starts where the person types. It may start in another
+// tab: this one has the same cookie then, and still knows what was filled in.
+export function Ended({ problem, onOpened }: Props) {
   if (!isOver(problem)) {
     return (
       <PageSection>
@@ -21,13 +27,15 @@ export function Ended({ problem }: { problem: Problem }) {
   return (
     <PageSection>
       <PageTitle title={isSpent ? problem.title : 'Your session has ended'} />
-      <EmptyState icon={LockIcon} titleText={isSpent ? 'Open another address' : 'Start the console again'} headingLevel="h2">
+      <EmptyState icon={LockIcon} titleText={isSpent ? 'Open another address' : 'Open the console again'} headingLevel="h2">
         <EmptyStateBody>
-          {!isSpent && <p>Your session has ended: type <code>tabard console</code> again.</p>}
-          <p className="tabard-breaks">{problem.code === 'token' ? lost : problem.detail || problem.title}</p>
-          {problem.next?.map((step) => <NextStep key={step} step={step} />)}
+          <p className="tabard-breaks">{problem.code === 'token' ? lost : sentence(problem.detail || problem.title)}</p>
+          <p>When you have opened it in another tab, you can go on in this one.</p>
         </EmptyStateBody>
-        <EmptyStateFooter><Command label="Type" command="tabard console" /></EmptyStateFooter>
+        <EmptyStateFooter>
+          {(problem.next ?? usual).map((step) => <NextStep key={step} step={step} />)}
+          <EmptyStateActions><Button variant="primary" onClick={onOpened}>I have opened it again</Button></EmptyStateActions>
+        </EmptyStateFooter>
       </EmptyState>
     </PageSection>
   )

@@ -3,18 +3,20 @@ import { Alert, AlertActionLink } from '@patternfly/react-core'
 import type { Problem } from '../api/types'
 
 const oldAfter = 5 * 60_000
+// Where news should have come, what is shown is old earlier.
+const silentAfter = 30_000
 
-interface Props { readAt?: string; problem?: Problem; retry: () => void }
+interface Props { readAt?: string; problem?: Problem; silent?: boolean; retry: () => void }
 
 // Stale says that what the page shows is old, because it was read long ago or could not be read again.
-export function Stale({ readAt, problem, retry }: Props) {
-  const [now, setNow] = useState(Date.now)
+export function Stale({ readAt, problem, silent = false, retry }: Props) {
+  const [, look] = useState(0)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 30_000)
+    const timer = setInterval(() => look(Date.now()), 30_000)
     return () => clearInterval(timer)
   }, [])
-  const age = readAt ? now - Date.parse(readAt) : 0
-  if (!problem && age < oldAfter) return null
+  const age = readAt ? Date.now() - Date.parse(readAt) : 0
+  if (!problem && age < (silent ? silentAfter : oldAfter)) return null
   const when = readAt ? `This was read ${inWords(age)}` : 'This is what was read before'
   return (
     <Alert

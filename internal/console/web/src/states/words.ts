@@ -8,3 +8,14 @@ export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?:]$/.test(begun) || begun === '' ? begun : `${begun}.`
 }
+
+// isCommand is whether a text is something to type.
+export function isCommand(text: string): boolean {
+  return /^(tabard|kubectl|oc|aws) /.test(text)
+}
+
+// timeInWords says the zone, too: who reads it compares it with the times of a cluster.
+export function timeInWords(time: string): string {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? time : date.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'long' })
+}
