@@ -61,7 +61,7 @@ sizes: $(if $(COLD),,image) ## Print the tables of docs/install.md: how large th
 
 # All times in the files are the commit's, so that one commit gives one release.
 .PHONY: release
-release: ## Write the files of a release to DIST (VERSION=v0.1.0; RELEASE_PLATFORMS=linux/amd64 for one)
+release: console ## Write the files of a release to DIST (VERSION=v0.1.0; RELEASE_PLATFORMS=linux/amd64 for one; needs node 20, npm)
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} go run ./hack/release --version '$(VERSION)' --revision '$(REVISION)' \
 	  --ldflags '-s -w $(LDFLAGS)' --platforms '$(RELEASE_PLATFORMS)' --out '$(DIST)'
 
@@ -124,7 +124,7 @@ e2e-node-long: build localkube ## Let the kubelet replace a pod's token three ti
 	TABARD_NODE_ROTATIONS=3 $(GOTEST) -timeout 50m -count=1 -v ./test/node/02-rotation
 
 .PHONY: e2e-olm
-e2e-olm: build localkube olm ## Install and upgrade operators by the Operator Lifecycle Manager on a real node (Linux, root, containerd)
+e2e-olm: console build localkube olm ## Install and upgrade operators by the Operator Lifecycle Manager on a real node (Linux, root, containerd, node 20, npm, chromium)
 	$(GOTEST) -count=1 -run '^TestOLM' ./test/operators/...
 	@go run ./hack/ring passed $@
 

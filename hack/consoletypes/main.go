@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/tkrajina/typescriptify-golang-structs/typescriptify"
@@ -35,5 +36,21 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if name := twice(text); name != "" {
+		return fmt.Errorf("two types are called %s, and TypeScript would make one of them: rename one", name)
+	}
 	return os.WriteFile(args[0], []byte("// Written by \"go run ./hack/consoletypes\". The types of internal/console/api, as the API has them.\n"+text+"\n"), 0o644)
+}
+
+// twice is the name of two types of different packages; empty for none.
+func twice(text string) string {
+	known := map[string]bool{}
+	for line := range strings.Lines(text) {
+		name, is := strings.CutPrefix(line, "export interface ")
+		if is && known[name] {
+			return strings.TrimSuffix(name, " {\n")
+		}
+		known[name] = is
+	}
+	return ""
 }

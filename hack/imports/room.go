@@ -7,7 +7,7 @@ import (
 
 // rooms are the folders that exist below internal. A new one is a decision of
 // its own, written down in docs/adr.
-var rooms = []string{"app", "catalogue", "cli", "cloud", "console", "controller", "core", "handoff", "image", "lab", "olm", "platform", "testkit", "webhook"}
+var rooms = []string{"app", "catalogue", "cli", "cloud", "console", "controller", "core", "credentials", "evidence", "handoff", "image", "lab", "olm", "platform", "testkit", "webhook"}
 
 // vague are package names that say nothing of what is inside, so that anything
 // ends up there.

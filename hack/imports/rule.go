@@ -127,6 +127,19 @@ var productRules = []rule{
 		deny:    []ban{noSDK, noControllers},
 		why:     "the facts of token mode are read once for the command line and the console; whether it is token mode is awsauth/kube/tokenmode's to say",
 	}, {
+		in: []string{"./internal/credentials"}, own: []string{"./api/...", "./internal/core/..."},
+		foreign: []string{apimachinery, runtime},
+		deny:    []ban{noSDK, noControllers},
+		why:     "CredentialsRequests are read once for the command line and the console; what they wait for core/credentials says",
+	}, {
+		in: []string{"./internal/evidence"}, own: []string{"./internal/core/...", "./internal/platform/together", "./awsauth/identity"},
+		foreign: []string{apimachinery, "k8s.io/api/...", "k8s.io/client-go/kubernetes"},
+		deny:    []ban{noSDK, noControllers},
+		why:     "what core/chain judges is read once for the command line and the console; AWS comes by an interface that internal/app fills",
+	}, {
+		in: []string{"./internal/platform/together"}, own: []string{}, foreign: []string{},
+		why: "functions that run at the same time are the same everywhere: the standard library only",
+	}, {
 		in: []string{"./internal/webhook/..."},
 		own: []string{
 			"./internal/webhook/...", "./internal/core/inject/...", "./internal/core/ocmhook", "./internal/core/certificate", "./api/...", "./roleselector", "./awsauth/kube/follow",
@@ -137,7 +150,7 @@ var productRules = []rule{
 		in: []string{"./internal/cli/..."}, except: []string{"./internal/cli/lab/..."},
 		own: []string{
 			"./internal/cli/...", "./internal/handoff", "./internal/handoff/operator", "./api/...", "./internal/core/...", "./iampolicy", "./roleselector", "./roleselector/carm", "./awsauth/identity",
-			"./internal/platform/tokenfacts", "./internal/olm", "./internal/olm/installing",
+			"./internal/credentials", "./internal/evidence", "./internal/platform/tokenfacts", "./internal/olm", "./internal/olm/installing",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "commands get AWS through interfaces that internal/app fills; of a cluster's token mode there is one test, for everybody",
@@ -192,7 +205,7 @@ var productRules = []rule{
 	}, {
 		in: []string{"./internal/console/..."},
 		own: []string{
-			"./internal/console/...", "./internal/core/...", "./internal/olm", "./internal/olm/installing", "./internal/handoff", "./internal/handoff/operator", "./internal/platform/tokenfacts", "./awsauth/identity", "./iampolicy",
+			"./internal/console/...", "./internal/core/...", "./internal/credentials", "./internal/evidence", "./internal/olm", "./internal/olm/installing", "./internal/handoff", "./internal/handoff/operator", "./internal/platform/tokenfacts", "./internal/platform/together", "./awsauth/identity", "./iampolicy",
 		},
 		deny: []ban{noSDK, noControllers},
 		why:  "the console shows what the core says, as the command line does, and the browser decides nothing: see ADR 34",

@@ -37,6 +37,12 @@ type long struct {
 // The programs that tests start, and what these are built of.
 var programs = []string{"./cmd/tabard", "./cmd/tabard-webhook", "./hack/localkube"}
 
+// pages are what the console's pages are built of. Beside these are packages of npm and what it builds.
+var pages = []string{
+	"internal/console/web/.npmrc", "internal/console/web/build", "internal/console/web/index.html", "internal/console/web/package-lock.json",
+	"internal/console/web/package.json", "internal/console/web/src", "internal/console/web/tsconfig.json", "internal/console/web/vite.config.ts",
+}
+
 // targets are those of the second ring, by the name of their make target, or by what
 // make long calls them.
 var targets = map[string]target{
@@ -46,12 +52,12 @@ var targets = map[string]target{
 		folders:  []string{"charts", "config", "localkube", "test/node", "docs/install.md", "docs/lab.md", "Makefile", "README.md"},
 	},
 	"e2e-olm": {
-		asks:     []part{operators},
+		asks:     []part{console, operators},
 		packages: []string{"./internal/lab/...", "./test/operators/...", "./cmd/tabard", "./cmd/tabard-operator", "./cmd/tabard-webhook", "./examples/token-operator", "./hack/build", "./hack/image", "./hack/localkube", "./hack/olm"},
-		folders:  []string{"config", "examples/token-operator", "localkube", "test/olm", "test/operators", "docs/lab.md"},
+		folders:  append([]string{"config", "examples/token-operator", "internal/console/web/test", "localkube", "test/olm", "test/operators", "docs/lab.md"}, pages...),
 	},
 	"conformance": {
-		asks:     []part{operators},
+		asks:     []part{operators, explain},
 		packages: append([]string{"./test/awslocal/...", "./test/awsauth/authors", "./test/capacity/docs", "./test/conformance", "./test/docs", "./test/issuer", "./test/e2e", "./test/hubaccess", "./test/site", "./internal/app/ekstoken", "./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		modules:  []string{"test/handoff"},
 		folders: []string{
@@ -63,13 +69,8 @@ var targets = map[string]target{
 	},
 	"e2e-console": {
 		packages: []string{"./test/console/...", "./cmd/tabard", "./hack/localkube"},
-		folders: []string{
-			"config", "docs/console.md", "localkube", "Makefile",
-			// Beside these are packages of npm and what it builds.
-			"internal/console/web/.npmrc", "internal/console/web/build", "internal/console/web/index.html", "internal/console/web/package-lock.json",
-			"internal/console/web/package.json", "internal/console/web/src", "internal/console/web/test", "internal/console/web/tsconfig.json", "internal/console/web/vite.config.ts",
-		},
-		asks: []part{console, operators},
+		folders:  append([]string{"config", "docs/console.md", "internal/console/web/test", "localkube", "Makefile"}, pages...),
+		asks:     []part{console, operators, explain},
 	},
 	"interop": {
 		packages: []string{"./test/hub/...", "./cmd/tabard", "./cmd/tabard-eks-token", "./hack/clusteradm", "./hack/ocm", "./hack/localkube"},
@@ -96,15 +97,16 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./test/chart"}},
 	},
 	"console": {
-		asks: []part{console, operators},
-		long: &long{packages: []string{"./internal/console"}, named: true},
+		asks:     []part{console, operators, explain},
+		packages: programs, folders: []string{"config", "localkube"},
+		long: &long{packages: []string{"./internal/console", "./test/console"}, named: true},
 	},
 	"crowd": {
 		packages: programs, folders: []string{"config", "docs/from-the-eks-webhook.md", "docs/webhook.md", "localkube"},
 		long: &long{packages: []string{"./internal/webhook", "./test/credentials/beside", "./test/webhook"}, named: true, measured: true},
 	},
 	"examples": {
-		asks:     []part{operators},
+		asks:     []part{operators, explain},
 		packages: append([]string{"./examples/bucket-controller", "./examples/token-operator"}, programs...),
 		folders:  []string{"config", "docs/operator-authors.md", "examples", "localkube"},
 		long:     &long{packages: []string{"./test/awsauth/authors", "./test/roleselector/e2e"}, measured: true},
@@ -114,15 +116,15 @@ var targets = map[string]target{
 		long: &long{packages: []string{"./test/capacity/growth"}, measured: true},
 	},
 	"pages": {
-		asks:     []part{operators},
+		asks:     []part{operators, explain},
 		packages: append([]string{"./cmd/tabard-eks-token", "./examples/keyless-pod"}, programs...),
 		folders:  []string{"config", "docs", "examples", "localkube", "test/docs/testdata", "Makefile", "README.md"},
 		long:     &long{packages: []string{"./internal/cli/selector", "./test/capacity/docs", "./test/docs", "./test/e2e", "./test/e2e/lab"}, named: true},
 	},
 	"oldmodules": {modules: []string{"test/oldmodules"}, long: &long{}},
 	"release": {
-		asks:     []part{console, operators},
-		packages: []string{"./cmd/..."}, folders: []string{"charts", "docs/install.md", "docs/releasing.md", "Makefile"},
+		asks:     []part{console, operators, explain},
+		packages: []string{"./cmd/..."}, folders: append([]string{"charts", "docs/install.md", "docs/releasing.md", "Makefile"}, pages...),
 		long: &long{packages: []string{"./hack/release"}, named: true},
 	},
 }
@@ -142,13 +144,14 @@ type part struct{ folders []string }
 var (
 	console   = part{[]string{"internal/console", "internal/cli/console"}}
 	operators = part{[]string{"internal/cli/operators", "internal/core/listing", "internal/olm/installing"}}
+	explain   = part{[]string{"internal/cli/explain", "internal/evidence", "internal/cli/decode", "internal/core/decode", "internal/cli/policy", "internal/core/policycheck", "internal/core/chain", "internal/core/overview", "internal/lab/scenario"}}
 	built     = part{[]string{"internal/console/web"}}
 )
 
 // apart are the folders whose packages a target does not depend on.
 func (t target) apart() []string {
 	out := slices.Clone(built.folders)
-	for _, one := range []part{console, operators} {
+	for _, one := range []part{console, explain, operators} {
 		if !slices.ContainsFunc(t.asks, func(asked part) bool { return asked.folders[0] == one.folders[0] }) {
 			out = append(out, one.folders...)
 		}

@@ -17,6 +17,9 @@ import (
 	"github.com/tabard-dev/tabard/internal/console"
 	"github.com/tabard-dev/tabard/internal/console/web"
 	model "github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/platform"
+	"github.com/tabard-dev/tabard/internal/credentials"
+	"github.com/tabard-dev/tabard/internal/evidence"
 	"github.com/tabard-dev/tabard/internal/olm"
 )
 
@@ -55,7 +58,7 @@ func consoleWorld(ctx context.Context, of *operators.Source) (console.World, err
 	}
 	err = addCluster(ctx, &out, origin.Kubeconfig)
 	if err != nil && inFiles && !origin.Kubeconfig.IsSet() {
-		out.OLM, out.Cluster, err = olm.Client{}, "", nil
+		out.OLM, out.Explain, out.Credentials, out.Cluster, err = olm.Client{}, evidence.Sources{}, credentials.Cluster{}, "", nil
 	}
 	return out, err
 }
@@ -65,14 +68,30 @@ func addCluster(ctx context.Context, to *console.World, kubeconfig *command.Kube
 	if to.OLM, err = connectOLM(kubeconfig); err != nil {
 		return err
 	}
+	if to.Explain, to.Namespace, err = connectExplain(kubeconfig); err != nil {
+		return err
+	}
+	if to.Credentials, err = connectCredentials(kubeconfig); err != nil {
+		return err
+	}
 	if to.Cluster, err = kubeconfig.ClusterName(); err != nil {
 		return err
 	}
-	if to.Namespace, err = kubeconfig.Namespace(); err != nil {
+	if to.User, err = console.User(ctx, to.OLM.Objects); err != nil {
 		return err
 	}
-	to.User, err = console.User(ctx, to.OLM.Objects)
+	to.ClusterFlags, err = kubeconfig.Pinned()
 	return err
+}
+
+// connectCredentials makes the clients by which CredentialsRequests are read.
+func connectCredentials(kubeconfig *command.Kubeconfig) (credentials.Cluster, error) {
+	config, err := program.KubeConfigOf(kubeconfig)
+	if err != nil {
+		return credentials.Cluster{}, err
+	}
+	cluster, err := credentialsCluster(config, "", platform.Override{})
+	return credentials.Cluster{Reader: cluster.Client, Facts: cluster.Facts, Now: cluster.Now}, err
 }
 
 // browse opens an address as the system opens addresses, and does not wait for the browser. Other users

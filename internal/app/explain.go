@@ -26,27 +26,28 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/core/fault"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/evidence"
 )
 
 func explainCommand() *cobra.Command {
 	c := selector.NewExplain(program.StandardStreams(), connectSelectors)
-	explain.AddTo(c, explain.World{Streams: program.StandardStreams(), Cluster: connectExplain, AWS: &explainAWS{}, Public: fetchIssuer})
+	explain.AddTo(c, explain.World{Streams: program.StandardStreams(), Connect: connectExplain})
 	return c
 }
 
-// connectExplain makes the client by which pods and ServiceAccounts are read.
-func connectExplain(kubeconfig *command.Kubeconfig) (explain.Cluster, error) {
+// connectExplain makes the clients by which pods and ServiceAccounts are explained, and says which
+// namespace the kubeconfig names.
+func connectExplain(kubeconfig *command.Kubeconfig) (out evidence.Sources, namespace string, err error) {
 	config, err := program.KubeConfigOf(kubeconfig)
 	if err != nil {
-		return explain.Cluster{}, err
+		return out, "", err
 	}
-	namespace, err := kubeconfig.Namespace()
-	if err != nil {
-		return explain.Cluster{}, err
+	if namespace, err = kubeconfig.Namespace(); err != nil {
+		return out, "", err
 	}
 	config.WarningHandler = rest.NoWarnings{} // they are about a pod that will never be
 	kube, err := kubernetes.NewForConfig(config)
-	return explain.Cluster{Kube: kube, Namespace: namespace}, err
+	return evidence.Sources{Kube: kube, AWS: &explainAWS{}, Public: fetchIssuer}, namespace, err
 }
 
 // fetchIssuer fetches the documents of an issuer as tabard issuer verify does.
@@ -59,23 +60,27 @@ func fetchIssuer(ctx context.Context, url string) (core.Public, error) {
 }
 
 // explainAWS reads by the session of whoever runs the program. It is made when it is first asked: most
-// ways to fail need no AWS.
+// ways to fail need no AWS. A session that could not be made is tried anew, since the console runs for hours.
 type explainAWS struct {
-	once sync.Once
+	mu   sync.Mutex
 	auth *awsauth.Auth
-	err  error
 }
 
 // as is the session, in a region of a partition.
 func (a *explainAWS) as(partition string) (identity.Identity, error) {
-	a.once.Do(func() { a.auth, a.err = newAuth() })
-	if a.err != nil {
-		return identity.Identity{}, a.err
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.auth == nil {
+		auth, err := newAuth()
+		if err != nil {
+			return identity.Identity{}, err
+		}
+		a.auth = auth
 	}
 	return session(cmp.Or(a.auth.Region(), homeRegion[partition], "us-east-1")), nil
 }
 
-// Account implements explain.AWS.
+// Account implements evidence.AWS.
 func (a *explainAWS) Account(ctx context.Context, partition string) (string, error) {
 	defer waitingForAWS()()
 	as, err := a.as(partition)
@@ -86,7 +91,7 @@ func (a *explainAWS) Account(ctx context.Context, partition string) (string, err
 	return account, err
 }
 
-// Role implements explain.AWS.
+// Role implements evidence.AWS.
 func (a *explainAWS) Role(ctx context.Context, partition, name string) (*chain.Role, error) {
 	as, err := a.as(partition)
 	if err != nil {
@@ -99,7 +104,7 @@ func (a *explainAWS) Role(ctx context.Context, partition, name string) (*chain.R
 	return &chain.Role{ARN: role.ARN, Trust: role.Trust, Boundary: role.Boundary}, nil
 }
 
-// Provider implements explain.AWS.
+// Provider implements evidence.AWS.
 func (a *explainAWS) Provider(ctx context.Context, arn string) (*chain.OIDCProvider, error) {
 	as, err := a.as(identity.PartitionOfARN(arn))
 	if err != nil {
@@ -112,7 +117,7 @@ func (a *explainAWS) Provider(ctx context.Context, arn string) (*chain.OIDCProvi
 	return &chain.OIDCProvider{ARN: arn, Audiences: provider.Audiences}, nil
 }
 
-// InlineNames implements explain.AWS.
+// InlineNames implements evidence.AWS.
 func (a *explainAWS) InlineNames(ctx context.Context, partition, role string) ([]string, error) {
 	as, err := a.as(partition)
 	if err != nil {
@@ -122,7 +127,7 @@ func (a *explainAWS) InlineNames(ctx context.Context, partition, role string) ([
 	return names, denied(err)
 }
 
-// Attached implements explain.AWS.
+// Attached implements evidence.AWS.
 func (a *explainAWS) Attached(ctx context.Context, partition, role string) ([]string, error) {
 	as, err := a.as(partition)
 	if err != nil {
@@ -132,7 +137,7 @@ func (a *explainAWS) Attached(ctx context.Context, partition, role string) ([]st
 	return arns, denied(err)
 }
 
-// InlinePolicy implements explain.AWS.
+// InlinePolicy implements evidence.AWS.
 func (a *explainAWS) InlinePolicy(ctx context.Context, partition, role, name string) (string, error) {
 	as, err := a.as(partition)
 	if err != nil {
@@ -141,7 +146,7 @@ func (a *explainAWS) InlinePolicy(ctx context.Context, partition, role, name str
 	return document(iamrole.New(a.auth).InlinePolicy(ctx, as, role, name))
 }
 
-// ManagedPolicy implements explain.AWS.
+// ManagedPolicy implements evidence.AWS.
 func (a *explainAWS) ManagedPolicy(ctx context.Context, partition, arn string) (string, error) {
 	as, err := a.as(partition)
 	if err != nil {
@@ -161,7 +166,7 @@ func document(text string, exists bool, err error) (string, error) {
 // denied marks an error that says that the session may not.
 func denied(err error) error {
 	if cloud.Is(err, fault.Denied) {
-		return fmt.Errorf("%w: %w", explain.ErrDenied, err)
+		return fmt.Errorf("%w: %w", evidence.ErrDenied, err)
 	}
 	return err
 }

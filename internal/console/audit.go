@@ -16,6 +16,9 @@ func (s *Server) audit(verb, kind, namespace, name, digest, verdict string, err 
 	s.Audit.Info("audit", "user", s.World.User, "verb", verb, "kind", kind, "namespace", namespace, "name", name, "digest", digest, "verdict", verdict, "result", done)
 }
 
+// versionBy is a digest that is cut to what tells the versions of a document apart.
+func versionBy(digest []byte) string { return hex.EncodeToString(digest[:8]) }
+
 // digestOf is one of plain values.
 func digestOf(values ...any) string {
 	text, _ := json.Marshal(values) // texts, numbers and maps of them have JSON

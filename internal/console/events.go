@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,7 +22,31 @@ const (
 	mostStreams = 2 * mostSessions
 )
 
-// events sends an install whenever it changes, as server-sent events
+// topic is what a page follows: how often it is looked at, and what is sent when it differs from what was
+// sent last.
+type topic struct {
+	every time.Duration
+	look  func(ctx context.Context) (kind string, document any)
+}
+
+// topicOf is what a request follows.
+func (s *Server) topicOf(r *http.Request) (topic, error) {
+	q := queryOf(r, "install", "of")
+	install, of := q.text("install"), q.text("of")
+	namespace, name, ok := strings.Cut(install, "/")
+	switch {
+	case of != "" && install == "":
+		if about := s.changesOf(of); about.look != nil {
+			return about, q.err()
+		}
+		q.refuse("the parameter of is %.300q, expected one of overview, workloads, pods/NAMESPACE/NAME, serviceaccounts/NAMESPACE/NAME", of)
+	case of != "" || !ok || namespace == "" || name == "":
+		q.refuse("the parameter install is %.300q, expected NAMESPACE/NAME, or the parameter of in its place", install)
+	}
+	return topic{every: glance, look: func(ctx context.Context) (string, any) { return s.glance(ctx, namespace, name) }}, q.err()
+}
+
+// events sends what a page follows whenever it changes, as server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). It ends with the browser, or with
 // the session.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
@@ -31,12 +54,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, &Problem{Status: http.StatusMethodNotAllowed, Code: "method", Title: "This address has no such method", Detail: "it is read by GET"})
 		return
 	}
-	q := queryOf(r, "install")
-	namespace, name, ok := strings.Cut(q.text("install"), "/")
-	if !ok || namespace == "" || name == "" {
-		q.refuse("the parameter install is %.300q, expected NAMESPACE/NAME", q.text("install"))
-	}
-	if err := q.err(); err != nil {
+	about, err := s.topicOf(r)
+	if err != nil {
 		s.refuse(w, r, problemOf(err))
 		return
 	}
@@ -44,26 +63,35 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		s.refuse(w, r, &Problem{Status: http.StatusTooManyRequests, Code: "streams", Title: "Too many pages are open", Detail: fmt.Sprintf("The console follows %d installs at a time: close some pages.", mostStreams)})
+		s.refuse(w, r, &Problem{Status: http.StatusTooManyRequests, Code: "streams", Title: "Too many pages are open", Detail: fmt.Sprintf("The console follows %d pages at a time: close some.", mostStreams)})
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := &stream{to: w, control: http.NewResponseController(w), last: r.Header.Get("Last-Event-ID")}
-	for out.look(s.glance(r.Context(), namespace, name)) && s.sessions.isOpen(s.cookieOf(r)) {
+	for out.look(s.lookAt(r.Context(), about)) && s.sessions.isOpen(s.cookieOf(r)) {
 		select {
 		case <-r.Context().Done():
 			return
 		case <-s.ending:
 			return
-		case <-time.After(glance):
+		case <-time.After(about.every):
 		}
 	}
 }
 
-// glance is an install, or why it is not seen.
-func (s *Server) glance(ctx context.Context, namespace, name string) (kind string, document any) {
+// lookAt is what is seen of a topic in the time of an answer. A panic is a problem like another one, and the
+// stream goes on.
+func (s *Server) lookAt(ctx context.Context, about topic) (kind string, document any) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	if err := s.safely(func() { kind, document = about.look(ctx) }); err != nil {
+		return "problem", api.Problem(*problemOf(err))
+	}
+	return kind, document
+}
+
+// glance is an install, or why it is not seen.
+func (s *Server) glance(ctx context.Context, namespace, name string) (kind string, document any) {
 	seen, err := s.installOf(ctx, namespace, name)
 	if err != nil {
 		return "problem", api.Problem(*problemOf(err))
@@ -110,7 +138,7 @@ func event(document any) (id string, text []byte, err error) {
 	}
 	plain, err := written(counts)
 	digest := sha256.Sum256(plain)
-	return hex.EncodeToString(digest[:8]), bytes.ReplaceAll(text, []byte("\n"), []byte(" ")), err
+	return versionBy(digest[:]), bytes.ReplaceAll(text, []byte("\n"), []byte(" ")), err
 }
 
 func (s *stream) send(text string) bool {

@@ -73,7 +73,7 @@ func counted(name, label string, rows []listing.Row, values func(listing.Row) []
 			counts[value]++
 		}
 	}
-	return facetOf(name, label, counts)
+	return facetOf(name, label, counts, mostValues)
 }
 
 // categories are those of the versions that new installs take.
@@ -86,14 +86,17 @@ func (r *readCatalogue) categories() api.Facet {
 			}
 		}
 	}
-	return facetOf("category", "Category", counts)
+	return facetOf("category", "Category", counts, mostValues)
 }
 
-// mostValues bounds the values of a facet: those that most packages have are shown. A person searches
-// for others.
-const mostValues = 50
+// How many values a facet has at most: those that most rows have are shown. Of strangers' words a person
+// searches for others; namespaces are the cluster's own, and the page's menu finds one among thousands.
+const (
+	mostValues          = 50
+	mostNamespaceValues = 10_000
+)
 
-func facetOf(name, label string, counts map[string]int) api.Facet {
+func facetOf(name, label string, counts map[string]int, most int) api.Facet {
 	out := api.Facet{Name: name, Label: label, Values: []api.FacetValue{}}
 	for value, count := range counts {
 		if value != "" {
@@ -101,7 +104,7 @@ func facetOf(name, label string, counts map[string]int) api.Facet {
 		}
 	}
 	slices.SortFunc(out.Values, func(a, b api.FacetValue) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Value, b.Value)) })
-	out.Values = out.Values[:min(len(out.Values), mostValues)]
+	out.Values = out.Values[:min(len(out.Values), most)]
 	slices.SortFunc(out.Values, func(a, b api.FacetValue) int { return compareText(a.Label, b.Label) })
 	return out
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -15,35 +14,44 @@ import (
 // counts.
 type following struct {
 	mu  sync.Mutex
-	all map[string]context.CancelFunc
+	all map[string]*followed
 }
 
-// begin is the context of an install that is followed from now on, in place of an earlier one.
-func (f *following) begin(ctx context.Context, at string) (context.Context, context.CancelFunc) {
+// followed is one install, and how it is no longer followed.
+type followed struct{ cancel context.CancelFunc }
+
+// begin is the context of an install that is followed from now on, in place of an earlier one. Its end leaves a
+// later one of the same name alone.
+func (f *following) begin(ctx context.Context, at string) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if before := f.all[at]; before != nil {
-		before()
+		before.cancel()
 	}
 	if f.all == nil {
-		f.all = map[string]context.CancelFunc{}
+		f.all = map[string]*followed{}
 	}
-	f.all[at] = cancel
-	return ctx, cancel
+	own := &followed{cancel}
+	f.all[at] = own
+	return ctx, func() {
+		cancel()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.all[at] == own {
+			delete(f.all, at)
+		}
+	}
 }
 
 // follow approves the plan of an install in the background.
 func (s *Server) follow(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
-	ctx, cancel := s.following.begin(ctx, planned.Install.Namespace+"/"+planned.Install.Wanted.Subscription)
+	ctx, end := s.following.begin(ctx, planned.Install.Namespace+"/"+planned.Install.Wanted.Subscription)
 	go func() {
-		defer cancel()
-		defer func() {
-			if broken := recover(); broken != nil {
-				s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", "", fmt.Errorf("the program has a fault: %v", broken))
-			}
-		}()
-		s.approveOwn(ctx, planned, client, checked)
+		defer end()
+		if err := s.safely(func() { s.approveOwn(ctx, planned, client, checked) }); err != nil {
+			s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", "", err)
+		}
 	}()
 }
 

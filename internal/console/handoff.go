@@ -68,15 +68,13 @@ func (s *Server) handoffs(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(packed) // with the browser gone there is nobody to tell
 }
 
-func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (*api.Handoff, error) {
+func (s *Server) handoff(ctx context.Context, question api.HandoffQuestion) (_ *api.Handoff, err error) {
+	defer recovered(s.Audit, &err)
 	p, b, err := s.version(ctx, question.Operator, question.Version)
 	if err != nil {
 		return nil, err
 	}
-	place := rolerequest.Place{Cluster: question.ClusterName, Namespace: question.Namespace, Issuer: question.Issuer, Account: question.Account}
-	if place.Namespace == "" && b.Metadata != nil {
-		place.Namespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
-	}
+	place := rolerequest.Place{Cluster: question.ClusterName, Namespace: cmp.Or(question.Namespace, b.SuggestedNamespace()), Issuer: question.Issuer, Account: question.Account}
 	if s.World.HasCluster() {
 		seen, err := s.seen(ctx)
 		if err != nil {

@@ -52,32 +52,46 @@ func (s *Server) installs(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// subscriptions are those of all namespaces, or for who may not list them those of the namespaces in
-// which they may. partly says where they may not.
+// subscriptions are those of the namespaces that the person may read. partly says what they may not.
 func (s *Server) subscriptions(ctx context.Context) (out []operator.Subscription, partly []string, err error) {
+	return ofNamespaces(ctx, s, "Subscriptions", s.World.OLM.List)
+}
+
+// ofNamespaces lists something in all namespaces (of which the name is empty), or for who may not do that in
+// those in which they may. partly says where they may not.
+func ofNamespaces[T any](ctx context.Context, s *Server, kinds string, list func(ctx context.Context, namespace string) ([]T, error)) (out []T, partly []string, err error) {
 	partly = []string{}
-	out, err = s.World.OLM.List(ctx, "")
+	out, err = list(ctx, "")
 	if !apierrors.IsForbidden(err) {
 		return out, partly, err
 	}
-	namespaces, why := s.namespaces(ctx)
+	out = nil
+	namespaces, why, wrong := s.namespaces(ctx, kinds)
+	if wrong != nil {
+		return nil, nil, wrong
+	}
 	if why != "" {
 		partly = append(partly, why)
 	}
-	read := 0
+	read, refused := 0, 0
 	for _, namespace := range namespaces {
-		found, err := s.World.OLM.List(ctx, namespace)
+		found, err := list(ctx, namespace)
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, err
 		case err == nil:
 			out, read = append(out, found...), read+1
-		case len(partly) < mostFindings:
-			partly = append(partly, namespace+": "+line.Of(err.Error()))
+		default:
+			if refused++; refused <= mostFindings {
+				partly = append(partly, namespace+": "+line.Of(err.Error()))
+			}
 		}
 	}
 	if read == 0 {
 		return nil, nil, err
+	}
+	if more := refused - mostFindings; more > 0 {
+		partly = append(partly, "and "+line.Count(more, "more namespace", "more namespaces"))
 	}
 	return out, partly, nil
 }
@@ -85,21 +99,30 @@ func (s *Server) subscriptions(ctx context.Context) (out []operator.Subscription
 // mostNamespaces bounds how many namespaces are asked one by one.
 const mostNamespaces = 200
 
-// namespaces are those of the cluster, or for who may not list them the one of the kubeconfig. why says
-// why there may be others.
-func (s *Server) namespaces(ctx context.Context) (names []string, why string) {
+// namespaces are those of the cluster, or for who may not list them the one of the kubeconfig, which is always
+// the first. why says why there may be others, with the kinds that are listed in them.
+func (s *Server) namespaces(ctx context.Context, kinds string) (names []string, why string, err error) {
+	own := s.World.Namespace
 	resource := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	found, err := s.World.OLM.Objects.Resource(resource).List(ctx, metav1.ListOptions{Limit: mostNamespaces})
-	if err != nil {
-		return []string{s.World.Namespace}, "You may not list the namespaces of the cluster: what is installed in others than " + s.World.Namespace + " is not known."
+	switch {
+	case apierrors.IsForbidden(err):
+		return []string{own}, "You may not list the namespaces of the cluster: which " + kinds + " are in others than " + own + " is not known.", nil
+	case err != nil:
+		return nil, "", err
+	}
+	if own != "" {
+		names = append(names, own)
 	}
 	for _, one := range found.Items {
-		names = append(names, one.GetName())
+		if one.GetName() != own {
+			names = append(names, one.GetName())
+		}
 	}
 	if found.GetContinue() != "" {
-		why = fmt.Sprintf("You may not list Subscriptions of all namespaces, and there are many: only the first %d were asked one by one.", len(names))
+		why = fmt.Sprintf("You may not list %s of all namespaces, and there are many: only %d were asked one by one.", kinds, len(names))
 	}
-	return names, why
+	return names, why, nil
 }
 
 func rowOf(s operator.Status) api.InstallRow {

@@ -74,9 +74,7 @@ func (s *Server) operator(r *http.Request) (any, error) {
 	if b != nil {
 		d.Choose(p, *b)
 		out.Chosen = chosen(*d.Chosen, p, *b)
-		if b.Metadata != nil {
-			out.SuggestedNamespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
-		}
+		out.SuggestedNamespace = b.SuggestedNamespace()
 	}
 	return out, nil
 }
@@ -123,8 +121,8 @@ func chosen(c listing.Chosen, p *catalogue.Package, b catalogue.Bundle) *api.Cho
 func permissions(set permission.Set, b catalogue.Bundle) api.Permissions {
 	requests, known := set.Requests()
 	out := api.Permissions{
-		Known: known, Why: listing.WhyUnknown(set, b), Source: sourceText(set.Source), Certainty: string(set.Certainty), AsksNothing: set.AsksNothing(),
-		Incomplete: set.Incomplete, Digest: set.Source.Digest, Requests: []api.PermissionRequest{}, Findings: []listing.Finding{}, Instructions: []string{},
+		Known: known, Why: listing.WhyUnknown(set, b), Source: set.Source.String(), Certainty: string(set.Certainty), AsksNothing: set.AsksNothing(),
+		Incomplete: set.Incomplete, Digest: set.Source.Digest, Requests: []api.PermissionRequest{}, Findings: []listing.CatalogueFinding{}, Instructions: []string{},
 	}
 	if !known {
 		out.Instructions = append(out.Instructions, listing.Instructions(b).Lines...)
@@ -133,7 +131,7 @@ func permissions(set permission.Set, b catalogue.Bundle) api.Permissions {
 		out.Policy = strings.Join(made, "\n\n")
 	}
 	for _, f := range set.Findings {
-		out.Findings = append(out.Findings, listing.Finding{Code: catalogue.Code(f.Code), Object: f.Path, Message: f.Message})
+		out.Findings = append(out.Findings, listing.CatalogueFinding{Code: catalogue.Code(f.Code), Object: f.Path, Message: f.Message})
 	}
 	sentences := set.Sentences()
 	for _, request := range requests {
@@ -154,13 +152,6 @@ func permissions(set permission.Set, b catalogue.Bundle) api.Permissions {
 	return out
 }
 
-func sourceText(s permission.Source) string {
-	if s.Ref == "" {
-		return string(s.Kind)
-	}
-	return string(s.Kind) + " of " + s.Ref
-}
-
 // difference is what one version asks for that another does not.
 func (s *Server) difference(r *http.Request) (any, error) {
 	q := queryOf(r, "from", "to")
@@ -175,14 +166,20 @@ func (s *Server) difference(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sets [2]permission.Set
-	var whys []string
+	var bundles [2]catalogue.Bundle
 	for i, version := range versions {
 		b, err := bundle(p, version)
 		if err != nil {
 			return nil, err
 		}
-		sets[i] = permission.OfBundle(p.Name, *b, nil)
+		bundles[i] = *b
+	}
+	cloud := permission.OneCloud(permission.OfBundle(p.Name, bundles[0], nil), permission.OfBundle(p.Name, bundles[1], nil))
+	var sets [2]permission.Set
+	var whys []string
+	for i, version := range versions {
+		b := &bundles[i]
+		sets[i] = permission.OfBundle(p.Name, *b, cloud)
 		if why := listing.WhyUnknown(sets[i], *b); why != "" {
 			whys = append(whys, version+": "+why)
 		}

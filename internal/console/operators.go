@@ -59,6 +59,9 @@ func askedBy(r *http.Request) (asked, error) {
 	if out.cloud != "" && out.Tokens == nil {
 		q.refuse("the parameter cloud is %.80q, expected one of aws, azure, gcp", out.cloud)
 	}
+	if out.Tokens != nil && out.TokenAuth == "" {
+		out.TokenAuth = string(listing.Yes) // who chooses a cloud wants to see its operators
+	}
 	for _, name := range q.values["feature"] {
 		feature, ok := catalogue.FeatureNamed(name)
 		if !ok {

@@ -33,6 +33,8 @@ func TestTheListIsFilteredSortedAndPaged(t *testing.T) {
 		"sort=-permissions":               "silent object-keeper quiet",
 		"search=KEEPS":                    "object-keeper",
 		"cloud=aws&tokens=yes":            "object-keeper silent",
+		"cloud=aws":                       "object-keeper silent",
+		"cloud=aws&tokens=no":             "quiet",
 		"cloud=azure&tokens=yes":          "",
 		"permissions=none":                "quiet",
 		"permissions=unknown":             "silent",

@@ -21,17 +21,22 @@ import (
 	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
-// planner reads what an install is decided by. Documents that somebody pasted take the place of those in
-// AWS.
+// planner reads what an install is decided by.
 func (s *Server) planner(pasted string) (installing.Planner, error) {
 	if !s.World.HasCluster() {
 		return installing.Planner{}, noCluster()
 	}
+	return s.judge(pasted), nil
+}
+
+// judge reads what a role is judged by, also without a cluster. Documents that somebody pasted take the place of
+// those in AWS.
+func (s *Server) judge(pasted string) installing.Planner {
 	out := installing.Planner{Client: s.World.OLM, RoleDocuments: s.World.RoleDocuments}
 	if strings.TrimSpace(pasted) != "" {
 		out.Given = func(arn string) (sufficiency.Documents, error) { return documentsOf(pasted, arn) }
 	}
-	return out, nil
+	return out
 }
 
 // choice is the install that a person wants.
@@ -65,12 +70,12 @@ func (s *Server) choice(ctx context.Context, question api.InstallQuestion, parti
 	if question.WithoutRole {
 		return out, wrongField("withoutRole", "true", "it without a role")
 	}
-	out.Values, _, err = valuesOf(*question.Role, partition)
+	out.Values, err = valuesOf(*question.Role, partition)
 	return out, err
 }
 
 func wrongField(name, value, expected string) *Problem {
-	return &Problem{Status: http.StatusBadRequest, Code: "field", Title: "The request cannot be read", Detail: fmt.Sprintf("the field %s is %.80q, expected %s", name, value, expected)}
+	return &Problem{Status: http.StatusBadRequest, Code: "field", Field: name, Title: "The request cannot be read", Detail: fmt.Sprintf("the field %s is %.80q, expected %s", name, value, expected)}
 }
 
 // planned is what an install would do.

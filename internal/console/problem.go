@@ -36,13 +36,13 @@ func problemOf(err error) *Problem {
 	switch {
 	case errors.Is(err, olm.ErrChanged):
 		return changed(line.Of(err.Error()) + ".")
-	case errors.Is(err, operator.ErrConflict):
-		return &Problem{Status: http.StatusConflict, Code: "conflict", Title: "What is there does not fit", Detail: line.Of(err.Error())}
 	case errors.Is(err, olm.ErrNoOLM):
 		return &Problem{Status: http.StatusNotFound, Code: "noOLM", Title: "The cluster has no OLM", Detail: line.Of(err.Error()),
 			Next: []string{"install OLM, or see a catalogue in files: tabard console --catalogue PATH"}}
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err): // before a conflict, which may be that something may not be read
 		return &Problem{Status: http.StatusForbidden, Code: "right", Title: "You may not read this", Detail: line.Of(err.Error()), MissingRight: rightOf(err)}
+	case errors.Is(err, operator.ErrConflict):
+		return &Problem{Status: http.StatusConflict, Code: "conflict", Title: "What is there does not fit", Detail: line.Of(err.Error())}
 	case apierrors.IsUnauthorized(err):
 		return &Problem{Status: http.StatusBadGateway, Code: "login", Title: "The cluster does not know you", Detail: line.Of(err.Error()),
 			Next: []string{"log in to the cluster again, as for kubectl, and type tabard console again"}}

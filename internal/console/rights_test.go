@@ -43,6 +43,7 @@ var secrets = testkit.SharedCluster(testkit.ClusterOptions{
 	for _, namespace := range []string{"team-a", "team-b"} {
 		c.Make(objectOf(c, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"word-%[1]s","namespace":%[1]q},
 "spec":{"name":"p","source":"vendor","sourceNamespace":"olm","channel":"stable","config":{"env":[{"name":"ROLEARN","value":"arn:aws:iam::123456789012:role/word-role-%[1]s"}]}}}`, namespace)))
+		makeWorkload(c, namespace)
 	}
 	for i, one := range rights() {
 		one.grant(c, fmt.Sprintf("right-%d", i))
@@ -70,6 +71,9 @@ func rights() []right {
 	for _, namespace := range []string{"", "team-a", "team-b"} {
 		for _, resource := range []string{"subscriptions", "installplans", "clusterserviceversions"} {
 			out = append(out, right{namespace, "list", "operators.coreos.com", resource}, right{namespace, "get", "operators.coreos.com", resource})
+		}
+		for _, resource := range []string{"pods", "serviceaccounts"} {
+			out = append(out, right{namespace, "list", "", resource}, right{namespace, "get", "", resource})
 		}
 	}
 	return out
@@ -101,7 +105,7 @@ func as(t *testing.T, c *testkit.Cluster, groups []string) user {
 	config.QPS = -1
 	config.Impersonate = rest.ImpersonationConfig{UserName: "somebody", Groups: append([]string{"system:authenticated"}, groups...)}
 	client := olm.Client{Objects: dynamic.NewForConfigOrDie(config), Metadata: metadata.NewForConfigOrDie(config)}
-	world := World{Cluster: "lab", Namespace: "team-a", OLM: client, Read: func(context.Context) (model.Catalogue, error) { return model.Catalogue{}, nil }}
+	world := World{Cluster: "lab", Namespace: "team-a", OLM: client, Explain: explainingBy(config), Read: func(context.Context) (model.Catalogue, error) { return model.Catalogue{}, nil }}
 	return user{open(t, server(t, Options{World: world})), kubernetes.NewForConfigOrDie(config)}
 }
 
@@ -139,6 +143,7 @@ func comparesRights(t *testing.T, sets int) {
 	allRightsHold(t, c)
 	random := rand.New(rand.NewPCG(1, 2))
 	told, kept := 0, 0
+	var seen workloadsSeen
 	for range sets {
 		var groups []string
 		for i := range rights() {
@@ -153,6 +158,7 @@ func comparesRights(t *testing.T, sets int) {
 			sees["word-"+namespace] = everywhere || u.may(namespace, "list", "operators.coreos.com", "subscriptions")
 			sees["word-role-"+namespace] = sees["word-"+namespace]
 		}
+		seen.compare(u, groups)
 		said := map[string]string{}
 		for _, path := range []string{"cluster", "installs", "operators", "installs/team-a/word-team-a", "installs/team-b/word-team-b"} {
 			said[path] = u.do(u.request(http.MethodGet, "/api/v1/"+path, "")).Body.String()
@@ -185,6 +191,7 @@ func comparesRights(t *testing.T, sets int) {
 			t.Fatalf("with the rights %q the cluster is %s", groups, said["cluster"])
 		}
 	}
+	seen.isEnough(t, sets)
 	if told < sets/10 || kept < sets/10 {
 		t.Errorf("installs were told %d times and kept %d times: the test proves little", told, kept)
 	}

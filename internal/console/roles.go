@@ -2,18 +2,16 @@ package console
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/tabard-dev/tabard/internal/console/api"
-	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/roledocuments"
@@ -25,42 +23,20 @@ func wrongRole(err error) *Problem {
 	return &Problem{Status: http.StatusBadRequest, Code: "role", Title: "This is no role that an operator can take", Detail: err.Error()}
 }
 
-// valuesOf are the values of a role, and its cloud. The partition is the cluster's; empty where it is
-// not known.
-func valuesOf(role api.Role, partition string) (map[string]string, catalogue.Cloud, error) {
-	given := 0
-	for _, has := range []bool{role.ARN != "", role.Azure != nil, role.GCP != nil} {
-		if has {
-			given++
-		}
+// valuesOf are the values of a role. The partition is the cluster's; empty where it is not known.
+func valuesOf(role api.Role, partition string) (map[string]string, error) {
+	given := operator.Given{ARN: role.ARN}
+	if azure := role.Azure; azure != nil {
+		given.Azure = operator.Azure{Client: azure.Client, Tenant: azure.Tenant, Subscription: azure.Subscription, ResourceGroup: azure.ResourceGroup, Region: azure.Region}
 	}
-	if given != 1 {
-		return nil, 0, wrongRole(fmt.Errorf("roles of %d clouds are given, expected one", given))
+	if role.GCP != nil {
+		given.Audience, given.ServiceAccount = role.GCP.Audience, role.GCP.ServiceAccount
 	}
-	var values map[string]string
-	var cloud catalogue.Cloud
-	var err error
-	switch {
-	case role.ARN != "":
-		cloud = catalogue.AWS
-		values, err = operator.ForAWS(role.ARN, partition, "")
-	case role.Azure != nil:
-		cloud = catalogue.Azure
-		values, err = operator.ForAzure(operator.Azure{
-			Client: role.Azure.Client, Tenant: role.Azure.Tenant, Subscription: role.Azure.Subscription, ResourceGroup: role.Azure.ResourceGroup, Region: role.Azure.Region,
-		})
-	default:
-		cloud = catalogue.GCP
-		var google operator.Google
-		if google, err = operator.GoogleFrom(role.GCP.Audience); err == nil {
-			google.ServiceAccount = role.GCP.ServiceAccount
-			values, err = operator.ForGoogle(google)
-		}
-	}
+	values, err := given.Values(partition)
 	if err != nil {
-		return nil, cloud, wrongRole(err)
+		return nil, wrongRole(err)
 	}
-	return values, cloud, nil
+	return values, nil
 }
 
 // documentsOf are the documents of a role that somebody pasted: outputs of the AWS command line, one
@@ -99,53 +75,29 @@ func (s *Server) check(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespace := question.Namespace
-	if namespace == "" && b.Metadata != nil {
-		namespace = b.Metadata.Annotations[catalogue.SuggestedNamespace]
-	}
+	namespace := cmp.Or(question.Namespace, b.SuggestedNamespace())
 	if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
 		return nil, wrongField("namespace", namespace, "the name of the namespace of the operator, whose ServiceAccounts the role has to trust")
 	}
-	partition, issuer := "", ""
+	partition := ""
 	if s.World.HasCluster() {
 		seen, err := s.seen(r.Context())
 		if err != nil {
 			return nil, err
 		}
 		partition = seen.Partition()
-		if issuer, err = s.World.OLM.Issuer(r.Context()); err != nil {
-			return nil, err
-		}
 	}
-	values, cloud, err := valuesOf(question.Role, partition)
+	values, err := valuesOf(question.Role, partition)
 	if err != nil {
 		return nil, err
 	}
-	upgrade := operator.Upgrade{CSV: b.Name, New: permission.OfBundle(p.Name, b, &cloud), Namespace: namespace, Values: values, Issuer: issuer}
-	if upgrade.IsOfAWS() {
-		if upgrade.Role, upgrade.Unread, err = s.role(r.Context(), operator.IdentityOf(values), question.Documents); err != nil {
-			return nil, err
-		}
+	judged, err := s.judge(question.Documents).Judge(r.Context(), operator.Upgrade{
+		CSV: b.Name, New: permission.OfBundle(p.Name, b, operator.CloudOf(values)), Namespace: namespace, Values: values,
+	})
+	if err != nil {
+		return nil, err
 	}
-	judged := operator.Judge(upgrade)
 	return api.Check{Judgement: judgementOf(judged), Enough: judged.Verdict.MayPass(), Command: "tabard operators check --request DIR" + roleFlags(question.Role) + documentsFlag(question.Documents)}, nil
-}
-
-// role are the documents of a role: those that somebody pasted, else those in AWS. Where AWS does not
-// tell it says why.
-func (s *Server) role(ctx context.Context, arn, pasted string) (documents *sufficiency.Documents, unread string, err error) {
-	var read sufficiency.Documents
-	if strings.TrimSpace(pasted) != "" {
-		read, err = documentsOf(pasted, arn)
-		return &read, "", err
-	}
-	switch read, err = s.World.RoleDocuments(ctx, arn); {
-	case err == nil:
-		return &read, "", nil
-	case ctx.Err() != nil:
-		return nil, "", ctx.Err()
-	}
-	return nil, err.Error(), nil
 }
 
 // judgementOf is a judgement for the pages.

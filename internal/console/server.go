@@ -6,11 +6,9 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -20,9 +18,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
+	"github.com/tabard-dev/tabard/internal/console/api"
+	"github.com/tabard-dev/tabard/internal/core/chain"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
+	"github.com/tabard-dev/tabard/internal/credentials"
+	"github.com/tabard-dev/tabard/internal/evidence"
 	"github.com/tabard-dev/tabard/internal/olm"
 	"github.com/tabard-dev/tabard/internal/platform/tokenfacts"
 )
@@ -46,6 +47,10 @@ type World struct {
 	Files string
 	// RoleDocuments reads the policies of a role in AWS.
 	RoleDocuments func(ctx context.Context, arn string) (sufficiency.Documents, error)
+	// Explain is what the chain of a workload is read from; its Kube is nil where there is no cluster.
+	Explain evidence.Sources
+	// Credentials is what CredentialsRequests are read from; its Reader is nil where there is no cluster.
+	Credentials credentials.Cluster
 }
 
 // HasCluster says whether there is a cluster to ask.
@@ -61,7 +66,7 @@ type Options struct {
 	ReadOnly bool
 	// Version is the program's.
 	Version string
-	// Audit gets a line for each write; nil is the standard error.
+	// Audit gets a line for each write, and for each fault of the console itself; nil is the standard error.
 	Audit *slog.Logger
 }
 
@@ -72,6 +77,14 @@ type Server struct {
 	catalogue *kept[*readCatalogue]
 	facts     *kept[tokenfacts.Seen]
 	installed *kept[installed]
+	workloads *kept[*workloads]
+	overviews *kept[*api.Overview]
+	// firstSeen is when each link was first seen to be as it is.
+	firstSeen map[chain.Link]since
+	// explaining has a place for each explanation that is read.
+	explaining chan struct{}
+	// checking has a place for each policy that is checked.
+	checking  chan struct{}
 	following following
 	streams   chan struct{}
 	// ending is closed when the server begins to end.
@@ -90,6 +103,11 @@ func New(options Options, sessions *Sessions, port int) *Server {
 		return tokenfacts.Observe(ctx, options.World.OLM.Objects)
 	}}
 	out.installed = &kept[installed]{now: time.Now, freshFor: installedFor, within: answerWithin, read: out.readInstalled}
+	out.workloads = &kept[*workloads]{now: time.Now, freshFor: workloadsFor, rests: workloadsRests, within: readIn, read: out.readAllWorkloads}
+	out.overviews = &kept[*api.Overview]{now: time.Now, freshFor: overviewFor, shownFor: overviewShown, rests: overviewRests, within: answerWithin, read: out.readOverview}
+	out.catalogue.log, out.facts.log, out.installed.log, out.workloads.log, out.overviews.log = out.Audit, out.Audit, out.Audit, out.Audit, out.Audit
+	out.firstSeen = map[chain.Link]since{}
+	out.explaining, out.checking = make(chan struct{}, mostExplained), make(chan struct{}, mostChecked)
 	return out
 }
 
@@ -151,19 +169,26 @@ type answer func(r *http.Request) (any, error)
 // endpoints are those of the API that need a session, by method and path.
 func (s *Server) endpoints() map[string]answer {
 	return map[string]answer{
-		"GET " + apiPrefix + "session":                              s.session,
-		"GET " + apiPrefix + "cluster":                              s.cluster,
-		"GET " + apiPrefix + "operators":                            s.operators,
-		"GET " + apiPrefix + "operators/{id}":                       s.operator,
-		"GET " + apiPrefix + "operators/{id}/diff":                  s.difference,
-		"POST " + apiPrefix + "checks/role":                         s.check,
-		"GET " + apiPrefix + "installs":                             s.installs,
-		"GET " + apiPrefix + "installs/{namespace}/{name}":          s.install,
-		"POST " + apiPrefix + "installs/plan":                       s.installPlan,
-		"POST " + apiPrefix + "installs":                            s.installNow,
-		"GET " + apiPrefix + "installs/{namespace}/{name}/upgrade":  s.upgrade,
-		"POST " + apiPrefix + "installs/{namespace}/{name}/approve": s.approve,
-		"POST " + apiPrefix + "installs/{namespace}/{name}/role":    s.setRole,
+		"GET " + apiPrefix + "session":                                      s.session,
+		"GET " + apiPrefix + "cluster":                                      s.cluster,
+		"GET " + apiPrefix + "overview":                                     s.overview,
+		"GET " + apiPrefix + "operators":                                    s.operators,
+		"GET " + apiPrefix + "operators/{id}":                               s.operator,
+		"GET " + apiPrefix + "operators/{id}/diff":                          s.difference,
+		"POST " + apiPrefix + "checks/role":                                 s.check,
+		"GET " + apiPrefix + "installs":                                     s.installs,
+		"GET " + apiPrefix + "installs/{namespace}/{name}":                  s.install,
+		"POST " + apiPrefix + "installs/plan":                               s.installPlan,
+		"POST " + apiPrefix + "installs":                                    s.installNow,
+		"GET " + apiPrefix + "installs/{namespace}/{name}/upgrade":          s.upgrade,
+		"POST " + apiPrefix + "installs/{namespace}/{name}/approve":         s.approve,
+		"POST " + apiPrefix + "installs/{namespace}/{name}/role":            s.setRole,
+		"GET " + apiPrefix + "workloads/pods":                               s.pods,
+		"GET " + apiPrefix + "workloads/pods/{namespace}/{name}":            s.pod,
+		"GET " + apiPrefix + "workloads/serviceaccounts":                    s.serviceAccounts,
+		"GET " + apiPrefix + "workloads/serviceaccounts/{namespace}/{name}": s.serviceAccount,
+		"POST " + apiPrefix + "try/decode":                                  s.decode,
+		"POST " + apiPrefix + "try/policy":                                  s.policy,
 	}
 }
 
@@ -193,13 +218,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, endpoint answer)
 		err = queryOf(r).err()
 	}
 	if err == nil {
-		said, err = endpoint(r.WithContext(ctx))
+		said, err = s.said(endpoint, r.WithContext(ctx))
 	}
 	if err != nil {
 		s.refuse(w, r, problemOf(err))
 		return
 	}
 	s.write(w, r, said)
+}
+
+// said is what an endpoint says. A panic in it is an answer like another one.
+func (s *Server) said(endpoint answer, r *http.Request) (_ any, err error) {
+	defer recovered(s.Audit, &err)
+	return endpoint(r)
 }
 
 // write answers with a document, or says that it is what the browser has.
@@ -220,19 +251,4 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, document any) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(text) // with the browser gone there is nobody to tell
 	}
-}
-
-// written is a document as JSON. Strangers wrote texts of it: a character that nobody sees, or that turns
-// the direction of writing, becomes one that everybody sees.
-func written(document any) ([]byte, error) {
-	text, err := json.Marshal(document)
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text), nil
 }

@@ -126,7 +126,7 @@ func (s *Server) otherRole(ctx context.Context, planner installing.Planner, name
 	if err != nil {
 		return out, err
 	}
-	values, _, err := valuesOf(role, seen.Partition())
+	values, err := valuesOf(role, seen.Partition())
 	if err != nil {
 		return out, err
 	}

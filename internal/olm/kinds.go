@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
-
-	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
 )
 
 // The versions of OLM's kinds.
@@ -34,17 +32,7 @@ type Client struct {
 	Discovered func(context.Context) (string, error)
 
 	// seen is nil for a client that remembers nothing.
-	seen *memory
-}
-
-// memory is what Once remembers.
-type memory struct{ requests *[]cloudv1.CredentialsRequest }
-
-// Once is a client that lists the CredentialsRequests of the cluster once, for looks at many installs
-// in a row. It is not safe for concurrent use.
-func (c Client) Once() Client {
-	c.seen = &memory{}
-	return c
+	seen memory
 }
 
 func alpha(resource string) schema.GroupVersionResource {

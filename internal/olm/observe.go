@@ -21,7 +21,7 @@ import (
 // Observe reads what the stages of an install are decided by. An error is one of the connection, or
 // ErrNoOLM.
 func (c Client) Observe(ctx context.Context, wanted operator.Wanted) (*operator.Objects, error) {
-	o := &observation{Client: c, Objects: operator.Objects{Wanted: wanted, Unread: map[operator.Kind]string{}}}
+	o := &observation{Client: c, Objects: operator.Objects{Wanted: wanted, Unread: map[operator.Kind]error{}}}
 	for _, look := range []func(context.Context) error{o.catalogue, o.namespaced, o.version, o.requests} {
 		if err := look(ctx); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (o *observation) read(kind operator.Kind, err error) (bool, error) {
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case apierrors.IsForbidden(err):
-		o.Unread[kind] = err.Error()
+		o.Unread[kind] = err
 		return false, nil
 	}
 	return false, fmt.Errorf("read the %s: %w", kind, err)
@@ -55,7 +55,9 @@ func (o *observation) catalogue(ctx context.Context) error {
 	if o.Source == "" || o.SourceNamespace == "" {
 		return nil
 	}
-	found, err := o.Client.Objects.Resource(catalogues).Namespace(o.SourceNamespace).Get(ctx, o.Source, metav1.GetOptions{})
+	found, err := remembered(ctx, o.Client, "catalogue "+o.SourceNamespace+"/"+o.Source, func() (*unstructured.Unstructured, error) {
+		return o.Client.Objects.Resource(catalogues).Namespace(o.SourceNamespace).Get(ctx, o.Source, metav1.GetOptions{})
+	})
 	ok, err := o.read(operator.KindCatalogue, err)
 	if ok {
 		o.Catalogue, err = toCatalogue(found)
@@ -88,18 +90,23 @@ func (c Client) each(ctx context.Context, of schema.GroupVersionResource, namesp
 
 // collect decodes all objects of a kind in the namespace.
 func collect[T any](ctx context.Context, o *observation, kind operator.Kind, of schema.GroupVersionResource, decode func(*unstructured.Unstructured) (T, error)) (out []T, served bool, err error) {
-	err = o.each(ctx, of, o.Namespace, func(object *unstructured.Unstructured) error {
-		one, err := decode(object)
-		out = append(out, one)
-		return err
+	out, err = remembered(ctx, o.Client, of.Resource+" of "+o.Namespace, func() (out []T, err error) {
+		err = o.each(ctx, of, o.Namespace, func(object *unstructured.Unstructured) error {
+			one, err := decode(object)
+			out = append(out, one)
+			return err
+		})
+		return out, err
 	})
 	served = !apierrors.IsNotFound(err)
 	_, err = o.read(kind, err)
-	return out, served, err
+	return slices.Clone(out), served, err
 }
 
 func (o *observation) namespaced(ctx context.Context) error {
-	_, err := o.Client.Objects.Resource(namespaces).Get(ctx, o.Namespace, metav1.GetOptions{})
+	_, err := remembered(ctx, o.Client, "namespace "+o.Namespace, func() (*unstructured.Unstructured, error) {
+		return o.Client.Objects.Resource(namespaces).Get(ctx, o.Namespace, metav1.GetOptions{})
+	})
 	if o.NamespaceExists, err = o.read(operator.KindNamespace, err); err != nil {
 		return err
 	}
@@ -182,23 +189,21 @@ func (o *observation) requests(ctx context.Context) error {
 
 // all are the CredentialsRequests of the cluster, or where these may not be listed those of the
 // namespace. One that cannot be read is nobody's that can be told.
-func (o *observation) all(ctx context.Context) (out []cloudv1.CredentialsRequest, err error) {
-	if o.seen != nil && o.seen.requests != nil {
-		return *o.seen.requests, nil
+func (o *observation) all(ctx context.Context) ([]cloudv1.CredentialsRequest, error) {
+	of := func(namespace string) ([]cloudv1.CredentialsRequest, error) {
+		return remembered(ctx, o.Client, "requests of "+namespace, func() (out []cloudv1.CredentialsRequest, err error) {
+			err = o.each(ctx, requests, namespace, func(object *unstructured.Unstructured) error {
+				if one, err := as[cloudv1.CredentialsRequest](object); err == nil {
+					out = append(out, one)
+				}
+				return nil
+			})
+			return out, err
+		})
 	}
-	take := func(object *unstructured.Unstructured) error {
-		if one, err := as[cloudv1.CredentialsRequest](object); err == nil {
-			out = append(out, one)
-		}
-		return nil
-	}
-	err = o.each(ctx, requests, "", take)
+	out, err := of("")
 	if apierrors.IsForbidden(err) {
-		out = nil
-		return out, o.each(ctx, requests, o.Namespace, take)
-	}
-	if err == nil && o.seen != nil {
-		o.seen.requests = &out
+		return of(o.Namespace)
 	}
 	return out, err
 }

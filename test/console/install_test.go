@@ -59,7 +59,7 @@ func (p offered) version(number string) fakeolm.CSV {
 	}
 	return fakeolm.CSV{
 		Name: p.name + ".v" + number, Annotations: annotations,
-		Spec: map[string]any{"version": number, "installModes": []any{map[string]any{"type": "OwnNamespace", "supported": true}}},
+		Spec: map[string]any{"version": number, "installModes": p.installModes()},
 		Deployments: map[string]appsv1.DeploymentSpec{p.name: {
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
@@ -218,6 +218,19 @@ func TestBrowserGivesARoleLater(t *testing.T) {
 	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("later", map[string]string{"arn": arn, "namespace": namespace})
 }
 
+// A person chooses the namespace that an operator watches.
+func TestBrowserInstallsInAMode(t *testing.T) {
+	const namespace, watched = "quiet", "watched"
+	w := begin(t, namespace)
+	w.MakeNamespaces(watched)
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("modes", map[string]string{"namespace": namespace, "watched": watched})
+	groups := w.Dynamic.Resource(schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"}).Namespace(namespace)
+	group := must.Get(groups.Get(t.Context(), namespace, metav1.GetOptions{}))(t)
+	if targets, _, err := unstructured.NestedStringSlice(group.Object, "spec", "targetNamespaces"); err != nil || !slices.Equal(targets, []string{watched}) {
+		t.Errorf("the OperatorGroup watches %q: %v", targets, err)
+	}
+}
+
 // A hand-off is made, and the role that comes back is checked.
 func TestBrowserHandsOff(t *testing.T) {
 	const namespace = "handed"
@@ -226,16 +239,22 @@ func TestBrowserHandsOff(t *testing.T) {
 	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("handoff", map[string]string{"arn": arn, "namespace": namespace, "account": account})
 }
 
+// subscribed makes a Subscription of the older version of object-keeper, which gets a role.
+func (w *world) subscribed(namespace, arn string) {
+	w.Helper()
+	w.MakeNamespaces(namespace)
+	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":%[1]q,"namespace":%[1]q},"spec":{"targetNamespaces":[%[1]q]}}`, namespace))
+	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"object-keeper","namespace":%[1]q},"spec":{"name":"object-keeper","source":"vendor",
+"sourceNamespace":"olm","channel":"stable","startingCSV":"object-keeper.v1.0.0","installPlanApproval":"Manual","config":{"env":[{"name":"ROLEARN","value":%[2]q}]}}}`, namespace, arn))
+}
+
 // An upgrade asks for more than the role has. It is approved when the role has it.
 func TestBrowserApprovesAnUpgrade(t *testing.T) {
 	const namespace = "upgraded"
 	w := begin(t, namespace)
 	arn := w.role("upgraded", namespace, "object-keeper", "s3:GetObject")
 	w.operates(namespace, "object-keeper")
-	w.MakeNamespaces(namespace)
-	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":%[1]q,"namespace":%[1]q},"spec":{"targetNamespaces":[%[1]q]}}`, namespace))
-	object(w.Cluster, fmt.Sprintf(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"object-keeper","namespace":%[1]q},"spec":{"name":"object-keeper","source":"vendor",
-"sourceNamespace":"olm","channel":"stable","startingCSV":"object-keeper.v1.0.0","installPlanApproval":"Manual","config":{"env":[{"name":"ROLEARN","value":%[2]q}]}}}`, namespace, arn))
+	w.subscribed(namespace, arn)
 	run := start(t, "--kubeconfig", w.Kubeconfig(w.Config))
 	c := run.open()
 	path := "installs/" + namespace + "/object-keeper"

@@ -30,7 +30,7 @@ type client struct {
 // open exchanges the code of an address for a session.
 func (c *console) open() *client {
 	c.Helper()
-	address := must.Get(url.Parse(c.another()))(c)
+	address := must.Get(url.Parse(c.Another()))(c)
 	out := &client{T: c.T, http: &http.Client{Jar: must.Get(cookiejar.New(nil))(c)}, origin: "http://" + address.Host}
 	var opened struct{ CSRF string }
 	out.post("session", map[string]string{"code": strings.TrimPrefix(address.Fragment, "code=")}, &opened)

@@ -3,6 +3,9 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +41,10 @@ func TestBrowserReadsACatalogueInAFile(t *testing.T) {
 	start(t, "--catalogue", filepath.Join(root, "examples", "operators", "catalog.json")).plays("file", nil)
 }
 
+func TestBrowserWritesSentences(t *testing.T) {
+	start(t, "--catalogue", filepath.Join(root, "examples", "operators", "catalog.json")).plays("sentences", nil)
+}
+
 func TestBrowserSaysWhichRightIsMissing(t *testing.T) {
 	c := shared(t)
 	nobody := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.NewNamespace(), Name: "nobody"}}
@@ -47,7 +54,10 @@ func TestBrowserSaysWhichRightIsMissing(t *testing.T) {
 
 func TestBrowserSaysHowToBeginAgain(t *testing.T) {
 	c := shared(t)
-	start(t, "--kubeconfig", c.Kubeconfig(c.Config)).plays("ended", nil)
+	run := start(t, "--kubeconfig", c.Kubeconfig(c.Config))
+	terminal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, run.Another()) }))
+	t.Cleanup(terminal.Close)
+	run.plays("ended", map[string]string{"terminal": terminal.URL})
 }
 
 func TestBrowserReadsOnly(t *testing.T) {
@@ -112,5 +122,5 @@ func TestBrowserShowsManyOperators(t *testing.T) {
 func TestBrowserSaysThatTheConsoleIsGone(t *testing.T) {
 	c := shared(t)
 	run := start(t, "--kubeconfig", c.Kubeconfig(c.Config))
-	run.plays("gone", map[string]string{"pid": strconv.Itoa(run.pid)})
+	run.plays("gone", map[string]string{"pid": strconv.Itoa(run.PID)})
 }

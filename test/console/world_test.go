@@ -65,19 +65,30 @@ func withPackages(c *testkit.Cluster) {
 type offered struct {
 	name, display, provider string
 	annotations             map[string]string
+	modes                   []string
+}
+
+// installModes are the modes that the package supports, as OLM lists them.
+func (p offered) installModes() []any {
+	var out []any
+	for _, mode := range p.modes {
+		out = append(out, map[string]any{"type": mode, "supported": true})
+	}
+	return out
 }
 
 const tokens = "features.operators.openshift.io/token-auth-"
 
 func packages() []offered {
+	own := []string{"OwnNamespace"}
 	return []offered{
 		{"object-keeper", "Object Keeper", "Example", map[string]string{
 			tokens + "aws": "true", "categories": "Storage", "description": "Keeps objects.", "features.operators.openshift.io/disconnected": "true",
 			"operatorframework.io/suggested-namespace":  "object-keeper",
 			"operators.tabard.dev/credentials-requests": requests("object-keeper", "s3:GetObject", "s3:PutObject", "iam:PassRole"),
-		}},
-		{"blob-mirror", "Blob Mirror", "Example", map[string]string{tokens + "azure": "true", "categories": "Storage, Backup"}},
-		{"quiet", "Quiet", "Another Vendor", map[string]string{"description": "Does nothing.", "operators.tabard.dev/credentials-requests": "[]"}},
+		}, own},
+		{"blob-mirror", "Blob Mirror", "Example", map[string]string{tokens + "azure": "true", "categories": "Storage, Backup"}, own},
+		{"quiet", "Quiet", "Another Vendor", map[string]string{"description": "Does nothing.", "operators.tabard.dev/credentials-requests": "[]"}, []string{"OwnNamespace", "SingleNamespace"}},
 	}
 }
 
@@ -102,8 +113,8 @@ func manifest(t testing.TB, p offered) *unstructured.Unstructured {
 	must.Do(t, json.Unmarshal(fmt.Appendf(nil, `{"apiVersion":"packages.operators.coreos.com/v1","kind":"PackageManifest",
 "metadata":{"name":%[1]q,"namespace":"olm","labels":{"catalog":"vendor","catalog-namespace":"olm"}},
 "status":{"packageName":%[1]q,"catalogSource":"vendor","catalogSourceNamespace":"olm","defaultChannel":"stable","channels":[{"name":"stable","currentCSV":"%[1]s.v1.1.0",
-"currentCSVDesc":{"displayName":%[2]q,"version":"1.1.0","provider":{"name":%[3]q},"installModes":[{"type":"OwnNamespace","supported":true}],"annotations":%[4]s},
+"currentCSVDesc":{"displayName":%[2]q,"version":"1.1.0","provider":{"name":%[3]q},"installModes":%[5]s,"annotations":%[4]s},
 "entries":[{"name":"%[1]s.v1.1.0","version":"1.1.0"},{"name":"%[1]s.v1.0.0","version":"1.0.0"}]}]}}`,
-		p.name, p.display, p.provider, must.Get(json.Marshal(p.annotations))(t)), &out.Object))
+		p.name, p.display, p.provider, must.Get(json.Marshal(p.annotations))(t), must.Get(json.Marshal(p.installModes()))(t)), &out.Object))
 	return out
 }

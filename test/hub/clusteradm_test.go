@@ -2,6 +2,7 @@ package hub
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,11 +79,31 @@ func TestOCMClusteradmGoesOnWithTabard(t *testing.T) {
 			t.Errorf("%s of tabard hub join after clusteradm join (-want +got):\n%s", field, diff)
 		}
 	}
-	said := ocm.Clusteradm(t, hub.Cluster, "accept", "--clusters=cluster1", "--wait", "--timeout=60")
-	if !strings.Contains(said, "set hubAcceptsClient to true for managed cluster cluster1") {
-		t.Errorf("clusteradm accept says:\n%s", said)
-	}
+	acceptByClusteradm(&ocm.Hub{Cluster: hub.Cluster}, "cluster1")
 	wantJoined(t, hub.Cluster, spoke.Cluster, "cluster1")
+}
+
+// acceptByClusteradm accepts a cluster that was joined twice. The second join starts its agent anew,
+// under another name. Where the first agent had asked for a certificate by then, clusteradm approves
+// none of the two without --skip-approve-check; and where the second asks later, it approves that
+// one the next time it is called.
+func acceptByClusteradm(hub *ocm.Hub, name string) {
+	hub.Helper()
+	said := ocm.Clusteradm(hub, hub.Cluster, "accept", "--clusters="+name, "--skip-approve-check", "--wait", "--timeout=60")
+	if !strings.Contains(said, "set hubAcceptsClient to true for managed cluster "+name) {
+		hub.Errorf("clusteradm accept says:\n%s", said)
+	}
+	cluster := ocm.New(ocm.ManagedCluster, "", name)
+	hub.Await(func() error {
+		if err := hub.Get(hub.Context(), client.ObjectKeyFromObject(cluster), cluster); err != nil {
+			return err
+		}
+		if status, message := ocm.Condition(cluster, "ManagedClusterJoined"); status != "True" {
+			ocm.Clusteradm(hub, hub.Cluster, "accept", "--clusters="+name, "--skip-approve-check")
+			return fmt.Errorf("the ManagedCluster %s has not joined: %q (%s)", name, status, message)
+		}
+		return nil
+	})
 }
 
 // TestOCMTabardGoesOnWithClusteradm has a hub and a cluster that clusteradm makes of nothing, with

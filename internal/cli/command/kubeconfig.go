@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"sync"
 
@@ -127,18 +129,46 @@ func (k *Kubeconfig) ClusterName() (string, error) {
 	if k.overrides.Context.Cluster != "" {
 		return k.overrides.Context.Cluster, nil
 	}
+	_, chosen, err := k.chosen()
+	if chosen == nil {
+		return "", err
+	}
+	return chosen.Cluster, nil
+}
+
+// chosen is the context that the flags choose, or the current one; nil for none.
+func (k *Kubeconfig) chosen() (string, *clientcmdapi.Context, error) {
 	contents, err := k.Contents()
 	if err != nil {
-		return "", usage.Wrong(fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err))
+		return "", nil, usage.Wrong(fmt.Errorf("the kubeconfig (%s) cannot be read: %w", k.files(), err))
 	}
-	chosen := k.overrides.CurrentContext
-	if chosen == "" {
-		chosen = contents.CurrentContext
+	name := cmp.Or(k.overrides.CurrentContext, contents.CurrentContext)
+	return name, contents.Contexts[name], nil
+}
+
+// Pinned is Flags for a command that is typed later, perhaps in another folder: the context is named also where
+// it is the current one, as that may be another by then, and so is the file where it is not the person's own.
+// Of several files in $KUBECONFIG none is named: the context is one of all of them. Where there is no
+// context, it is Flags. Errors are of usage.Wrong.
+func (k *Kubeconfig) Pinned() (string, error) {
+	if err := k.readable(); err != nil {
+		return "", usage.Wrong(err)
 	}
-	if contents.Contexts[chosen] == nil {
-		return "", nil
+	name, chosen, err := k.chosen()
+	if chosen == nil {
+		return k.Flags(), err
 	}
-	return contents.Contexts[chosen].Cluster, nil
+	pinned := *k
+	pinned.overrides.CurrentContext = name
+	if files := k.rules().GetLoadingPrecedence(); k.Path == "" && len(files) == 1 && files[0] != clientcmd.RecommendedHomeFile {
+		pinned.Path = files[0]
+	}
+	if pinned.Path != "" {
+		if pinned.Path, err = filepath.Abs(pinned.Path); err != nil {
+			return "", usage.Wrong(err)
+		}
+	}
+	return pinned.Flags(), nil
 }
 
 func (k *Kubeconfig) rules() *clientcmd.ClientConfigLoadingRules {

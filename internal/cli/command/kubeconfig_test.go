@@ -80,6 +80,41 @@ func TestTheNameOfTheChosenClusterIsKnown(t *testing.T) {
 	}
 }
 
+// A command that is typed later is about the same cluster, whatever the current context and the folder are by then.
+func TestFlagsForLaterNameTheContext(t *testing.T) {
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "config"), filepath.Join(dir, "other")
+	must.Do(t, os.WriteFile(file, []byte(twoContexts), 0o600))
+	must.Do(t, os.WriteFile(other, []byte(strings.Replace(twoContexts, "current-context: one\n", "", 1)), 0o600))
+	t.Chdir(dir)
+	const list = string(os.PathListSeparator)
+	for name, c := range map[string]struct{ env, args, want string }{
+		"a file of the variable":        {file, "", " --kubeconfig " + file + " --context one"},
+		"another context":               {file, "--context=two --as=carol", " --kubeconfig " + file + " --context two --as carol"},
+		"a flag's file":                 {other, "--kubeconfig=" + file, " --kubeconfig " + file + " --context one"},
+		"a flag's file of the folder":   {other, "--kubeconfig=config", " --kubeconfig " + file + " --context one"},
+		"several files":                 {other + list + file, "", " --context one"},
+		"no current context":            {other, "", ""},
+		"no current context, and flags": {other, "--cluster=one --user=bob", " --cluster one --user bob"},
+		"a context that is not there":   {file, "--context=three", " --context three"},
+		"no kubeconfig":                 {filepath.Join(dir, "none") + list + filepath.Join(dir, "neither"), "", ""},
+	} {
+		t.Setenv("KUBECONFIG", c.env)
+		var k Kubeconfig
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		k.AddFlags(flags)
+		must.Do(t, flags.Parse(strings.Fields(c.args)))
+		set := k.IsSet()
+		if got := must.Get(k.Pinned())(t); got != c.want || k.IsSet() != set {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
+	if got, err := (&Kubeconfig{}).Pinned(); err == nil {
+		t.Errorf("a file that is not there: %q", got)
+	}
+}
+
 // TestAKubeconfigThatCannotBeUsedIsNamed, wherever it comes from.
 func TestAKubeconfigThatCannotBeUsedIsNamed(t *testing.T) {
 	dir := t.TempDir()

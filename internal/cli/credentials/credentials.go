@@ -7,21 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudv1 "github.com/tabard-dev/tabard/api/cloudcredential/v1"
-	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/cli/command"
-	core "github.com/tabard-dev/tabard/internal/core/credentials"
 	"github.com/tabard-dev/tabard/internal/core/platform"
+	"github.com/tabard-dev/tabard/internal/credentials"
 )
 
 // Cluster is what the commands need of a cluster.
@@ -90,15 +86,10 @@ func (w *where) add(f *pflag.FlagSet, everywhere bool) {
 	w.place.AddFlags(f)
 }
 
-// seen is what was read of a cluster.
+// seen is what was read of a cluster, and the cluster to write to.
 type seen struct {
-	Cluster
-	facts     platform.Facts
-	namespace string
-	requests  []cloudv1.CredentialsRequest
-	grants    map[string]*v1alpha1.CredentialsGrant
-	// unread says that the person may not read the grants.
-	unread bool
+	client.Client
+	*credentials.Seen
 }
 
 // read reads requests and grants, of one namespace or of all.
@@ -110,43 +101,19 @@ func (w *where) read(ctx context.Context) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &seen{Cluster: cluster, namespace: w.namespace, grants: map[string]*v1alpha1.CredentialsGrant{}}
-	if out.namespace == "" && !w.all {
-		out.namespace = cluster.Namespace
+	namespace := w.namespace
+	if namespace == "" && !w.all {
+		namespace = cluster.Namespace
 	}
-	if out.facts, err = cluster.Facts(ctx); err != nil {
+	read, err := credentials.Cluster{Reader: cluster, Facts: cluster.Facts, Now: cluster.Now}.Read(ctx, namespace, w.own)
+	unlisted, is := errors.AsType[*credentials.Unlisted](err)
+	switch {
+	case is && w.own && w.all && unlisted.Kind == credentials.Requests && apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("you may not read the CredentialsRequests of all namespaces: type -n NAMESPACE for those of one, without -A: %w", unlisted.Err)
+	case err != nil:
 		return nil, err
 	}
-	var requests cloudv1.CredentialsRequestList
-	if err := cluster.List(ctx, &requests, client.InNamespace(out.namespace)); err != nil {
-		if w.own && w.all && apierrors.IsForbidden(err) {
-			return nil, fmt.Errorf("you may not read the CredentialsRequests of all namespaces: type -n NAMESPACE for those of one, without -A: %w", err)
-		}
-		return nil, explained(err, "CredentialsRequests")
-	}
-	out.requests = requests.Items
-	var grants v1alpha1.CredentialsGrantList
-	switch err := cluster.List(ctx, &grants); {
-	case w.own && apierrors.IsForbidden(err):
-		out.unread = true
-	case err != nil && !meta.IsNoMatchError(err):
-		return nil, explained(err, "CredentialsGrants")
-	}
-	for i := range grants.Items {
-		out.grants[grants.Items[i].Name] = &grants.Items[i]
-	}
-	slices.SortFunc(out.requests, func(a, b cloudv1.CredentialsRequest) int {
-		return strings.Compare(a.Namespace+"\x00"+a.Name, b.Namespace+"\x00"+b.Name)
-	})
-	return out, nil
-}
-
-// explained says what to do about an error of the cluster.
-func explained(err error, kind string) error {
-	if meta.IsNoMatchError(err) {
-		return fmt.Errorf("this cluster serves no %s: apply Tabard's CRDs, config/crd, first: %w", kind, err)
-	}
-	return fmt.Errorf("read the %s: %w", kind, err)
+	return &seen{Client: cluster, Seen: read}, nil
 }
 
 // one reads a request of a name.
@@ -155,35 +122,19 @@ func (w *where) one(ctx context.Context, name string) (*seen, *cloudv1.Credentia
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range out.requests {
-		if out.requests[i].Name == name {
-			return out, &out.requests[i], nil
+	for i := range out.Requests {
+		if out.Requests[i].Name == name {
+			return out, &out.Requests[i], nil
 		}
 	}
 	return nil, nil, out.noRequest(name)
 }
 
 func (s *seen) noRequest(name string) error {
-	if s.unread {
-		return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -n %[1]s names those of the namespace", s.namespace, name)
+	if s.Unread {
+		return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -n %[1]s names those of the namespace", s.Namespace, name)
 	}
-	return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", s.namespace, name)
-}
-
-// world is a request's as far as these commands see it: enough to say who acts.
-func (s *seen) world(request *cloudv1.CredentialsRequest) core.World {
-	return core.World{
-		Request: request, Grant: s.grants[core.GrantName(request.Namespace, request.Name)],
-		Provider: core.DecodeProvider(request), Platform: s.facts, Now: s.Now(),
-	}
-}
-
-// grantOf is the grant of exactly this request, nil for none.
-func grantOf(w core.World) *v1alpha1.CredentialsGrant {
-	if w.Grant == nil || w.Grant.Spec.Request.UID != w.Request.UID {
-		return nil
-	}
-	return w.Grant
+	return fmt.Errorf("there is no CredentialsRequest %s/%s: tabard credentials list -A names all", s.Namespace, name)
 }
 
 // refusal is why something that could be asked for is not done.

@@ -53,7 +53,7 @@ func adopt(ctx context.Context, streams command.Streams, w *where, name string) 
 	if err != nil {
 		return err
 	}
-	acting := core.Act(core.AskedOf(s.world(request)))
+	acting := core.Act(core.AskedOf(s.World(request)))
 	switch {
 	case acting.Actor == core.ActorTabard:
 		return streams.Print(fmt.Sprintf("Tabard fulfils %s/%s already: %s.\n", request.Namespace, name, acting.Text))
@@ -138,7 +138,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 	if err != nil {
 		return err
 	}
-	of := s.world(request)
+	of := s.World(request)
 	unread := errors.Join(s.readController(ctx, command.Namespace, &of), s.addIssuers(ctx, &of))
 	if wrong := core.Bindable(of, b.identity); wrong != "" {
 		return fmt.Errorf("%s/%s cannot be bound: %s", request.Namespace, name, wrong)
@@ -147,7 +147,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 	if acting.Actor != core.ActorTabard {
 		return refusal{fmt.Errorf("%s/%s is not bound, Tabard does not fulfil it: %s", request.Namespace, name, acting.Text)}
 	}
-	if grant := grantOf(of); grant != nil && grant.Spec.Bound != nil && !b.replace {
+	if grant := core.GrantOf(of); grant != nil && grant.Spec.Bound != nil && !b.replace {
 		if equality.Semantic.DeepEqual(*grant.Spec.Bound, b.identity) {
 			return streams.Print(fmt.Sprintf("%s/%s is bound to that already.\n", request.Namespace, name))
 		}
@@ -161,7 +161,7 @@ func bind(ctx context.Context, streams command.Streams, w *where, name string, b
 	if why != "" {
 		return refusal{fmt.Errorf("%s/%s is not bound, it would get nothing: %s", request.Namespace, name, why)}
 	}
-	checked, err := b.check(ctx, cmp.Or(s.facts.Region, "us-east-1"), of, unread)
+	checked, err := b.check(ctx, cmp.Or(s.Facts.Region, "us-east-1"), of, unread)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func unbind(ctx context.Context, streams command.Streams, w *where, name string)
 	if err != nil {
 		return err
 	}
-	grant := grantOf(s.world(request))
+	grant := core.GrantOf(s.World(request))
 	if grant == nil || grant.Spec.Bound == nil {
 		return streams.Print(fmt.Sprintf("%s/%s is not bound.\n", request.Namespace, name))
 	}
@@ -263,7 +263,7 @@ func isOutrun(err error) bool { return apierrors.IsConflict(err) || apierrors.Is
 // undeliverable says why the controller would refuse a request after a decision, for what no
 // decision mends; empty if it would not. It judges as the controller does.
 func (s *seen) undeliverable(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) (string, error) {
-	w := s.world(request)
+	w := s.World(request)
 	w.Settings.OwnNamespaces = []string{command.Namespace}
 	grant := newGrant(request)
 	if w.Grant != nil {
@@ -286,8 +286,8 @@ func (s *seen) undeliverable(ctx context.Context, request *cloudv1.CredentialsRe
 // decide records a decision about a request, in its grant or in a new one. It is locked to
 // the grant that was read, and one of an earlier request is not taken for this one's.
 func (s *seen) decide(ctx context.Context, request *cloudv1.CredentialsRequest, change func(*v1alpha1.CredentialsGrantSpec)) error {
-	w := s.world(request)
-	if w.Grant != nil && grantOf(w) == nil {
+	w := s.World(request)
+	if w.Grant != nil && core.GrantOf(w) == nil {
 		return refusal{fmt.Errorf(
 			"%s/%s has taken the place of an earlier request of the same name, of which what was made goes first: try again when the CredentialsGrant %s is gone",
 			request.Namespace, request.Name, w.Grant.Name)}

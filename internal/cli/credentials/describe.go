@@ -62,7 +62,7 @@ func oneName(streams command.Streams) cobra.PositionalArgs {
 // description is all that is known of a request.
 type description struct {
 	command.Meta `json:",inline"`
-	row
+	core.Row
 	// Asks are sentences on what it asks for.
 	Asks []string `json:"asks"`
 	// Remedy is what to do about the reason.
@@ -85,16 +85,16 @@ func describe(ctx context.Context, streams command.Streams, w *where, name strin
 	}
 	s.leftOut(streams)
 	d := s.descriptionOf(request)
-	err = streams.PrintAs(output, command.Printed{Document: d, Text: d.text, Names: []string{d.name()}})
-	if err == nil && d.State == waiting {
+	err = streams.PrintAs(output, command.Printed{Document: d, Text: d.text, Names: []string{nameOf(d.Row)}})
+	if err == nil && d.State == core.RowWaiting {
 		err = &command.Exit{Code: command.Found, What: d.Reason}
 	}
 	return err
 }
 
 func (s *seen) descriptionOf(request *cloudv1.CredentialsRequest) description {
-	w := s.world(request)
-	out := description{Meta: command.MetaOf("CredentialsDescription"), row: s.row(w), Asks: asks(w)}
+	w := s.World(request)
+	out := description{Meta: command.MetaOf("CredentialsDescription"), Row: s.Row(w), Asks: asks(w)}
 	for _, e := range core.Reference.Reasons {
 		if out.Reason == string(e.Reason) {
 			out.Remedy = e.Remedy
@@ -103,11 +103,11 @@ func (s *seen) descriptionOf(request *cloudv1.CredentialsRequest) description {
 	if w.Provider.AWS != nil {
 		out.Subjects = core.Subjects(w)
 	}
-	if s.unread {
+	if s.Unread {
 		out.Conditions = ownConditions(request)
 	}
 	if grant := w.Grant; grant != nil {
-		out.Grant, out.Record, out.Former = grant.Name, &grant.Status, grantOf(w) == nil
+		out.Grant, out.Record, out.Former = grant.Name, &grant.Status, core.GrantOf(w) == nil
 		out.Conditions, out.Adopted, out.Bound = grant.Status.Conditions, grant.Spec.Adopted, grant.Spec.Bound
 	}
 	return out
@@ -178,8 +178,8 @@ func (d description) text() string {
 	say := func(format string, args ...any) { out.WriteString(command.Plain(fmt.Sprintf(format, args...)) + "\n") }
 	say("CredentialsRequest %s/%s", d.Namespace, d.Name)
 	say("Target:        %s", orDash(d.Target))
-	say("Fulfilled by:  %s: %s", actors[d.Actor], d.Why)
-	say("State:         %s", d.progressText())
+	say("Fulfilled by:  %s: %s", d.Actor.Name(), d.Why)
+	say("State:         %s", d.StateText())
 	if d.Message != "" && d.Message != d.Why {
 		say("Waits for:     %s", d.Message)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	core "github.com/tabard-dev/tabard/internal/core/credentials"
 )
 
 const listLong = `List CredentialsRequests: what each asks for, who fulfils it, how far it is, and its role.
@@ -55,18 +56,18 @@ func list(ctx context.Context, streams command.Streams, w *where, output command
 		Header: []string{"NAMESPACE", "NAME", "TARGET", "FULFILLED BY", "STATE", "ROLE", "AGE", "WHY", "WAITS FOR"}, Wide: 2,
 		None: "There are no CredentialsRequests.\n",
 	}
-	if s.namespace != "" {
-		printed.None = "There are no CredentialsRequests in namespace " + s.namespace + ": -A lists all namespaces.\n"
+	if s.Namespace != "" {
+		printed.None = "There are no CredentialsRequests in namespace " + s.Namespace + ": -A lists all namespaces.\n"
 	}
-	var rows []row
+	var rows []core.Row
 	waits := 0
-	for i := range s.requests {
-		r := s.row(s.world(&s.requests[i]))
-		if r.State == waiting {
+	for i := range s.Requests {
+		r := s.Row(s.World(&s.Requests[i]))
+		if r.State == core.RowWaiting {
 			waits++
 		}
 		rows = append(rows, r)
-		printed.Rows, printed.Names = append(printed.Rows, r.cells(s.Now())), append(printed.Names, r.name())
+		printed.Rows, printed.Names = append(printed.Rows, cellsOf(r, s.Now())), append(printed.Names, nameOf(r))
 	}
 	printed.Document = command.ListOf("CredentialsList", rows)
 	err = streams.PrintAs(output, printed)

@@ -21,7 +21,7 @@ func (r *rendering) online(ctx context.Context, name string) ([]core.World, erro
 	if err != nil {
 		return nil, err
 	}
-	w := s.world(request)
+	w := s.World(request)
 	if err := s.readController(ctx, r.controller, &w); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 		}
 		w.Issuers = append(w.Issuers, known)
 	}
-	if url := s.facts.Issuer; s.facts.OpenShift && url != "" && !slices.ContainsFunc(w.Issuers, func(i core.Issuer) bool { return i.URL == url }) {
+	if url := s.Facts.Issuer; s.Facts.OpenShift && url != "" && !slices.ContainsFunc(w.Issuers, func(i core.Issuer) bool { return i.URL == url }) {
 		w.Issuers = append(w.Issuers, core.Issuer{URL: url})
 	}
 	return nil
@@ -61,10 +61,10 @@ func (s *seen) addIssuers(ctx context.Context, w *core.World) error {
 // partition and boundary. Without it the flags say so. The partition stays empty if neither
 // the controller nor the cluster's region tells it.
 func (s *seen) readController(ctx context.Context, namespace string, w *core.World) error {
-	if s.facts.Region != "" {
-		w.Settings.Partition = identity.Partition(s.facts.Region)
+	if s.Facts.Region != "" {
+		w.Settings.Partition = identity.Partition(s.Facts.Region)
 	}
-	if grant := grantOf(*w); grant != nil && grant.Status.Role != nil {
+	if grant := core.GrantOf(*w); grant != nil && grant.Status.Role != nil {
 		w.Account = grant.Status.Role.AccountID
 	}
 	var config corev1.ConfigMap

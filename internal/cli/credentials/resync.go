@@ -64,11 +64,11 @@ func resync(ctx context.Context, streams command.Streams, w *where, names []stri
 		return err
 	}
 	var found []*v1alpha1.CredentialsGrant
-	for i := range s.requests {
-		if len(names) > 0 && s.requests[i].Name != names[0] {
+	for i := range s.Requests {
+		if len(names) > 0 && s.Requests[i].Name != names[0] {
 			continue
 		}
-		if grant := grantOf(s.world(&s.requests[i])); grant != nil {
+		if grant := core.GrantOf(s.World(&s.Requests[i])); grant != nil {
 			found = append(found, grant)
 		}
 	}
@@ -85,11 +85,11 @@ func resync(ctx context.Context, streams command.Streams, w *where, names []stri
 
 // withoutRecord says why nobody can be asked to look at a request.
 func (s *seen) withoutRecord(name string) error {
-	at := slices.IndexFunc(s.requests, func(r cloudv1.CredentialsRequest) bool { return r.Name == name })
+	at := slices.IndexFunc(s.Requests, func(r cloudv1.CredentialsRequest) bool { return r.Name == name })
 	if at < 0 {
 		return s.noRequest(name)
 	}
-	return fmt.Errorf("the controller has no record of the CredentialsRequest %s/%s yet: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.namespace, name)
+	return fmt.Errorf("the controller has no record of the CredentialsRequest %s/%s yet: tabard credentials describe %[2]s -n %[1]s says what it waits for", s.Namespace, name)
 }
 
 // askForLook has the controller look at a request and its role. The time makes each asking

@@ -20,6 +20,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/iamname"
 	"github.com/tabard-dev/tabard/internal/core/issuer"
 	"github.com/tabard-dev/tabard/internal/core/platform"
+	"github.com/tabard-dev/tabard/internal/credentials"
 )
 
 // issuerConfig is the ConfigMap in which the issuer's operator is told its role.
@@ -95,7 +96,7 @@ func knownOf(ctx context.Context, cluster Cluster, namespace string) (known, err
 	}
 	var config corev1.ConfigMap
 	if err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: issuerConfig}, &config); client.IgnoreNotFound(err) != nil {
-		return known{}, explained(err, "ConfigMaps")
+		return known{}, &credentials.Unlisted{Kind: "ConfigMaps", Err: err}
 	}
 	out.issuerRole = config.Data["roleARN"]
 	return out, nil
@@ -210,7 +211,7 @@ func (s *setup) documents(w wishes) error {
 func ownIssuers(ctx context.Context, from client.Reader) ([]v1alpha1.OIDCIssuer, error) {
 	var list v1alpha1.OIDCIssuerList
 	if err := from.List(ctx, &list); err != nil && !meta.IsNoMatchError(err) {
-		return nil, explained(err, "OIDCIssuers")
+		return nil, &credentials.Unlisted{Kind: "OIDCIssuers", Err: err}
 	}
 	slices.SortFunc(list.Items, func(a, b v1alpha1.OIDCIssuer) int { return strings.Compare(a.Name, b.Name) })
 	return list.Items, nil
@@ -221,7 +222,7 @@ func ownIssuers(ctx context.Context, from client.Reader) ([]v1alpha1.OIDCIssuer,
 func allBoundaries(ctx context.Context, from client.Reader) ([]v1alpha1.CredentialsBoundary, error) {
 	var list v1alpha1.CredentialsBoundaryList
 	if err := from.List(ctx, &list); err != nil {
-		return nil, explained(err, "CredentialsBoundaries")
+		return nil, &credentials.Unlisted{Kind: "CredentialsBoundaries", Err: err}
 	}
 	return list.Items, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,19 +13,14 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/evidence"
 )
 
 // World is what the commands need; the program's wiring fills it.
 type World struct {
 	Streams command.Streams
-	// Cluster connects to the cluster.
-	Cluster func(*command.Kubeconfig) (Cluster, error)
-	// AWS is the person's own session.
-	AWS AWS
-	// Public fetches the documents of an issuer without credentials, as AWS does.
-	Public Public
-	// Patience is how long the cluster is waited for; zero for half a minute.
-	Patience time.Duration
+	// Connect connects to the cluster and to AWS. Its text is the namespace of the kubeconfig.
+	Connect func(*command.Kubeconfig) (evidence.Sources, string, error)
 }
 
 const about = `Walks the chain from the API server's key to the role's trust policy and its permissions, and marks
@@ -143,8 +137,8 @@ func newCommand(world World, kind string, aliases []string, short, example strin
 			return nil
 		}),
 		RunE: command.Spoken(world.Streams, func(c *cobra.Command, args []string) error {
-			asked, err := f.calls.typed(c.Flags())
-			if err != nil {
+			var asked chain.Subject
+			if err := f.calls.typed(c.Flags(), &asked); err != nil {
 				return err
 			}
 			return f.run(c.Context(), world, kind, args[0], asked)
@@ -178,24 +172,25 @@ func (f *flags) subject(kind, argument, usual string) (chain.Subject, error) {
 	return chain.Subject{Namespace: namespace, Account: name}, nil
 }
 
-func (f *flags) run(ctx context.Context, world World, kind, argument string, asked calls) error {
+func (f *flags) run(ctx context.Context, world World, kind, argument string, asked chain.Subject) error {
 	if err := f.output.Check(); err != nil {
 		return err
 	}
-	cluster, err := world.Cluster(&f.kubeconfig)
+	sources, usual, err := world.Connect(&f.kubeconfig)
 	if err != nil {
 		return err
 	}
-	subject, err := f.subject(kind, argument, cluster.Namespace)
+	subject, err := f.subject(kind, argument, usual)
 	if err != nil {
 		return err
 	}
-	subject.Actions, subject.Resource = asked.actions, asked.resource
-	evidence, err := read(ctx, world, cluster, subject)
+	subject.Actions, subject.Resource = asked.Actions, asked.Resource
+	seen, err := sources.Read(ctx, subject)
 	if err != nil {
 		return err
 	}
-	report := chain.Explain(evidence)
+	report := chain.Explain(seen)
+	report.OnCluster(f.kubeconfig.Flags())
 	printed := command.Printed{Document: document{command.MetaOf("Explanation"), report}, Text: func() string { return text(&report) }}
 	if err := world.Streams.PrintAs(f.output, printed); err != nil {
 		return err

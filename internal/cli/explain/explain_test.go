@@ -24,6 +24,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/explain"
 	"github.com/tabard-dev/tabard/internal/core/chain"
+	"github.com/tabard-dev/tabard/internal/evidence"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -131,7 +132,7 @@ func (c *cloud) ManagedPolicy(_ context.Context, _, arn string) (string, error) 
 // denied says whether a call may be made.
 func (c *cloud) denied(what string) error {
 	if slices.Contains(c.unread, what) {
-		return fmt.Errorf("%w: %s", explain.ErrDenied, what)
+		return fmt.Errorf("%w: %s", evidence.ErrDenied, what)
 	}
 	return c.denies
 }
@@ -187,9 +188,9 @@ func typed(t *testing.T, a *api, c *cloud, words ...string) (code int, out, said
 	})}
 	parent.Flags().StringP("namespace", "n", "", "")
 	parent.Flags().StringP("output", "o", "", "")
-	explain.AddTo(parent, explain.World{Streams: streams, AWS: c, Public: a.fetch, Patience: a.patience, Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
+	explain.AddTo(parent, explain.World{Streams: streams, Connect: func(*command.Kubeconfig) (evidence.Sources, string, error) {
 		kube, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
-		return explain.Cluster{Kube: kube, Namespace: "default"}, err
+		return evidence.Sources{Kube: kube, AWS: c, Public: a.fetch, Patience: a.patience}, "default", err
 	}})
 	parent.SetArgs(words)
 	if err := parent.ExecuteContext(t.Context()); err != nil {
@@ -214,7 +215,7 @@ func TestWhatIsSaidOfAPod(t *testing.T) {
 		"well":     {func(*api, *cloud) {}, 0},
 		"broken":   {func(_ *api, c *cloud) { c.role.Trust = fmt.Sprintf(trusts, "check-out") }, 1},
 		"two":      {func(_ *api, c *cloud) { c.role.Trust, c.provider = fmt.Sprintf(trusts, "check-out"), nil }, 1},
-		"denied":   {func(_ *api, c *cloud) { c.denies = fmt.Errorf("%w: IAM GetRole: AccessDenied", explain.ErrDenied) }, 3},
+		"denied":   {func(_ *api, c *cloud) { c.denies = fmt.Errorf("%w: IAM GetRole: AccessDenied", evidence.ErrDenied) }, 3},
 		"nobody":   {func(_ *api, c *cloud) { c.account = "" }, 3},
 		"stranger": {func(_ *api, c *cloud) { c.account = "999988887777" }, 3},
 		"account":  {func(a *api, _ *cloud) { a.objects[accountPath] = "" }, 3},
@@ -272,12 +273,13 @@ func TestASubjectIsNamedInEachOfTheUsualWays(t *testing.T) {
 		"serviceaccount shop/checkout -o json": {0, `"verdict": "healthy"`},
 		"pod/checkout-6d9c -n shop --action s3:GetObject --resource arn:aws:s3:::orders/a": {0, "allow s3:GetObject on arn:aws:s3:::orders/a"},
 		"sa shop/checkout --action s3:PutObject --resource *":                              {1, `"Action":["s3:PutObject"],"Resource":["*"]`},
+		"sa shop/checkout --action s3:PutObject --context prod":                            {1, "explain serviceaccount --context prod checkout -n shop --action s3:PutObject"},
 		"sa shop/checkout --action s3:PutObject":                                           {1, `"Resource":["RESOURCE_ARN"]`},
 		"sa/checkout -n shop --action s3:GetObject":                                        {3, "--resource with the ARN"},
 		"pod shop/checkout-6d9c --action GetObject":                                        {2, "expected SERVICE:ACTION"},
 		"pod shop/checkout-6d9c --action s3:Get*":                                          {2, "expected SERVICE:ACTION"},
 		"pod shop/checkout-6d9c --action s3:GetObject --resource orders":                   {2, "expected one that begins with arn:"},
-		"pod shop/checkout-6d9c --resource *":                                              {2, "expected --action SERVICE:ACTION too"},
+		"pod shop/checkout-6d9c --resource *":                                              {2, "expected an action SERVICE:ACTION too"},
 		"resource/bucket/logs --action s3:GetObject":                                       {2, "for pods and ServiceAccounts"},
 	} {
 		a, c := world("checkout")

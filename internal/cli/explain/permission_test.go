@@ -66,7 +66,7 @@ func TestACallThatAWSWouldJudgeOtherwiseIsRefused(t *testing.T) {
 		"s3:GetObjectLockConfiguration": {2, "its permission is s3:GetBucketObjectLockConfiguration"},
 		"s3:PutObjectLockConfiguration": {2, "its permission is s3:PutBucketObjectLockConfiguration"},
 		"lambda:Invoke":                 {2, "its permission is lambda:InvokeFunction"},
-		"ec2:DescribeInstances --resource arn:aws:ec2:eu-central-1:111122223333:instance/i-1": {2, "ec2:DescribeInstances takes no resource: AWS looks for a policy about *; leave --resource out"},
+		"ec2:DescribeInstances --resource arn:aws:ec2:eu-central-1:111122223333:instance/i-1": {2, "ec2:DescribeInstances takes no resource: AWS looks for a policy about *; leave it out"},
 		"ec2:DescribeInstances":                                                                      {1, `"Action":["ec2:DescribeInstances"],"Resource":["*"]`},
 		"ec2:DescribeInstances --resource *":                                                         {1, `"Resource":["*"]`},
 		"ec2:DescribeInstances --action sts:GetCallerIdentity":                                       {1, `"Resource":["*"]`},

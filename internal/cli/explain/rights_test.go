@@ -28,6 +28,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/controller/issuer"
 	"github.com/tabard-dev/tabard/internal/core/chain"
 	core "github.com/tabard-dev/tabard/internal/core/issuer"
+	"github.com/tabard-dev/tabard/internal/evidence"
 	"github.com/tabard-dev/tabard/internal/testkit"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
@@ -35,7 +36,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // anybody fetches the documents of an issuer by roots that vouch for it.
-func anybody(roots *x509.CertPool) explain.Public {
+func anybody(roots *x509.CertPool) evidence.Public {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	return func(ctx context.Context, url string) (core.Public, error) {
 		return (&issuer.Observer{Public: client}).ObserveForeign(ctx, url), nil
@@ -165,9 +166,9 @@ func explained(t *testing.T, c *testkit.Cluster, user string, words ...string) (
 	var out, said bytes.Buffer
 	parent := &cobra.Command{Use: "explain", SilenceUsage: true, SilenceErrors: true}
 	_, aws := world("checkout")
-	explain.AddTo(parent, explain.World{Streams: command.Streams{Out: &out, Err: &said}, AWS: aws, Public: anybody(c.Roots), Cluster: func(*command.Kubeconfig) (explain.Cluster, error) {
+	explain.AddTo(parent, explain.World{Streams: command.Streams{Out: &out, Err: &said}, Connect: func(*command.Kubeconfig) (evidence.Sources, string, error) {
 		kube, err := kubernetes.NewForConfig(c.As(user))
-		return explain.Cluster{Kube: kube, Namespace: "default"}, err
+		return evidence.Sources{Kube: kube, AWS: aws, Public: anybody(c.Roots)}, "default", err
 	}})
 	parent.SetArgs(append(words, "-o", "json"))
 	_ = parent.ExecuteContext(t.Context()) // its exit code is that of the verdict

@@ -92,7 +92,7 @@ func (f *annotateFlags) run(streams command.Streams, a *authored) error {
 	if !f.write {
 		whole := string(file.Text[:document.Start]) + string(text) + string(file.Text[document.End:])
 		if found, _ := a.ManifestRequests(); moves && len(found) > 0 {
-			sayOn(streams.Err, "tabard: no file was changed: with --write the annotation is written, and %s out of the manifests", count(len(found), "CredentialsRequest moves", "CredentialsRequests move"))
+			sayOn(streams.Err, "tabard: no file was changed: with --write the annotation is written, and %s out of the manifests", line.Count(len(found), "CredentialsRequest moves", "CredentialsRequests move"))
 		}
 		return command.Write(untouched(streams), whole)
 	}
@@ -109,7 +109,7 @@ func requestsIn(n int) string {
 	if n < 0 {
 		return "no list of CredentialsRequests"
 	}
-	return count(n, "CredentialsRequest", "CredentialsRequests")
+	return line.Count(n, "CredentialsRequest", "CredentialsRequests")
 }
 
 // csv is the place of the one ClusterServiceVersion. Nothing is decided by halves: a file that

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/permission"
@@ -123,7 +124,7 @@ func (f *diffFlags) run(ctx context.Context, streams command.Streams, world Worl
 	}
 	f.tellUnread(streams, read, p, old, next)
 	if cloud == nil {
-		cloud = oneCloud(permission.OfBundle(p.Name, old, nil), permission.OfBundle(p.Name, next, nil))
+		cloud = permission.OneCloud(permission.OfBundle(p.Name, old, nil), permission.OfBundle(p.Name, next, nil))
 	}
 	from, to := permission.OfBundle(p.Name, old, cloud), permission.OfBundle(p.Name, next, cloud)
 	d := permission.Diff(from, to)
@@ -197,7 +198,7 @@ func (f *diffFlags) text(d permission.Difference, whys []string) string {
 	var out lines
 	for i, side := range []permission.Side{d.From, d.To} {
 		label := []string{"From:", "To:"}[i]
-		said := sourceText(side.Source)
+		said := side.Source.String()
 		switch {
 		case !side.Known:
 			said = "unknown: " + whys[i]
@@ -228,7 +229,7 @@ func verdictText(d permission.Difference) string {
 	case d.Verdict == permission.VerdictSame:
 		return "Both versions ask for the same."
 	case d.Verdict == permission.VerdictChanged:
-		text := count(len(d.Changes), "change.", "changes.")
+		text := line.Count(len(d.Changes), "change.", "changes.")
 		if d.From.Incomplete || d.To.Incomplete {
 			text += " There may be more: a part of what is declared could not be read."
 		}

@@ -41,9 +41,6 @@ something else is refused.
 Exit codes: 0 written; 1 it is unknown what the operator asks for, or the cluster cannot be read;
 2 the input cannot be used.`
 
-// suggestedNamespace is the annotation by which a bundle says where it wants to be installed.
-const suggestedNamespace = catalogue.SuggestedNamespace
-
 type handoffFlags struct {
 	demand
 	dir, installIn string
@@ -189,10 +186,7 @@ func (f *handoffFlags) next(r rolerequest.Request) string {
 
 // locate fills in the place: what no flag says is the cluster's, or the author's.
 func (f *handoffFlags) locate(ctx context.Context, world World, bundle catalogue.Bundle) error {
-	f.place.Namespace = f.installIn
-	if f.place.Namespace == "" && bundle.Metadata != nil {
-		f.place.Namespace = bundle.Metadata.Annotations[suggestedNamespace]
-	}
+	f.place.Namespace = cmp.Or(f.installIn, bundle.SuggestedNamespace())
 	if f.place.Namespace == "" {
 		return usage.Wrong(errors.New("it is not said in which namespace the operator is installed, and its author suggests none: type -n NAMESPACE"))
 	}

@@ -90,7 +90,7 @@ func (f *installFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *installFlags) check() error {
-	if _, _, err := f.values(""); err != nil && !errors.Is(err, errNoRole) {
+	if _, err := f.values(""); err != nil && !errors.Is(err, operator.ErrNoRole) {
 		return usage.Wrong(err)
 	} else if err == nil && f.choice.WithoutRole {
 		return errors.New("--without-role is set, and a role is given: leave one out")
@@ -170,8 +170,8 @@ func (f *installFlags) run(ctx context.Context, streams command.Streams, world W
 		return err
 	}
 	mode := facts.Decide()
-	values, _, err := f.values(facts.Partition())
-	if err != nil && !errors.Is(err, errNoRole) {
+	values, err := f.values(facts.Partition())
+	if err != nil && !errors.Is(err, operator.ErrNoRole) {
 		return usage.Wrong(err)
 	}
 	f.choice.Values, f.choice.Channel = values, f.channel

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/bundle"
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 const lintLong = `Check what the author of an operator publishes, before a catalogue has it: whether OLM installs
@@ -76,7 +77,7 @@ func printLint(streams command.Streams, output command.Output, findings []bundle
 		None: "Nothing is wrong.\n",
 	})
 	if err == nil && errors > 0 {
-		err = &command.Exit{Code: command.Found, What: count(errors, "error in the bundle", "errors in the bundle")}
+		err = &command.Exit{Code: command.Found, What: line.Count(errors, "error in the bundle", "errors in the bundle")}
 	}
 	return err
 }

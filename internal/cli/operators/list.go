@@ -11,6 +11,7 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
@@ -173,11 +174,11 @@ type listDocument struct {
 	// Cloud is the one that --cloud chose, which of this is the cluster's.
 	Cloud           string `json:"cloud,omitempty"`
 	listing.Listing `json:",inline"`
-	Findings        []listing.Finding `json:"findings"`
+	Findings        []listing.CatalogueFinding `json:"findings"`
 }
 
 func (l listDocument) footer() string {
-	text := fmt.Sprintf("%d of %s", len(l.Items), count(l.Total, "package", "packages"))
+	text := fmt.Sprintf("%d of %s", len(l.Items), line.Count(l.Total, "package", "packages"))
 	if l.Unknown > 0 {
 		text += fmt.Sprintf("; %d unknown: their metadata does not tell whether they match", l.Unknown)
 	}

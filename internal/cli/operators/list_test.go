@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
@@ -81,7 +82,7 @@ func TestScenario7ADirectoryWithAllThatCanBeInIt(t *testing.T) {
 	if !slices.Equal(names, []string{"beside", "p", "yaml"}) {
 		t.Errorf("it lists %v", names)
 	}
-	if !slices.ContainsFunc(l.Findings, func(f listing.Finding) bool {
+	if !slices.ContainsFunc(l.Findings, func(f listing.CatalogueFinding) bool {
 		return f.Code == "DocumentBroken" && f.File == "testdata/tree/broken/catalog.yaml" && f.Document == 2
 	}) {
 		t.Errorf("the broken document is not a finding: %+v", l.Findings)
@@ -149,7 +150,7 @@ func TestFiltersNeverHideSilently(t *testing.T) {
 	} {
 		lists(t, flags, want.has)
 		got := on(t, "all.json", append([]string{"list"}, strings.Fields(flags)...)...).exits(t, 0)
-		says(t, got.errOut, " of "+count(total, "package", "packages"), want.footer)
+		says(t, got.errOut, " of "+line.Count(total, "package", "packages"), want.footer)
 		l := decoded[listDocument](t, on(t, "all.json", append([]string{"list", "-o", "json"}, strings.Fields(flags)...)...))
 		if l.Total != total {
 			t.Errorf("list %s: %d of %d", flags, len(l.Items), l.Total)

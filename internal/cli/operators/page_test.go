@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		}}
 		cluster.objects = append(cluster.objects, installedOperator()...)
 		cluster.catalogue = func(ctx context.Context, _ Origin) (catalogue.Catalogue, error) {
-			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+strings.Replace(manifest("vendor", "my-operator"), `"annotations":{`, `"annotations":{"`+suggestedNamespace+`":"my-operator",`, 1)+`,`+manifest("vendor", "p")+`]}`))
+			return reader.Manifests{}.Read(ctx, strings.NewReader(`{"items":[`+strings.Replace(manifest("vendor", "my-operator"), `"annotations":{`, `"annotations":{"`+catalogue.SuggestedNamespace+`":"my-operator",`, 1)+`,`+manifest("vendor", "p")+`]}`))
 		}
 		run := New(streams, cluster.world())
 		if args[0] == "policy" {

@@ -188,7 +188,7 @@ func (f *permissionsFlags) text(set permission.Set, bundle catalogue.Bundle) str
 func (l *lines) sayPermissions(set permission.Set, bundle catalogue.Bundle, indent string) {
 	requests, known := set.Requests()
 	if known {
-		l.say("%sSource: %s, %s", indent, sourceText(set.Source), set.Certainty)
+		l.say("%sSource: %s, %s", indent, set.Source, set.Certainty)
 	}
 	request := ""
 	for _, s := range set.Sentences() {
@@ -206,13 +206,6 @@ func (l *lines) sayPermissions(set permission.Set, bundle catalogue.Bundle, inde
 		l.say("%s    %s.", indent, upper(why))
 		l.sayInstructions(bundle)
 	}
-}
-
-func sourceText(s permission.Source) string {
-	if s.Ref == "" {
-		return string(s.Kind)
-	}
-	return string(s.Kind) + " of " + s.Ref
 }
 
 // atomRows are the atoms of a set for a table, those that are sensitive first.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
-	"github.com/tabard-dev/tabard/internal/core/catalogue"
 	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/core/rolerequest"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
@@ -18,22 +17,20 @@ import (
 
 // roleFlags say which role an operator gets.
 type roleFlags struct {
-	arn                   string
-	azure                 operator.Azure
-	audience, googleEmail string
+	operator.Given
 	// documents and issuer say what cannot be read: of the role, and of the cluster.
 	documents, issuer string
 }
 
 func (r *roleFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&r.arn, "role-arn", "", "the `ARN` of the role in AWS")
-	flags.StringVar(&r.azure.Client, "azure-client-id", "", "the client `id` of the identity in Azure")
-	flags.StringVar(&r.azure.Tenant, "azure-tenant-id", "", "the `id` of its tenant")
-	flags.StringVar(&r.azure.Subscription, "azure-subscription-id", "", "the `id` of the Azure subscription")
-	flags.StringVar(&r.azure.ResourceGroup, "azure-resource-group", "", "the `name` of the resource group, for operators that need it")
-	flags.StringVar(&r.azure.Region, "azure-region", "", "the Azure `region`, for operators that need it, such as westeurope")
-	flags.StringVar(&r.audience, "gcp-audience", "", "the `audience` of the provider in Google Cloud: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER")
-	flags.StringVar(&r.googleEmail, "gcp-service-account", "", "the e-mail `address` of the service account in Google Cloud")
+	flags.StringVar(&r.ARN, "role-arn", "", "the `ARN` of the role in AWS")
+	flags.StringVar(&r.Azure.Client, "azure-client-id", "", "the client `id` of the identity in Azure")
+	flags.StringVar(&r.Azure.Tenant, "azure-tenant-id", "", "the `id` of its tenant")
+	flags.StringVar(&r.Azure.Subscription, "azure-subscription-id", "", "the `id` of the Azure subscription")
+	flags.StringVar(&r.Azure.ResourceGroup, "azure-resource-group", "", "the `name` of the resource group, for operators that need it")
+	flags.StringVar(&r.Azure.Region, "azure-region", "", "the Azure `region`, for operators that need it, such as westeurope")
+	flags.StringVar(&r.Audience, "gcp-audience", "", "the `audience` of the provider in Google Cloud: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER")
+	flags.StringVar(&r.ServiceAccount, "gcp-service-account", "", "the e-mail `address` of the service account in Google Cloud")
 	r.addRead(flags)
 }
 
@@ -53,44 +50,28 @@ func (r *roleFlags) checkRead() error {
 	return nil
 }
 
-// errNoRole is that no flag says a role.
-var errNoRole = errors.New("no role is given")
-
-// values are those of the role that the flags say, and its cloud: errNoRole without any. The
-// partition is the cluster's; empty where it is not known.
-func (r *roleFlags) values(partition string) (map[string]string, catalogue.Cloud, error) {
-	given := 0
-	for _, has := range []bool{r.arn != "", r.azure != operator.Azure{}, r.audience+r.googleEmail != ""} {
-		if has {
-			given++
-		}
-	}
+// values are those of the role that the flags say: operator.ErrNoRole without any. The partition is the
+// cluster's; empty where it is not known.
+func (r *roleFlags) values(partition string) (map[string]string, error) {
+	values, err := r.Values(partition)
 	switch {
-	case given == 0:
-		return nil, 0, errNoRole
-	case given > 1:
-		return nil, 0, errors.New("the flags say roles of several clouds: leave out all but one of --role-arn, --azure-… and --gcp-…")
-	case r.arn != "":
-		values, err := operator.ForAWS(r.arn, partition, "")
-		return values, catalogue.AWS, wrapFlag("--role-arn", err)
-	case r.azure != operator.Azure{}:
-		values, err := operator.ForAzure(r.azure)
-		return values, catalogue.Azure, wrapFlag("--azure-…", err)
+	case err == nil || errors.Is(err, operator.ErrNoRole):
+		return values, err
+	case errors.Is(err, operator.ErrSeveralRoles):
+		return nil, errors.New("the flags say roles of several clouds: leave out all but one of --role-arn, --azure-… and --gcp-…")
 	}
-	google, err := operator.GoogleFrom(r.audience)
-	if err != nil {
-		return nil, 0, wrapFlag("--gcp-audience", err)
-	}
-	google.ServiceAccount = r.googleEmail
-	values, err := operator.ForGoogle(google)
-	return values, catalogue.GCP, wrapFlag("--gcp-service-account", err)
+	return nil, fmt.Errorf("%s: %w", r.flag(), err)
 }
 
-func wrapFlag(flag string, err error) error {
-	if err == nil {
-		return nil
+// flag is the flag of the one cloud that the flags say.
+func (r *roleFlags) flag() string {
+	switch {
+	case r.ARN != "":
+		return "--role-arn"
+	case r.Azure != operator.Azure{}:
+		return "--azure-…"
 	}
-	return fmt.Errorf("%s: %w", flag, err)
+	return "--gcp-…"
 }
 
 // planner is what reads and judges, with what the flags say of what cannot be read.

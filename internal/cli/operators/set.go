@@ -5,36 +5,17 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 )
-
-// oneCloud is the cloud of all requests of some sets; nil for none, or for several clouds.
-func oneCloud(sets ...permission.Set) *catalogue.Cloud {
-	found := map[permission.Cloud]bool{}
-	for _, s := range sets {
-		requests, _ := s.Requests()
-		for _, r := range requests {
-			found[r.Cloud()] = true
-		}
-	}
-	if len(found) != 1 {
-		return nil
-	}
-	for _, c := range listing.Clouds() {
-		if found[permission.Cloud(c.String())] {
-			return &c
-		}
-	}
-	return nil
-}
 
 // tellSet tells what is wrong with a source of permissions.
 func tellSet(streams command.Streams, findings []permission.Finding) {
 	if len(findings) == 0 {
 		return
 	}
-	sayOn(streams.Err, "tabard: %s in what is declared", count(len(findings), "finding", "findings"))
+	sayOn(streams.Err, "tabard: %s in what is declared", line.Count(len(findings), "finding", "findings"))
 	for _, f := range findings {
 		at := ""
 		if f.Path != "" {
@@ -65,6 +46,6 @@ func (l *lines) sayInstructions(b catalogue.Bundle) {
 		l.say("    %s", strings.ReplaceAll(line, "\t", "    "))
 	}
 	if all.More > 0 {
-		l.say("    … and %s", count(all.More, "more line", "more lines"))
+		l.say("    … and %s", line.Count(all.More, "more line", "more lines"))
 	}
 }

@@ -43,7 +43,7 @@ func newSetRole(streams command.Streams, world World) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  oneName(streams, "the name of a Subscription"),
 		RunE: command.Spoken(streams, func(c *cobra.Command, args []string) error {
-			if _, _, err := f.values(""); err != nil {
+			if _, err := f.values(""); err != nil {
 				return usage.Wrong(err)
 			}
 			if err := errors.Join(f.acceptance.check(), f.checkRead(), f.waitFlags.check()); err != nil {
@@ -77,7 +77,7 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	values, _, err := f.values(facts.Partition())
+	values, err := f.values(facts.Partition())
 	if err != nil {
 		return usage.Wrong(err)
 	}

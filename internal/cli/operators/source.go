@@ -15,6 +15,7 @@ import (
 	"github.com/tabard-dev/tabard/internal/cli/command"
 	"github.com/tabard-dev/tabard/internal/cli/usage"
 	"github.com/tabard-dev/tabard/internal/core/catalogue"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/listing"
 )
 
@@ -164,7 +165,7 @@ func tell(streams command.Streams, findings []catalogue.Finding, more string) {
 	if len(findings) == 0 {
 		return
 	}
-	sayOn(streams.Err, "tabard: %s", count(len(findings), "finding in the catalogue", "findings in the catalogue"))
+	sayOn(streams.Err, "tabard: %s", line.Count(len(findings), "finding in the catalogue", "findings in the catalogue"))
 	for i, f := range findings {
 		if i == mostTold {
 			sayOn(streams.Err, "  and %d more%s", len(findings)-mostTold, more)
@@ -172,14 +173,6 @@ func tell(streams command.Streams, findings []catalogue.Finding, more string) {
 		}
 		sayOn(streams.Err, "  %s", f)
 	}
-}
-
-// count is a number with its noun.
-func count(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }
 
 // isData says that the output is the whole document, in which findings are.
@@ -199,6 +192,6 @@ func (s *source) tellUnread(streams command.Streams, c *catalogue.Catalogue, p *
 	tell(streams, why, "")
 	if _, unplaced := listing.About(c, p); len(unplaced) > 0 {
 		sayOn(streams.Err, "tabard: %s, which may have more of package %s: tabard operators list%s tells them",
-			count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), s.flags())
+			line.Count(len(unplaced), "document or file could not be used", "documents or files could not be used"), catalogue.Quoted(p.Name), s.flags())
 	}
 }

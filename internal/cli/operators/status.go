@@ -136,7 +136,7 @@ func (f *statusFlags) print(streams command.Streams, all []operator.Status, one 
 		return err
 	}
 	if waits > 0 {
-		return &command.Exit{Code: command.Found, What: count(waits, "install is not done", "installs are not done")}
+		return &command.Exit{Code: command.Found, What: line.Count(waits, "install is not done", "installs are not done")}
 	}
 	return nil
 }

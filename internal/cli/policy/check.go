@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,19 +11,8 @@ import (
 
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/policycheck"
 )
-
-// kinds are the values of --kind.
-var kinds = []iampolicy.Kind{
-	iampolicy.IdentityPolicy, iampolicy.ResourcePolicy, iampolicy.TrustPolicy,
-	iampolicy.BoundaryPolicy, iampolicy.SessionPolicy, iampolicy.ManagedPolicy,
-}
-
-// codeTooLarge is the finding of a document beyond AWS's quota.
-const codeTooLarge iampolicy.Code = "TooLarge"
-
-// maxDocument bounds what is read of one file: far more than AWS takes.
-const maxDocument = 1 << 20
 
 // report is what -o json prints.
 type report struct {
@@ -38,19 +26,8 @@ type report struct {
 type checked struct {
 	File string `json:"file"`
 	// Unusable says why there is no document to look at; empty if there is.
-	Unusable string    `json:"unusable,omitempty"`
-	Findings []finding `json:"findings"`
-	// Room is how much of AWS's quota the document uses, of several the largest.
-	Room *iampolicy.Room `json:"room,omitempty"`
-}
-
-// finding is one mistake.
-type finding struct {
-	Line     int                `json:"line"`
-	Column   int                `json:"column"`
-	Code     iampolicy.Code     `json:"code"`
-	Severity iampolicy.Severity `json:"severity"`
-	Message  string             `json:"message"`
+	Unusable string `json:"unusable,omitempty"`
+	policycheck.Checked
 }
 
 // request is what the flags say.
@@ -111,7 +88,7 @@ that cannot be read or is not JSON.`,
 // check refuses values that no flag has.
 func (r *request) check() error {
 	switch {
-	case !slices.Contains(kinds, r.kind):
+	case !slices.Contains(policycheck.Kinds(), r.kind):
 		return fmt.Errorf("--kind is %q; it must be one of %s", r.kind, kindNames())
 	case !slices.Contains(formats, r.format):
 		return fmt.Errorf("-o is %q; it must be text, json or sarif", r.format)
@@ -119,23 +96,20 @@ func (r *request) check() error {
 		return fmt.Errorf("--fail-on is %q; it must be error or warning", r.failOn)
 	case r.lint.RoleARN != "" && r.kind != iampolicy.TrustPolicy:
 		return errors.New("--role-arn is for trust policies only; add --kind trust")
-	case r.lint.RoleARN != "" && !roleARN.MatchString(r.lint.RoleARN):
+	case r.lint.RoleARN != "" && !policycheck.IsRoleARN(r.lint.RoleARN):
 		return fmt.Errorf("--role-arn is %q; it must be the ARN of a role, such as arn:aws:iam::123456789012:role/NAME", r.lint.RoleARN)
 	default:
 		return nil
 	}
 }
 
-// roleARN is the form of a role's ARN, with or without a path (AWS: IAM identifiers).
-var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\x21-\x7e]+$`)
-
 // formats are the values of -o.
 var formats = []string{"text", "json", "sarif"}
 
 // kindNames lists the kinds for people.
 func kindNames() string {
-	names := make([]string, 0, len(kinds))
-	for _, kind := range kinds {
+	var names []string
+	for _, kind := range policycheck.Kinds() {
 		names = append(names, string(kind))
 	}
 	return strings.Join(names, ", ")
@@ -210,42 +184,17 @@ func (r *report) write(streams command.Streams, format string) error {
 
 // inspect reads a file and finds its mistakes.
 func inspect(streams command.Streams, asked *request, file string) checked {
-	one := checked{File: file, Findings: []finding{}}
+	one := checked{File: file, Checked: policycheck.Checked{Findings: []policycheck.Finding{}}}
 	content, err := read(streams, file)
 	if err != nil {
 		one.Unusable = err.Error()
 		return one
 	}
-	for _, document := range documents(asked.kind, newSource(content), maxNesting) {
-		if !one.add(asked, document) {
-			one.Unusable = file + " is no JSON document"
-		}
+	isJSON := false
+	if one.Checked, isJSON = policycheck.Check(asked.kind, asked.lint, content); !isJSON {
+		one.Unusable = file + " is no JSON document"
 	}
-	slices.SortStableFunc(one.Findings, func(a, b finding) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
 	return one
-}
-
-// add finds the mistakes of one policy of the file. false: it is not JSON.
-func (c *checked) add(asked *request, document source) bool {
-	found, readable := mistakes(asked, document.text)
-	if room, err := iampolicy.RoomIn(asked.kind.Quota(), document.text); err == nil && readable {
-		if c.Room == nil || room.Left < c.Room.Left {
-			c.Room = &room
-		}
-		if room.Left < 0 {
-			found = append(found, tooLarge(room))
-		}
-	}
-	document.locate(found)
-	for _, f := range found {
-		c.Findings = append(c.Findings, finding{f.Line, f.Column, f.Code, f.Code.Severity(), f.Message})
-	}
-	return readable
 }
 
 // read reads a document.
@@ -255,46 +204,12 @@ func read(streams command.Streams, file string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	document, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
+	document, err := io.ReadAll(io.LimitReader(in, policycheck.Longest+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	if len(document) > maxDocument {
-		return nil, fmt.Errorf("%s is larger than %d bytes; no policy is", file, maxDocument)
+	if len(document) > policycheck.Longest {
+		return nil, fmt.Errorf("%s is larger than %d bytes; no policy is", file, policycheck.Longest)
 	}
 	return document, nil
-}
-
-// mistakes returns what is wrong with a document. readable says that it is JSON
-// at all, so that the list is complete.
-func mistakes(asked *request, document []byte) (found iampolicy.Errors, readable bool) {
-	policy, err := iampolicy.Parse(document)
-	found, _ = errors.AsType[iampolicy.Errors](err)
-	if policy == nil {
-		return found, !found.Has(iampolicy.CodeInvalidJSON) && !found.Has(iampolicy.CodeInvalidEncoding) && !found.Has(iampolicy.CodeTooDeep)
-	}
-	// What cannot be read is missing too, and saying so twice helps nobody.
-	type place struct{ line, column int }
-	known := map[place]bool{}
-	for _, one := range found {
-		known[place{one.Line, one.Column}] = true
-	}
-	invalid, _ := errors.AsType[iampolicy.Errors](policy.Validate(asked.kind))
-	found = slices.Clip(found)
-	for _, one := range invalid {
-		if !known[place{one.Line, one.Column}] {
-			found = append(found, one)
-		}
-	}
-	odd, _ := errors.AsType[iampolicy.Errors](policy.Lint(asked.kind, asked.lint))
-	return append(found, odd...), true
-}
-
-// tooLarge is the finding of a document that a quota does not hold.
-func tooLarge(room iampolicy.Room) *iampolicy.Error {
-	text := fmt.Sprintf("the document counts %d against the quota of %d for %s policies; shorten it by %d", room.Used, room.Limit, room.Quota, -room.Left)
-	if room.Quota == iampolicy.TrustQuota {
-		text += ", or have AWS raise the account's quota, to 4096 at most"
-	}
-	return &iampolicy.Error{Line: 1, Column: 1, Code: codeTooLarge, Message: text}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/internal/cli/command"
+	"github.com/tabard-dev/tabard/internal/core/policycheck"
 )
 
 const goodTrust = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}}`
@@ -42,7 +43,7 @@ func TestCheckReports(t *testing.T) {
 		"a trust policy over the quota": {"trust", strings.Replace(goodTrust, `"sts:AssumeRole"`, `["sts:AssumeRole"`+strings.Repeat(`,"sts:AssumeRole"`, 120)+"]", 1),
 			result{1, "-:1:1: TooLarge: the document counts 2158 against the quota of 2048 for trust policies; shorten it by 110, or have AWS raise the account's quota, to 4096 at most\n", ""}},
 		"a quota of its own for each kind": {"identity", statements(120), result{errOut: "-: nothing found (kind identity)\n"}},
-		"a document that no AWS would take": {"identity", strings.Repeat(" ", maxDocument+1),
+		"a document that no AWS would take": {"identity", strings.Repeat(" ", policycheck.Longest+1),
 			result{2, "", "tabard: - is larger than 1048576 bytes; no policy is\n"}},
 		"a kind that there is not": {"bucket", goodTrust,
 			result{2, "", "tabard: --kind is \"bucket\"; it must be one of identity, resource, trust, boundary, session, managed\n"}},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tabard-dev/tabard/iampolicy"
+	"github.com/tabard-dev/tabard/internal/core/policycheck"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
 )
 
@@ -85,8 +86,8 @@ func TestOurOwnPoliciesAreClean(t *testing.T) {
 // everyFinding is what is found in a policy, warnings too.
 func everyFinding(kind iampolicy.Kind, document string) []string {
 	var texts []string
-	found, _ := mistakes(&request{kind: kind}, []byte(document))
-	for _, one := range found {
+	found, _ := policycheck.Check(kind, iampolicy.LintOptions{}, []byte(document))
+	for _, one := range found.Findings {
 		texts = append(texts, string(one.Code)+": "+one.Message)
 	}
 	return texts

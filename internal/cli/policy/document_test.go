@@ -100,25 +100,3 @@ func TestCheckRefusesABrokenURLEncoding(t *testing.T) {
 		}
 	}
 }
-
-// FuzzCheckFindsWithinTheFile: each finding is at a character of the file, or behind the last.
-func FuzzCheckFindsWithinTheFile(f *testing.F) {
-	f.Add(starTrust)
-	f.Add(url.PathEscape(starTrust))
-	f.Add(`["` + url.QueryEscape(goodTrust) + `", {"Role": {"AssumeRolePolicyDocument": "{\ud83d\ude00 \u00fc}"}}]`)
-	f.Add("%7b\xff%7D\n%C3")
-	f.Add(`"\ud83d"`)
-	f.Add("{\"Version\": \"2012-10-17\"\n")
-	f.Fuzz(func(t *testing.T, content string) {
-		lines := strings.Split(content, "\n")
-		for _, document := range documents(iampolicy.TrustPolicy, newSource([]byte(content)), maxNesting) {
-			var one checked
-			one.add(&request{kind: iampolicy.TrustPolicy}, document)
-			for _, found := range one.Findings {
-				if found.Line < 1 || found.Line > len(lines) || found.Column < 1 || found.Column > len([]rune(lines[found.Line-1]))+1 {
-					t.Errorf("%+v is not in a file of %d lines", found, len(lines))
-				}
-			}
-		}
-	})
-}

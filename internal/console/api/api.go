@@ -41,6 +41,8 @@ type Problem struct {
 	Detail string `json:"detail"`
 	// Code is one word for programs.
 	Code string `json:"code"`
+	// Field is the field or the parameter that is wrong, where one is.
+	Field string `json:"field,omitempty"`
 	// Instance is the number of the request.
 	Instance string `json:"instance"`
 	// Next is what to type or do.
@@ -95,8 +97,8 @@ type Operators struct {
 	Limit         int     `json:"limit"`
 	Facets        []Facet `json:"facets"`
 	// Findings are the first of FindingsTotal.
-	Findings      []listing.Finding `json:"findings"`
-	FindingsTotal int               `json:"findingsTotal"`
+	Findings      []listing.CatalogueFinding `json:"findings"`
+	FindingsTotal int                        `json:"findingsTotal"`
 	// ReadAt is when the catalogue was read.
 	ReadAt time.Time `json:"readAt"`
 	// InstalledUnknown says why it is not known what else is installed.
@@ -135,8 +137,8 @@ type Permissions struct {
 
 	Requests []PermissionRequest `json:"requests"`
 	// Policy is the policy for AWS that grants it, as JSON.
-	Policy   string            `json:"policy,omitempty"`
-	Findings []listing.Finding `json:"findings"`
+	Policy   string                     `json:"policy,omitempty"`
+	Findings []listing.CatalogueFinding `json:"findings"`
 	// Instructions are blocks of code that the author wrote for people. Nothing evaluates them.
 	Instructions []string `json:"instructions"`
 }
@@ -160,16 +162,16 @@ type Chosen struct {
 
 // Operator is one package.
 type Operator struct {
-	ID             string                  `json:"id"`
-	Source         listing.Place           `json:"source"`
-	Package        string                  `json:"package"`
-	DefaultChannel string                  `json:"defaultChannel,omitempty"`
-	Deprecated     string                  `json:"deprecated,omitempty"`
-	Channels       []listing.ChannelDetail `json:"channels"`
-	Versions       []listing.VersionDetail `json:"versions"`
-	Chosen         *Chosen                 `json:"chosen,omitempty"`
-	Findings       []listing.Finding       `json:"findings"`
-	Installed      []listing.Install       `json:"installed,omitempty"`
+	ID             string                     `json:"id"`
+	Source         listing.Place              `json:"source"`
+	Package        string                     `json:"package"`
+	DefaultChannel string                     `json:"defaultChannel,omitempty"`
+	Deprecated     string                     `json:"deprecated,omitempty"`
+	Channels       []listing.ChannelDetail    `json:"channels"`
+	Versions       []listing.VersionDetail    `json:"versions"`
+	Chosen         *Chosen                    `json:"chosen,omitempty"`
+	Findings       []listing.CatalogueFinding `json:"findings"`
+	Installed      []listing.Install          `json:"installed,omitempty"`
 	// CannotInstall says why the console does not install it.
 	CannotInstall      string `json:"cannotInstall,omitempty"`
 	SuggestedNamespace string `json:"suggestedNamespace,omitempty"`
@@ -205,5 +207,6 @@ func Documents() []any {
 		Code{}, Opened{}, Session{}, Problem{}, Cluster{}, Operators{}, Operator{}, Difference{},
 		HandoffQuestion{}, Handoff{}, CheckQuestion{}, Check{}, InstallQuestion{}, InstallPlan{}, Written{},
 		Installs{}, InstallDetail{}, Upgrade{}, ApproveQuestion{}, RoleQuestion{}, RolePlan{},
+		Pods{}, Accounts{}, Explanation{}, Changed{}, DecodeQuestion{}, Decoded{}, PolicyQuestion{}, PolicyCheck{}, Overview{},
 	}
 }

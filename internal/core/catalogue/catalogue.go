@@ -76,6 +76,15 @@ type Bundle struct {
 	Workload *Workload
 }
 
+// SuggestedNamespace is where the author wants the operator to be installed; empty where the author does not
+// say, or it is not known.
+func (b *Bundle) SuggestedNamespace() string {
+	if b.Metadata == nil {
+		return ""
+	}
+	return b.Metadata.Annotations[SuggestedNamespace]
+}
+
 // Metadata is what is kept of a ClusterServiceVersion.
 type Metadata struct {
 	DisplayName, Provider string

@@ -117,8 +117,10 @@ type Finding struct {
 	// Observed and Required stand beside each other; both are empty where there is nothing to compare.
 	Observed string `json:"observed,omitempty"`
 	Required string `json:"required,omitempty"`
-	// Mend are the commands to type, in their order. A word in upper case is to be filled in.
+	// Mend are the commands to type, in their order.
 	Mend []string `json:"mend"`
+	// Blanks are the words of Mend that a person fills in, which are in upper case.
+	Blanks []string `json:"blanks,omitempty"`
 	// Note is what to know before; often empty.
 	Note string `json:"note,omitempty"`
 	// Verify is the command that shows that it is mended.
@@ -172,6 +174,7 @@ func Explain(e Evidence) Report {
 			f := &step.Findings[i]
 			f.Link, f.Certainty, f.Verify = link, cmp.Or(f.Certainty, w.certainty()), w.subject.again()
 			w.keep(f)
+			nameWorkload(f)
 		}
 		r.take(step)
 	}

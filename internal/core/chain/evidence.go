@@ -35,7 +35,11 @@ type Subject struct {
 	Resource string   `json:"resource,omitempty"`
 }
 
-// again is the command that asks the same.
+// Command is the command that asks the same. The flags name a cluster and a person, with a blank before them;
+// empty ones stand for the current context of the kubeconfig.
+func (s Subject) Command(flags string) string { return onCluster(s.again(), flags) }
+
+// again is the command that asks the same of the current context.
 func (s Subject) again() string {
 	out := "tabard explain serviceaccount " + line.Word(s.Account)
 	if s.Pod != "" {

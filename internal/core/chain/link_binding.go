@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tabard-dev/tabard/awsauth/identity"
+	"github.com/tabard-dev/tabard/internal/core/inject"
 	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
@@ -29,7 +30,7 @@ func (w *walk) binding() Step {
 	case w.asked.RoleARN != "" && !identity.IsRoleARN(w.asked.RoleARN):
 		return broken(Finding{
 			Code: CodeRoleARN, Symptom: fmt.Sprintf("the annotation of ServiceAccount %s names no IAM role", name),
-			Observed: w.asked.RoleARN, Required: "arn:aws:iam::ACCOUNT:role/NAME", Mend: []string{w.annotate("ROLE_ARN"), w.restart()},
+			Observed: w.asked.RoleARN, Required: "arn:aws:iam::ACCOUNT:role/NAME", Mend: []string{w.annotate(blankRole), w.restart()}, Blanks: []string{blankRole},
 		})
 	case w.asked.RoleARN != "":
 		by := ""
@@ -51,7 +52,7 @@ func (w *walk) unbound(name string) Step {
 	if slip := examiner.AccountSlip(examiner.TrimAccount(w.Account.Value)); slip != nil {
 		return broken(Finding{
 			Code: CodeAnnotationSlip, Symptom: fmt.Sprintf("ServiceAccount %s names no role in the annotation that counts: %s", name, slip.Note),
-			Observed: "no annotation " + roleAnnotation(), Required: roleAnnotation() + " with the ARN of the role", Mend: []string{w.annotate("ROLE_ARN"), w.restart()},
+			Observed: "no annotation " + roleAnnotation(), Required: roleAnnotation() + " with the ARN of the role", Mend: []string{w.annotate(blankRole), w.restart()}, Blanks: []string{blankRole},
 		})
 	}
 	if step, is := w.otherwise(); is {
@@ -59,7 +60,7 @@ func (w *walk) unbound(name string) Step {
 	}
 	f := Finding{
 		Code: CodeNoRole, Symptom: fmt.Sprintf("nothing names a role for ServiceAccount %s", name),
-		Observed: "no annotation " + roleAnnotation(), Required: roleAnnotation() + " with the ARN of the role", Mend: []string{w.annotate("ROLE_ARN"), w.restart()},
+		Observed: "no annotation " + roleAnnotation(), Required: roleAnnotation() + " with the ARN of the role", Mend: []string{w.annotate(blankRole), w.restart()}, Blanks: []string{blankRole},
 		Note: "A pod without a role has the rights of its node, if it can reach the node's metadata service.",
 	}
 	if w.pod() == nil { // what else may name a role would be seen in the pod
@@ -107,4 +108,12 @@ func roleAnnotation() string {
 
 func (w *walk) annotate(arn string) string {
 	return w.kubectl(fmt.Sprintf("annotate serviceaccount %s --overwrite %s=%s", line.Word(w.subject.Account), roleAnnotation(), line.Word(arn)))
+}
+
+// asWebhookReads are the annotations of a ServiceAccount as the webhook reads them: too many are none.
+func asWebhookReads(injector *inject.Injector, annotations map[string]string) *inject.ServiceAccount {
+	if !injector.ReadsAnnotations(annotations) {
+		return &inject.ServiceAccount{TooLong: true}
+	}
+	return &inject.ServiceAccount{Annotations: annotations}
 }

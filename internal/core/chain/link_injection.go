@@ -35,7 +35,7 @@ func (w *walk) injection() Step {
 		return Step{State: Unreached, Text: "the pod has a token, and not that which a webhook injects"}
 	case found != nil:
 		return broken(w.notInjected(found))
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case w.isOver():
 		return Step{State: Sound, Text: "the pod is over"}
 	case w.own == nil:
 		for _, container := range containersOf(pod) {

@@ -10,6 +10,7 @@ import (
 	"github.com/tabard-dev/tabard/awsauth/identity"
 	"github.com/tabard-dev/tabard/iampolicy"
 	"github.com/tabard-dev/tabard/internal/core/credentials"
+	"github.com/tabard-dev/tabard/internal/core/line"
 	"github.com/tabard-dev/tabard/internal/core/permission"
 	"github.com/tabard-dev/tabard/internal/core/sufficiency"
 )
@@ -69,15 +70,11 @@ func (p *permitting) count() Step {
 		return broken(Finding{
 			Code: CodeNoPolicy, Certainty: Likely, Symptom: fmt.Sprintf("role %s has no policy, so that AWS refuses its calls", p.role.Name),
 			Observed: "no inline policy, and none attached", Required: "a policy that allows what the pod calls",
-			Mend: []string{p.put([]string{"SERVICE:ACTION"}, "RESOURCE_ARN")},
+			Mend: []string{p.put([]string{blankAction}, blankResource)}, Blanks: []string{blankAction, blankResource},
 			Note: "With --action and --resource the whole command is printed. A role needs no policy for what a policy of the resource allows, such as that of a bucket of the same account. " + elsewhere,
 		})
 	}
-	policies := "policies"
-	if many == 1 {
-		policies = "policy"
-	}
-	return Step{State: Sound, Text: fmt.Sprintf("role %s has %d %s; whether it may make a call: --action SERVICE:ACTION --resource ARN", p.role.Name, many, policies)}
+	return Step{State: Sound, Text: fmt.Sprintf("role %s has %s; whether it may make a call: --action SERVICE:ACTION --resource ARN", p.role.Name, line.Count(many, "policy", "policies"))}
 }
 
 // read makes documents of the policies.

@@ -170,7 +170,7 @@ func (w *walk) publish(f Finding) Finding {
 		f.Note = "The issuer is of " + whose + ", which publishes it itself, and the command shows what is wrong. If it fails on other machines too, ask there; a cluster that is gone has no issuer any more."
 		return f
 	}
-	f.Mend = []string{"tabard issuer bootstrap -f FILE"}
+	f.Mend, f.Blanks = []string{"tabard issuer bootstrap -f " + blankFile}, []string{blankFile}
 	f.Note = "FILE has the OIDCIssuer, and your session in AWS is of the account of its bucket: docs/oidc-issuer.md. While the operator runs, tabard issuer status says why it does not do that itself. An issuer that another tool publishes, such as OpenShift's ccoctl, is that tool's to mend."
 	return f
 }

@@ -220,7 +220,7 @@ func selects(selector *metav1.LabelSelector, of map[string]string) bool {
 func (w *walk) noWebhook(symptom string) Finding {
 	f := Finding{
 		Code: CodeNoWebhook, Symptom: symptom + ": the cluster has no webhook that would give it one", Observed: "no hook for identities is asked about new pods", Required: "one, such as Tabard's",
-		Mend: []string{"helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace --set image.registry=REGISTRY,image.tag=TAG"},
+		Mend: []string{"helm upgrade --install tabard charts/tabard --namespace tabard-system --create-namespace --set image.registry=REGISTRY,image.tag=TAG"}, Blanks: []string{"REGISTRY", "TAG"},
 		Note: "docs/install.md has what comes before. EKS brings a webhook of its own, pod-identity-webhook: if it is gone from there, AWS support brings it back.",
 	}
 	if others := append(candidates(*w.Hooks.Value), *w.Hooks.Value...); len(others) > 0 {

@@ -20,10 +20,10 @@ const elsewhere = "Where a CredentialsRequest or another tool makes the role, ch
 func (p *permitting) lacking(calls []sufficiency.Permission) Finding {
 	f := p.about(CodeNotAllowed, calls)
 	f.Certainty, f.Required = Likely, "an Allow for it in a policy of the role"
-	f.Mend = []string{p.put(actionsOf(calls), cmp.Or(p.subject.Resource, "RESOURCE_ARN"))}
+	f.Mend = []string{p.put(actionsOf(calls), cmp.Or(p.subject.Resource, blankResource))}
 	f.Note = "A policy of the resource, such as that of a bucket of the same account, may allow it by itself: then nothing is wrong here. " + elsewhere
 	if p.subject.Resource == "" {
-		f.Note = "With --resource the whole command is printed. " + f.Note
+		f.Note, f.Blanks = "With --resource the whole command is printed. "+f.Note, []string{blankResource}
 	}
 	documents := [][]byte{[]byte(p.allow(actionsOf(calls), cmp.Or(p.subject.Resource, "*")))}
 	for _, h := range p.policies {
@@ -50,7 +50,7 @@ func (p *permitting) bounded(calls []sufficiency.Permission) Finding {
 	f := p.about(CodeBoundary, calls)
 	f.Certainty, f.Required = Likely, "an Allow for it in the permissions boundary too"
 	boundary := p.policies[len(p.policies)-1]
-	statement := credentials.Encoded(iampolicy.Statement{Actions: actionsOf(calls), Resources: []string{cmp.Or(p.subject.Resource, "RESOURCE_ARN")}})
+	statement := credentials.Encoded(iampolicy.Statement{Actions: actionsOf(calls), Resources: []string{cmp.Or(p.subject.Resource, blankResource)}})
 	f.Mend, f.Note = p.edit(boundary, "add "+statement+" to policy.json")
 	return f
 }

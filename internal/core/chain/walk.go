@@ -65,7 +65,7 @@ func newWalk(e Evidence) *walk {
 	}
 	if account := e.Account.Value; account != nil {
 		w.subject.Account = cmp.Or(w.subject.Account, account.Name)
-		w.asked = injector.Request(&inject.ServiceAccount{Annotations: account.Annotations})
+		w.asked = injector.Request(asWebhookReads(injector, account.Annotations))
 	}
 	if w.agent {
 		w.asked.RoleARN = ""
@@ -336,7 +336,7 @@ func (w *walk) restart() string {
 	if pod := w.pod(); pod != nil {
 		return injection.Remedy(pod)
 	}
-	return w.kubectl("rollout restart WORKLOAD")
+	return w.kubectl("rollout restart " + blankWorkload)
 }
 
 // keep adds to a note what is lost where a command deletes a pod that nothing makes again.
@@ -384,7 +384,7 @@ func (w *walk) workload() string {
 // be changed, it is another one.
 func (w *walk) patch(template map[string]any, other string) string {
 	if w.pod() == nil {
-		return w.kubectl("patch WORKLOAD --patch " + line.Quoted(credentials.Encoded(map[string]any{"spec": map[string]any{"template": template}})))
+		return w.kubectl("patch " + blankWorkload + " --patch " + line.Quoted(credentials.Encoded(map[string]any{"spec": map[string]any{"template": template}})))
 	}
 	if workload := w.workload(); isTemplated(workload) {
 		return w.kubectl("patch " + line.Word(workload) + " --patch " + line.Quoted(credentials.Encoded(map[string]any{"spec": map[string]any{"template": template}})))

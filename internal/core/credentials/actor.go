@@ -20,6 +20,21 @@ const (
 	ActorNobody Actor = "Nobody"
 )
 
+// Name is the actor for people.
+func (a Actor) Name() string {
+	switch a {
+	case ActorTabard:
+		return "Tabard"
+	case ActorCCO:
+		return "Cloud Credential Operator"
+	case ActorNobody:
+		return "nobody"
+	case ActorUnknown:
+		return "not known"
+	}
+	return string(a)
+}
+
 // Asked is what who acts depends on.
 type Asked struct {
 	// Provider is the provider spec's kind; NoProvider says that there is none.

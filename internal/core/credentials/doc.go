@@ -4,5 +4,5 @@
 // clock.
 //
 // All that Tabard knows of a request is in its CredentialsGrant: no decision reads the
-// request's status, which others may write.
+// request's status, which others may write. Only OwnRow does, by which nothing is decided.
 package credentials

@@ -43,11 +43,11 @@ type Result struct {
 	// Unverified says that the text is known from reports, and was not provoked by a test of ours.
 	Unverified bool `json:"unverified,omitempty"`
 	// Facts are what the text names besides: a role, a provider, an action.
-	Facts []Fact `json:"facts,omitempty"`
+	Facts []Detail `json:"facts,omitempty"`
 }
 
-// Fact is one thing that a text names.
-type Fact struct {
+// Detail is one thing that a text names.
+type Detail struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -141,10 +141,10 @@ var named = sync.OnceValue(func() []struct {
 	}
 })
 
-func facts(text string) (out []Fact) {
+func facts(text string) (out []Detail) {
 	for _, each := range named() {
 		if found := each.is.FindStringSubmatch(text); found != nil {
-			out = append(out, Fact{each.name, line.Of(found[1])})
+			out = append(out, Detail{each.name, line.Of(found[1])})
 		}
 	}
 	return out

@@ -46,11 +46,11 @@ func event(text string) (Result, bool) {
 		out = Result{Means: "the call was refused, for a reason that is not known here", Links: []chain.Link{chain.Permission}, Link: chain.Permission}
 	}
 	out.Kind, out.Seen, out.Facts = Event, line.Of(r.EventName+": "+r.ErrorCode+" "+r.ErrorMessage), nil
-	for _, each := range []Fact{
+	for _, each := range []Detail{
 		{"time", r.EventTime}, {"subject", r.UserIdentity.UserName}, {"provider", r.UserIdentity.IdentityProvider}, {"caller", r.UserIdentity.ARN}, {"role", r.RequestParameters.RoleARN},
 	} {
 		if each.Value != "" {
-			out.Facts = append(out.Facts, Fact{each.Name, line.Of(each.Value)})
+			out.Facts = append(out.Facts, Detail{each.Name, line.Of(each.Value)})
 		}
 	}
 	if namespace, account, is := workload(r.UserIdentity.UserName); is && r.ErrorCode != "" {

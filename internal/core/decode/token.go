@@ -52,7 +52,7 @@ func decodeToken(raw string, now time.Time) (Result, bool) {
 	out := Result{Kind: AToken, Link: chain.Token, Links: []chain.Link{chain.Token}, Means: "a token; its signature is not shown, and was not verified"}
 	add := func(name, value string) {
 		if value != "" {
-			out.Facts = append(out.Facts, Fact{name, line.Of(value)})
+			out.Facts = append(out.Facts, Detail{name, line.Of(value)})
 		}
 	}
 	add("iss", c.Issuer)

@@ -136,11 +136,3 @@ func (r ring) revokedStages(w World) string {
 	}
 	return someOf(texts)
 }
-
-// counted is a number with the form of its noun.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

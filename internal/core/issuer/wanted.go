@@ -9,6 +9,7 @@ import (
 
 	"github.com/tabard-dev/tabard/api/identity/v1alpha1"
 	"github.com/tabard-dev/tabard/internal/core/condition"
+	"github.com/tabard-dev/tabard/internal/core/line"
 )
 
 // wanted is the key set to publish. What comes in comes from the key source and from
@@ -132,7 +133,7 @@ func aside(keys []v1alpha1.SigningKey) string {
 	}
 	var out strings.Builder
 	if retiring > 0 {
-		out.WriteString("; " + counted(retiring, "retiring key is", "retiring keys are") + " published beside those that the cluster has: see status.keys")
+		out.WriteString("; " + line.Count(retiring, "retiring key is", "retiring keys are") + " published beside those that the cluster has: see status.keys")
 	}
 	if len(revoked) > 0 {
 		out.WriteString("; AWS refuses tokens signed with the revoked " + someOf(revoked) + ": pods that hold one are refused until they are started anew (kubectl rollout restart deployment,daemonset,statefulset -n NAMESPACE)")

@@ -34,3 +34,11 @@ func TestWord(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 entries", 1: "1 entry", 2: "2 entries", 21: "21 entries"} {
+		if got := line.Count(n, "entry", "entries"); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type Detail struct {
 	// Chosen is the version that the rest is about; nil if there is none.
 	Chosen *Chosen `json:"chosen,omitempty"`
 	// Findings are those that About tells of the package, and those that nobody can place.
-	Findings []Finding `json:"findings"`
+	Findings []CatalogueFinding `json:"findings"`
 }
 
 // ChannelDetail is a channel of a package.
@@ -82,7 +82,7 @@ type Chosen struct {
 func DetailOf(p *catalogue.Package, place Place) Detail {
 	d := Detail{
 		Source: place, Package: p.Name, DefaultChannel: p.DefaultChannel, Deprecated: p.Deprecation,
-		Channels: []ChannelDetail{}, Versions: []VersionDetail{}, Findings: []Finding{},
+		Channels: []ChannelDetail{}, Versions: []VersionDetail{}, Findings: []CatalogueFinding{},
 	}
 	for _, c := range p.Channels {
 		d.Channels = append(d.Channels, ChannelDetail{c.Name, c.Head, c.Invalid, len(c.Entries), c.Deprecation})

@@ -2,8 +2,8 @@ package listing
 
 import "github.com/tabard-dev/tabard/internal/core/catalogue"
 
-// Finding is what is wrong with a catalogue at one place, for programs.
-type Finding struct {
+// CatalogueFinding is what is wrong with a catalogue at one place, for programs.
+type CatalogueFinding struct {
 	Code catalogue.Code `json:"code"`
 	File string         `json:"file,omitempty"`
 	// Document counts from 1 within the file; 0 is the file itself.
@@ -14,10 +14,10 @@ type Finding struct {
 }
 
 // FindingsOf are findings for programs; never nil.
-func FindingsOf(all []catalogue.Finding) []Finding {
-	out := []Finding{}
+func FindingsOf(all []catalogue.Finding) []CatalogueFinding {
+	out := []CatalogueFinding{}
 	for _, f := range all {
-		out = append(out, Finding{f.Code, f.Where.File, f.Where.Document, f.Where.Object, f.Message})
+		out = append(out, CatalogueFinding{f.Code, f.Where.File, f.Where.Document, f.Where.Object, f.Message})
 	}
 	return out
 }

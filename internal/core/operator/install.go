@@ -59,8 +59,8 @@ var ErrConflict = errors.New("nothing was written")
 // What is there stays as it is; where it does not fit, the error says why.
 func (i Install) Plan(o *Objects) ([]Change, error) {
 	for _, kind := range []Kind{KindNamespace, KindGroup, KindSubscription} {
-		if why := o.Unread[kind]; why != "" {
-			return nil, fmt.Errorf("%w: the %s could not be read: %s", ErrConflict, kind, why)
+		if err := o.Unread[kind]; err != nil {
+			return nil, fmt.Errorf("%w: the %s could not be read: %w", ErrConflict, kind, err)
 		}
 	}
 	group, err := i.group(o)
@@ -105,6 +105,9 @@ func (i Install) group(o *Objects) (Change, error) {
 	switch {
 	case mode == "":
 		return Change{}, fmt.Errorf("%w: the operator supports the install modes %s: type --install-mode", ErrConflict, strings.Join(o.InstallModes, ", "))
+	case mode == "SingleNamespace" && i.Watched == i.Namespace:
+		// OLM takes an OperatorGroup with the operator's own namespace for the mode OwnNamespace.
+		return Change{}, fmt.Errorf("%w: the install mode SingleNamespace is for another namespace than %s, in which the operator is installed: choose the mode OwnNamespace", ErrConflict, i.Namespace)
 	case len(o.Groups) > 1:
 		return Change{}, fmt.Errorf("%w: the namespace %s has %d OperatorGroups, and OLM installs only where there is one", ErrConflict, i.Namespace, len(o.Groups))
 	case len(o.Groups) == 1:

@@ -40,6 +40,9 @@ func TestThePlanOfAnInstall(t *testing.T) {
 
 		"no mode that is chosen by itself": {func(_ *operator.Install, o *operator.Objects) { o.InstallModes = []string{"MultiNamespace"} }, "", "type --install-mode"},
 		"a mode that is not supported":     {func(i *operator.Install, _ *operator.Objects) { i.InstallMode = "AllNamespaces" }, "", "supports OwnNamespace"},
+		"its own as another namespace": {func(i *operator.Install, o *operator.Objects) {
+			i.InstallMode, i.Watched, o.InstallModes = "SingleNamespace", "ns", []string{"OwnNamespace", "SingleNamespace"}
+		}, "", "choose the mode OwnNamespace"},
 		"a group that does not fit": {func(_ *operator.Install, o *operator.Objects) {
 			o.Groups = []operator.Group{{Name: "g", Namespaces: []string{""}}}
 		}, "", "AllNamespaces"},
@@ -72,7 +75,7 @@ func TestThePlanOfAnInstall(t *testing.T) {
 			o.Subscriptions = []operator.Subscription{sub(func(s *operator.Subscription) { s.References = true })}
 		}, "", "unknown which role"},
 		"what may not be read": {func(_ *operator.Install, o *operator.Objects) {
-			o.Unread = map[operator.Kind]string{operator.KindGroup: "forbidden"}
+			o.Unread = map[operator.Kind]error{operator.KindGroup: errors.New("forbidden")}
 		}, "", "forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {

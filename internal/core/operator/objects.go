@@ -32,8 +32,8 @@ type Condition struct {
 // Objects are what was read of a cluster. What does not exist is nil or absent.
 type Objects struct {
 	Wanted
-	// Unread says why objects of a kind could not be read, by kind.
-	Unread map[Kind]string
+	// Unread are the errors by which objects of a kind could not be read, by kind.
+	Unread map[Kind]error
 	// Catalogue is the CatalogSource.
 	Catalogue *Catalogue
 	// NamespaceExists says that Namespace is there.

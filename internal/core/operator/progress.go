@@ -106,8 +106,8 @@ func IsInstalled(o *Objects, all []Stage) bool {
 // unread is a stage of which an object could not be read; its State is empty if all could.
 func (o *Objects) unread(kinds []Kind) Stage {
 	for _, kind := range kinds {
-		if why := o.Unread[kind]; why != "" {
-			return Stage{State: Unknown, Sentence: fmt.Sprintf("the %s could not be read: %s", kind, why), Next: "ask for the right to read it, then look again", Object: string(kind)}
+		if err := o.Unread[kind]; err != nil {
+			return Stage{State: Unknown, Sentence: fmt.Sprintf("the %s could not be read: %v", kind, err), Next: "ask for the right to read it, then look again", Object: string(kind)}
 		}
 	}
 	return Stage{}

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,9 @@ func TestProgress(t *testing.T) {
 		"no catalogue":           {early(func(o *operator.Objects) { o.Catalogue = nil }), 1, operator.Failed, "no CatalogSource olm/vendor"},
 		"a catalogue that fails": {early(func(o *operator.Objects) { o.Catalogue.State = "TRANSIENT_FAILURE" }), 1, operator.Waiting, "TRANSIENT_FAILURE"},
 		"a new catalogue":        {early(func(o *operator.Objects) { o.Catalogue.State = "" }), 1, operator.Waiting, "without a connection yet"},
-		"may not be read":        {func(o *operator.Objects) { o.Unread = map[operator.Kind]string{operator.KindCatalogue: "forbidden"} }, 1, operator.Unknown, "forbidden"},
+		"may not be read": {func(o *operator.Objects) {
+			o.Unread = map[operator.Kind]error{operator.KindCatalogue: errors.New("forbidden")}
+		}, 1, operator.Unknown, "forbidden"},
 
 		"no namespace":       {func(o *operator.Objects) { o.NamespaceExists = false }, 2, operator.Failed, "no namespace ns"},
 		"no group":           {func(o *operator.Objects) { o.Groups = nil }, 2, operator.Failed, "no OperatorGroup"},
@@ -273,7 +276,7 @@ func FuzzProgress(f *testing.F) {
 			func() { o.Catalogue = nil }, func() { o.NamespaceExists = false }, func() { o.Groups = nil }, func() { o.Subscriptions = nil },
 			func() { o.Plans = nil }, func() { o.CSV = nil }, func() { o.Deployments = nil }, func() { o.Requests = nil }, func() { o.Values = nil },
 			func() { o.Plans = append(o.Plans, operator.Plan{CSVs: []string{value}}) }, func() { o.Wanted.CSV = value }, func() { o.Groups = append(o.Groups, o.Groups...) },
-			func() { o.Unread = map[operator.Kind]string{operator.Kind(value): value} },
+			func() { o.Unread = map[operator.Kind]error{operator.Kind(value): errors.New(value)} },
 		} {
 			if gone&(1<<i) != 0 {
 				drop()

@@ -29,3 +29,23 @@ func OfBundle(pkg string, b catalogue.Bundle, cloud *catalogue.Cloud) Set {
 	}
 	return ReadAnnotations(SubjectOf(pkg, b, cloud), b.Name, annotations)
 }
+
+// OneCloud is the cloud of all requests of some sets; nil for none, or for several clouds.
+func OneCloud(sets ...Set) *catalogue.Cloud {
+	found := map[Cloud]bool{}
+	for _, s := range sets {
+		requests, _ := s.Requests()
+		for _, r := range requests {
+			found[r.Cloud()] = true
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	for _, c := range []catalogue.Cloud{catalogue.AWS, catalogue.Azure, catalogue.GCP} {
+		if found[Cloud(c.String())] {
+			return &c
+		}
+	}
+	return nil
+}

@@ -40,6 +40,14 @@ type Source struct {
 	Digest string `json:"digest,omitempty"`
 }
 
+// String is the source as people read it, such as "annotation of my-operator.v1.0.0".
+func (s Source) String() string {
+	if s.Ref == "" {
+		return string(s.Kind)
+	}
+	return string(s.Kind) + " of " + s.Ref
+}
+
 // Certainty says what an answer rests on.
 type Certainty string
 

@@ -117,8 +117,8 @@ func (c Choice) locate() (operator.Wanted, error) {
 	case c.Package.Source.Kind != catalogue.CatalogSource:
 		return w, refuse(NotOfCatalogSource, "package %s is of a ClusterCatalog of OLM v1", catalogue.Quoted(c.Package.Name))
 	}
-	if w.Namespace == "" && c.Bundle.Metadata != nil {
-		w.Namespace = c.Bundle.Metadata.Annotations[catalogue.SuggestedNamespace]
+	if w.Namespace == "" {
+		w.Namespace = c.Bundle.SuggestedNamespace()
 	}
 	if w.Namespace == "" || len(validation.IsDNS1123Label(w.Namespace)) > 0 {
 		return w, refuse(NoNamespace, "it is not said in which namespace the operator is installed, and its author suggests none")

@@ -26,15 +26,26 @@ type Planner struct {
 	Given func(arn string) (sufficiency.Documents, error)
 }
 
-// issuer is that of the cluster's tokens; empty where it is not known.
+// issuer is that of the cluster's tokens; empty where it is not known, as without a cluster.
 func (p Planner) issuer(ctx context.Context) (string, error) {
-	if p.Issuer != "" {
+	if p.Issuer != "" || p.Client.Objects == nil {
 		return p.Issuer, nil
 	}
 	return p.Client.Issuer(ctx)
 }
 
-// judge says whether a role is enough, reading the role's documents if they decide.
+// Judge says whether a role is enough, reading the issuer of the cluster, and the role's documents if they
+// decide.
+func (p Planner) Judge(ctx context.Context, u operator.Upgrade) (operator.Judgement, error) {
+	issuer, err := p.issuer(ctx)
+	if err != nil {
+		return operator.Judgement{}, err
+	}
+	u.Issuer = issuer
+	return p.judge(ctx, u)
+}
+
+// judge says whether a role is enough, by an issuer that was read.
 func (p Planner) judge(ctx context.Context, u operator.Upgrade) (operator.Judgement, error) {
 	out := operator.Judge(u)
 	if out.Verdict != operator.VerdictUnknown || u.Role != nil || u.NotRead != "" || !u.IsOfAWS() {

@@ -42,17 +42,13 @@ func (p Planner) Plan(ctx context.Context, mode tokenfacts.Mode, c Choice) (out 
 	if c.Bundle.Metadata != nil && out.Objects.InstallModes == nil {
 		out.Objects.InstallModes = c.Bundle.Metadata.InstallModes
 	}
-	issuer, err := p.issuer(ctx)
-	if err != nil {
-		return out, err
-	}
 	asks := c.Asks
 	if asks == nil {
 		declared := permission.OfBundle(c.Package.Name, c.Bundle, cloud)
 		asks = &declared
 	}
-	out.Judged, err = p.judge(ctx, operator.Upgrade{
-		CSV: c.Bundle.Name, New: *asks, Namespace: install.Namespace, Values: install.Values, Issuer: issuer,
+	out.Judged, err = p.Judge(ctx, operator.Upgrade{
+		CSV: c.Bundle.Name, New: *asks, Namespace: install.Namespace, Values: install.Values,
 	})
 	if err != nil {
 		return out, err

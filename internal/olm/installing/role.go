@@ -41,16 +41,12 @@ func (p Planner) Subscription(ctx context.Context, namespace, name string) (oper
 // enough for the version that is installed. Nothing is written.
 func (p Planner) OtherRole(ctx context.Context, s operator.Subscription, values map[string]string) (OtherRole, error) {
 	out := OtherRole{Subscription: s, Values: values, Has: operator.HasRole(s, values)}
-	issuer, err := p.issuer(ctx)
-	if err != nil {
-		return out, err
-	}
 	installed, _, err := p.Client.Installed(ctx, s.Namespace, s.InstalledCSV)
 	if err != nil {
 		return out, err
 	}
-	out.Judged, err = p.judge(ctx, operator.Upgrade{
-		CSV: s.InstalledCSV, New: permission.OfBundle(s.Package, installed, operator.CloudOf(values)), Namespace: s.Namespace, Values: values, Issuer: issuer,
+	out.Judged, err = p.Judge(ctx, operator.Upgrade{
+		CSV: s.InstalledCSV, New: permission.OfBundle(s.Package, installed, operator.CloudOf(values)), Namespace: s.Namespace, Values: values,
 	})
 	return out, err
 }

@@ -31,8 +31,8 @@ func (p Planner) Waiting(ctx context.Context, namespace, name string) (Waiting, 
 		return out, err
 	}
 	for _, kind := range []operator.Kind{operator.KindSubscription, operator.KindPlan} {
-		if why := objects.Unread[kind]; why != "" {
-			return out, fmt.Errorf("the %s cannot be read: %s", kind, why)
+		if err := objects.Unread[kind]; err != nil {
+			return out, fmt.Errorf("the %s cannot be read: %w", kind, err)
 		}
 	}
 	out.Subscriptions = objects.Subscriptions

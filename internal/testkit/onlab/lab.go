@@ -114,15 +114,16 @@ func (lab *Lab) Exec(ctx context.Context, env []string, program string, args ...
 
 // RunTabard runs the tabard program as the lab's administrator.
 func (lab *Lab) RunTabard(ctx context.Context, args ...string) (string, error) {
-	return lab.Exec(ctx, lab.environ(), lab.Tabard, args...)
+	return lab.Exec(ctx, lab.Environ(), lab.Tabard, args...)
 }
 
 // Kubectl runs kubectl against the lab.
 func (lab *Lab) Kubectl(ctx context.Context, args ...string) (string, error) {
-	return lab.Exec(ctx, lab.environ(), lab.Localkube, append([]string{"kubectl"}, args...)...)
+	return lab.Exec(ctx, lab.Environ(), lab.Localkube, append([]string{"kubectl"}, args...)...)
 }
 
-func (lab *Lab) environ() []string {
+// Environ are the variables of a person's shell in the lab, without PATH.
+func (lab *Lab) Environ() []string {
 	out := make([]string, 0, len(lab.Env))
 	for name, value := range lab.Env {
 		if name != "PATH" {

@@ -143,7 +143,10 @@ func (c *cluster) expectNoRefusal(pods map[string]keyPair) {
 		}
 	}
 	for _, call := range c.journal() {
-		if call.Status == http.StatusForbidden || call.Status == http.StatusBadRequest {
+		// A program that is killed while it sends, as in a pod that is deleted, leaves a
+		// request without its end. Nobody is left to be refused.
+		cutOff := call.Error == "IncompleteBody"
+		if !cutOff && (call.Status == http.StatusForbidden || call.Status == http.StatusBadRequest) {
 			c.t.Errorf("somebody was refused: %+v", call)
 		}
 	}

@@ -84,8 +84,13 @@ func (c *cluster) ends(code int, args ...string) string {
 // becomes waits until the operator says of itself that it is a session of a role.
 func (c *cluster) becomes(arn string) {
 	c.Helper()
-	c.awaits("True", `{.status.conditions[?(@.type=="Ready")].status}`, "whoami", "token-operator", "-n", ns)
-	says(c.T, c.Kubectl("get", "whoami", "token-operator", "-n", ns, "-o", "jsonpath={.status.arn}"), ":assumed-role/"+arn[strings.LastIndex(arn, "/")+1:]+"/")
+	c.becomesIn(ns, arn)
+}
+
+func (c *cluster) becomesIn(namespace, arn string) {
+	c.Helper()
+	c.awaits("True", `{.status.conditions[?(@.type=="Ready")].status}`, "whoami", "token-operator", "-n", namespace)
+	says(c.T, c.Kubectl("get", "whoami", "token-operator", "-n", namespace, "-o", "jsonpath={.status.arn}"), ":assumed-role/"+arn[strings.LastIndex(arn, "/")+1:]+"/")
 }
 
 // plan is the InstallPlan of a version.

@@ -5,6 +5,8 @@ package olm
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/tabard-dev/tabard/internal/testkit/consoletest"
 )
 
 // ns is the namespace of the operator that takes a role.
@@ -19,6 +21,7 @@ func TestOLM(t *testing.T) {
 	c.watches()
 	t.Run("from the hand-off to the upgrade", func(t *testing.T) { c.For(t).fromTheHandoffToTheUpgrade() })
 	t.Run("the newest version of the cluster's catalogue", func(t *testing.T) { c.For(t).theNewestVersion() })
+	t.Run("the console's wizard", func(t *testing.T) { c.For(t).byTheConsole() })
 	t.Run("a bundle that a Job unpacks", func(t *testing.T) { c.For(t).unpacksABundle(images) })
 }
 
@@ -36,4 +39,13 @@ func (c *cluster) theNewestVersion() {
 	says(c.T, c.Bed.Run("operators", "install", "token-operator", "-n", other, "--without-role", "--wait", "--timeout", "4m"), "+ Subscription  team-b/token-operator", "token-operator.v1.1.0 is installed")
 	c.awaits("true", `{.metadata.annotations.operators\.tabard\.dev/without-role}`, "subscription.operators.coreos.com", "token-operator", "-n", other)
 	says(c.T, c.Bed.Run("operators", "status", "token-operator", "-n", other), "7/7 done")
+}
+
+// byTheConsole: a person installs it with its role in a browser, and it becomes that role.
+func (c *cluster) byTheConsole() {
+	const namespace = "team-console"
+	c.fulfilsIn(namespace, "arn:aws:iam::"+c.Account+":role/lab-team-console-*")
+	arn := c.handOff(namespace, "1.1.0")
+	consoletest.Start(c.T, c.Environ()).Plays("install-on-olm", map[string]string{"operator": "Token operator", "arn": arn, "namespace": namespace})
+	c.becomesIn(namespace, arn)
 }

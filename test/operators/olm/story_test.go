@@ -46,6 +46,12 @@ func (c *cluster) fulfils(namespace, pattern string) {
 	c.Kubectl("patch", "deployment", "tabard-credentials", "-n", system, "--patch-file", filepath.Join(c.Dir, "manifests", "issuer-patch.yaml"))
 	c.Bed.Run("credentials", "bootstrap", "--infrastructure-name", "lab")
 	c.Kubectl("rollout", "status", "-n", system, "deployment/tabard-credentials", "--timeout=180s")
+	c.fulfilsIn(namespace, pattern)
+}
+
+// fulfilsIn makes one more namespace whose CredentialsRequests Tabard fulfils.
+func (c *cluster) fulfilsIn(namespace, pattern string) {
+	c.Helper()
 	c.Kubectl("create", "namespace", namespace)
 	c.Kubectl("apply", "-n", namespace, "-f", filepath.Join(c.Dir, "manifests", "aws.yaml"))
 	c.Kubectl("create", "rolebinding", "-n", namespace, "tabard-credentials-secrets", "--clusterrole=tabard-credentials-secrets", "--serviceaccount="+system+":tabard-credentials")

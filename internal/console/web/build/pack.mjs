@@ -29,13 +29,15 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
 // Git keeps the directory by this file, and the Go program does not build without the directory.
 writeFileSync(join(dist, '.gitkeep'), '')
 
-const first = [...firstLoad()].reduce((sum, file) => sum + sizes.get(file), 0)
+// Where the console starts: with a cluster, and without one.
+const starts = ['src/overview/OverviewPage.tsx', 'src/operators/OperatorsPage.tsx']
+const first = Math.max(...starts.map((page) => [...firstLoad(page)].reduce((sum, file) => sum + sizes.get(file), 0)))
 const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
 console.log(`first load: ${kB(first)} of ${kB(budget)} (JS and CSS, gzip); all ${sizes.size} files: ${kB(all)}`)
 if (first > budget) fail(`the first load is larger than ${kB(budget)}`)
 
-// firstLoad is the scripts and styles of index.html, and of the page where the console starts.
-function firstLoad() {
+// firstLoad is the scripts and styles of index.html, and of a page.
+function firstLoad(page) {
   const files = new Set()
   const add = (name) => {
     const { file, css = [], imports = [] } = manifest[name]
@@ -44,7 +46,7 @@ function firstLoad() {
     imports.forEach(add)
   }
   add('index.html')
-  add('src/operators/OperatorsPage.tsx')
+  add(page)
   return files
 }
 

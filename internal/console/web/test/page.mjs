@@ -45,6 +45,13 @@ export async function axe(page) {
   })
 }
 
+// cut returns the texts that end with an ellipsis for want of room. What is typed into a field is none.
+export async function cut(page) {
+  return page.evaluate(() => [...document.querySelectorAll('main *')]
+    .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).textOverflow === 'ellipsis' && e.checkVisibility())
+    .map((e) => e.textContent).filter(Boolean))
+}
+
 // sideways returns what makes a page scroll in both directions, or nothing.
 export async function sideways(page) {
   return page.evaluate(() => {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { axe, guard, open, sideways } from './page.mjs'
+import { axe, cut, guard, open, sideways } from './page.mjs'
 
 // patience is how long a page may take, in milliseconds. Machines of tests are slow.
 const patience = 60_000
@@ -14,13 +14,14 @@ export class Scenario {
     this.origin = new URL(address).origin
   }
 
-  // open opens the address that the console printed, and then a path of it.
+  // open opens the address that the console printed, which leads to its first page, and then a path of it.
   async open(where = '/operators', options = {}) {
     this.page = await open(this.browser, this.address, options)
     this.page.setDefaultTimeout(patience)
     this.#pages.push(this.page)
-    await this.heading('Operators')
-    if (where !== '/operators') await this.go(where)
+    await this.heading(/^(Overview|Operators)$/)
+    if (new URL(this.page.url()).pathname !== where) await this.go(where)
+    if (where === '/operators') await this.heading('Operators')
     return this.page
   }
 
@@ -79,6 +80,23 @@ export class Scenario {
     })
   }
 
+  // copied presses Enter on a button to copy, which the Tab key reaches, and is what the clipboard has then.
+  async copied(name) {
+    await this.page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: this.origin })
+    await this.tabTo(name)
+    await this.page.keyboard.press('Enter')
+    await this.page.getByText('Copied', { exact: true }).first().waitFor()
+    return this.page.evaluate(() => navigator.clipboard.readText())
+  }
+
+  // types has a command typed at the terminal of the test.
+  async types(terminal, command) {
+    const answer = await fetch(terminal, { method: 'POST', body: command })
+    const said = await answer.text()
+    if (!answer.ok) throw new Error(`${command}: ${said}`)
+    return said
+  }
+
   fault(text) {
     this.#found.push(text)
   }
@@ -100,11 +118,13 @@ export class Scenario {
       await this.picture(`${state}-${scheme}`)
     }
     await this.page.emulateMedia({ colorScheme: 'light' })
+    await this.#whole(state)
     const size = this.page.viewportSize()
     for (const width of [320, 768]) {
       await this.page.setViewportSize({ width, height: 800 })
       const wide = await this.#sideways()
       if (wide) this.fault(`${state}: scrolls sideways at ${width} px: ${wide}`)
+      await this.#whole(`${state}, ${width} px`)
       await this.picture(`${state}-${width}`)
     }
     await this.page.setViewportSize(size)
@@ -112,6 +132,11 @@ export class Scenario {
     if (!/ · Tabard$/.test(title)) this.fault(`${state}: the title is ${title}`)
     const headings = await this.page.locator('h1').count()
     if (headings !== 1) this.fault(`${state}: there are ${headings} headings of level 1`)
+  }
+
+  // whole complains about texts that are cut.
+  async #whole(state) {
+    for (const text of await cut(this.page)) this.fault(`${state}: cuts ${JSON.stringify(text)}`)
   }
 
   // sideways says what makes the page scroll in two directions, once it has taken its new width.

@@ -1,3 +1,4 @@
+import { end, isOver, regain, whyEnded } from './ended'
 import type { Problem } from './types'
 
 const key = 'tabard-csrf'
@@ -8,12 +9,10 @@ export class ApiError extends Error {
   }
 }
 
-// What the page tells of an end of the session. It is set once, by the shell.
-let ended: (problem: Problem) => void = () => {}
-
-export function onEnded(listener: (problem: Problem) => void) {
-  ended = listener
-}
+// The cookie is of the whole browser. When another tab has a new session, this one has it, too.
+addEventListener('storage', (event) => {
+  if (event.key === key && event.newValue !== null) regain()
+})
 
 // start changes the one-time code of the opened address for a session. The code leaves the address
 // before anything else happens, so that no copy of the address has it.
@@ -31,38 +30,35 @@ export async function start(): Promise<void> {
 }
 
 export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return inSession(read<T>(path, { signal }))
+  return inSession(() => read<T>(path, { signal }))
 }
 
 // post asks what may change something. Who asks says what to do with the answer.
 export function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return inSession(read<T>(path, { ...bodyOf(body), signal }))
+  return inSession(() => read<T>(path, { ...bodyOf(body), signal }))
 }
 
 // postForFile asks for the same as post, as a file to keep.
 export function postForFile(path: string, body: unknown, type: string): Promise<Blob> {
   const init = bodyOf(body)
-  return inSession(ask(path, { ...init, headers: { ...init.headers, Accept: type } }).then((response) => bodyFrom(response.blob())))
+  return inSession(() => ask(path, { ...init, headers: { ...init.headers, Accept: type } }).then((response) => bodyFrom(response.blob())))
 }
 
 // stream opens an address whose answer does not end.
 export function stream(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-  return inSession(ask(path, { headers: { ...headers, Accept: 'text/event-stream' }, cache: 'no-store', signal }))
+  return inSession(() => ask(path, { headers: { ...headers, Accept: 'text/event-stream' }, cache: 'no-store', signal }))
 }
 
-async function inSession<T>(answer: Promise<T>): Promise<T> {
+// inSession sends nothing after the end of the session, which is known to be refused.
+async function inSession<T>(send: () => Promise<T>): Promise<T> {
+  const over = whyEnded()
+  if (over) throw new ApiError(over)
   try {
-    return await answer
+    return await send()
   } catch (error) {
-    if (error instanceof ApiError && isOver(error.problem)) ended(error.problem)
+    if (error instanceof ApiError && isOver(error.problem)) end(error.problem)
     throw error
   }
-}
-
-// isOver says that there is no session, or that this browser has lost its half of one: then no request
-// of it is answered, as after the end.
-export function isOver({ status, code }: Problem): boolean {
-  return status === 401 || code === 'token'
 }
 
 function bodyOf(body: unknown) {

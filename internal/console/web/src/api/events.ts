@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { ApiError, stream } from './client'
+import { isOver, useEnded } from './ended'
 import type { Problem } from './types'
 
 // The server sends something each 15 seconds. After so long without a byte it is not there any more.
@@ -89,7 +90,7 @@ async function follow(path: string, listener: Listener, stopped: AbortSignal) {
     } catch (error) {
       // Any other error is that the stream broke, or was silent for too long.
       if (error instanceof ApiError && !stopped.aborted) listener.onProblem(error.problem)
-      if (error instanceof ApiError && error.problem.status === 401) return clearInterval(watch)
+      if (error instanceof ApiError && isOver(error.problem)) return clearInterval(watch)
     }
     await sleep(pause, stopped)
     pause = Math.min(pause * 2, longestPause)
@@ -120,32 +121,29 @@ function sleep(time: number, stopped: AbortSignal): Promise<void> {
 }
 
 // Live is what a stream says: the newest data, what the server says went wrong since, and whether the
-// stream is lost. The data is as it was at goodAt: a stream that is heard says that nothing has changed.
-export interface Live<T> { data?: T; problem?: Problem; lost?: Problem; silent: boolean; goodAt: number }
-
-const nothingYet = { silent: false, goodAt: 0 }
+// stream is lost. A stream that is heard says that nothing has changed.
+export interface Live<T> { data?: T; problem?: Problem; lost?: Problem; silent: boolean }
 
 // useEvents is the newest of what a stream sends under a name. A page that nobody sees has no stream:
-// a browser opens few connections to one server.
+// a browser opens few connections to one server. After the end of the session it is opened when there is one again.
 export function useEvents<T>(path: string, name: string): Live<T> {
-  const [live, setLive] = useState<Live<T>>(nothingYet)
+  const [live, setLive] = useState<Live<T>>({ silent: false })
   const visible = useVisible()
+  const { regained } = useEnded()
   const wanted = useRef(name)
   wanted.current = name
   useEffect(() => {
     if (path === '' || !visible) return
     return listen(path, {
       onMessage: (message) => {
-        if (message.name === wanted.current) setLive({ data: JSON.parse(message.data) as T, silent: false, goodAt: Date.now() })
+        if (message.name === wanted.current) setLive({ data: JSON.parse(message.data) as T, silent: false })
         if (message.name === 'problem') setLive((old) => ({ ...old, problem: JSON.parse(message.data) as Problem }))
       },
-      onHeard: () => setLive((old) => ({
-        ...old, silent: false, lost: undefined, goodAt: old.data && !old.problem ? Date.now() : old.goodAt,
-      })),
+      onHeard: () => setLive((old) => (old.silent || old.lost ? { ...old, silent: false, lost: undefined } : old)),
       onSilent: () => setLive((old) => (old.silent ? old : { ...old, silent: true })),
       onProblem: (lost) => setLive((old) => ({ ...old, lost })),
     })
-  }, [path, visible])
+  }, [path, visible, regained])
   return live
 }
 

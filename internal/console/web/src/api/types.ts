@@ -20,6 +20,7 @@ export interface Problem {
   status: number;
   detail: string;
   code: string;
+  field?: string;
   instance: string;
   next?: string[];
   missingRight?: string;
@@ -43,7 +44,7 @@ export interface Cluster {
   follows: string;
   command: string;
 }
-export interface Finding {
+export interface CatalogueFinding {
   code: string;
   file?: string;
   document?: number;
@@ -103,7 +104,7 @@ export interface Operators {
   page: number;
   limit: number;
   facets: Facet[];
-  findings: Finding[];
+  findings: CatalogueFinding[];
   findingsTotal: number;
   readAt: string;
   installedUnknown?: string;
@@ -131,7 +132,7 @@ export interface Permissions {
   digest?: string;
   requests: PermissionRequest[];
   policy?: string;
-  findings: Finding[];
+  findings: CatalogueFinding[];
   instructions: string[];
 }
 export interface Feature {
@@ -178,7 +179,7 @@ export interface Operator {
   channels: ChannelDetail[];
   versions: VersionDetail[];
   chosen?: Chosen;
-  findings: Finding[];
+  findings: CatalogueFinding[];
   installed?: Install[];
   cannotInstall?: string;
   suggestedNamespace?: string;
@@ -381,5 +382,194 @@ export interface RolePlan {
   judgement: Judgement;
   mayPass: boolean;
   accept?: string;
+  command: string;
+}
+export interface PodRow {
+  namespace: string;
+  name: string;
+  serviceAccount: string;
+  phase: string;
+  created: string;
+  standing: string;
+  role?: string;
+  has?: string;
+  container?: string;
+  by?: string;
+  link: string;
+  code?: string;
+  text: string;
+}
+export interface Pods {
+  items: PodRow[];
+  matching: number;
+  total: number;
+  page: number;
+  limit: number;
+  facets: Facet[];
+  partly: string[];
+  version: string;
+  readAt: string;
+  command: string;
+}
+export interface AccountRow {
+  namespace: string;
+  name: string;
+  standing: string;
+  role?: string;
+  has?: string;
+  container?: string;
+  by?: string;
+  link: string;
+  code?: string;
+  text: string;
+  pods: number;
+  without: number;
+  podsUnknown?: string;
+}
+export interface Accounts {
+  items: AccountRow[];
+  matching: number;
+  total: number;
+  page: number;
+  limit: number;
+  facets: Facet[];
+  partly: string[];
+  version: string;
+  readAt: string;
+  command: string;
+}
+export interface Step {
+  link: string;
+  name: string;
+  state: string;
+  text: string;
+  needs?: string;
+  findings?: Finding[];
+}
+export interface Finding {
+  code: string;
+  link: string;
+  certainty: string;
+  symptom: string;
+  observed?: string;
+  required?: string;
+  mend: string[];
+  blanks?: string[];
+  note?: string;
+  verify: string;
+}
+export interface Subject {
+  namespace: string;
+  pod?: string;
+  serviceAccount?: string;
+  actions?: string[];
+  resource?: string;
+}
+export interface Explanation {
+  subject: Subject;
+  verdict: string;
+  role?: string;
+  first?: Finding;
+  links: Step[];
+  sentence: string;
+  others: Finding[];
+  pods: PodRow[];
+  podsTotal: number;
+  podsUnknown?: string;
+  version: string;
+  readAt: string;
+  command: string;
+}
+export interface Changed {
+  version: string;
+}
+export interface DecodeQuestion {
+  text: string;
+}
+export interface Detail {
+  name: string;
+  value: string;
+}
+export interface Decoded {
+  input: string;
+  seen?: string;
+  link?: string;
+  links?: string[];
+  means?: string;
+  causes?: string[];
+  next?: string[];
+  unverified?: boolean;
+  facts?: Detail[];
+  linkName?: string;
+  command: string;
+}
+export interface PolicyQuestion {
+  text: string;
+  kind: string;
+  roleARN?: string;
+}
+export interface PolicyFinding {
+  line: number;
+  column: number;
+  code: string;
+  severity: string;
+  message: string;
+}
+export interface PolicyCheck {
+  unusable?: string;
+  findings: PolicyFinding[];
+  sentence: string;
+  room?: string;
+  command: string;
+}
+export interface WaitingRequest {
+  namespace: string;
+  name: string;
+  actor: string;
+  reason?: string;
+  message?: string;
+  since: string;
+  command: string;
+}
+export interface Todo {
+  title: string;
+  observed?: string;
+  required?: string;
+  commands: string[];
+  blanks?: string[];
+  note?: string;
+  path?: string;
+}
+export interface LinkState {
+  link: string;
+  name: string;
+  asks: string;
+  state: string;
+  text: string;
+  needs?: string;
+  since?: string;
+  seen: string;
+  by?: string;
+  path?: string;
+}
+export interface Overview {
+  links: LinkState[];
+  todo?: Todo;
+  sentence: string;
+  pods: number;
+  given: number;
+  without: number;
+  unknown: number;
+  lacking: PodRow[];
+  podsUnknown?: string;
+  requests: number;
+  waitingTotal: number;
+  waiting: WaitingRequest[];
+  requestsUnknown?: string;
+  requestsCommand: string;
+  partlyPods: string[];
+  partlyRequests: string[];
+  version: string;
+  readAt: string;
   command: string;
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react'
 import { ApiError, get } from './client'
+import { useEnded } from './ended'
 import type { Problem } from './types'
 
 // Read is what is known of an address of the API. Both data and problem are there when a read
@@ -13,11 +14,12 @@ export interface Read<T> {
 
 interface State<T> { path?: string; data?: T; problem?: Problem; loading: boolean }
 
-// useRead reads from the API, again when the path changes. An empty path reads nothing. With keep,
+// useRead reads from the API, again when the path changes, or when there is a session again. An empty path reads nothing. With keep,
 // the data of the path before stays until there is new data.
 export function useRead<T>(path: string, { keep = false } = {}): Read<T> {
   const [state, setState] = useState<State<T>>({ loading: path !== '' })
   const [turn, setTurn] = useState(0)
+  const { regained } = useEnded()
 
   useEffect(() => {
     if (path === '') return setState({ loading: false })
@@ -34,7 +36,7 @@ export function useRead<T>(path: string, { keep = false } = {}): Read<T> {
       },
     )
     return () => abort.abort()
-  }, [path, keep, turn])
+  }, [path, keep, turn, regained])
 
   const retry = useCallback(() => setTurn((n) => n + 1), [])
   return { data: state.data, problem: state.problem, loading: state.loading, retry }

@@ -1,16 +1,12 @@
 import { useEffect, useRef, useState } from 'react'
-import { Link, useParams, useSearchParams } from 'react-router-dom'
-import { Alert, Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem, Title } from '@patternfly/react-core'
+import { Alert, Stack, Title } from '@patternfly/react-core'
 import type { Cluster, Handoff, HandoffQuestion, Operator } from '../api/types'
 import { useAsk } from '../api/useAsk'
 import { useRead } from '../api/useRead'
 import { announce } from '../shell/announce'
+import { OperatorFrame } from '../operators/OperatorFrame'
 import { useSession } from '../shell/session'
-import { PageTitle } from '../shell/PageTitle'
-import { Loading } from '../states/Loading'
 import { ProblemAlert } from '../states/ProblemAlert'
-import { ProblemState } from '../states/ProblemState'
-import { pageOf } from '../operators/words'
 import { count } from '../states/words'
 import { Answer } from './Answer'
 import { Files } from './Files'
@@ -18,31 +14,10 @@ import { questionOf, useHandoffForm } from './form'
 import { HandoffForm } from './HandoffForm'
 
 export default function HandoffPage() {
-  const { id = '' } = useParams()
-  return <OneHandoff key={id} id={id} />
-}
-
-function OneHandoff({ id }: { id: string }) {
-  const [params] = useSearchParams()
-  const version = params.get('version')
-  const path = `operators/${encodeURIComponent(id)}`
-  const { data, problem, retry } = useRead<Operator>(version ? `${path}?version=${encodeURIComponent(version)}` : path)
-  const title = data ? `Hand-off for ${data.chosen?.displayName || data.package}` : 'Hand-off'
   return (
-    <PageSection>
-      <Stack hasGutter>
-        <StackItem>
-          <Breadcrumb aria-label="Where you are">
-            <BreadcrumbItem><Link to="/operators">Operators</Link></BreadcrumbItem>
-            <BreadcrumbItem className="tabard-breaks"><Link to={pageOf(id, version)}>{data?.package ?? id}</Link></BreadcrumbItem>
-            <BreadcrumbItem isActive>Hand-off</BreadcrumbItem>
-          </Breadcrumb>
-        </StackItem>
-        <StackItem><PageTitle title={title} /></StackItem>
-        {data && <Body operator={data} />}
-        {!data && (problem ? <ProblemState problem={problem} retry={retry} /> : <Loading what="the operator" />)}
-      </Stack>
-    </PageSection>
+    <OperatorFrame name="Hand-off" title={(operator) => `Hand-off for ${operator}`} isBelow>
+      {(operator) => <Body operator={operator} />}
+    </OperatorFrame>
   )
 }
 

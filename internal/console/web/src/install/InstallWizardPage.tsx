@@ -1,54 +1,33 @@
-import { Link, useParams, useSearchParams } from 'react-router-dom'
-import { Alert, Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
+import { useRef } from 'react'
+import { useSearchParams } from 'react-router-dom'
+import { Alert } from '@patternfly/react-core'
 import type { Cluster, Operator } from '../api/types'
 import { useRead } from '../api/useRead'
+import { OperatorFrame } from '../operators/OperatorFrame'
 import { pageOf } from '../operators/words'
-import { PageTitle } from '../shell/PageTitle'
 import { useSession } from '../shell/session'
 import { Command } from '../states/Command'
 import { Loading } from '../states/Loading'
-import { ProblemState } from '../states/ProblemState'
 import { sentence } from '../states/words'
 import { InstallWizard } from './InstallWizard'
 
 export default function InstallWizardPage() {
-  const { id = '' } = useParams()
-  return <OneWizard key={id} id={id} />
-}
-
-function OneWizard({ id }: { id: string }) {
-  const [params] = useSearchParams()
-  const session = useSession()
-  const version = params.get('version')
-  const path = `operators/${encodeURIComponent(id)}`
-  const operator = useRead<Operator>(version ? `${path}?version=${encodeURIComponent(version)}` : path, { keep: true })
-  const cluster = useRead<Cluster>(session?.hasCluster ? 'cluster' : '')
-  // Without the facts of the cluster, no cloud is first.
-  const isReady = operator.data && session && (!session.hasCluster || cluster.data || cluster.problem)
-  const page = pageOf(id, version)
   return (
-    <PageSection>
-      <Stack hasGutter>
-        <StackItem>
-          <Breadcrumb aria-label="Where you are">
-            <BreadcrumbItem><Link to="/operators">Operators</Link></BreadcrumbItem>
-            <BreadcrumbItem className="tabard-breaks"><Link to={page}>{operator.data?.package ?? id}</Link></BreadcrumbItem>
-            <BreadcrumbItem isActive>Install</BreadcrumbItem>
-          </Breadcrumb>
-        </StackItem>
-        <StackItem>
-          <PageTitle title={operator.data ? `Install ${operator.data.chosen?.displayName || operator.data.package}` : 'Install'} />
-        </StackItem>
-        {operator.problem && <ProblemState problem={operator.problem} retry={operator.retry} />}
-        {isReady && operator.data && <Body operator={operator.data} cloud={cluster.data?.cloud} page={page} />}
-        {!isReady && !operator.problem && <Loading what="the operator" />}
-      </Stack>
-    </PageSection>
+    <OperatorFrame name="Install" title={(operator) => `Install ${operator}`} isBelow>
+      {(operator) => <Body operator={operator} />}
+    </OperatorFrame>
   )
 }
 
-function Body({ operator, cloud, page }: { operator: Operator; cloud?: string; page: string }) {
-  if (!operator.cannotInstall) return <InstallWizard operator={operator} cloud={cloud} page={page} />
+function Body({ operator }: { operator: Operator }) {
+  const [params] = useSearchParams()
+  const session = useSession()
+  const { data, problem } = useRead<Cluster>(session?.hasCluster ? 'cluster' : '')
+  // Without the facts of the cluster, no cloud is first. What is filled in stays while they are read again.
+  const isReady = useRef(false)
+  if (session && (!session.hasCluster || data || problem)) isReady.current = true
+  if (!isReady.current) return <Loading what="the cluster" />
+  if (!operator.cannotInstall) return <InstallWizard operator={operator} cloud={data?.cloud} page={pageOf(operator.id, params.get('version'))} />
   return (
     <Alert variant="warning" isInline component="h2" title="It cannot be installed">
       <p className="tabard-breaks">{sentence(operator.cannotInstall)}</p>

@@ -22,7 +22,7 @@ export function RoleStep() {
     <Form className="tabard-form" onSubmit={(event) => event.preventDefault()}>
       <StepTitle>Role</StepTitle>
       <FormErrors errors={errors} sent={install.errors} />
-      <FormGroup role="radiogroup" label="The role of the operator" fieldId="how" isRequired>
+      <FormGroup role="radiogroup" isStack label="The role of the operator" fieldId="how" isRequired>
         {choices.map(({ how, label, description }) => (
           <Radio
             key={how}

@@ -4,6 +4,8 @@ import { Field } from '../states/Field'
 import { errorOf, FormErrors, stillWrong, type FormError } from '../states/FormErrors'
 import { useInstall, type Install } from './context'
 import { channelOf, channelsOf } from './form'
+import { ModeFields } from './ModeFields'
+import { wrongIn } from './modes'
 import { StepFooter } from './StepFooter'
 import { StepTitle } from './StepTitle'
 
@@ -27,7 +29,8 @@ export function WhereStep() {
         onChange={(namespace) => change({ namespace })}
         error={errorOf(errors, 'namespace')}
       />
-      <FormGroup role="radiogroup" label="Upgrades" fieldId="approval">
+      <ModeFields errors={errors} />
+      <FormGroup role="radiogroup" isStack label="Upgrades" fieldId="approval">
         <Radio
           id="approval-manual"
           name="approval"
@@ -83,8 +86,9 @@ function Channel() {
   )
 }
 
-function missingIn({ form }: Install): FormError[] {
-  return form.namespace.trim() === '' ? [{ id: 'namespace', text: 'Namespace is empty' }] : []
+function missingIn({ operator, form }: Install): FormError[] {
+  const missing = form.namespace.trim() === '' ? [{ id: 'namespace', text: 'Namespace is empty' }] : []
+  return [...missing, ...wrongIn(operator, form)]
 }
 
 export function WhereFooter() {

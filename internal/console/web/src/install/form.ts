@@ -6,6 +6,9 @@ export interface InstallForm {
   csv: string
   channel: string
   namespace: string
+  // Without a mode, the server chooses one. What is watched is a namespace, of the mode single.
+  mode: '' | 'all' | 'own' | 'single'
+  watched: string
   approval: 'manual' | 'automatic'
   how: '' | 'have' | 'need' | 'without'
   role: RoleFields
@@ -18,7 +21,7 @@ const kept = new Map<string, InstallForm>()
 function begun(operator: Operator): InstallForm {
   return {
     csv: operator.chosen?.csv ?? operator.versions[0]?.csv ?? '', channel: '', namespace: operator.suggestedNamespace ?? '',
-    approval: 'manual', how: '', role: noRole,
+    mode: '', watched: '', approval: 'manual', how: '', role: noRole,
   }
 }
 
@@ -62,7 +65,8 @@ export function channelOf(operator: Operator, { csv, channel }: InstallForm): st
 
 export function questionOf(operator: Operator, form: InstallForm, cloud: Cloud): InstallQuestion {
   const question: InstallQuestion = {
-    operator: operator.id, version: form.csv, channel: channelOf(operator, form), namespace: form.namespace.trim(), approval: form.approval,
+    operator: operator.id, version: form.csv, channel: channelOf(operator, form), namespace: form.namespace.trim(),
+    mode: form.mode || undefined, watched: form.mode === 'single' ? form.watched.trim() : undefined, approval: form.approval,
   }
   if (form.how === 'without') return { ...question, withoutRole: true }
   return { ...question, role: roleOf(form.role, cloud), documents: documentsOf(form.role, cloud) }

@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'react'
-import { Link, useParams } from 'react-router-dom'
-import { Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
+import { useParams } from 'react-router-dom'
 import type { InstallDetail } from '../api/types'
+import { useFollow } from '../api/useFollow'
+import { useRead } from '../api/useRead'
 import { announce } from '../shell/announce'
-import { PageTitle } from '../shell/PageTitle'
+import { Frame } from '../shell/Frame'
 import { Loading } from '../states/Loading'
 import { ProblemState } from '../states/ProblemState'
 import { Stale } from '../states/Stale'
 import { InstallDetails } from './InstallDetails'
 import { ToInstalled } from './Nothing'
-import { useInstallNow } from './useInstallNow'
 import { said } from './words'
 
 export default function InstallPage() {
@@ -19,31 +19,29 @@ export default function InstallPage() {
 }
 
 function OneInstall({ ns, name }: { ns: string; name: string }) {
-  const { install, readAt, problem, silent, retry } = useInstallNow(ns, name)
+  const read = useRead<InstallDetail>(`installs/${encodeURIComponent(ns)}/${encodeURIComponent(name)}`)
+  const live = useFollow({ path: `events?${new URLSearchParams({ install: `${ns}/${name}` })}`, name: 'install', differs }, read)
+  const { data: install, retry } = read
+  const problem = read.problem ?? live.lost
   useStageNews(install)
-  const isGone = problem?.status === 404
   return (
-    <PageSection>
-      <Stack hasGutter>
-        <StackItem>
-          <Breadcrumb aria-label="Where you are">
-            <BreadcrumbItem><Link to="/installed">Installed</Link></BreadcrumbItem>
-            <BreadcrumbItem isActive className="tabard-breaks">{ns}/{name}</BreadcrumbItem>
-          </Breadcrumb>
-        </StackItem>
-        <StackItem><PageTitle title={install?.package ?? name} /></StackItem>
-        {install && !isGone && (
-          <>
-            {/* A stream that is heard says that nothing has changed, however old the data is. */}
-            {(problem || silent) && <Stale readAt={readAt} problem={problem} silent={silent} retry={retry} />}
-            <InstallDetails install={install} />
-          </>
-        )}
-        {problem && (isGone || !install) && <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} />}
-        {!problem && !install && <Loading what="the install" />}
-      </Stack>
-    </PageSection>
+    <Frame way={[{ name: 'Installed', to: '/installed' }, { name: `${ns}/${name}` }]} title={install?.package ?? name}>
+      {install && (
+        <>
+          {/* A stream that is heard says that nothing has changed, however old the data is. */}
+          {(problem || live.silent) && <Stale readAt={install.readAt} problem={problem} silent={live.silent} retry={retry} />}
+          <InstallDetails install={install} />
+        </>
+      )}
+      {problem && !install && <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} />}
+      {!problem && !install && <Loading what="the install" />}
+    </Frame>
   )
+}
+
+// differs says whether an install is another one, whenever the two were read.
+function differs(news: InstallDetail, shown: InstallDetail): boolean {
+  return JSON.stringify({ ...news, readAt: '' }) !== JSON.stringify({ ...shown, readAt: '' })
 }
 
 // useStageNews announces that the install came to another stage, and nothing else of what changes.

@@ -12,8 +12,9 @@ import { Partial } from '../states/Partial'
 import { ProblemState } from '../states/ProblemState'
 import { Stale } from '../states/Stale'
 import { count } from '../states/words'
+import { NoCluster } from '../workloads/Nothing'
 import { InstalledTable } from './InstalledTable'
-import { NoCluster, NothingInstalled, NothingNeedsYou } from './Nothing'
+import { NothingInstalled, NothingNeedsYou } from './Nothing'
 import { stageIsKnown } from './words'
 
 export default function InstalledPage() {
@@ -25,7 +26,7 @@ export default function InstalledPage() {
       <Stack hasGutter>
         <StackItem><PageTitle title="Installed" /></StackItem>
         {data && <Stale readAt={data.readAt} problem={problem} retry={retry} />}
-        {hasNoCluster && <NoCluster />}
+        {hasNoCluster && <NoCluster toSee="what is installed there" />}
         {data && <List data={data} retry={retry} />}
         {!data && !hasNoCluster && (problem ? <ProblemState problem={problem} retry={retry} /> : <Loading what="what is installed" />)}
       </Stack>

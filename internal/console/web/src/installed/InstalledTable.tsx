@@ -11,7 +11,7 @@ export function InstalledTable({ items }: { items: InstallRow[] }) {
       <Caption>Installs of the namespaces that you may read</Caption>
       <Thead>
         <Tr>
-          <Th width={15}>Operator</Th><Th width={10}>Namespace</Th><Th width={15}>Version</Th><Th width={25}>State</Th>
+          <Th width={15}>Operator</Th><Th width={15}>Namespace</Th><Th width={15}>Version</Th><Th width={20}>State</Th>
           <Th width={15}>Upgrade to</Th><Th width={20}>Role</Th>
         </Tr>
       </Thead>

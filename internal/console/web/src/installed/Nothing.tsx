@@ -38,12 +38,3 @@ export function NothingNeedsYou({ isAllKnown, showAll }: { isAllKnown: boolean; 
 export function ToInstalled({ problem }: { problem: Problem }) {
   return problem.status === 404 ? <Link to="/installed">All that is installed</Link> : null
 }
-
-export function NoCluster() {
-  return (
-    <EmptyState icon={CubesIcon} titleText="There is no cluster" headingLevel="h2">
-      <EmptyStateBody>The console shows a catalogue of files. Start it with a cluster to see what is installed there.</EmptyStateBody>
-      <EmptyStateFooter><Command label="Type" command="tabard console" /></EmptyStateFooter>
-    </EmptyState>
-  )
-}

@@ -4,6 +4,7 @@ import QuestionCircleIcon from '@patternfly/react-icons/dist/esm/icons/question-
 import UserIcon from '@patternfly/react-icons/dist/esm/icons/user-icon'
 import type { InstallDetail, Stage } from '../api/types'
 import { Command } from '../states/Command'
+import { NoRights } from '../states/NoRights'
 import { isCommand, sentence, timeInWords } from '../states/words'
 import { stageInWords } from './words'
 
@@ -46,6 +47,8 @@ function Said({ stage }: { stage: Stage }) {
     <div className="tabard-breaks">
       {sentence(stage.sentence)}
       {stage.since && <Since time={stage.since} />}
+      {/* Others wrote a part of what the other stages say, and no Role is offered by their words. */}
+      {stage.state === 'unknown' && <NoRights missing={stage.sentence} />}
       {stage.next && (isCommand(stage.next) ? <Command label="Next, type" command={stage.next} /> : <div>{sentence(stage.next)}</div>)}
     </div>
   )

@@ -1,9 +1,8 @@
-import { Link, useParams } from 'react-router-dom'
-import { Breadcrumb, BreadcrumbItem, PageSection, Stack, StackItem } from '@patternfly/react-core'
+import { useParams } from 'react-router-dom'
 import type { Upgrade, Written } from '../api/types'
 import { useRead } from '../api/useRead'
 import { useWrite, type Writing } from '../api/useWrite'
-import { PageTitle } from '../shell/PageTitle'
+import { Frame } from '../shell/Frame'
 import { Command } from '../states/Command'
 import { Loading } from '../states/Loading'
 import { ProblemState } from '../states/ProblemState'
@@ -29,23 +28,16 @@ function OnePlan({ ns, name }: { ns: string; name: string }) {
     writing.forget()
     retry()
   }
-  const install = pathOf({ namespace: ns, subscription: name })
   return (
-    <PageSection>
-      <Stack hasGutter aria-busy={loading}>
-        <StackItem>
-          <Breadcrumb aria-label="Where you are">
-            <BreadcrumbItem><Link to="/installed">Installed</Link></BreadcrumbItem>
-            <BreadcrumbItem className="tabard-breaks"><Link to={install}>{ns}/{name}</Link></BreadcrumbItem>
-            <BreadcrumbItem isActive>Upgrade</BreadcrumbItem>
-          </Breadcrumb>
-        </StackItem>
-        <StackItem><PageTitle title={`Upgrade of ${name}`} /></StackItem>
-        {data && problem && <Stale problem={problem} retry={lookAgain} />}
-        {data && <Plan upgrade={data} ns={ns} name={name} lookAgain={lookAgain} writing={writing} />}
-        {!data && (problem ? <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} /> : <Loading what="the plan and the check of its roles" />)}
-      </Stack>
-    </PageSection>
+    <Frame
+      way={[{ name: 'Installed', to: '/installed' }, { name: `${ns}/${name}`, to: pathOf({ namespace: ns, subscription: name }) }, { name: 'Upgrade' }]}
+      title={`Upgrade of ${name}`}
+      isBusy={loading}
+    >
+      {data && problem && <Stale problem={problem} retry={lookAgain} />}
+      {data && <Plan upgrade={data} ns={ns} name={name} lookAgain={lookAgain} writing={writing} />}
+      {!data && (problem ? <ProblemState problem={problem} retry={retry} link={<ToInstalled problem={problem} />} /> : <Loading what="the plan and the check of its roles" />)}
+    </Frame>
   )
 }
 

@@ -1,20 +1,21 @@
 import { Link } from 'react-router-dom'
 import { Label } from '@patternfly/react-core'
-import { Caption, Table, Tbody, Td, Th, Thead, Tr, type ThProps } from '@patternfly/react-table'
+import { Caption, Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import type { Operators, Row } from '../api/types'
+import type { Query } from '../lists/query'
+import { sorting, type Column } from '../lists/sorting'
 import { useSession } from '../shell/session'
 import { sentence } from '../states/words'
 import { CloudLabels } from './CloudLabels'
-import type { Query } from './query'
 import { askedInWords, placeOf } from './words'
 
-const columns = [
+const columns: Column[] = [
   { name: 'Name', sort: 'name', width: 30 },
   { name: 'Token login', width: 20 },
   { name: 'Version', sort: 'version', width: 15 },
   { name: 'Permissions', sort: 'permissions', width: 15 },
   { name: 'State', width: 20 },
-] as const
+]
 
 interface Props { data: Operators; query: Query }
 
@@ -38,28 +39,13 @@ function Whole({ data, query }: Props) {
       <Thead>
         <Tr>
           {columns.map((column, index) => (
-            <Th key={column.name} width={column.width} modifier="wrap" sort={'sort' in column ? sorting(index, query) : undefined}>{column.name}</Th>
+            <Th key={column.name} width={column.width} modifier="wrap" sort={sorting(columns, index, query, 'name')}>{column.name}</Th>
           ))}
         </Tr>
       </Thead>
       <Tbody>{data.items.map((row) => <OneRow key={row.id} row={row} cloud={data.cloud} without={without} />)}</Tbody>
     </Table>
   )
-}
-
-function sorting(columnIndex: number, query: Query): ThProps['sort'] {
-  const order = query.get('sort') || 'name'
-  const index = columns.findIndex((column) => 'sort' in column && column.sort === order.replace(/^-/, ''))
-  return {
-    columnIndex,
-    sortBy: { index, direction: order.startsWith('-') ? 'desc' : 'asc' },
-    onSort: (_event, _index, direction) => {
-      const column = columns[columnIndex]
-      const sort = column && 'sort' in column ? column.sort : 'name'
-      const next = direction === 'desc' ? `-${sort}` : sort
-      query.set('sort', next === 'name' ? '' : next)
-    },
-  }
 }
 
 function withoutInstall(hasCluster: boolean, unknown?: string): string {

@@ -1,7 +1,7 @@
 import { Button } from '@patternfly/react-core'
 import type { Operators } from '../api/types'
+import type { Query } from '../lists/query'
 import { count } from '../states/words'
-import type { Query } from './query'
 
 export function matchingInWords({ matching, total, unknown, findingsTotal }: Operators): string {
   const known = `${matching.toLocaleString('en')} of ${count(total, 'package', 'packages')}`

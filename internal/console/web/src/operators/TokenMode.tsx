@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { Alert, Label, Skeleton } from '@patternfly/react-core'
 import CheckCircleIcon from '@patternfly/react-icons/dist/esm/icons/check-circle-icon'
 import QuestionCircleIcon from '@patternfly/react-icons/dist/esm/icons/question-circle-icon'
@@ -10,10 +11,16 @@ import { Command } from '../states/Command'
 import { ProblemState } from '../states/ProblemState'
 import { sentence } from '../states/words'
 
-// TokenMode says whether the cluster gives operators short-lived tokens, and by which facts.
-export function TokenMode() {
+// TokenMode says whether the cluster gives operators short-lived tokens, and by which facts. If they could not
+// be read, they are read again with the list, which was read at some time.
+export function TokenMode({ listReadAt }: { listReadAt?: string }) {
   const session = useSession()
   const { data, problem, retry } = useRead<Cluster>(session?.hasCluster ? 'cluster' : '')
+  const failed = useRef(false)
+  failed.current = problem !== undefined
+  useEffect(() => {
+    if (listReadAt && failed.current) retry()
+  }, [listReadAt, retry])
   if (session && !session.hasCluster) return <NoCluster />
   if (data) return <Mode cluster={data} />
   if (!problem) return <Skeleton height="3.5rem" screenreaderText="Waiting for the facts of the cluster" />

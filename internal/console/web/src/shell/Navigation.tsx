@@ -2,7 +2,13 @@ import { NavLink, useLocation } from 'react-router-dom'
 import { Nav, NavItem, NavList, PageSidebar, PageSidebarBody } from '@patternfly/react-core'
 import { Who } from './Who'
 
-const pages = [{ path: '/operators', name: 'Operators' }, { path: '/installed', name: 'Installed' }]
+const pages = [
+  { path: '/overview', name: 'Overview' },
+  { path: '/operators', name: 'Operators' },
+  { path: '/installed', name: 'Installed' },
+  { path: '/workloads', name: 'Workloads' },
+  { path: '/try', name: 'Try' },
+]
 
 export function Navigation() {
   const { pathname } = useLocation()

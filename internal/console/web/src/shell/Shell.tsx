@@ -1,8 +1,10 @@
 import { Suspense, type ReactNode } from 'react'
 import { useLocation } from 'react-router-dom'
 import { Page, PageSection, SkipToContent } from '@patternfly/react-core'
+import { useEnded } from '../api/ended'
 import { useRead } from '../api/useRead'
-import type { Session } from '../api/types'
+import type { Problem, Session } from '../api/types'
+import { Ended, EndedAlert } from '../states/Ended'
 import { Loading } from '../states/Loading'
 import { ProblemState } from '../states/ProblemState'
 import { LiveRegion } from './announce'
@@ -19,6 +21,7 @@ interface Props { ready: boolean; children: ReactNode }
 export function Shell({ ready, children }: Props) {
   const { pathname } = useLocation()
   const session = useRead<Session>(ready ? 'session' : '')
+  const over = useEnded().problem
   return (
     <SessionContext.Provider value={session.data}>
       <Page
@@ -30,19 +33,29 @@ export function Shell({ ready, children }: Props) {
         mainAriaLabel="Content"
       >
         <LiveRegion />
-        {/* Without the session, pages would wait for it for ever. */}
-        {session.problem && !session.data ? (
-          <PageSection>
-            <PageTitle title="The session could not be read" />
-            <ProblemState problem={session.problem} retry={session.retry} />
-          </PageSection>
-        ) : (
+        {session.data ? over && <EndedAlert problem={over} /> : <WithoutSession over={over} problem={session.problem} retry={session.retry} />}
+        {/* Without the session, pages would wait for it for ever. After its end they keep what was filled in. */}
+        {(session.data || !(over ?? session.problem)) && (
           <Broken path={pathname}>
             <Suspense fallback={<PageSection><Loading what="the page" /></PageSection>}>{children}</Suspense>
           </Broken>
         )}
       </Page>
     </SessionContext.Provider>
+  )
+}
+
+interface WithoutProps { over?: Problem; problem?: Problem; retry: () => void }
+
+// WithoutSession says why there is no page. While the session is read, there is one.
+function WithoutSession({ over, problem, retry }: WithoutProps) {
+  if (over) return <Ended problem={over} />
+  if (!problem) return null
+  return (
+    <PageSection>
+      <PageTitle title="The session could not be read" />
+      <ProblemState problem={problem} retry={retry} />
+    </PageSection>
   )
 }
 

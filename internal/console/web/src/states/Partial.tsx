@@ -1,7 +1,7 @@
 import { Alert, AlertActionLink, List, ListItem } from '@patternfly/react-core'
-import type { Finding } from '../api/types'
+import type { CatalogueFinding } from '../api/types'
 
-interface Props { findings: Finding[]; total?: number; retry: () => void }
+interface Props { findings: CatalogueFinding[]; total?: number; retry: () => void }
 
 // Partial says what could not be read of what the page shows the rest of.
 export function Partial({ findings, total = findings.length, retry }: Props) {
@@ -12,7 +12,7 @@ export function Partial({ findings, total = findings.length, retry }: Props) {
       isInline
       isExpandable
       component="h2"
-      title={`This is of what could be read: ${total === 1 ? 'one part has' : `${total} parts have`} a fault`}
+      title={`Incomplete: ${total === 1 ? 'one part' : `${total} parts`} could not be read`}
       toggleAriaLabel="Faults"
       actionLinks={<AlertActionLink onClick={retry}>Read again</AlertActionLink>}
     >
@@ -24,7 +24,7 @@ export function Partial({ findings, total = findings.length, retry }: Props) {
   )
 }
 
-function sentenceOf({ file, document, object, message }: Finding) {
+function sentenceOf({ file, document, object, message }: CatalogueFinding) {
   const place = [file, document === undefined ? '' : `document ${document}`, object].filter(Boolean).join(', ')
   return place ? `${place}: ${message}` : message
 }

@@ -6,7 +6,7 @@ export function rightOf(words: string): Right | undefined {
   const match = /cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/.exec(words)
   const [, verb, resource, group = '', namespace] = match ?? []
   if (!verb || !resource) return undefined
-  return { verb, resource, group, namespace, name: /^\S+ "([^"]+)" is forbidden/.exec(words)?.[1] }
+  return { verb, resource, group, namespace, name: /\S+ "([^"]+)" is forbidden/.exec(words)?.[1] }
 }
 
 // roleOf is what an administrator applies so that somebody has the right.

@@ -21,4 +21,7 @@ export default async function file(s) {
   await s.go('/installed')
   await page.getByRole('heading', { name: 'There is no cluster' }).waitFor()
   await s.sound('installed')
+  await s.go('/overview')
+  await page.getByRole('heading', { name: 'There is no cluster' }).waitFor()
+  await s.sound('overview')
 }

@@ -20,7 +20,8 @@ export default async function filters(s) {
   await rows(3)
   await choose('Cloud', /AWS \(this cluster\)/)
   await page.waitForURL(/cloud=aws/)
-  // The cloud says of which one the token login is, and drops nothing by itself.
+  // The cloud alone leaves the operators that take its tokens.
+  await rows(1)
   await choose('Token login', /^Supported/)
   await page.waitForURL(/tokens=yes/)
   await choose('Permissions', /sensitive/)
@@ -54,4 +55,12 @@ export default async function filters(s) {
   await rows(3)
   s.expect('the address without filters', new URL(page.url()).search, '')
   s.expect('chips after all', await chips(), [])
+
+  // An address that is refused shows what it narrows the list by, and leads to the whole list.
+  await s.go('/operators?search=keeper&sort=nothing')
+  await s.see('Show the whole list')
+  s.expect('chips of the address that is refused', await chips(), ['keeper'])
+  await s.sound('refused')
+  await page.getByRole('link', { name: 'Show the whole list' }).click()
+  await rows(3)
 }

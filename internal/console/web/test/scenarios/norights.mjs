@@ -1,3 +1,6 @@
+// The pages of one install have the Role with which it can be seen.
+const hasRole = ['installed', 'install-page', 'upgrade']
+
 // A person who may do nothing in the cluster learns on each page which right is missing.
 export default async function norights(s) {
   const page = await s.open()
@@ -7,6 +10,7 @@ export default async function norights(s) {
     await s.go(where)
     await s.heading(name)
     await s.see(/cannot (list|get) resource|You lack a right/)
+    if (hasRole.includes(state)) await s.see('name: tabard-console-reader')
     await s.sound(state)
   }
   const text = await page.locator('main').textContent()
