@@ -63,8 +63,14 @@ type world struct {
 func begin(t *testing.T, faults map[string]fakeolm.Fault) *world {
 	t.Helper()
 	w := &world{Cluster: cluster(t)}
+	return w.begin(t, w.Dynamic, faults)
+}
+
+// begin is as the function, with a client of the fake's own.
+func (w *world) begin(t *testing.T, client dynamic.Interface, faults map[string]fakeolm.Fault) *world {
+	t.Helper()
 	w.namespace = w.NewNamespace()
-	w.olm = fakeolm.Start(t, w.Dynamic, w.Kube, fakeolm.Script{Packages: packages(), Namespaces: []string{w.namespace}, Faults: faults})
+	w.olm = fakeolm.Start(t, client, w.Kube, fakeolm.Script{Packages: packages(), Namespaces: []string{w.namespace}, Faults: faults})
 	w.create("v1alpha1", "CatalogSource", "catalogue", map[string]any{"sourceType": "grpc", "address": "catalogue:50051"})
 	w.create("v1", "OperatorGroup", "group", map[string]any{"targetNamespaces": []any{w.namespace}})
 	return w

@@ -10,10 +10,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// makePlan makes the InstallPlan of a namespace's choices. One Manual Subscription makes it wait.
+// makePlan makes the InstallPlan of a namespace's choices, unless it is there: its name may not have come
+// to the Subscription, which somebody else wrote meanwhile. One Manual Subscription makes it wait.
 func (o *OLM) makePlan(ctx context.Context, ns *namespace, choices []choice) (*object, error) {
+	if made := unreferred(ns, choices); made != nil {
+		return made, nil
+	}
 	approval, phase, generation := "Automatic", "Installing", int64(0)
 	plan := &object{Object: map[string]any{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "InstallPlan"}}
 	var owners []metav1.OwnerReference
@@ -53,10 +58,36 @@ func (o *OLM) makePlan(ctx context.Context, ns *namespace, choices []choice) (*o
 	if err != nil {
 		return nil, fmt.Errorf("make an InstallPlan in %s: %w", ns.name, err)
 	}
-	was := made.DeepCopy()
-	made.Object["status"] = map[string]any{"phase": phase, "plan": steps, "catalogSources": sources}
-	_, err = o.setStatus(ctx, planKind, was, made)
-	return made, err
+	// Whoever watches plans may have written to this one already: a patch is of any version of it.
+	status, err := json.Marshal(map[string]any{"status": map[string]any{"phase": phase, "plan": steps, "catalogSources": sources}})
+	if err != nil {
+		return nil, fmt.Errorf("write the status of an InstallPlan in %s: %w", ns.name, err)
+	}
+	made, err = o.client.Resource(planKind).Namespace(ns.name).Patch(ctx, made.GetName(), types.MergePatchType, status, metav1.PatchOptions{FieldManager: manager}, "status")
+	if err != nil {
+		return nil, fmt.Errorf("write the status of an InstallPlan in %s: %w", ns.name, err)
+	}
+	return made, nil
+}
+
+// unreferred is an InstallPlan of a namespace's choices to which no Subscription refers and which is not
+// executed yet; nil where there is none.
+func unreferred(ns *namespace, choices []choice) *object {
+	for i := range ns.plans {
+		plan := &ns.plans[i]
+		phase := text(plan, "status", "phase")
+		names, _, _ := unstructured.NestedStringSlice(plan.Object, "spec", "clusterServiceVersionNames")
+		isOf := slices.EqualFunc(names, choices, func(name string, of choice) bool { return name == of.csv && owns(of.subscription, plan) })
+		refers := func(sub object) bool { return text(&sub, "status", "installPlanRef", "name") == plan.GetName() }
+		if isOf && (phase == "RequiresApproval" || phase == "Installing") && !slices.ContainsFunc(ns.subscriptions, refers) {
+			return plan
+		}
+	}
+	return nil
+}
+
+func owns(owner, of *object) bool {
+	return slices.ContainsFunc(of.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() })
 }
 
 // step is what an InstallPlan says of a version: its whole manifest.
