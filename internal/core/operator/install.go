@@ -58,10 +58,8 @@ var ErrConflict = errors.New("nothing was written")
 // Plan is what an install makes, in its order: the namespace, the OperatorGroup and the Subscription.
 // What is there stays as it is; where it does not fit, the error says why.
 func (i Install) Plan(o *Objects) ([]Change, error) {
-	for _, kind := range []Kind{KindNamespace, KindGroup, KindSubscription} {
-		if err := o.Unread[kind]; err != nil {
-			return nil, fmt.Errorf("%w: the %s could not be read: %w", ErrConflict, kind, err)
-		}
+	if unread := o.FirstUnread(KindNamespace, KindGroup, KindSubscription); unread != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConflict, unread)
 	}
 	group, err := i.group(o)
 	if err != nil {

@@ -4,7 +4,10 @@
 // compared with OLM v0.46.
 package operator
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Wanted is the install that is followed.
 type Wanted struct {
@@ -49,6 +52,29 @@ type Objects struct {
 	Deployments []Deployment
 	// Requests are the CredentialsRequests of the operator.
 	Requests []Request
+}
+
+// UnreadError says that objects of a kind could not be read.
+type UnreadError struct {
+	Kind Kind
+	Err  error
+}
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("the %s could not be read: %v", e.Kind, e.Err)
+}
+
+// Unwrap is why not.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+// FirstUnread is about the first of some kinds that could not be read; nil where all could.
+func (o *Objects) FirstUnread(kinds ...Kind) *UnreadError {
+	for _, kind := range kinds {
+		if err := o.Unread[kind]; err != nil {
+			return &UnreadError{kind, err}
+		}
+	}
+	return nil
 }
 
 // Kind is a kind of objects.

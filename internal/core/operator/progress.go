@@ -84,8 +84,10 @@ func StageNames(o *Objects) (out []string) {
 func Progress(o *Objects, now time.Time) []Stage {
 	var out []Stage
 	for i, s := range o.stages() {
-		found := o.unread(s.kinds)
-		if found.State == "" {
+		var found Stage
+		if unread := o.FirstUnread(s.kinds...); unread != nil {
+			found = Stage{State: Unknown, Sentence: unread.Error(), Next: "ask for the right to read it, then look again", Object: string(unread.Kind)}
+		} else {
 			found = s.look(o, now)
 		}
 		found.N, found.Name = i+1, s.name
@@ -101,16 +103,6 @@ func Progress(o *Objects, now time.Time) []Stage {
 func IsInstalled(o *Objects, all []Stage) bool {
 	wanted := len(o.stages())
 	return len(all) == wanted && all[wanted-1].State == Done
-}
-
-// unread is a stage of which an object could not be read; its State is empty if all could.
-func (o *Objects) unread(kinds []Kind) Stage {
-	for _, kind := range kinds {
-		if err := o.Unread[kind]; err != nil {
-			return Stage{State: Unknown, Sentence: fmt.Sprintf("the %s could not be read: %v", kind, err), Next: "ask for the right to read it, then look again", Object: string(kind)}
-		}
-	}
-	return Stage{}
 }
 
 // at names an object of the namespace.

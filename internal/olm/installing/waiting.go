@@ -30,10 +30,8 @@ func (p Planner) Waiting(ctx context.Context, namespace, name string) (Waiting, 
 	if err != nil {
 		return out, err
 	}
-	for _, kind := range []operator.Kind{operator.KindSubscription, operator.KindPlan} {
-		if err := objects.Unread[kind]; err != nil {
-			return out, fmt.Errorf("the %s cannot be read: %w", kind, err)
-		}
+	if unread := objects.FirstUnread(operator.KindSubscription, operator.KindPlan); unread != nil {
+		return out, unread
 	}
 	out.Subscriptions = objects.Subscriptions
 	if out.Plan, err = waiting(objects, name); err != nil {
