@@ -60,16 +60,15 @@ function Checked({ plan }: { plan: InstallPlan }) {
   )
 }
 
+const notEnough = 'The role is not known to be enough: choose another role, or take the risk'
+
 export function CheckFooter() {
-  const { plan, accepted, setErrors } = useInstall()
+  const { plan, looking, accepted, setErrors } = useInstall()
   const { goToNextStep } = useWizardContext()
   const next = () => {
     const mayGoOn = plan && (plan.mayPass || accepted)
-    setErrors(mayGoOn ? [] : [{
-      id: plan?.accept ? riskButton : 'step-title',
-      text: plan ? 'The role is not known to be enough: choose another role, or take the risk' : 'The check has not passed',
-    }])
+    setErrors(mayGoOn ? [] : [{ id: plan?.accept ? riskButton : 'step-title', text: plan ? notEnough : 'The role was not checked' }])
     if (mayGoOn) void goToNextStep()
   }
-  return <StepFooter><Button onClick={next}>Next</Button></StepFooter>
+  return <StepFooter><Button onClick={next} isLoading={looking} isAriaDisabled={looking}>Next</Button></StepFooter>
 }

@@ -24,7 +24,7 @@ export function ReviewStep() {
       <StepTitle>Review</StepTitle>
       {writing.problem && <ProblemAlert level="h3" problem={writing.problem} actions={lookAgain} />}
       {plan ? <Reviewed plan={plan} /> : (
-        <Alert variant="warning" isInline component="h3" title={problem || looking ? 'The check has not passed' : 'This has not been checked'} actionLinks={lookAgain}>
+        <Alert variant="warning" isInline component="h3" title={titleOf(problem, looking)} actionLinks={lookAgain}>
           <p className="tabard-breaks">{whyNoPlan(problem, looking)}</p>
         </Alert>
       )}
@@ -32,8 +32,13 @@ export function ReviewStep() {
   )
 }
 
+function titleOf(problem: Problem | undefined, looking: boolean): string {
+  if (looking) return 'The check still runs'
+  return problem ? 'The check has not passed' : 'This has not been checked'
+}
+
 function whyNoPlan(problem: Problem | undefined, looking: boolean): string {
-  if (looking) return 'It still runs.'
+  if (looking) return 'Its result is not here yet.'
   return problem ? `${problem.title}. ${sentence(problem.detail)}` : 'What you filled in has changed since the check.'
 }
 

@@ -47,13 +47,15 @@ export function Ended({ problem }: Props) {
   )
 }
 
-// EndedAlert stands over a page whose session has ended, and takes the focus. The page stays: what was
-// filled in can be read and copied, and sent when there is a session again. Then the focus goes back.
+// EndedAlert stands over a page whose session has ended, and takes the focus, but from nobody who types.
+// The page stays: what was filled in can be read and copied, and sent when there is a session again. Then
+// the focus goes back.
 export function EndedAlert({ problem }: Props) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const before = document.activeElement
-    place.current?.focus()
+    if (isField(before)) announce(title)
+    else place.current?.focus()
     return () => {
       announce('The session is open again')
       // What had the focus in the alert is gone. Who was elsewhere stays there.
@@ -77,6 +79,10 @@ export function EndedAlert({ problem }: Props) {
       </div>
     </PageSection>
   )
+}
+
+function isField(element: Element | null): boolean {
+  return element?.matches('input, textarea, select') ?? false
 }
 
 function whyOf({ code, title: short, detail }: Problem): string {

@@ -5,6 +5,7 @@ import { open } from '../page.mjs'
 // is no longer good.
 export default async function ended(s, { terminal }) {
   await stays(s, terminal)
+  await typing(s, terminal)
   const { page } = s
   await s.go('/operators')
   await page.getByRole('link', { name: 'Object Keeper' }).waitFor()
@@ -21,6 +22,26 @@ export default async function ended(s, { terminal }) {
   await s.sound('used-twice')
   if (new URL(stranger.url()).hash !== '') s.fault(`the address still has the code: ${stranger.url()}`)
   for (const fault of stranger.faults) s.fault(fault)
+}
+
+// Who types a search stays where they type.
+async function typing(s, terminal) {
+  await s.go('/operators')
+  const { page } = s
+  const search = page.getByRole('textbox', { name: 'Search operators' })
+  await search.focus()
+  await page.context().clearCookies()
+  await page.keyboard.type('kee')
+  const alert = page.getByRole('group', { name: 'Your session has ended' })
+  await alert.waitFor()
+  await page.keyboard.type('per')
+  s.expect('what was typed', await search.inputValue(), 'keeper')
+  s.expect('the search has the focus', await search.evaluate((field) => field === document.activeElement), true)
+  const other = await s.another(await s.types(terminal, 'Enter'))
+  await other.getByRole('heading', { level: 1, name: /^(Overview|Operators)$/ }).waitFor()
+  await other.close()
+  await alert.waitFor({ state: 'detached' })
+  s.expect('it stays there', await search.evaluate((field) => field === document.activeElement), true)
 }
 
 async function stays(s, terminal) {
