@@ -4,16 +4,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/tabard-dev/tabard/internal/core/operator"
+	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
-// audit notes a write in one line: who, what, of which digest, by which verdict, and whether it was done.
-// No value of a role's is in it.
-func (s *Server) audit(verb, kind, namespace, name, digest, verdict string, err error) {
+// audit notes a write in one line: who, what, of which digest, by which verdict, why a risk was taken, and
+// whether it was done. No value of a role's is in it.
+func (s *Server) audit(verb, kind, namespace, name, digest string, going installing.Going, err error) {
 	done := "done"
 	if err != nil {
 		done = problemOf(err).Code
 	}
-	s.Audit.Info("audit", "user", s.World.User, "verb", verb, "kind", kind, "namespace", namespace, "name", name, "digest", digest, "verdict", verdict, "result", done)
+	said := []any{"user", s.World.User, "verb", verb, "kind", kind, "namespace", namespace, "name", name, "digest", digest, "verdict", string(going.Verdict)}
+	if going.Verdict == operator.VerdictOverridden && going.Reason != "" {
+		said = append(said, "reason", going.Reason)
+	}
+	s.Audit.Info("audit", append(said, "result", done)...)
 }
 
 // versionBy is a digest that is cut to what tells the versions of a document apart.

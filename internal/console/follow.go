@@ -50,7 +50,7 @@ func (s *Server) follow(ctx context.Context, planned installing.Planned, client 
 	go func() {
 		defer end()
 		if err := s.safely(func() { s.approveOwn(ctx, planned, client, checked) }); err != nil {
-			s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", "", err)
+			s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", installing.Going{}, err)
 		}
 	}()
 }
@@ -69,7 +69,7 @@ func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, cli
 			switch last := stages[len(stages)-1]; last.State {
 			case operator.YourTurn:
 				if approved, err := planned.ApproveOwn(ctx, client, objects, checked); approved || err != nil {
-					s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, string(checked.Verdict), err)
+					s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, installing.Going{Verdict: checked.Verdict}, err)
 					return
 				}
 			case operator.Failed:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -230,11 +229,6 @@ func untilWritten(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), answerWithin)
 }
 
-// accepted are the risks that a person takes.
-func accepted(accept string) []string {
-	return slices.DeleteFunc([]string{accept}, func(one string) bool { return one == "" })
-}
-
 // installNow installs what a person has seen planned, and follows it until its plan is approved.
 func (s *Server) installNow(r *http.Request) (any, error) {
 	var question api.InstallQuestion
@@ -257,18 +251,19 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 	if digest != question.Digest {
 		return nil, changed("The plan of the install is another one now: look at it again.")
 	}
-	verdict, err := installing.Gate(planned.Judged.Verdict, planned.Judged.Digest, accepted(question.Accept))
+	going, err := goingOn(planned.Judged.Verdict, planned.Judged.Digest, question.Accept, question.Reason)
 	if err != nil {
 		return nil, err
 	}
-	written, err := planned.Apply(ctx, client, installing.Going{Verdict: verdict, Follows: true})
+	going.Follows = true
+	written, err := planned.Apply(ctx, client, going)
 	out := api.Written{Namespace: planned.Install.Namespace, Name: planned.Install.Wanted.Subscription, Said: said(written)}
-	s.audit("install", "Subscription", out.Namespace, out.Name, digest, string(verdict), err)
+	s.audit("install", "Subscription", out.Namespace, out.Name, digest, going, err)
 	if err != nil {
 		return nil, halfDone(err, written)
 	}
 	if planned.Install.Approval == operator.Manual {
-		checked := operator.Checked{Verdict: verdict, Digest: planned.Judged.Digest, At: time.Now()}
+		checked := operator.Checked{Verdict: going.Verdict, Digest: planned.Judged.Digest, At: time.Now()}
 		s.follow(ctx, planned.Planned, client, checked)
 	}
 	return out, nil

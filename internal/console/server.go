@@ -176,6 +176,7 @@ func (s *Server) endpoints() map[string]answer {
 		"GET " + apiPrefix + "operators/{id}":                               s.operator,
 		"GET " + apiPrefix + "operators/{id}/diff":                          s.difference,
 		"POST " + apiPrefix + "checks/role":                                 s.check,
+		"POST " + apiPrefix + "checks/reason":                               s.reason,
 		"GET " + apiPrefix + "installs":                                     s.installs,
 		"GET " + apiPrefix + "installs/{namespace}/{name}":                  s.install,
 		"POST " + apiPrefix + "installs/plan":                               s.installPlan,

@@ -26,9 +26,13 @@ func (s *Server) upgrade(r *http.Request) (any, error) {
 		return nil, err
 	}
 	verdict, digest := operator.Sum(waits.Judged)
+	accept := acceptOf(verdict, digest)
 	out := api.Upgrade{
 		Plan: waits.Plan.Name, Judgements: []api.Judgement{}, Warnings: append([]string{}, waits.Warnings...), Verdict: string(verdict), Digest: seenOf(waits),
-		MayPass: verdict.MayPass(), Accept: acceptOf(verdict, digest), Command: s.command(about("operators approve", name, flag("namespace", namespace)+flag("accept", acceptOf(verdict, digest)))),
+		MayPass: verdict.MayPass(), Accept: accept, Command: s.command(about("operators approve", name, flag("namespace", namespace)+flag("accept", accept))),
+	}
+	if accept != "" {
+		out.Annotation = operator.CheckedAnnotation + ": " + operator.Checked{Verdict: operator.VerdictOverridden, Digest: digest}.Untimed()
 	}
 	for _, one := range waits.Judged {
 		out.Judgements = append(out.Judgements, judgementOf(one))
@@ -69,12 +73,12 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	if waits.Plan.Name != question.Plan || string(judged) != question.Verdict || seenOf(waits) != question.Digest {
 		return nil, changed("The plan that waits is another one now, or is judged otherwise: look at it again.")
 	}
-	verdict, err := installing.Gate(judged, digest, accepted(question.Accept))
+	going, err := goingOn(judged, digest, question.Accept, question.Reason)
 	if err != nil {
 		return nil, err
 	}
-	written, err := planner.Approve(ctx, waits, verdict, time.Now())
-	s.audit("approve", "InstallPlan", namespace, waits.Plan.Name, digest, string(verdict), err)
+	written, err := planner.Approve(ctx, waits, going, time.Now())
+	s.audit("approve", "InstallPlan", namespace, waits.Plan.Name, digest, going, err)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +112,12 @@ func (s *Server) setRole(r *http.Request) (any, error) {
 	if question.Digest != plan.Digest {
 		return nil, changed("The Subscription is another one now, or the role is judged otherwise: look at it again.")
 	}
-	verdict, err := installing.Gate(other.Judged.Verdict, other.Judged.Digest, accepted(question.Accept))
+	going, err := goingOn(other.Judged.Verdict, other.Judged.Digest, question.Accept, question.Reason)
 	if err != nil {
 		return nil, err
 	}
-	written, err := other.Apply(ctx, planner.Client, installing.Going{Verdict: verdict})
-	s.audit("set-role", "Subscription", namespace, name, plan.Digest, string(verdict), err)
+	written, err := other.Apply(ctx, planner.Client, going)
+	s.audit("set-role", "Subscription", namespace, name, plan.Digest, going, err)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/tabard-dev/tabard/internal/core/operator"
 )
 
-// longestNote bounds the note of an event (https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/).
-const longestNote = 1024
+// LongestNote is how many bytes the note of an event may have (https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/).
+const LongestNote = 1024
 
 // About is the object of an event: a Subscription or an InstallPlan.
 type About struct {
@@ -54,8 +54,8 @@ func (c Client) Tell(ctx context.Context, t operator.Told) error {
 
 // told is an event without a name.
 func told(of About, uid, kind, reason, note, action string) *unstructured.Unstructured {
-	if len(note) > longestNote {
-		note = strings.ToValidUTF8(note[:longestNote], "")
+	if len(note) > LongestNote {
+		note = strings.ToValidUTF8(note[:LongestNote], "")
 	}
 	event := object("events.k8s.io/v1", "Event", of.Namespace, "", nil)
 	for field, value := range map[string]any{

@@ -202,11 +202,42 @@ func TestBrowserAsksBeforeARisk(t *testing.T) {
 	w := begin(t, namespace)
 	arn := w.role("risky", namespace, "object-keeper", "s3:GetObject")
 	w.operates(namespace, "object-keeper")
-	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("risk", map[string]string{"arn": arn, "namespace": namespace})
-	events := must.Get(w.Kube.EventsV1().Events(namespace).List(t.Context(), metav1.ListOptions{}))(t)
-	if !slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Reason == "PermissionsOverridden" }) {
-		t.Errorf("no Event tells of the risk that was taken: %d events", len(events.Items))
+	start(t, "--kubeconfig", w.Kubeconfig(w.Config)).plays("risk", map[string]string{"arn": arn, "namespace": namespace, "reason": risky, "flag": riskyFlag})
+	w.tells(namespace, "Subscription")
+}
+
+// risky is why a person takes a risk, and riskyFlag how a command says it.
+const (
+	risky     = `it's <b>known</b>: $(rm -rf /), CHG-1`
+	riskyFlag = `--reason 'it'\''s <b>known</b>: $(rm -rf /), CHG-1'`
+)
+
+// tells fails unless an Event about an object tells of the risk that was taken, and why.
+func (w *world) tells(namespace, kind string) {
+	w.Helper()
+	events := must.Get(w.Kube.EventsV1().Events(namespace).List(w.Context(), metav1.ListOptions{}))(w)
+	if !slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
+		return e.Reason == "PermissionsOverridden" && e.Regarding.Kind == kind && strings.HasSuffix(e.Note, ". Reason: "+risky)
+	}) {
+		w.Errorf("no Event of the %s tells of the risk that was taken, and why: %+v", kind, events.Items)
 	}
+}
+
+// A plan whose role is not enough is approved by who takes the risk.
+func TestBrowserTakesTheRiskOfAPlan(t *testing.T) {
+	const namespace = "dared"
+	w := begin(t, namespace)
+	arn := w.role("dared", namespace, "object-keeper", "s3:ListBucket")
+	w.operates(namespace, "object-keeper")
+	w.subscribed(namespace, arn)
+	run := start(t, "--kubeconfig", w.Kubeconfig(w.Config))
+	c := run.open()
+	w.Await(func() error {
+		var waits struct{ Plan string }
+		return c.tries("installs/"+namespace+"/object-keeper/upgrade", &waits)
+	})
+	run.plays("upgrade-risk", map[string]string{"namespace": namespace, "reason": risky, "flag": riskyFlag})
+	w.tells(namespace, "InstallPlan")
 }
 
 // A person installs without a role, and gives one later.

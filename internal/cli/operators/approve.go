@@ -20,7 +20,7 @@ installs. An InstallPlan may install several operators of a namespace at once: e
 own Subscription.
 
 A role that is not enough is refused, with what is missing. "tabard operators handoff" writes what the
-owner of the account needs to extend it. --accept goes on all the same, and is recorded as an event.
+owner of the account needs to extend it. --accept goes on all the same, and is recorded as an event, with the text of --reason.
 The verdict is written on the InstallPlan, as the annotation operators.tabard.dev/permission-check. A
 plan that changed since it was judged is not approved.
 
@@ -88,11 +88,11 @@ func (f *approveFlags) run(ctx context.Context, streams command.Streams, world W
 	if err != nil {
 		return err
 	}
-	written, err := f.planner(streams, world, client).Approve(ctx, plan, verdict, time.Now())
+	written, err := f.planner(streams, world, client).Approve(ctx, plan, installing.Going{Verdict: verdict, Reason: f.reason}, time.Now())
 	if err != nil {
 		return refused(streams, goOn(err, waitingHints(namespace, plan.Plan.Name)))
 	}
-	sayUntold(streams, written)
+	f.sayUntold(streams, written)
 	if err := streams.Print(fmt.Sprintf("approved InstallPlan %s/%s\n", namespace, command.Plain(plan.Plan.Name))); err != nil {
 		return err
 	}

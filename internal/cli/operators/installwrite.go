@@ -34,14 +34,14 @@ func (f *installFlags) write(ctx context.Context, streams command.Streams, clien
 	if err != nil {
 		return err
 	}
-	written, err := p.Apply(ctx, client, installing.Going{Verdict: verdict, Follows: f.wait, Sure: func() error { return f.sure(streams) }})
+	written, err := p.Apply(ctx, client, installing.Going{Verdict: verdict, Reason: f.reason, Follows: f.wait, Sure: func() error { return f.sure(streams) }})
 	for i := len(written.Made) - 1; i >= 0; i-- {
 		sayOn(streams.Err, "undo: %s", deletion(written.Made[i]))
 	}
 	if err != nil {
 		return refused(streams, err)
 	}
-	sayUntold(streams, written)
+	f.sayUntold(streams, written)
 	if !f.wait {
 		return streams.Print(next(p.Install))
 	}

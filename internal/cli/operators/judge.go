@@ -15,11 +15,18 @@ import (
 	"github.com/tabard-dev/tabard/internal/olm/installing"
 )
 
-// acceptance is the flag --accept: a person takes the risk of a role that is not enough.
-type acceptance struct{ accepts []string }
+// acceptance are the flags --accept and --reason: a person takes the risk of a role that is not enough.
+type acceptance struct {
+	accepts []string
+	reason  string
+	// hasReason says that --reason was typed, also with an empty text.
+	hasReason func() bool
+}
 
 func (a *acceptance) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&a.accepts, "accept", nil, "go on with a role that is not enough, as `missing=DIGEST` with the digest that was printed, or with one of which it is unknown, as unknown")
+	flags.StringVar(&a.reason, "reason", "", "why the risk is taken, as one line of `TEXT`, for the event that tells of it")
+	a.hasReason = func() bool { return flags.Changed("reason") }
 }
 
 func (a *acceptance) check() error {
@@ -28,6 +35,12 @@ func (a *acceptance) check() error {
 		if value != installing.AcceptUnknown && (!is || !strings.HasPrefix(digest, "sha256:")) {
 			return fmt.Errorf("--accept is %.200q, expected unknown, or missing=DIGEST with the digest that was printed, such as missing=sha256:0123…", value)
 		}
+	}
+	if !a.hasReason() {
+		return nil
+	}
+	if err := installing.CheckReason(a.reason); err != nil {
+		return fmt.Errorf("--reason: %w", err)
 	}
 	return nil
 }
@@ -80,10 +93,13 @@ func (a *acceptance) gate(streams command.Streams, verdict operator.Verdict, dig
 	return passed, streams.Refuse(command.Found, fmt.Errorf("%w for %s: nothing was written%s", refusal, subject, hint))
 }
 
-// sayUntold tells a person that no event tells of what was written.
-func sayUntold(streams command.Streams, written installing.Written) {
-	if written.Untold != nil {
+// sayUntold tells a person that no event tells of what was written, or of the reason.
+func (a *acceptance) sayUntold(streams command.Streams, written installing.Written) {
+	switch {
+	case written.Untold != nil:
 		sayOn(streams.Err, "tabard: %v", written.Untold)
+	case a.hasReason() && !written.Overridden:
+		sayOn(streams.Err, "no risk was taken: --reason was not recorded")
 	}
 }
 

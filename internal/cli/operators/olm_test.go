@@ -35,6 +35,14 @@ func (c openshift4) connectOLM(kubeconfig *command.Kubeconfig) (olm.Client, erro
 	objects.(*dynamicfake.FakeDynamicClient).PrependReactor("create", "selfsubjectaccessreviews", func(kubetesting.Action) (bool, runtime.Object, error) {
 		return true, &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"allowed": true}}}, nil
 	})
+	if c.made != nil {
+		objects.(*dynamicfake.FakeDynamicClient).PrependReactor("create", "*", func(action kubetesting.Action) (bool, runtime.Object, error) {
+			if action.GetResource().Resource != "selfsubjectaccessreviews" {
+				c.made(action.(kubetesting.CreateAction).GetObject().(*unstructured.Unstructured))
+			}
+			return false, nil, nil
+		})
+	}
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
 		return olm.Client{}, err

@@ -68,6 +68,8 @@ type openshift4 struct {
 	catalogue func(context.Context, Origin) (catalogue.Catalogue, error)
 	// role is what AWS has of each role.
 	role sufficiency.Documents
+	// made gets each object that is made, except questions about rights; nil for nobody.
+	made func(*unstructured.Unstructured)
 }
 
 func object(group, kind, namespace, name string, value string, path ...string) *unstructured.Unstructured {

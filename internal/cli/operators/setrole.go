@@ -86,6 +86,7 @@ func (f *setRoleFlags) run(ctx context.Context, streams command.Streams, world W
 		return refused(streams, err)
 	}
 	if role.Has {
+		f.sayUntold(streams, installing.Written{})
 		if err := streams.Print(fmt.Sprintf("the Subscription %s/%s has this role already\n", namespace, command.Plain(name))); err != nil {
 			return err
 		}
@@ -113,11 +114,11 @@ func (f *setRoleFlags) write(ctx context.Context, streams command.Streams, clien
 	if err != nil {
 		return false, err
 	}
-	written, err := role.Apply(ctx, client, installing.Going{Verdict: verdict, Sure: func() error { return f.sure(streams) }})
+	written, err := role.Apply(ctx, client, installing.Going{Verdict: verdict, Reason: f.reason, Sure: func() error { return f.sure(streams) }})
 	if err != nil {
 		return false, refused(streams, err)
 	}
-	sayUntold(streams, written)
+	f.sayUntold(streams, written)
 	return true, streams.Print(fmt.Sprintf("the Subscription %s/%s has the role %s\n", s.Namespace, command.Plain(s.Name), command.Plain(operator.IdentityOf(role.Values))))
 }
 

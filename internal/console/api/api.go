@@ -205,7 +205,7 @@ type Difference struct {
 func Documents() []any {
 	return []any{
 		Code{}, Opened{}, Session{}, Problem{}, Cluster{}, Operators{}, Operator{}, Difference{},
-		HandoffQuestion{}, Handoff{}, CheckQuestion{}, Check{}, InstallQuestion{}, InstallPlan{}, Written{},
+		HandoffQuestion{}, Handoff{}, CheckQuestion{}, Check{}, ReasonQuestion{}, Reason{}, InstallQuestion{}, InstallPlan{}, Written{},
 		Installs{}, InstallDetail{}, Upgrade{}, ApproveQuestion{}, RoleQuestion{}, RolePlan{},
 		Pods{}, Accounts{}, Explanation{}, Changed{}, DecodeQuestion{}, Decoded{}, PolicyQuestion{}, PolicyCheck{}, Overview{},
 	}

@@ -106,6 +106,17 @@ type Check struct {
 	Command string `json:"command"`
 }
 
+// ReasonQuestion is whether a text may be recorded as why a person takes a risk.
+type ReasonQuestion struct {
+	Text string `json:"text"`
+}
+
+// Reason is a text that may be recorded. Flag is how a command says it, with a blank before.
+type Reason struct {
+	Text string `json:"text"`
+	Flag string `json:"flag"`
+}
+
 // InstallQuestion is an install that a person wants.
 type InstallQuestion struct {
 	Operator  string `json:"operator"`
@@ -124,8 +135,9 @@ type InstallQuestion struct {
 	// tokens of its cloud.
 	Force     bool   `json:"force,omitempty"`
 	Documents string `json:"documents,omitempty"`
-	// Accept is a verdict that a person takes the risk of, as InstallPlan.Accept says it.
+	// Accept is a verdict that a person takes the risk of, as InstallPlan.Accept says it, and Reason why.
 	Accept string `json:"accept,omitempty"`
+	Reason string `json:"reason,omitempty"`
 	// Digest is that of the plan that a person has seen. It is needed to install.
 	Digest string `json:"digest,omitempty"`
 }
@@ -217,7 +229,9 @@ type Upgrade struct {
 	Digest  string `json:"digest"`
 	MayPass bool   `json:"mayPass"`
 	Accept  string `json:"accept,omitempty"`
-	Command string `json:"command"`
+	// Annotation is what the plan gets where the risk is taken: the key and the text, without the time.
+	Annotation string `json:"annotation,omitempty"`
+	Command    string `json:"command"`
 }
 
 // ApproveQuestion approves a plan that a person has seen.
@@ -226,6 +240,8 @@ type ApproveQuestion struct {
 	Verdict string `json:"verdict"`
 	Digest  string `json:"digest"`
 	Accept  string `json:"accept,omitempty"`
+	// Reason is why a person takes the risk.
+	Reason string `json:"reason,omitempty"`
 }
 
 // RoleQuestion gives an installed operator another role.
@@ -233,6 +249,8 @@ type RoleQuestion struct {
 	Role      Role   `json:"role"`
 	Documents string `json:"documents,omitempty"`
 	Accept    string `json:"accept,omitempty"`
+	// Reason is why a person takes the risk.
+	Reason string `json:"reason,omitempty"`
 	// Digest is that of the answer to the same question without one, which writes nothing.
 	Digest string `json:"digest,omitempty"`
 }

@@ -63,11 +63,16 @@ var digest = cloudid.Shape(`sha256:[0-9a-f]{64}`)
 // String is the text of the annotation: the verdict, the digest or -, and the time as RFC 3339, with
 // one blank between. Of a Checked that ParseChecked gave it is the text that was parsed.
 func (c Checked) String() string {
+	return c.Untimed() + " " + c.At.UTC().Format(time.RFC3339)
+}
+
+// Untimed is the text without the time: what a check that is still to be noted will say.
+func (c Checked) Untimed() string {
 	asked := c.Digest
 	if asked == "" {
 		asked = noDigest
 	}
-	return string(c.Verdict) + " " + asked + " " + c.At.UTC().Format(time.RFC3339)
+	return string(c.Verdict) + " " + asked
 }
 
 // ParseChecked reads the text of the annotation. Anything but what String writes is an error, so

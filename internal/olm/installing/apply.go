@@ -14,6 +14,9 @@ import (
 type Going struct {
 	// Verdict is what Gate let pass.
 	Verdict operator.Verdict
+	// Reason is why a person takes a risk, as CheckReason lets it pass; empty where nobody said. It is
+	// written where the verdict is Overridden, and nowhere else.
+	Reason string
 	// Follows says that the plan of an install is to be approved, too, by ApproveOwn.
 	Follows bool
 	// Sure is asked last, when the rights are there, and nothing is written if it has an error; nil
@@ -44,18 +47,17 @@ func (p Planned) Apply(ctx context.Context, client olm.Client, going Going) (out
 	if out.Made, err = client.Create(ctx, p.Missing, false); err != nil {
 		return out, err
 	}
-	out.Untold = overridden(ctx, client, p.Install.Namespace, p.Install.Wanted.Subscription, going.Verdict,
+	out.tell(ctx, client, p.Install.Namespace, p.Install.Wanted.Subscription, going,
 		fmt.Sprintf("installed with a role of which the verdict was %s: %s", p.Judged.Verdict, p.Judged.Why))
 	return out, nil
 }
 
-// overridden tells of a risk that was accepted, by an Event on the Subscription.
-func overridden(ctx context.Context, client olm.Client, namespace, name string, verdict operator.Verdict, note string) error {
-	if verdict != operator.VerdictOverridden {
-		return nil
+// tell tells of a risk that was accepted, by an Event on the Subscription.
+func (w *Written) tell(ctx context.Context, client olm.Client, namespace, name string, going Going, what string) {
+	if w.Overridden = going.Verdict == operator.VerdictOverridden; w.Overridden {
+		about := olm.About{Kind: operator.KindSubscription, Namespace: namespace, Name: name}
+		w.Untold = client.Record(ctx, about, "Warning", permissionsOverridden, noted(what, going.Reason))
 	}
-	about := olm.About{Kind: operator.KindSubscription, Namespace: namespace, Name: name}
-	return client.Record(ctx, about, "Warning", permissionsOverridden, note)
 }
 
 // ApproveOwn approves the plan that waits for an install, if it installs the operator alone, and notes on

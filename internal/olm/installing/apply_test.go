@@ -3,6 +3,7 @@ package installing
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,9 +29,13 @@ func TestWhatIsWrittenOfAnInstall(t *testing.T) {
 		err   error
 		// right is the one that is named.
 		right string
+		// note is how that of the Event ends.
+		note string
 	}{
 		"all of it":          {going: Going{Verdict: operator.VerdictSatisfied}, want: all},
-		"a risk is told of":  {going: Going{Verdict: operator.VerdictOverridden}, want: append(slices.Clone(all), "events")},
+		"a risk is told of":  {going: Going{Verdict: operator.VerdictOverridden}, want: append(slices.Clone(all), "events"), note: "the verdict was Missing: the policy"},
+		"and of its reason":  {going: Going{Verdict: operator.VerdictOverridden, Reason: "it's a test"}, want: append(slices.Clone(all), "events"), note: ": the policy. Reason: it's a test"},
+		"a reason alone":     {going: Going{Verdict: operator.VerdictSatisfied, Reason: "a test"}, want: all},
 		"nothing is missing": {exists: true, going: Going{Verdict: operator.VerdictOverridden, Sure: func() error { return unsure }}},
 		"not permitted":      {lacks: "subscriptions", going: Going{Verdict: operator.VerdictSatisfied}, right: "create subscriptions.operators.coreos.com in the namespace suggested"},
 		"no approval":        {lacks: "installplans", going: Going{Verdict: operator.VerdictSatisfied, Follows: true}, right: "patch installplans.operators.coreos.com in the namespace suggested"},
@@ -38,12 +43,15 @@ func TestWhatIsWrittenOfAnInstall(t *testing.T) {
 		"the person says no": {going: Going{Verdict: operator.VerdictSatisfied, Sure: func() error { return unsure }}, err: unsure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var wrote []string
+			var wrote, notes []string
 			client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 			client.PrependReactor("create", "*", func(action kubetesting.Action) (bool, runtime.Object, error) {
 				create := action.(kubetesting.CreateAction).GetObject().(*unstructured.Unstructured)
 				if action.GetResource().Resource != "selfsubjectaccessreviews" {
 					wrote = append(wrote, action.GetResource().Resource)
+					if note, is := create.Object["note"].(string); is {
+						notes = append(notes, note)
+					}
 					return false, nil, nil
 				}
 				asked, _, _ := unstructured.NestedString(create.Object, "spec", "resourceAttributes", "resource")
@@ -51,7 +59,7 @@ func TestWhatIsWrittenOfAnInstall(t *testing.T) {
 			})
 			install, _, err := choice(t).Install(onAWS)
 			objects := &operator.Objects{}
-			planned := Planned{Install: install, Judged: operator.Judgement{Verdict: operator.VerdictMissing}}
+			planned := Planned{Install: install, Judged: operator.Judgement{Verdict: operator.VerdictMissing, Why: "the policy"}}
 			if !c.exists && err == nil {
 				planned.Changes, err = install.Plan(objects)
 				planned.Missing = olm.Manifests(install, objects, planned.Changes)
@@ -67,6 +75,9 @@ func TestWhatIsWrittenOfAnInstall(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, wrote); diff != "" || written.Untold != nil {
 				t.Error(diff, written.Untold)
+			}
+			if said := strings.Join(notes, "\n"); written.Overridden != (c.note != "") || !strings.HasSuffix(said, c.note) || said != "" && c.note == "" {
+				t.Errorf("the note is %q, want that it ends with %q: %+v", said, c.note, written)
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func (o OtherRole) Apply(ctx context.Context, client olm.Client, going Going) (o
 	if err := client.SetValues(ctx, s, o.Values); err != nil {
 		return out, err
 	}
-	out.Untold = overridden(ctx, client, s.Namespace, s.Name, going.Verdict,
+	out.tell(ctx, client, s.Namespace, s.Name, going,
 		fmt.Sprintf("got a role of which the verdict was %s: %s", o.Judged.Verdict, o.Judged.Why))
 	return out, nil
 }

@@ -101,11 +101,16 @@ func TestScenario26ARoleThatLacksPermissionsIsRefused(t *testing.T) {
 	digest = strings.TrimSpace(digest)
 	w.wants(w.tabard(w.install("1.0.0", "--accept", "missing=sha256:"+strings.Repeat("0", 64))...), 1, "nothing was written")
 	w.nothing()
-	w.wants(w.tabard(w.install("1.0.0", "--accept", "missing="+digest)...), 0, "+ Subscription")
+	w.wants(w.tabard(w.install("1.0.0", "--accept", "missing="+digest, "--reason", "one\ntwo")...), 2, "--reason: the reason has an end of a line")
+	w.nothing()
+	// An Event of the API server has room for the longest reason, beside what was done.
+	reason := "CHG-1: " + strings.Repeat("ä", 396)
+	w.wants(w.tabard(w.install("1.0.0", "--accept", "missing="+digest, "--reason", reason)...), 0, "+ Subscription")
 	events := w.all("events")
 	if !slices.ContainsFunc(events, func(e unstructured.Unstructured) bool {
 		kind, _, _ := unstructured.NestedString(e.Object, "regarding", "kind")
-		return kind == "Subscription" && e.Object["reason"] == "PermissionsOverridden" && e.Object["type"] == "Warning"
+		note, _, _ := unstructured.NestedString(e.Object, "note")
+		return kind == "Subscription" && e.Object["reason"] == "PermissionsOverridden" && e.Object["type"] == "Warning" && strings.HasSuffix(note, ". Reason: "+reason)
 	}) {
 		t.Errorf("the override is no event: %v", events)
 	}

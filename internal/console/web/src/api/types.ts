@@ -268,6 +268,13 @@ export interface Check {
   enough: boolean;
   command: string;
 }
+export interface ReasonQuestion {
+  text: string;
+}
+export interface Reason {
+  text: string;
+  flag: string;
+}
 export interface InstallQuestion {
   operator: string;
   version?: string;
@@ -281,6 +288,7 @@ export interface InstallQuestion {
   force?: boolean;
   documents?: string;
   accept?: string;
+  reason?: string;
   digest?: string;
 }
 export interface Change {
@@ -362,6 +370,7 @@ export interface Upgrade {
   digest: string;
   mayPass: boolean;
   accept?: string;
+  annotation?: string;
   command: string;
 }
 export interface ApproveQuestion {
@@ -369,11 +378,13 @@ export interface ApproveQuestion {
   verdict: string;
   digest: string;
   accept?: string;
+  reason?: string;
 }
 export interface RoleQuestion {
   role: Role;
   documents?: string;
   accept?: string;
+  reason?: string;
   digest?: string;
 }
 export interface RolePlan {

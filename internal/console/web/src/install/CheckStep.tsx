@@ -41,7 +41,7 @@ export function CheckStep() {
 }
 
 function Checked({ plan }: { plan: InstallPlan }) {
-  const { operator, accepted, accept } = useInstall()
+  const { operator, taken, take } = useInstall()
   const said = verdictInWords(plan.judgement.verdict)
   useEffect(() => announce(said), [said])
   return (
@@ -53,8 +53,8 @@ function Checked({ plan }: { plan: InstallPlan }) {
         verdict={plan.judgement.verdict}
         mayPass={plan.mayPass}
         accept={plan.accept}
-        accepted={accepted}
-        onAccept={accept}
+        taken={taken}
+        onTake={take}
       />
     </>
   )
@@ -63,10 +63,10 @@ function Checked({ plan }: { plan: InstallPlan }) {
 const notEnough = 'The role is not known to be enough: choose another role, or take the risk'
 
 export function CheckFooter() {
-  const { plan, looking, accepted, setErrors } = useInstall()
+  const { plan, looking, taken, setErrors } = useInstall()
   const { goToNextStep } = useWizardContext()
   const next = () => {
-    const mayGoOn = plan && (plan.mayPass || accepted)
+    const mayGoOn = plan && (plan.mayPass || taken)
     setErrors(mayGoOn ? [] : [{ id: plan?.accept ? riskButton : 'step-title', text: plan ? notEnough : 'The role was not checked' }])
     if (mayGoOn) void goToNextStep()
   }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { Wizard, WizardStep } from '@patternfly/react-core'
-import type { InstallPlan, Operator, Written } from '../api/types'
+import type { InstallPlan, Operator, Reason, Written } from '../api/types'
 import { useAsk } from '../api/useAsk'
 import { useWrite } from '../api/useWrite'
 import { cloudsOf } from '../roles/fields'
@@ -54,7 +54,7 @@ function useWhole(operator: Operator, cloud?: string): Install {
   const [form, change] = useInstallForm(operator)
   const [errors, setErrors] = useState<FormError[]>([])
   const [asked, setAsked] = useState('')
-  const [accepted, setAccepted] = useState('')
+  const [accepted, setAccepted] = useState<{ risk: string; reason: Reason }>()
   const moved = useRef(false)
   const { data, problem, busy, ask } = useAsk<InstallPlan>()
   const writing = useWrite<Written>()
@@ -75,6 +75,7 @@ function useWhole(operator: Operator, cloud?: string): Install {
   return {
     operator, offered, form, change, question, plan, problem: isCurrent ? problem : undefined, look,
     looking: isCurrent && busy, writing,
-    accepted: risk !== undefined && accepted === risk, accept: () => setAccepted(risk ?? ''), errors, setErrors, moved,
+    taken: accepted && accepted.risk === risk ? accepted.reason : undefined,
+    take: (reason) => risk && setAccepted({ risk, reason }), errors, setErrors, moved,
   }
 }

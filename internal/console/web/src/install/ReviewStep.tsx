@@ -43,6 +43,7 @@ function whyNoPlan(problem: Problem | undefined, looking: boolean): string {
 }
 
 function Reviewed({ plan }: { plan: InstallPlan }) {
+  const { taken } = useInstall()
   return (
     <>
       {plan.neighbours.length > 0 && (
@@ -55,7 +56,7 @@ function Reviewed({ plan }: { plan: InstallPlan }) {
       <List isPlain>{plan.changes.map((change) => <ListItem key={`${change.kind} ${change.name}`}><OneChange change={change} /></ListItem>)}</List>
       <Title headingLevel="h3">The objects</Title>
       <CodeText text={plan.manifests} name="the objects" />
-      <Command command={plan.command} label="The command that does the same" />
+      <Command command={plan.command + (taken?.flag ?? '')} label="The command that does the same" />
     </>
   )
 }
@@ -71,17 +72,17 @@ function OneChange({ change }: { change: Change }) {
 }
 
 export function ReviewFooter() {
-  const { operator, plan, question, accepted, writing } = useInstall()
+  const { operator, plan, question, taken, writing } = useInstall()
   const navigate = useNavigate()
   const install = async () => {
     if (!plan) return
-    const written = await writing.write('installs', { ...question, digest: plan.digest, accept: accepted ? plan.accept : undefined })
+    const written = await writing.write('installs', { ...question, digest: plan.digest, accept: taken && plan.accept, reason: taken?.text })
     if (!written) return
     forget(operator.id)
     announce(written.said.map(sentence).join(' '))
     if (writing.here.current) navigate(pathOf({ namespace: written.namespace, subscription: written.name }))
   }
-  const why = plan && (plan.mayPass || accepted) ? undefined : 'It has to be checked first.'
+  const why = plan && (plan.mayPass || taken) ? undefined : 'It has to be checked first.'
   return (
     <StepFooter>
       <WriteButton onClick={() => void install()} isLoading={writing.busy} why={why}>Install</WriteButton>

@@ -1,5 +1,5 @@
 import { createContext, useContext, type MutableRefObject } from 'react'
-import type { InstallPlan, InstallQuestion, Operator, Problem, Written } from '../api/types'
+import type { InstallPlan, InstallQuestion, Operator, Problem, Reason, Written } from '../api/types'
 import type { Writing } from '../api/useWrite'
 import type { Cloud } from '../roles/fields'
 import type { FormError } from '../states/FormErrors'
@@ -16,8 +16,9 @@ export interface Install {
   problem?: Problem
   look: () => void
   looking: boolean
-  accepted: boolean
-  accept: () => void
+  // Why the risk of the plan was taken; nothing while it is not.
+  taken?: Reason
+  take: (reason: Reason) => void
   writing: Writing<Written>
   // What was wrong when the person last wanted to go on.
   errors: FormError[]

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState, type FormEvent } from 'react'
 import { ActionGroup, AlertActionLink, Button, Form, List, ListItem, Stack, Title } from '@patternfly/react-core'
-import type { InstallDetail, RolePlan, RoleQuestion, Written } from '../api/types'
+import type { InstallDetail, Reason, RolePlan, RoleQuestion, Written } from '../api/types'
 import { useAsk } from '../api/useAsk'
 import { useWrite, type Writing } from '../api/useWrite'
 import { documentsOf, missingIn, noRole, roleOf, type Cloud, type RoleFields } from '../roles/fields'
@@ -92,13 +92,13 @@ interface PlannedProps {
 }
 
 function Planned({ plan, name, path, question, look, writing, onDone }: PlannedProps) {
-  const [accepted, setAccepted] = useState(false)
+  const [taken, setTaken] = useState<Reason>()
   const { problem, busy } = writing
   const { judgement, changes, mayPass, accept, digest, command } = plan
   const said = verdictInWords(judgement.verdict)
   useEffect(() => announce(said), [said])
   const write = async () => {
-    const written = await writing.write(path, { ...question, digest, accept: accepted ? accept : undefined })
+    const written = await writing.write(path, { ...question, digest, accept: taken && accept, reason: taken?.text })
     if (!written) return
     announce(written.said.map(sentence).join(' '))
     if (writing.here.current) onDone()
@@ -109,11 +109,11 @@ function Planned({ plan, name, path, question, look, writing, onDone }: PlannedP
       <Title headingLevel="h3" size="md">What changes</Title>
       <List>{changes.map((text) => <ListItem key={text} className="tabard-breaks">{sentence(text)}</ListItem>)}</List>
       {problem && <ProblemAlert level="h3" problem={problem} actions={<AlertActionLink onClick={look}>Look again</AlertActionLink>} />}
-      <Risk name={name} verdict={judgement.verdict} mayPass={mayPass} accept={accept} accepted={accepted} onAccept={() => setAccepted(true)} />
-      <WriteButton onClick={() => void write()} isLoading={busy} why={mayPass || accepted ? undefined : 'The role is not known to be enough.'}>
+      <Risk name={name} verdict={judgement.verdict} mayPass={mayPass} accept={accept} taken={taken} onTake={setTaken} />
+      <WriteButton onClick={() => void write()} isLoading={busy} why={mayPass || taken ? undefined : 'The role is not known to be enough.'}>
         Give it this role
       </WriteButton>
-      <Command command={command} label="The command that does the same" />
+      <Command command={command + (taken?.flag ?? '')} label="The command that does the same" />
     </Stack>
   )
 }

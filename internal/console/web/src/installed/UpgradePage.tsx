@@ -3,7 +3,6 @@ import type { Upgrade, Written } from '../api/types'
 import { useRead } from '../api/useRead'
 import { useWrite, type Writing } from '../api/useWrite'
 import { Frame } from '../shell/Frame'
-import { Command } from '../states/Command'
 import { Loading } from '../states/Loading'
 import { ProblemState } from '../states/ProblemState'
 import { Stale } from '../states/Stale'
@@ -44,7 +43,7 @@ function OnePlan({ ns, name }: { ns: string; name: string }) {
 interface PlanProps { upgrade: Upgrade; ns: string; name: string; lookAgain: () => void; writing: Writing<Written> }
 
 function Plan({ upgrade, ns, name, lookAgain, writing }: PlanProps) {
-  const { judgements, plan, warnings, command, digest, verdict, accept } = upgrade
+  const { judgements, plan, warnings, digest, verdict, accept } = upgrade
   const installs = judgements.filter(({ from }) => !from).length
   const upgrades = judgements.length - installs
   const will = [
@@ -65,7 +64,6 @@ function Plan({ upgrade, ns, name, lookAgain, writing }: PlanProps) {
         lookAgain={lookAgain}
         writing={writing}
       />
-      <Command command={command} label="The command that approves the same" />
     </>
   )
 }

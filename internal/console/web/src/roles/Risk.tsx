@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { Alert, AlertActionLink } from '@patternfly/react-core'
-import type { Judgement } from '../api/types'
+import type { Judgement, Reason } from '../api/types'
 import { AcceptDialog } from './AcceptDialog'
 
 interface Props {
@@ -9,31 +9,35 @@ interface Props {
   mayPass: boolean
   // The server's word for the risk; without it, nobody can take it.
   accept?: string
-  accepted: boolean
-  onAccept: () => void
+  annotation?: string
+  // Why the risk was taken; nothing while it is not.
+  taken?: Reason
+  onTake: (reason: Reason) => void
   level?: 'h2' | 'h3'
 }
 
 export const riskButton = 'take-the-risk'
 
 // Risk is there when something speaks against going on. A person can go on nevertheless.
-export function Risk({ name, verdict, mayPass, accept, accepted, onAccept, level = 'h3' }: Props) {
+export function Risk({ name, verdict, mayPass, accept, annotation, taken, onTake, level = 'h3' }: Props) {
   const [isAsked, setAsked] = useState(false)
   const said = useRef<HTMLDivElement>(null)
   const isTaken = useRef(false)
   useEffect(() => {
-    if (!accepted || !isTaken.current) return
+    if (!taken || !isTaken.current) return
     isTaken.current = false
     // What opened the dialog is gone. The dialog gives up the focus only after this.
     const timer = setTimeout(() => said.current?.focus())
     return () => clearTimeout(timer)
-  }, [accepted])
+  }, [taken])
   if (mayPass) return null
   if (!accept) return <Alert variant="danger" isInline component={level} title="It cannot go on like this" />
-  if (accepted) {
+  if (taken) {
     return (
       <div ref={said} tabIndex={-1} role="group" aria-label="The risk">
-        <Alert variant="warning" isInline component={level} title="You take the risk: it can go on" />
+        <Alert variant="warning" isInline component={level} title="You take the risk: it can go on">
+          <p className="tabard-breaks">Your reason: {taken.text}</p>
+        </Alert>
       </div>
     )
   }
@@ -55,11 +59,12 @@ export function Risk({ name, verdict, mayPass, accept, accepted, onAccept, level
         <AcceptDialog
           name={name}
           what={what}
+          annotation={annotation}
           onClose={() => setAsked(false)}
-          onAccept={() => {
+          onAccept={(reason) => {
             setAsked(false)
             isTaken.current = true
-            onAccept()
+            onTake(reason)
           }}
         />
       )}
