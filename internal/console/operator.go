@@ -67,7 +67,7 @@ func (s *Server) operator(r *http.Request) (any, error) {
 	own, unplaced := listing.About(&read.Catalogue, p)
 	out := api.Operator{
 		ID: id(place, p.Name), Source: place, Package: p.Name, DefaultChannel: d.DefaultChannel, Deprecated: d.Deprecated,
-		Channels: d.Channels, Versions: d.Versions, Findings: listing.FindingsOf(append(own, unplaced...)),
+		Channels: channels(p, d), Versions: d.Versions, Findings: listing.FindingsOf(append(own, unplaced...)),
 		Installed: s.whatIsInstalled(r.Context()).of(place, p.Name), CannotInstall: s.cannotInstall(p),
 		Command: s.ofCatalogue(about("operators show", p.Name, flag("version", version)+s.sourceFlag(p))),
 	}
@@ -77,6 +77,15 @@ func (s *Server) operator(r *http.Request) (any, error) {
 		out.SuggestedNamespace = b.SuggestedNamespace()
 	}
 	return out, nil
+}
+
+// channels are those of a package, each with its drawing.
+func channels(p *catalogue.Package, d listing.Detail) []api.Channel {
+	out := []api.Channel{}
+	for i, c := range p.Channels {
+		out = append(out, api.Channel{ChannelDetail: d.Channels[i], Graph: listing.GraphOf(p, c)})
+	}
+	return out
 }
 
 // flag is a flag of a command, with a blank before; nothing without a value.

@@ -160,6 +160,13 @@ type Chosen struct {
 	Permissions   Permissions       `json:"permissions"`
 }
 
+// Channel is a channel of a package, with a drawing of its upgrades.
+type Channel struct {
+	listing.ChannelDetail
+	// Graph is nil where the catalogue does not tell which version upgrades from which.
+	Graph *listing.Graph `json:"graph,omitempty"`
+}
+
 // Operator is one package.
 type Operator struct {
 	ID             string                     `json:"id"`
@@ -167,7 +174,7 @@ type Operator struct {
 	Package        string                     `json:"package"`
 	DefaultChannel string                     `json:"defaultChannel,omitempty"`
 	Deprecated     string                     `json:"deprecated,omitempty"`
-	Channels       []listing.ChannelDetail    `json:"channels"`
+	Channels       []Channel                  `json:"channels"`
 	Versions       []listing.VersionDetail    `json:"versions"`
 	Chosen         *Chosen                    `json:"chosen,omitempty"`
 	Findings       []listing.CatalogueFinding `json:"findings"`

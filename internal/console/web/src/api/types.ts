@@ -163,12 +163,31 @@ export interface VersionDetail {
   deprecated?: string;
   permissions: Asked;
 }
-export interface ChannelDetail {
+export interface GraphEdge {
+  from: number;
+  to: number;
+  lane: number;
+}
+export interface GraphNode {
+  version?: string;
+  csv: string;
+  head: boolean;
+  missing: boolean;
+  notes: string[];
+}
+export interface Graph {
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  lanes: number;
+  leftOut: number;
+}
+export interface Channel {
   name: string;
   head?: string;
   invalid?: boolean;
   entries: number;
   deprecated?: string;
+  graph?: Graph;
 }
 export interface Operator {
   id: string;
@@ -176,7 +195,7 @@ export interface Operator {
   package: string;
   defaultChannel?: string;
   deprecated?: string;
-  channels: ChannelDetail[];
+  channels: Channel[];
   versions: VersionDetail[];
   chosen?: Chosen;
   findings: CatalogueFinding[];

@@ -6,10 +6,10 @@ import { FilterMenu } from './FilterMenu'
 import type { Query } from './query'
 import { count } from '../states/words'
 
-interface Props { query: Query; facets: Facet[]; search: ReactNode; sort: ReactNode; pages?: ReactNode }
+interface Props { query: Query; facets: Facet[]; search: ReactNode; sort: ReactNode; view?: ReactNode; pages?: ReactNode }
 
 // Filters is the toolbar of a list, with a chip for each value that is chosen.
-export function Filters({ query, facets, search, sort, pages }: Props) {
+export function Filters({ query, facets, search, sort, view, pages }: Props) {
   return (
     <Toolbar clearAllFilters={query.clear} clearFiltersButtonText="Clear all filters" numberOfFiltersText={(n) => `${count(n, 'filter', 'filters')} chosen`}>
       <ToolbarContent>
@@ -21,6 +21,7 @@ export function Filters({ query, facets, search, sort, pages }: Props) {
           {search}
         </ToolbarFilter>
         <ToolbarItem>{sort}</ToolbarItem>
+        {view && <ToolbarItem>{view}</ToolbarItem>}
         {pages && <ToolbarItem variant="pagination" visibility={{ default: 'hidden', xl: 'visible' }}>{pages}</ToolbarItem>}
         <ToolbarToggleGroup toggleIcon={<FilterIcon />} breakpoint="xl" className="tabard-wraps">
           <ToolbarGroup variant="filter-group" className="tabard-wraps">

@@ -5,7 +5,7 @@ import type { Query } from './query'
 
 interface Props { query: Query; orders: Record<string, string>; usual: string }
 
-// Sort has all orders: the table's own buttons are not there on a narrow screen.
+// Sort has all orders: the table's own buttons are not there on a narrow screen, and cards have none.
 export function Sort({ query, orders, usual }: Props) {
   const [isOpen, setOpen] = useState(false)
   const order = query.get('sort') || usual

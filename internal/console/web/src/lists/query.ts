@@ -24,8 +24,8 @@ export function useQuery(list: ListOf): Query {
   const change = (edit: (next: URLSearchParams) => void, name?: string) => setParams((old) => {
     const next = new URLSearchParams(old)
     edit(next)
-    // Another list has other pages.
-    if (name !== 'page') next.delete('page')
+    // Another list has other pages. Another view of the same list has not.
+    if (name !== 'page' && name !== 'view') next.delete('page')
     return next
   }, { replace: name === 'search' })
 

@@ -4,6 +4,7 @@ import { Pages } from '../lists/Pages'
 import type { Query } from '../lists/query'
 import { Search } from '../lists/Search'
 import { Sort } from '../lists/Sort'
+import { ViewToggle } from './ViewToggle'
 import { cloudName } from './words'
 
 const orders: Record<string, string> = {
@@ -27,6 +28,7 @@ export function OperatorsFilters({ last, data, query }: Props) {
       facets={last?.facets.map((facet) => (facet.name === 'cloud' ? ownFirst(facet, last.cloud) : facet)) ?? []}
       search={<Search query={query} label="Search operators" placeholder="Name, package, provider" />}
       sort={<Sort query={query} orders={orders} usual="name" />}
+      view={<ViewToggle query={query} />}
       pages={data && data.matching > 0 && <Pages data={data} query={query} variant="top" />}
     />
   )

@@ -14,8 +14,8 @@ import { Partial } from '../states/Partial'
 import { Stale } from '../states/Stale'
 import { NoCatalogue } from './NoCatalogue'
 import { OperatorsFilters } from './OperatorsFilters'
-import { OperatorsTable } from './OperatorsTable'
-import { operatorsList } from './query'
+import { OperatorsList } from './OperatorsList'
+import { hasCards, operatorsList } from './query'
 import { matchingInWords, Summary } from './Summary'
 import { TokenMode } from './TokenMode'
 
@@ -45,7 +45,7 @@ function List({ query, read }: { query: Query; read: Read<Operators> }) {
       {data && <Stale readAt={data.readAt} problem={problem} retry={retry} />}
       {data && <Partial findings={data.findings} total={data.findingsTotal} retry={retry} />}
       {toolbar.isShown && <OperatorsFilters last={toolbar.last} data={data} query={query} />}
-      {data ? <Found data={data} query={query} /> : <Unread what="the catalogue" whole="/operators" problem={problem} retry={retry} />}
+      {data ? <Found data={data} query={query} /> : <Unread what="the catalogue" whole={hasCards(query) ? '/operators?view=cards' : '/operators'} problem={problem} retry={retry} />}
     </Stack>
   )
 }
@@ -53,7 +53,7 @@ function List({ query, read }: { query: Query; read: Read<Operators> }) {
 function Found({ data, query }: { data: Operators; query: Query }) {
   return (
     <>
-      {data.items.length > 0 && <OperatorsTable data={data} query={query} />}
+      {data.items.length > 0 && <OperatorsList data={data} query={query} />}
       {data.items.length === 0 && (data.total === 0 ? <NoCatalogue /> : <NoMatch title="No operator matches" facets={data.facets} matching={data.matching} query={query} />)}
       {data.items.length > 0 && <Pages data={data} query={query} variant="bottom" />}
       <Summary data={data} query={query} />

@@ -1,8 +1,9 @@
-import { Link, useSearchParams } from 'react-router-dom'
-import { Label, Stack, Title } from '@patternfly/react-core'
+import { Stack, Title } from '@patternfly/react-core'
 import { Caption, Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
-import type { ChannelDetail, Operator, VersionDetail } from '../api/types'
+import type { Channel, Operator, VersionDetail } from '../api/types'
+import { ChannelGraph } from './ChannelGraph'
 import { Compare } from './Compare'
+import { VersionName } from './VersionName'
 import { askedInWords } from './words'
 
 export function VersionsTab({ operator }: { operator: Operator }) {
@@ -12,6 +13,8 @@ export function VersionsTab({ operator }: { operator: Operator }) {
       <Compare operator={operator} />
       <Title headingLevel="h2">Channels</Title>
       <Channels operator={operator} />
+      <Title headingLevel="h2">Upgrades in a channel</Title>
+      <ChannelGraph operator={operator} />
       <Title headingLevel="h2">Versions</Title>
       <Versions operator={operator} />
     </Stack>
@@ -39,7 +42,7 @@ function Channels({ operator }: { operator: Operator }) {
   )
 }
 
-function stateOf({ invalid, deprecated }: ChannelDetail): string {
+function stateOf({ invalid, deprecated }: Channel): string {
   const text = [invalid && 'Not valid: it has not one newest version', deprecated && `Deprecated: ${deprecated}`]
   return text.filter(Boolean).join('; ') || 'Good'
 }
@@ -59,15 +62,10 @@ function Versions({ operator }: { operator: Operator }) {
 }
 
 function OneVersion({ version, isChosen }: { version: VersionDetail; isChosen: boolean }) {
-  const [params] = useSearchParams()
-  const to = new URLSearchParams(params)
-  to.set('version', version.version ?? version.csv)
   return (
     <Tr>
       <Th scope="row" dataLabel="Version" modifier="breakWord">
-        {isChosen
-          ? <>{version.version ?? version.csv} <Label isCompact color="blue">shown</Label></>
-          : <Link to={`?${to}`}>{version.version ?? version.csv}</Link>}
+        <VersionName version={version} isChosen={isChosen} />
         <div className="tabard-small">{version.csv}</div>
       </Th>
       <Td dataLabel="Channels" modifier="breakWord">{version.channels.join(', ')}</Td>

@@ -1,4 +1,4 @@
-import type { ListOf } from '../lists/query'
+import type { ListOf, Query } from '../lists/query'
 
 // A package can have several features; of the rest it has one.
 export const operatorsList: ListOf = {
@@ -6,4 +6,9 @@ export const operatorsList: ListOf = {
   filters: ['cloud', 'tokens', 'permissions', 'provider', 'source', 'category', 'feature', 'installed'],
   many: ['feature'],
   others: ['all'],
+}
+
+// hasCards says that the list is shown as cards. The address has it; the server is not asked for it.
+export function hasCards(query: Query): boolean {
+  return query.get('view') === 'cards'
 }

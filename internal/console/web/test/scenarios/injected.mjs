@@ -10,6 +10,12 @@ export default async function injected(s, { names, turn }) {
   await s.see('<img src=x onerror=alert(1)>')
   await s.sound('list')
   await strange(s, turn)
+  await s.go('/operators?view=cards')
+  await page.getByRole('list', { name: 'Operators of the catalogues' }).waitFor()
+  await s.sound('cards')
+  await strange(s, turn)
+  await s.go('/operators')
+  await page.locator('main table.tabard-table tbody tr').first().waitFor()
   await filters(s, turn)
   for (const name of JSON.parse(names)) {
     for (const tab of ['overview', 'permissions', 'versions']) {

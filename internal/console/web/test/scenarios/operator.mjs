@@ -21,6 +21,8 @@ export default async function operator(s) {
   await page.getByRole('heading', { name: 'Channels' }).waitFor()
   await page.getByRole('cell', { name: /stable/ }).or(page.getByRole('rowheader', { name: /stable/ })).first().waitFor()
   await page.getByRole('link', { name: '1.0.0', exact: true }).waitFor()
+  // A PackageManifest names the versions of a channel, and no upgrades.
+  await s.see('The catalogue does not tell which version of this channel upgrades from which.')
   await s.sound('versions')
   await page.getByRole('link', { name: '1.0.0', exact: true }).click()
   await s.see('object-keeper.v1.0.0')
