@@ -55,13 +55,20 @@ function Versions({ operator }: { operator: Operator }) {
         <Tr><Th width={25}>Version</Th><Th width={15}>Channels</Th><Th width={30}>Upgrades from</Th><Th width={15}>Permissions</Th><Th width={15}>State</Th></Tr>
       </Thead>
       <Tbody>
-        {operator.versions.map((version) => <OneVersion key={version.csv} version={version} isChosen={version.csv === operator.chosen?.csv} />)}
+        {operator.versions.map((version) => <OneVersion key={version.csv} version={version} isChosen={version.csv === operator.chosen?.csv} none={noneOf(operator, version)} />)}
       </Tbody>
     </Table>
   )
 }
 
-function OneVersion({ version, isChosen }: { version: VersionDetail; isChosen: boolean }) {
+// A channel without a graph is one of which the source does not tell the upgrades.
+function noneOf({ channels }: Operator, { channels: own }: VersionDetail): string {
+  return channels.some(({ name, graph }) => !graph && own.includes(name)) ? 'Not known' : 'Nothing'
+}
+
+interface OneProps { version: VersionDetail; isChosen: boolean; none: string }
+
+function OneVersion({ version, isChosen, none }: OneProps) {
   return (
     <Tr>
       <Th scope="row" dataLabel="Version" modifier="breakWord">
@@ -69,7 +76,7 @@ function OneVersion({ version, isChosen }: { version: VersionDetail; isChosen: b
         <div className="tabard-small">{version.csv}</div>
       </Th>
       <Td dataLabel="Channels" modifier="breakWord">{version.channels.join(', ')}</Td>
-      <Td dataLabel="Upgrades from" modifier="breakWord">{version.upgradesFrom.join(', ') || 'Nothing'}</Td>
+      <Td dataLabel="Upgrades from" modifier="breakWord">{version.upgradesFrom.join(', ') || none}</Td>
       <Td dataLabel="Permissions" modifier="breakWord">{askedInWords(version.permissions)}</Td>
       <Td dataLabel="State" modifier="breakWord">{version.deprecated ? `Deprecated: ${version.deprecated}` : 'Good'}</Td>
     </Tr>

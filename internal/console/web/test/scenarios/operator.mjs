@@ -23,6 +23,8 @@ export default async function operator(s) {
   await page.getByRole('link', { name: '1.0.0', exact: true }).waitFor()
   // A PackageManifest names the versions of a channel, and no upgrades.
   await s.see('The catalogue does not tell which version of this channel upgrades from which.')
+  const from = await page.locator('td[data-label="Upgrades from"]').allTextContents()
+  s.expect('from what the versions upgrade', from, from.map(() => 'Not known'))
   await s.sound('versions')
   await page.getByRole('link', { name: '1.0.0', exact: true }).click()
   await s.see('object-keeper.v1.0.0')
