@@ -238,6 +238,18 @@ func TestBrowserTakesTheRiskOfAPlan(t *testing.T) {
 	})
 	run.plays("upgrade-risk", map[string]string{"namespace": namespace, "reason": risky, "flag": riskyFlag})
 	w.tells(namespace, "InstallPlan")
+	// The fake ends with this test, and other tests see the install as it leaves it.
+	versions := w.Dynamic.Resource(schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "clusterserviceversions"}).Namespace(namespace)
+	w.Await(func() error {
+		version, err := versions.Get(w.Context(), "object-keeper.v1.0.0", metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("read the version: %w", err)
+		}
+		if phase, _, _ := unstructured.NestedString(version.Object, "status", "phase"); phase != "Succeeded" {
+			return fmt.Errorf("the version is %q", phase)
+		}
+		return nil
+	})
 }
 
 // A person installs without a role, and gives one later.

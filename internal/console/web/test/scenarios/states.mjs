@@ -53,7 +53,10 @@ async function fails(s, name, where) {
   await s.sound(`${name}-error`)
   await s.page.unrouteAll({ behavior: 'ignoreErrors' })
   await s.page.locator('main').getByRole('button', { name: 'Retry' }).first().click()
-  await s.page.waitForFunction(() => !/The console has a fault|aiting for/.test(document.querySelector('main').textContent))
+  await s.page.waitForFunction(() => {
+    const main = document.querySelector('main')
+    return !main.textContent.includes('The console has a fault') && !main.querySelector('.pf-v6-c-skeleton')
+  })
 }
 
 // Where nothing answers any more, a page keeps what it shows, and says how old that is.
