@@ -18,7 +18,6 @@ import (
 
 	"github.com/tabard-dev/tabard/internal/console/api"
 	"github.com/tabard-dev/tabard/internal/core/chain"
-	"github.com/tabard-dev/tabard/internal/core/operator"
 	"github.com/tabard-dev/tabard/internal/olm"
 	"github.com/tabard-dev/tabard/internal/olm/installing"
 	"github.com/tabard-dev/tabard/internal/testkit/must"
@@ -238,7 +237,7 @@ func TestAPanicBesideTheEndpointsIsNotTheEnd(t *testing.T) {
 	}
 	log.Reset()
 	synctest.Test(t, func(t *testing.T) {
-		s.follow(t.Context(), installing.Planned{}, olm.Client{}, operator.Checked{}) // a client of nothing
+		s.follow(t.Context(), installing.Planned{}, olm.Client{}, installing.Going{}) // a client of nothing
 		synctest.Wait()
 	})
 	if said := log.String(); !strings.Contains(said, "follow.go") || !strings.Contains(said, "result=fault") || len(s.following.all) != 0 {

@@ -44,12 +44,13 @@ func (f *following) begin(ctx context.Context, at string) (_ context.Context, en
 	}
 }
 
-// follow approves the plan of an install in the background.
-func (s *Server) follow(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
+// follow approves the plan of an install in the background, as the person went on now.
+func (s *Server) follow(ctx context.Context, planned installing.Planned, client olm.Client, going installing.Going) {
+	checked := operator.Checked{Verdict: going.Verdict, Digest: planned.Judged.Digest, At: time.Now()}
 	ctx, end := s.following.begin(ctx, planned.Install.Namespace+"/"+planned.Install.Wanted.Subscription)
 	go func() {
 		defer end()
-		if err := s.safely(func() { s.approveOwn(ctx, planned, client, checked) }); err != nil {
+		if err := s.safely(func() { s.approveOwn(ctx, planned, client, checked, going) }); err != nil {
 			s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, "", installing.Going{}, err)
 		}
 	}()
@@ -61,7 +62,7 @@ const followFor = 15 * time.Minute
 // approveOwn approves the plan of an install that a person has started, as "tabard operators install
 // --wait" does: only one that installs this operator alone. What else waits is left for the person, who
 // sees it in the stages.
-func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked) {
+func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, client olm.Client, checked operator.Checked, going installing.Going) {
 	for ctx.Err() == nil {
 		objects, err := client.Observe(ctx, planned.Install.Wanted)
 		if err == nil {
@@ -69,7 +70,7 @@ func (s *Server) approveOwn(ctx context.Context, planned installing.Planned, cli
 			switch last := stages[len(stages)-1]; last.State {
 			case operator.YourTurn:
 				if approved, err := planned.ApproveOwn(ctx, client, objects, checked); approved || err != nil {
-					s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, installing.Going{Verdict: checked.Verdict}, err)
+					s.audit("approve", "Subscription", planned.Install.Namespace, planned.Install.Wanted.Subscription, checked.Digest, going, err)
 					return
 				}
 			case operator.Failed:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -263,8 +262,7 @@ func (s *Server) installNow(r *http.Request) (any, error) {
 		return nil, halfDone(err, written)
 	}
 	if planned.Install.Approval == operator.Manual {
-		checked := operator.Checked{Verdict: going.Verdict, Digest: planned.Judged.Digest, At: time.Now()}
-		s.follow(ctx, planned.Planned, client, checked)
+		s.follow(ctx, planned.Planned, client, going)
 	}
 	return out, nil
 }

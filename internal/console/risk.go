@@ -27,18 +27,16 @@ func checkReason(text string) error {
 	return nil
 }
 
-// goingOn is how a person goes on who has seen a verdict about what has a digest. Accept takes its risk, and
-// is empty for who takes none.
+// goingOn is how a person goes on who has seen a verdict about what has a digest. Accept takes its risk, for
+// which a reason is required, and is empty for who takes none.
 func goingOn(verdict operator.Verdict, digest, accept, reason string) (installing.Going, error) {
-	if reason != "" {
-		if err := checkReason(reason); err != nil {
-			return installing.Going{}, err
-		}
-	}
 	var accepted []string
 	if accept != "" {
 		accepted = []string{accept}
 	}
 	passed, err := installing.Gate(verdict, digest, accepted)
+	if err == nil && (passed == operator.VerdictOverridden || reason != "") {
+		err = checkReason(reason)
+	}
 	return installing.Going{Verdict: passed, Reason: reason}, err
 }

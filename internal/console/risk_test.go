@@ -51,7 +51,8 @@ func TestWhoGoesOn(t *testing.T) {
 	}{
 		"a role that is enough":   {operator.VerdictSatisfied, "", "", "verdict=Satisfied result=done", ""},
 		"a reason without a risk": {operator.VerdictSatisfied, "", "why", "verdict=Satisfied result=done", ""},
-		"a risk":                  {operator.VerdictMissing, installing.AcceptMissing + digest, "", "verdict=Overridden result=done", ""},
+		"a risk and no reason":    {operator.VerdictMissing, installing.AcceptMissing + digest, "", "", "field"},
+		"a risk of the unknown":   {operator.VerdictUnknown, installing.AcceptUnknown, " ", "", "field"},
 		"a risk and why":          {operator.VerdictMissing, installing.AcceptMissing + digest, `it's "known"`, `verdict=Overridden reason="it's \"known\"" result=done`, ""},
 		"of another digest":       {operator.VerdictMissing, installing.AcceptMissing + "sha256:4567", "why", "", "RoleNotEnough"},
 		"a reason is no yes":      {operator.VerdictUnknown, "", "why", "", "RoleUnknown"},

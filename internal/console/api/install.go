@@ -135,8 +135,9 @@ type InstallQuestion struct {
 	// tokens of its cloud.
 	Force     bool   `json:"force,omitempty"`
 	Documents string `json:"documents,omitempty"`
-	// Accept is a verdict that a person takes the risk of, as InstallPlan.Accept says it, and Reason why.
+	// Accept is a verdict that a person takes the risk of, as InstallPlan.Accept says it.
 	Accept string `json:"accept,omitempty"`
+	// Reason is why. A risk that is taken requires one.
 	Reason string `json:"reason,omitempty"`
 	// Digest is that of the plan that a person has seen. It is needed to install.
 	Digest string `json:"digest,omitempty"`
@@ -240,7 +241,7 @@ type ApproveQuestion struct {
 	Verdict string `json:"verdict"`
 	Digest  string `json:"digest"`
 	Accept  string `json:"accept,omitempty"`
-	// Reason is why a person takes the risk.
+	// Reason is why a person takes the risk. A risk that is taken requires one.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -249,7 +250,7 @@ type RoleQuestion struct {
 	Role      Role   `json:"role"`
 	Documents string `json:"documents,omitempty"`
 	Accept    string `json:"accept,omitempty"`
-	// Reason is why a person takes the risk.
+	// Reason is why a person takes the risk. A risk that is taken requires one.
 	Reason string `json:"reason,omitempty"`
 	// Digest is that of the answer to the same question without one, which writes nothing.
 	Digest string `json:"digest,omitempty"`
