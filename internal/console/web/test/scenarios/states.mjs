@@ -20,7 +20,7 @@ export default async function states(s, { shop, installed }) {
     ['account', `/workloads/serviceaccounts/${shop}/checkout`, true],
   ]) {
     await reads(s, name, where)
-    await fails(s, name, where)
+    await fails(s, name, where, isFollowed)
     if (isFollowed) await ages(s, name)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   }
@@ -44,7 +44,7 @@ async function reads(s, name, where) {
 }
 
 // A fault of the console is named with its request, and the page is there as soon as it is read again.
-async function fails(s, name, where) {
+async function fails(s, name, where, isFollowed) {
   const fault = { type: 'about:blank', title: 'The console has a fault', status: 500, detail: 'its log says what and where', code: 'fault', instance: 'r-4711' }
   await answers(s, (route) => route.fulfill({ status: 500, contentType: 'application/problem+json', json: fault }))
   await s.go(where)
@@ -52,7 +52,11 @@ async function fails(s, name, where) {
   await s.see('Request r-4711')
   await s.sound(`${name}-error`)
   await s.page.unrouteAll({ behavior: 'ignoreErrors' })
-  await s.page.locator('main').getByRole('button', { name: 'Retry' }).first().click()
+  const retry = s.page.locator('main').getByRole('button', { name: 'Retry' }).first()
+  await retry.click({ timeout: 20_000 }).catch(async (error) => {
+    // A page that follows the cluster may have been read again by itself before the button was pressed.
+    if (!isFollowed || (await retry.isVisible())) throw error
+  })
   await s.page.waitForFunction(() => {
     const main = document.querySelector('main')
     return !main.textContent.includes('The console has a fault') && !main.querySelector('.pf-v6-c-skeleton')
